@@ -1,0 +1,80 @@
+// `npm run bench [-- --quick] [-- --only=page]`: the built service against the least that could do the same work. How to read
+// the figures, and the last ones: bench/README.md.
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { assertSame, casesOf } from './cases.ts';
+import { creating, openBenchDatabase } from './database.ts';
+import { type Figures, table, turn } from './measure.ts';
+import { type Launch, start } from './process.ts';
+
+const { values: options } = parseArgs({
+  options: { quick: { type: 'boolean', default: false }, only: { type: 'string', default: '' } },
+});
+const rounds = options.quick ? 1 : 3;
+const seconds = options.quick ? { warmUp: 1, turn: 2 } : { warmUp: 2, turn: 6 };
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const folder = mkdtempSync(path.join(tmpdir(), 'aep-bench-out-'));
+if (spawnSync('npx', ['tsc', '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' }).status !== 0)
+  process.exit(1);
+
+const database = await openBenchDatabase();
+const byHand = (name: string, file: string, ...more: string[]): Launch => ({
+  name,
+  file: path.join(root, 'bench/servers', file),
+  args: (port) => [String(port), database.url, ...more],
+  node: ['--import', 'tsx'],
+  output: path.join(folder, `${name}.log`),
+});
+const servers = await Promise.all(
+  [
+    byHand('(a) node:http + pg', 'bare.ts'),
+    byHand('(b) Fastify + pg', 'fastify.ts'),
+    byHand('(b) prepared', 'fastify.ts', '--prepared'),
+    {
+      name: 'the service',
+      file: path.join(root, 'dist/main.js'),
+      args: () => ['serve'],
+      env: (port: number) => ({
+        PORT: String(port),
+        DATABASE_URL: database.url,
+        DATA_DIR: folder,
+        SECRET_KEY: randomBytes(32).toString('base64'),
+        // The limiter counts and tells, but does not refuse.
+        REQUESTS_PER_MINUTE: '10000000',
+      }),
+      output: path.join(folder, 'service.log'),
+    },
+  ].map(start),
+);
+
+try {
+  const cases = await Promise.all(servers.map(casesOf));
+  await assertSame(servers, cases);
+  for (const [place] of servers.entries()) await database.empty(creating(place));
+
+  for (const [n, { name }] of cases[0]!.entries()) {
+    if (!name.includes(options.only)) continue;
+    const turns: Figures[][] = servers.map(() => []);
+    for (let round = 0; round < rounds; round++) {
+      for (let step = 0; step < servers.length; step++) {
+        // Each round begins with another server, so that none always follows the same one.
+        const place = (round + step) % servers.length;
+        const one = cases[place]![n]!;
+        await turn(servers[place]!, one, seconds.warmUp);
+        turns[place]!.push(await turn(servers[place]!, one, seconds.turn));
+        if (one.writes) await database.empty(one.organization);
+      }
+    }
+    console.log(`${table(name, servers, turns)}\n`);
+  }
+} finally {
+  await Promise.all(servers.map((server) => server.stop()));
+  await database.close();
+  rmSync(folder, { recursive: true });
+}

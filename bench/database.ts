@@ -1,0 +1,96 @@
+// One database for all servers of the bench: 100,000 projects over 1,000 organizations, one organization with 100,000 more
+// for the depth of cursors, and one organization per server to create in.
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { openDatabase } from '#foundation/database.ts';
+import { type DatabaseConnection, startEmbeddedDatabase } from '#foundation/embedded-database.ts';
+import { migrate } from '#foundation/migrations.ts';
+
+/** Numbers of organizations; 1 to 1,000 hold 100 projects each. */
+export const ordinary = 500;
+export const big = 0;
+export const inBig = 100_000;
+/** Each server creates in an organization of its own, which is emptied after each turn. */
+export const creating = (server: number): number => 1_001 + server;
+
+/** The bearer secret of an organization's first member. */
+export const secretOf = (organization: number): string => `pat_bench${String(organization).padStart(38, '0')}`;
+export const idOf = (prefix: string, n: number): string => `${prefix}_${n.toString(16).padStart(32, '0')}`;
+
+export interface BenchDatabase {
+  url: string;
+  /** Takes back what a server has created. */
+  empty(organization: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openBenchDatabase(): Promise<BenchDatabase> {
+  const home = mkdtempSync(path.join(tmpdir(), 'aep-bench-'));
+  chmodSync(home, 0o755);
+  const { connection, stop } = await startEmbeddedDatabase({ home });
+  const knex = openDatabase({ connection });
+  await migrate(knex);
+  for (const statement of rows) await knex.raw(statement);
+  await knex.raw('vacuum analyze');
+  return {
+    url: urlOf(connection),
+    async empty(organization) {
+      await knex('projects')
+        .where({ orgId: idOf('org', organization) })
+        .delete();
+      await knex.raw('vacuum analyze projects');
+    },
+    async close() {
+      await knex.destroy();
+      await stop();
+      rmSync(home, { recursive: true });
+    },
+  };
+}
+
+function urlOf({ host, port, user, password, database }: DatabaseConnection): string {
+  return `postgres://${user}:${encodeURIComponent(password)}@${encodeURIComponent(host)}:${port}/${database}`;
+}
+
+const id = (prefix: string, n: string) => `'${prefix}_' || lpad(to_hex(${n}), 32, '0')`;
+/** 2026-01-01, and a second later for each row. */
+const time = (n: string) => `1767225600000 + ${n} * 1000`;
+const members = 5;
+const organizations = 1_010;
+
+const project = (n: string, organization: string) => `
+  insert into projects (id, org_id, slug, name, status, tracker, tracker_connector_id, tracker_team_id, scm_connector_id,
+    scm_owner, scm_repo, llm_connector_id, issue_code, created_at)
+  select ${id('prj', n)}, ${id('org', organization)}, 'project-' || n, 'Project ' || n, 'active', 'builtin',
+    ${id('int', `${organization} * 3`)}, 'TEAM', ${id('int', `${organization} * 3 + 1`)},
+    'acme', 'repository-' || n, ${id('int', `${organization} * 3 + 2`)}, 'ISSUE', ${time('n')}`;
+
+const rows = [
+  `insert into people (id, email, name, created_at)
+   select ${id('usr', 'n')}, 'person-' || n || '@example.com', 'Person ' || n, ${time('n')}
+   from generate_series(0, ${organizations - 1}) n`,
+
+  `insert into organizations (id, name, slug, created_by_user_id, created_at)
+   select ${id('org', 'n')}, 'Organization ' || n, 'organization-' || n, ${id('usr', 'n')}, ${time('n')}
+   from generate_series(0, ${organizations - 1}) n`,
+
+  `insert into memberships (org_id, user_id, role, created_at)
+   select ${id('org', 'n')}, ${id('usr', `((n + m * 199) % ${organizations})`)},
+     case m when 0 then 'owner' else 'member' end, ${time('m')}
+   from generate_series(0, ${organizations - 1}) n, generate_series(0, ${members - 1}) m`,
+
+  `insert into integrations (id, org_id, vendor, vendor_kind, display_name, created_at, updated_at)
+   select ${id('int', 'n * 3 + k')}, ${id('org', 'n')}, (array['builtin', 'github', 'anthropic'])[k + 1],
+     (array['tracker', 'scm', 'llm'])[k + 1], 'Integration', ${time('n')}, ${time('n')}
+   from generate_series(0, ${organizations - 1}) n, generate_series(0, 2) k`,
+
+  `insert into tokens (id, digest, org_id, user_id, name, scopes, created_at, expires_at)
+   select ${id('tok', 'n')}, sha256(('pat_bench' || lpad(n::text, 38, '0'))::bytea), ${id('org', 'n')}, ${id('usr', 'n')},
+     'bench', array['projects:read', 'projects:write', 'organizations:read', 'members:read'],
+     ${time('n')}, 99999999999999
+   from generate_series(0, ${organizations - 1}) n`,
+
+  `${project('n', '(1 + n % 1000)')} from generate_series(1, 100000) n`,
+  `${project('n', String(big))} from generate_series(100001, 100000 + ${inBig}) n`,
+];

@@ -1,0 +1,73 @@
+// A server of the bench: a process of its own that can be asked how much CPU it has used.
+import { type ChildProcess, fork } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+
+export interface Server {
+  name: string;
+  url: string;
+  /** Microseconds of CPU, user and system, since its start. */
+  cpu(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+export interface Launch {
+  name: string;
+  file: string;
+  args(port: number): string[];
+  env?(port: number): Record<string, string>;
+  /** Options of node itself, such as a loader. */
+  node?: string[];
+  /** Where its standard output goes. */
+  output: string;
+}
+
+const meter = new URL('./servers/cpu-usage.js', import.meta.url).href;
+
+export async function start({ name, file, args, env, node = [], output }: Launch): Promise<Server> {
+  const port = await freePort();
+  const out = openSync(output, 'w');
+  const child = fork(file, args(port), {
+    execArgv: [...node, '--import', meter],
+    env: { PATH: process.env.PATH, ...env?.(port) },
+    stdio: ['ignore', out, 'inherit', 'ipc'],
+  });
+  closeSync(out);
+  const url = `http://127.0.0.1:${port}`;
+  await ready(child, name, url);
+  return {
+    name,
+    url,
+    async cpu() {
+      const answer = new Promise<NodeJS.CpuUsage>((resolve) => child.once('message', resolve as () => void));
+      child.send('cpu');
+      const { user, system } = await answer;
+      return user + system;
+    },
+    async stop() {
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+async function ready(child: ChildProcess, name: string, url: string): Promise<void> {
+  for (let tries = 1; tries <= 100; tries++) {
+    if (child.exitCode !== null) throw new Error(`${name} ended with code ${child.exitCode}`);
+    const answered = await fetch(url).catch(() => null);
+    if (answered) return;
+    await wait(100);
+  }
+  throw new Error(`${name} does not answer`);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

@@ -1,0 +1,25 @@
+// Which changes of the graph break a client, and whether the changelog owns up to them.
+import { CriticalityLevel, diff } from '@graphql-inspector/core';
+import { buildSchema } from 'graphql';
+
+/** A sentence for each breaking change between two schema texts that the changelog does not announce. */
+export async function unannounced(before: string, after: string, changelog: string): Promise<string[]> {
+  const announced = announcements(changelog);
+  const changes = await diff(buildSchema(before), buildSchema(after));
+  return changes
+    .filter(({ criticality }) => criticality.level === CriticalityLevel.Breaking)
+    .filter(({ path, message }) => !announced.some((entry) => names(entry, path ?? message)))
+    .map(({ path, message }) => `${path}: ${message}`);
+}
+
+/** The entries of the section Unreleased that begin with `- Breaking:`, each with the lines that belong to it. */
+function announcements(changelog: string): string[] {
+  const section = changelog.split(/^(?=## )/m).find((part) => /^## \[?Unreleased/.test(part)) ?? '';
+  return section.split(/^(?=- |#)/m).filter((entry) => entry.startsWith('- Breaking:'));
+}
+
+/** `Project` is not named by an entry about `Project.name`. */
+function names(entry: string, path: string): boolean {
+  const exact = path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return new RegExp(`(?<![\\w.])${exact}(?!\\w|\\.\\w)`).test(entry);
+}

@@ -1,0 +1,40 @@
+// `npm run schema:check [-- REVISION]`: fails when schema.graphql is not what the code says, or when it breaks clients of the
+// version in REVISION (HEAD unless given: a tag, a merge base) and CHANGELOG.md, section Unreleased, does not say so.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { printGraph } from '#graph/print.ts';
+import { schema } from '#schema.ts';
+import { unannounced } from './breaking-changes.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const revision = process.argv[2] ?? 'HEAD';
+
+/** Null where there is none: a new file, an empty history, a copy without git. */
+function attempt(read: () => string): string | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
+}
+const readHere = (name: string) => attempt(() => readFileSync(`${root}/${name}`, 'utf8'));
+const before = attempt(() =>
+  execFileSync('git', ['show', `${revision}:schema.graphql`], { cwd: root, encoding: 'utf8', stdio: 'pipe' }),
+);
+
+const after = printGraph(schema);
+const complaints: string[] = [];
+if (readHere('schema.graphql') !== after) {
+  complaints.push('schema.graphql is not what the code says: run `npm run schema` and read what changed.');
+}
+if (before === null) console.log(`No schema.graphql in ${revision}: nothing to compare with.`);
+else {
+  for (const change of await unannounced(before, after, readHere('CHANGELOG.md') ?? '')) {
+    complaints.push(
+      `${change}. This breaks clients: take it back, or name its path in a line "- Breaking: …" under Unreleased.`,
+    );
+  }
+}
+for (const complaint of complaints) console.error(complaint);
+if (complaints.length > 0) process.exitCode = 1;

@@ -1,0 +1,41 @@
+// "Never more than the giver" (specification, Authentication 9): narrowing a grant, and naming what can't be granted.
+import type { Caller } from './principal.ts';
+import type { OrgRole } from './roles.ts';
+import { isGrantable, type Scope, scopesOfRole } from './scopes.ts';
+
+/** The part of a grant that a role still holds: asked at each use, so that a lost role takes effect at once. */
+export function narrowed(granted: readonly string[], role: OrgRole): ReadonlySet<Scope> {
+  const held = scopesOfRole(role);
+  return new Set(granted.filter((scope): scope is Scope => held.has(scope as Scope)));
+}
+
+/** Each requested scope that is undeclared or beyond the caller's own grant. */
+export const refusedScopes = (requested: readonly string[], caller: Caller): string[] =>
+  requested.filter((scope) => !isGrantable(scope) || !caller.scopes.has(scope));
+
+export const capabilities = [
+  'org.manage',
+  'members.manage',
+  'billing.manage',
+  'projects.manage',
+  'missions.run',
+  'tokens.create',
+] as const;
+export type Capability = (typeof capabilities)[number];
+
+const neededScope: Partial<Record<Capability, Scope>> = {
+  'org.manage': 'organizations:write',
+  'members.manage': 'members:write',
+  'billing.manage': 'billing:write',
+  'projects.manage': 'projects:write',
+  'missions.run': 'missions:run',
+};
+
+/** What the caller can do, in words a console can switch on. A project-bound credential manages nothing org-wide. */
+export function capabilitiesOf(caller: Caller): Capability[] {
+  return capabilities.filter((capability) => {
+    const scope = neededScope[capability];
+    if (!scope) return caller.principalType === 'cookie' && caller.role !== null;
+    return caller.scopes.has(scope) && (caller.projectId === null || capability === 'missions.run');
+  });
+}

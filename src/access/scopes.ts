@@ -1,0 +1,146 @@
+// The scope catalog: every `<group>:<action>`, a sentence for people, and the least role that may grant it.
+import { isAtLeast, type OrgRole } from './roles.ts';
+
+interface Group {
+  name: string;
+  actions: Record<string, [description: string, requiredRole: OrgRole]>;
+}
+
+export const scopeGroups = {
+  missions: {
+    name: 'Missions',
+    actions: {
+      read: ['See missions, their progress and their cost.', 'viewer'],
+      run: ['Start and steer missions; this spends credits.', 'member'],
+    },
+  },
+  projects: {
+    name: 'Projects',
+    actions: {
+      read: ['See every project of the organization.', 'viewer'],
+      write: ['Create, change and delete projects.', 'admin'],
+    },
+  },
+  agents: {
+    name: 'Agents',
+    actions: {
+      read: ['See agents and the catalog.', 'viewer'],
+      write: ['Create, change and delete agents.', 'admin'],
+    },
+  },
+  'scheduled-tasks': {
+    name: 'Scheduled tasks',
+    actions: {
+      read: ['See scheduled tasks and their runs.', 'viewer'],
+      write: ['Create, change and delete scheduled tasks.', 'member'],
+    },
+  },
+  automations: {
+    name: 'Automations',
+    actions: {
+      read: ['See automations and their runs.', 'viewer'],
+      write: ['Create, change and delete automations.', 'member'],
+    },
+  },
+  sandboxes: {
+    name: 'Sandboxes',
+    actions: {
+      read: ['See sandboxes, their metrics and logs.', 'viewer'],
+      write: ['Kill sandboxes.', 'member'],
+    },
+  },
+  environments: {
+    name: 'Environments',
+    actions: {
+      read: ['See preview environments.', 'viewer'],
+      write: ['Destroy preview environments.', 'member'],
+    },
+  },
+  artifacts: {
+    name: 'Artifacts',
+    actions: { read: ['See and download proof of work.', 'viewer'] },
+  },
+  mcp: {
+    name: 'MCP servers',
+    actions: {
+      read: ['See MCP server bindings.', 'viewer'],
+      write: ['Bind, approve and remove MCP servers.', 'admin'],
+    },
+  },
+  orchestrator: {
+    name: 'Orchestrator',
+    actions: {
+      read: ['See orchestrator settings and today’s spend.', 'viewer'],
+      write: ['Change orchestrator settings and the daily cost cap.', 'admin'],
+    },
+  },
+  integrations: {
+    name: 'Integrations',
+    actions: { read: ['See connected trackers, source hosts and language models.', 'viewer'] },
+  },
+  organizations: {
+    name: 'Organizations',
+    actions: {
+      read: ['See the organization.', 'viewer'],
+      write: ['Create organizations; rename this one.', 'admin'],
+    },
+  },
+  members: {
+    name: 'Members',
+    actions: {
+      read: ['See members and invites.', 'viewer'],
+      write: ['Add members; send and revoke invites.', 'admin'],
+    },
+  },
+  billing: {
+    name: 'Billing',
+    actions: {
+      read: ['See plan, credits and orders.', 'admin'],
+      write: ['Buy credits and change the plan.', 'owner'],
+    },
+  },
+  setup: {
+    name: 'Setup',
+    actions: {
+      read: ['See setup progress and notices.', 'viewer'],
+      write: ['Mark setup steps and dismiss notices.', 'member'],
+    },
+  },
+} satisfies Record<string, Group>;
+
+type Groups = typeof scopeGroups;
+export type GrantableScope = {
+  [G in keyof Groups & string]: `${G}:${keyof Groups[G]['actions'] & string}`;
+}[keyof Groups];
+/** `runtime:report` belongs to service principals alone: no person grants it and the catalog does not list it. */
+export type Scope = GrantableScope | 'runtime:report';
+
+export interface CatalogScope {
+  scope: GrantableScope;
+  description: string;
+  requiredRole: OrgRole;
+}
+
+export const catalog: readonly CatalogScope[] = Object.entries(scopeGroups).flatMap(([key, group]) =>
+  Object.entries(group.actions).map(([action, [description, requiredRole]]) => ({
+    scope: `${key}:${action}` as GrantableScope,
+    description: description as string,
+    requiredRole: requiredRole as OrgRole,
+  })),
+);
+
+const byScope = new Map<string, CatalogScope>(catalog.map((entry) => [entry.scope, entry]));
+
+export const requiredRole = (scope: string): OrgRole | undefined => byScope.get(scope)?.requiredRole;
+export const isGrantable = (scope: string): scope is GrantableScope => byScope.has(scope);
+
+const ofRole = new Map<OrgRole, ReadonlySet<Scope>>();
+/** Every scope that a person with this role holds. */
+export function scopesOfRole(role: OrgRole): ReadonlySet<Scope> {
+  let scopes = ofRole.get(role);
+  if (!scopes) {
+    scopes = new Set(catalog.filter((entry) => isAtLeast(role, entry.requiredRole)).map((entry) => entry.scope));
+    ofRole.set(role, scopes);
+  }
+  return scopes;
+}

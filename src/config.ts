@@ -1,0 +1,229 @@
+// The environment, read once, checked and frozen (design decisions, section 11). Pure: it opens nothing and writes nothing.
+// A complaint names the setting and what it must be, never what stood there: half of these values are secrets.
+import { isIP } from 'node:net';
+import path from 'node:path';
+import { z } from 'zod';
+import type { Addresses } from '#foundation/addresses.ts';
+import { rates, text } from '#limits.ts';
+
+/** A provider whose identity assertions (ID-JAG) are believed. */
+export interface TrustedIssuer {
+  issuer: string;
+  displayName: string;
+  /** Where its keys are; absent: what its metadata says. */
+  jwksUri?: string | undefined;
+  /** The only clients it may speak for; absent: any. */
+  clientIds?: readonly string[] | undefined;
+  maySendEvents?: boolean | undefined;
+}
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  /** Null: the embedded PostgreSQL in `dataDir`. */
+  readonly databaseUrl: string | null;
+  readonly databasePoolMax: number;
+  /** False behind a pooler in transaction mode, which can't carry prepared statements. */
+  readonly namedStatements: boolean;
+  /** An absolute path. */
+  readonly dataDir: string;
+  readonly addresses: Readonly<Addresses>;
+  /** 32 bytes. Null only on loopback: then one is made and kept in `dataDir`. */
+  readonly secretKey: Buffer | null;
+  /** Null: mail goes to the development mailbox. */
+  readonly smtpUrl: string | null;
+  readonly mailFrom: string;
+  readonly claimGrantType: string;
+  readonly trustedIssuers: readonly Readonly<TrustedIssuer>[];
+  /** Per source address. */
+  readonly registrationsPerHour: number;
+  /** Per credential. */
+  readonly requestsPerMinute: number;
+  /** Whether a proxy of ours stands in front, whose entry in X-Forwarded-For is believed. */
+  readonly trustProxy: boolean;
+  readonly logLevel: LogLevel;
+  /** Null: a folder in `dataDir`. */
+  readonly storageUrl: string | null;
+  readonly upstreamSignIn: Readonly<{ issuer: string; clientId: string; clientSecret: string }> | null;
+  /** Whether this process lets time act: due schedules, sweeps. */
+  readonly scheduler: boolean;
+}
+
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** Whether a host name or address means this machine alone. */
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
+
+/** @throws one Error that lists everything wrong, a line for each setting. */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const wrong: string[] = [];
+
+  /** An empty setting is an absent one: that is how compose files and shells write it. */
+  const given = (name: string): string | null => env[name]?.trim() || null;
+
+  /** What `read` makes of the setting; where it gives undefined, the setting is not what it `mustBe`. */
+  function setting<T, F>(name: string, fallback: F, mustBe: string, read: (value: string) => T | undefined): T | F {
+    const value = given(name);
+    if (value === null) return fallback;
+    const result = read(value);
+    if (result !== undefined) return result;
+    wrong.push(`${name}: must be ${mustBe}`);
+    return fallback;
+  }
+
+  const integer = (name: string, fallback: number, { min, max }: { min: number; max: number }) =>
+    setting(name, fallback, `an integer ${min} to ${max}`, (value) => within(value, min, max));
+  const word = <const W extends string>(name: string, fallback: W, words: readonly W[]) =>
+    setting(name, fallback, `one of ${words.join(', ')}`, (value) => words.find((candidate) => candidate === value));
+  const origin = (name: string, fallback: string) =>
+    setting(name, fallback, 'an http or https address without path, query or user', (value) => originOf(value));
+
+  const host = setting('HOST', '127.0.0.1', 'a host name or an IP address, without brackets or port', (value) =>
+    isIP(value) || /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(value) ? value : undefined,
+  );
+  const port = integer('PORT', 4000, { min: 1, max: 65_535 });
+  const baseHost = origin('PUBLIC_URL', `http://localhost:${port}`);
+  const addresses: Addresses = {
+    baseHost,
+    issuer: origin('ISSUER_URL', baseHost),
+    mcp: origin('MCP_URL', baseHost),
+    a2a: setting('A2A_URL', `${baseHost}/a2a`, 'an http or https address without query or user', endpointOf),
+  };
+
+  const secretKey = setting(
+    'SECRET_KEY',
+    null,
+    '32 bytes in base64, such as `openssl rand -base64 32` prints',
+    (value) => (/^[A-Za-z0-9+/_-]{43}=?$/.test(value) ? Buffer.from(value, 'base64') : undefined),
+  );
+  if (!given('SECRET_KEY') && !isLoopback(host)) {
+    wrong.push('SECRET_KEY: is required when HOST is not a loopback address; `openssl rand -base64 32` makes one');
+  }
+
+  const config: Config = {
+    host,
+    port,
+    databaseUrl: setting(
+      'DATABASE_URL',
+      null,
+      'postgres://user:password@host:port/database with one host, special characters percent-encoded',
+      (value) => (isDatabaseUrl(value) ? value : undefined),
+    ),
+    databasePoolMax: integer('DATABASE_POOL_MAX', 16, { min: 1, max: 1_000 }),
+    namedStatements: word('DATABASE_POOLER', 'session', ['session', 'transaction']) === 'session',
+    dataDir: path.resolve(given('DATA_DIR') ?? '.data'),
+    addresses: Object.freeze(addresses),
+    secretKey,
+    smtpUrl: setting('SMTP_URL', null, 'smtp://user:password@host:port, or smtps://', (value) =>
+      hasProtocol(value, 'smtp:', 'smtps:') && new URL(value).hostname ? value : undefined,
+    ),
+    mailFrom: setting(
+      'MAIL_FROM',
+      `no-reply@${new URL(baseHost).hostname}`,
+      'a mail address, or a name followed by one in angle brackets',
+      (value) => (isSender(value) ? value : undefined),
+    ),
+    claimGrantType: setting('CLAIM_GRANT_TYPE', 'urn:workos:agent-auth:grant-type:claim', 'an absolute URI', (value) =>
+      /^[a-z][a-z0-9+.-]*:[\x21-\x7e]+$/.test(value) && !/["\\]/.test(value) ? value : undefined,
+    ),
+    trustedIssuers: trustedIssuers(given('TRUSTED_ISSUERS'), wrong),
+    registrationsPerHour: integer('REGISTRATIONS_PER_HOUR', rates.registrationsPerHour, { min: 1, max: 1_000_000 }),
+    requestsPerMinute: integer('REQUESTS_PER_MINUTE', rates.requestsPerMinute, { min: 1, max: 10_000_000 }),
+    trustProxy: word('TRUST_PROXY', 'off', ['on', 'off']) === 'on',
+    logLevel: word('LOG_LEVEL', 'info', logLevels),
+    storageUrl: setting('STORAGE_URL', null, 'a file:// or s3:// address', (value) =>
+      hasProtocol(value, 'file:', 's3:') ? value : undefined,
+    ),
+    upstreamSignIn: upstreamSignIn(),
+    scheduler: word('SCHEDULER', 'on', ['on', 'off']) === 'on',
+  };
+  if (wrong.length > 0) throw new Error(`The settings are not good:\n${wrong.map((line) => `  ${line}`).join('\n')}`);
+  return Object.freeze(config);
+
+  function upstreamSignIn(): Config['upstreamSignIn'] {
+    const names = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'] as const;
+    const missing = names.filter((name) => given(name) === null);
+    if (missing.length === names.length) return null;
+    for (const name of missing) wrong.push(`${name}: is required because another OIDC_ setting is given`);
+    const issuer = setting('OIDC_ISSUER', '', identifier, (value) => (isIdentifier(value) ? value : undefined));
+    const [clientId, clientSecret] = [given('OIDC_CLIENT_ID') ?? '', given('OIDC_CLIENT_SECRET') ?? ''];
+    return Object.freeze({ issuer, clientId, clientSecret });
+  }
+}
+
+function within(value: string, min: number, max: number): number | undefined {
+  const n = /^\d{1,9}$/.test(value) ? Number(value) : NaN;
+  return n >= min && n <= max ? n : undefined;
+}
+
+const hasProtocol = (value: string, ...protocols: string[]): boolean =>
+  URL.canParse(value) && protocols.includes(new URL(value).protocol);
+
+/** An http(s) address without user, query and fragment; a bare `?` or `#` counts as one. */
+const isPlainAddress = (value: string): boolean =>
+  /^https?:\/\/[^/]/i.test(value) && !/[?#@\\\s]/.test(value) && URL.canParse(value);
+
+/** Scheme, host and port without trailing slash, as all documents and tokens spell it. */
+const originOf = (value: string): string | undefined =>
+  isPlainAddress(value) && new URL(value).pathname === '/' ? new URL(value).origin : undefined;
+
+const endpointOf = (value: string): string | undefined =>
+  isPlainAddress(value) ? new URL(value).href.replace(/\/+$/, '') : undefined;
+
+const identifier = 'an https address without query or fragment (http on loopback only)';
+/** What can name an issuer (RFC 8414 §2) or a place that we fetch keys from. It is compared as it is written. */
+const isIdentifier = (value: string): boolean =>
+  isPlainAddress(value) && (value.startsWith('https:') || isLoopback(new URL(value).hostname));
+
+/** The driver can't try several hosts; whoever has several puts a proxy or a pooler in front. */
+function isDatabaseUrl(value: string): boolean {
+  if (!hasProtocol(value, 'postgres:', 'postgresql:')) return false;
+  const { hostname, pathname } = new URL(value);
+  return !hostname.includes(',') && pathname.length > 1;
+}
+
+const isSender = (value: string): boolean => {
+  const [, address] = /^[^<>\r\n]*<([^<>]+)>$/.exec(value) ?? [null, value];
+  return /^[^\s@<>,;]+@[^\s@<>,;]+$/.test(address!);
+};
+
+const issuerAddress = z.string(`must be ${identifier}`).refine(isIdentifier, `must be ${identifier}`);
+const displayName = `must be a text of ${text.personName.min} to ${text.personName.max} characters`;
+const clientIds = 'must be a list of client ids';
+const issuerList = z.array(
+  z.strictObject(
+    {
+      issuer: issuerAddress,
+      displayName: z.string(displayName).min(text.personName.min, displayName).max(text.personName.max, displayName),
+      jwksUri: issuerAddress.optional(),
+      clientIds: z.array(z.string(clientIds).min(1, clientIds), clientIds).min(1, clientIds).optional(),
+      maySendEvents: z.boolean('must be true or false').optional(),
+    },
+    'must be an object with issuer and displayName, and at most jwksUri, clientIds and maySendEvents',
+  ),
+  'must be a JSON array',
+);
+
+function trustedIssuers(value: string | null, wrong: string[]): Config['trustedIssuers'] {
+  if (value === null) return Object.freeze([]);
+  let json: unknown;
+  try {
+    json = JSON.parse(value);
+  } catch {
+    // Not the parser's own words: they quote the text.
+    json = undefined;
+  }
+  const { data = [], error } = issuerList.safeParse(json);
+  for (const { path: steps, message } of error?.issues ?? []) {
+    wrong.push(
+      `TRUSTED_ISSUERS${steps.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('')}: ${message}`,
+    );
+  }
+  if (new Set(data.map(({ issuer }) => issuer)).size < data.length) {
+    wrong.push('TRUSTED_ISSUERS: names an issuer twice');
+  }
+  for (const { clientIds } of data) Object.freeze(clientIds);
+  return Object.freeze(data.map((entry) => Object.freeze(entry)));
+}

@@ -1,0 +1,39 @@
+// What a project connects to: a tracker, a source host, a language model (specification, Integration).
+import type { Id } from '#foundation/ids.ts';
+import { Stored } from '#foundation/record.ts';
+
+/** The vendors of each kind of connector. */
+export const vendors = {
+  tracker: ['builtin', 'linear', 'github'],
+  scm: ['github', 'builtin'],
+  llm: ['anthropic', 'openai'],
+} as const;
+
+export const vendorKinds = ['tracker', 'scm', 'llm'] as const;
+export type VendorKind = (typeof vendorKinds)[number];
+export const vendorNames = ['linear', 'github', 'builtin', 'anthropic', 'openai'] as const;
+export type Vendor = (typeof vendorNames)[number];
+
+export class Integration extends Stored {
+  static override tableName = 'integrations';
+  static override columns = [
+    'id',
+    'orgId',
+    'vendor',
+    'vendorKind',
+    'externalOrgId',
+    'displayName',
+    'createdAt',
+    'updatedAt',
+  ];
+
+  declare id: Id<'integration'>;
+  declare orgId: Id<'organization'>;
+  declare vendor: Vendor;
+  declare vendorKind: VendorKind;
+  /** The organization, workspace or account on the vendor's side. */
+  declare externalOrgId: string | null;
+  declare displayName: string;
+  declare createdAt: number;
+  declare updatedAt: number;
+}

@@ -1,0 +1,58 @@
+// Integrations on every surface (specification, Integration).
+import { readByKeys } from '#foundation/record.ts';
+import { builder } from '#graph/builder.ts';
+import { toOne } from '#graph/context.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { OrganizationType, organizationOf } from '../organizations/schema.ts';
+import { Integration, vendorKinds, vendorNames } from './model.ts';
+import { dependentProjects, listIntegrations } from './operations.ts';
+
+export const VendorKind = wordSet('VendorKind', vendorKinds, 'What a connector is for.');
+const Vendor = wordSet('Vendor', vendorNames, 'Who is connected.');
+
+const dependents = toOne<{ id: string; projects: number }>(dependentProjects, (row) => row.id);
+
+export const IntegrationType = builder.objectRef<Integration>('Integration').implement({
+  description: 'A tracker, a source host or a language model that projects connect to.',
+  fields: (t) => ({
+    id: t.exposeString('id'),
+    orgId: t.exposeString('orgId'),
+    vendor: t.expose('vendor', { type: Vendor.type }),
+    vendorKind: t.expose('vendorKind', { type: VendorKind.type }),
+    externalOrgId: t.exposeString('externalOrgId', { nullable: true }),
+    displayName: t.exposeString('displayName'),
+    createdAt: t.expose('createdAt', { type: 'EpochMs' }),
+    updatedAt: t.expose('updatedAt', { type: 'EpochMs' }),
+    dependentProjectCount: t.int({
+      description: 'How many projects use it.',
+      resolve: async ({ id }, _args, context) => (await dependents(context).load(id))?.projects ?? 0,
+    }),
+    organization: t.field({
+      link: 'organizations:read',
+      type: OrganizationType,
+      nullable: true,
+      resolve: ({ orgId }, _args, context) => organizationOf(context).load(orgId),
+    }),
+  }),
+});
+
+/** The integration behind a connector id, batched. */
+export const integrationOf = toOne<Integration>(
+  (ids) => readByKeys<Integration>(Integration, 'id', ids),
+  (integration) => integration.id,
+);
+
+const IntegrationList = builder.objectRef<{ integrations: Integration[] }>('IntegrationList').implement({
+  fields: (t) => ({ integrations: t.expose('integrations', { type: [IntegrationType] }) }),
+});
+
+builder.queryField('integrations', (t) =>
+  t.field({
+    description: 'The trackers, source hosts and language models that the organization has connected.',
+    scope: 'integrations:read',
+    rest: 'GET /integrations',
+    tool: 'list_integrations',
+    type: IntegrationList,
+    resolve: async (_, _args, { caller }) => ({ integrations: await listIntegrations(caller) }),
+  }),
+);

@@ -1,0 +1,79 @@
+// Invites on every surface (specification, Invite; Organizations and people).
+import { z } from 'zod';
+import { okAnswer } from '#graph/acknowledgement.ts';
+import { builder } from '#graph/builder.ts';
+import { pathId, request } from '#graph/input.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { OrgRole } from '../memberships/schema.ts';
+import { OrganizationType, organizationOf } from '../organizations/schema.ts';
+import { mailAddress } from '../people/mail-address.ts';
+import { PersonType, personOf } from '../people/schema.ts';
+import { type Invite, inviteStatuses, statusOf } from './model.ts';
+import * as operations from './operations.ts';
+
+const InviteStatus = wordSet('InviteStatus', inviteStatuses, 'What became of an invite.');
+
+export const InviteType = builder.objectRef<Invite>('Invite').implement({
+  description: 'Asks the owner of a mail address into the organization.',
+  fields: (t) => ({
+    id: t.exposeString('id'),
+    email: t.exposeString('email', { description: 'Only the account with this address can accept.' }),
+    role: t.expose('role', { type: OrgRole.type }),
+    orgId: t.exposeString('orgId'),
+    status: t.field({ type: InviteStatus.type, resolve: statusOf }),
+    invitedByUserId: t.exposeString('invitedByUserId', { nullable: true }),
+    expiresAtSec: t.field({ type: 'EpochSec', resolve: ({ expiresAt }) => Math.floor(expiresAt / 1_000) }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs' }),
+    invitedBy: t.field({
+      link: 'members:read',
+      type: PersonType,
+      nullable: true,
+      resolve: ({ invitedByUserId: id }, _args, context) => (id ? personOf(context).load(id) : null),
+    }),
+    organization: t.field({
+      link: 'organizations:read',
+      type: OrganizationType,
+      nullable: true,
+      resolve: ({ orgId }, _args, context) => organizationOf(context).load(orgId),
+    }),
+  }),
+});
+
+const InviteList = builder.objectRef<{ invites: Invite[] }>('InviteList').implement({
+  fields: (t) => ({ invites: t.expose('invites', { type: [InviteType] }) }),
+});
+const RevokeInviteResponse = okAnswer('RevokeInviteResponse');
+
+const CreateInviteRequest = request('CreateInviteRequest', z.object({ email: mailAddress, role: OrgRole.zod }));
+
+builder.queryFields((t) => ({
+  invites: t.field({
+    description: 'Every invite of the organization, newest first.',
+    scope: 'members:read',
+    rest: 'GET /invites',
+    tool: 'list_invites',
+    type: InviteList,
+    resolve: async (_, _args, { caller }) => ({ invites: await operations.listInvites(caller) }),
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  createInvite: t.field({
+    description: 'Invites a mail address with a role not above the caller’s own, and sends it a mail.',
+    scope: 'members:write',
+    rest: { route: 'POST /invites', status: 201, errors: [409] },
+    tool: 'create_invite',
+    type: InviteType,
+    args: { input: t.arg({ type: CreateInviteRequest, required: true }) },
+    resolve: (_, { input }, { caller }) => operations.createInvite(caller, input),
+  }),
+  revokeInvite: t.field({
+    description: 'Takes an invite back.',
+    scope: 'members:write',
+    rest: { route: 'DELETE /invites/{inviteId}', errors: [409] },
+    tool: 'revoke_invite',
+    type: RevokeInviteResponse,
+    args: { inviteId: t.arg.string(pathId) },
+    resolve: (_, { inviteId }, { caller }) => operations.revokeInvite(caller, inviteId),
+  }),
+}));

@@ -1,0 +1,83 @@
+// Memberships on every surface, and the roles that they give (specification, Organizations and people).
+import { z } from 'zod';
+import { orgRoles } from '#access/roles.ts';
+import { builder } from '#graph/builder.ts';
+import { toMany } from '#graph/context.ts';
+import { pathId, request } from '#graph/input.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { boundedText } from '#graph/validation.ts';
+import { text } from '#limits.ts';
+import { OrganizationType, organizationOf } from '../organizations/schema.ts';
+import { PersonType, personOf } from '../people/schema.ts';
+import type { Membership } from './model.ts';
+import * as operations from './operations.ts';
+
+export const OrgRole = wordSet('OrgRole', orgRoles, 'What a person may do in an organization, from most to least.');
+
+export const MembershipType = builder.objectRef<Membership>('Membership').implement({
+  description: 'A person in an organization, with one role.',
+  fields: (t) => ({
+    orgId: t.exposeString('orgId'),
+    userId: t.exposeString('userId'),
+    role: t.expose('role', { type: OrgRole.type }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs' }),
+    person: t.field({
+      link: 'members:read',
+      type: PersonType,
+      nullable: true,
+      resolve: ({ userId }, _args, context) => personOf(context).load(userId),
+    }),
+    organization: t.field({
+      link: 'organizations:read',
+      type: OrganizationType,
+      nullable: true,
+      resolve: ({ orgId }, _args, context) => organizationOf(context).load(orgId),
+    }),
+  }),
+});
+
+const membershipsOf = toMany<Membership>(operations.membershipsOf, ({ orgId }) => orgId);
+
+builder.objectField(OrganizationType, 'memberships', (t) =>
+  t.field({
+    link: 'members:read',
+    type: [MembershipType],
+    resolve: ({ id }, _args, context) => membershipsOf(context).load(id),
+  }),
+);
+
+const MembershipList = builder.objectRef<{ memberships: Membership[] }>('MembershipList').implement({
+  fields: (t) => ({ memberships: t.expose('memberships', { type: [MembershipType] }) }),
+});
+
+const CreateMembershipRequest = request(
+  'CreateMembershipRequest',
+  z.object({
+    userId: boundedText(text.pathId).describe('The account of the person; who has none is invited instead.'),
+    role: OrgRole.zod,
+  }),
+);
+
+builder.queryFields((t) => ({
+  memberships: t.field({
+    description: 'Everybody who belongs to the organization.',
+    scope: 'members:read',
+    rest: 'GET /organizations/{orgId}/memberships',
+    tool: 'list_memberships',
+    type: MembershipList,
+    args: { orgId: t.arg.string(pathId) },
+    resolve: async (_, { orgId }, { caller }) => ({ memberships: await operations.listMemberships(caller, orgId) }),
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  createMembership: t.field({
+    description: 'Adds a person who has an account, with a role not above the caller’s own.',
+    scope: 'members:write',
+    rest: { route: 'POST /organizations/{orgId}/memberships', status: 201, errors: [409] },
+    tool: 'create_membership',
+    type: MembershipType,
+    args: { orgId: t.arg.string(pathId), input: t.arg({ type: CreateMembershipRequest, required: true }) },
+    resolve: (_, { orgId, input }, { caller }) => operations.createMembership(caller, orgId, input),
+  }),
+}));

@@ -1,0 +1,123 @@
+// What a client asks for at the authorization endpoint, read from the query (RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 8707 §2), and
+// the addresses that carry the outcome back to it (RFC 6749 §4.1.2, RFC 9207).
+
+import { isAtLeast } from '#access/roles.ts';
+import { catalog, type GrantableScope, isGrantable } from '#access/scopes.ts';
+import { addresses } from '#foundation/addresses.ts';
+import { type Client, findClient } from './clients.ts';
+import {
+  accessDenied,
+  invalidRequest,
+  invalidScope,
+  invalidTarget,
+  OAuthFault,
+  unsupportedResponseType,
+} from './fault.ts';
+import { isCodeChallenge } from './pkce.ts';
+import { isSameRedirectUri, redirectUriFault, withParameters } from './redirect-uris.ts';
+import { type Resource, resourceOf } from './resources.ts';
+
+/** Whom the outcome goes to; only made of an address that the client registered. */
+export interface ReturnAddress {
+  redirectUri: string;
+  state: string | undefined;
+}
+
+export interface AuthorizationRequest extends ReturnAddress {
+  client: Client;
+  codeChallenge: string;
+  resource: Resource;
+  /** What the person may choose from. */
+  scopes: GrantableScope[];
+  /** Whether the client wants to stay signed in. */
+  isOffline: boolean;
+}
+
+/** A fault that the client learns of, at its redirect address. */
+export interface ReturnedFault extends ReturnAddress {
+  fault: OAuthFault;
+}
+
+export const offlineAccess = 'offline_access';
+
+/** Offered to a client that names no scopes: what a member of the organization may grant. */
+export const defaultScopes: readonly GrantableScope[] = catalog
+  .filter((entry) => isAtLeast('member', entry.requiredRole))
+  .map((entry) => entry.scope);
+
+/**
+ * The request, or the fault that is sent back to the client.
+ * @throws OAuthFault when client or redirect address are not to be trusted: that is for the person alone, nothing is sent anywhere.
+ */
+export async function readAuthorizationRequest(
+  query: URLSearchParams,
+  beforeFetch: () => Promise<unknown>,
+): Promise<AuthorizationRequest | ReturnedFault> {
+  const clientId = single(query, 'client_id');
+  const redirectUri = single(query, 'redirect_uri');
+  if (clientId.includes('\0')) throw invalidRequest('client_id: must be text without NUL characters.');
+  const client = await findClient(clientId, beforeFetch);
+  const isRegistered = client.redirectUris.some((registered) => isSameRedirectUri(registered, redirectUri));
+  if (!isRegistered || redirectUriFault(redirectUri)) {
+    throw invalidRequest('redirect_uri: is not one that this client has registered.');
+  }
+  const back = { redirectUri, state: query.getAll('state').length === 1 ? query.get('state') || undefined : undefined };
+  try {
+    return { client, ...back, ...readWishes(query) };
+  } catch (fault) {
+    if (fault instanceof OAuthFault) return { ...back, fault };
+    throw fault;
+  }
+}
+
+/** The parameter, which has to be there once. */
+function single(query: URLSearchParams, name: string): string {
+  const values = query.getAll(name);
+  if (values.length > 1) throw invalidRequest(`${name}: must not be repeated.`);
+  if (!values[0]) throw invalidRequest(`${name}: is required.`);
+  return values[0];
+}
+
+function readWishes(query: URLSearchParams) {
+  const names = [...query.keys()];
+  const repeated = names.find((name, i) => name !== 'resource' && names.indexOf(name) < i);
+  if (repeated) throw invalidRequest(`${repeated.slice(0, 100)}: must not be repeated.`);
+  if (single(query, 'response_type') !== 'code') throw unsupportedResponseType('response_type: must be "code".');
+  if ((query.get('response_mode') || 'query') !== 'query') throw invalidRequest('response_mode: must be "query".');
+  const codeChallenge = single(query, 'code_challenge');
+  if (!isCodeChallenge(codeChallenge)) {
+    throw invalidRequest('code_challenge: must be the base64url of a SHA-256, 43 characters.');
+  }
+  if (query.get('code_challenge_method') !== 'S256') throw invalidRequest('code_challenge_method: must be "S256".');
+  return { codeChallenge, resource: oneResource(query.getAll('resource')), ...readScope(query.get('scope') ?? '') };
+}
+
+/** RFC 8707 lets a client name several; a token is for one. @throws invalid_target */
+export function oneResource(uris: readonly string[]): Resource {
+  const [first, ...others] = new Set(uris.filter((uri) => uri !== '').map(resourceOf));
+  if (others.length > 0) throw invalidTarget('resource: a token is for one resource; name one.');
+  return first ?? 'api';
+}
+
+/** Words that mean nothing here are passed over, as long as there are others. */
+function readScope(scope: string): { scopes: GrantableScope[]; isOffline: boolean } {
+  const words = [...new Set(scope.split(' ').filter((word) => word !== ''))];
+  const isOffline = words.includes(offlineAccess);
+  const scopes = words.filter(isGrantable);
+  if (words.length > 0 && scopes.length === 0 && !isOffline) {
+    throw invalidScope('scope: names no scope of this service; GET /v1/scopes lists them.');
+  }
+  return { scopes: scopes.length > 0 ? scopes : [...defaultScopes], isOffline };
+}
+
+/** RFC 9207: `iss` tells the client whose answer this is, on errors as well. */
+const returned = ({ redirectUri, state }: ReturnAddress, parameters: Record<string, string>): string =>
+  withParameters(redirectUri, { ...parameters, ...(state !== undefined && { state }), iss: addresses().issuer });
+
+export const codeAddress = (to: ReturnAddress, code: string): string => returned(to, { code });
+
+export const faultAddress = ({ fault, ...to }: ReturnedFault): string =>
+  returned(to, { error: fault.error, error_description: fault.description });
+
+export const denialAddress = (to: ReturnAddress): string =>
+  faultAddress({ ...to, fault: accessDenied('The person did not agree.') });

@@ -1,0 +1,123 @@
+// A URL as client: its metadata document is fetched, checked and kept for a while, never an error and never longer than it wants
+// (draft-ietf-oauth-client-id-metadata-document; MCP authorization 2025-11-25). How to fetch safely: foundation/outbound.ts.
+import { z } from 'zod';
+import { now, seconds } from '#foundation/clock.ts';
+import { sql } from '#foundation/database.ts';
+import { type Fetched, fetchJson, OutboundFault } from '#foundation/outbound.ts';
+import { readOne, Stored } from '#foundation/record.ts';
+import { clientDocument, redirectUrisPerClient, text } from '#limits.ts';
+import { invalidClient } from './fault.ts';
+import { redirectUriFault } from './redirect-uris.ts';
+import { shownName } from './shown-name.ts';
+
+export class ClientDocument extends Stored {
+  static override tableName = 'client_documents';
+  static override columns = ['url', 'name', 'redirectUris', 'fetchedAt', 'freshUntil'];
+
+  declare url: string;
+  declare name: string;
+  declare redirectUris: string[];
+  declare fetchedAt: number;
+  declare freshUntil: number;
+}
+
+/** Whether a client_id means a document; registered clients have other ids. */
+export const isDocumentAddress = (clientId: string): boolean => /^https:/i.test(clientId);
+
+/** The last good document, however old. Nothing is fetched. */
+export const findClientDocument = (url: string): Promise<ClientDocument | undefined> =>
+  readOne<ClientDocument>(ClientDocument, { url });
+
+interface DocumentClient {
+  id: string;
+  name: string;
+  redirectUris: readonly string[];
+}
+
+const underWay = new Map<string, Promise<ClientDocument>>();
+
+/** The client behind a document that is fresh, or is now. @throws invalid_client; whatever `beforeFetch` throws */
+export async function readClientDocument(url: string, beforeFetch: () => Promise<unknown>): Promise<DocumentClient> {
+  const fault = addressFault(url);
+  if (fault) throw invalidClient(`client_id: ${fault}.`);
+  const known = await findClientDocument(url);
+  const { name, redirectUris } = known && known.freshUntil > now() ? known : await fetchOnce(url, beforeFetch);
+  return { id: url, name, redirectUris };
+}
+
+function addressFault(url: string): string | null {
+  if (url.length > text.clientId.max) return `must be at most ${text.clientId.max} characters`;
+  // As a URL parser writes it: hence no dot segments, however encoded, no upper-case host, no default port.
+  if (!URL.canParse(url) || new URL(url).href !== url) return 'must be a URL in its normal form';
+  const { protocol, pathname, username, password } = new URL(url);
+  if (protocol !== 'https:') return 'must be https';
+  if (username || password) return 'must have no user';
+  if (url.includes('#')) return 'must have no fragment';
+  return pathname === '/' ? 'must have a path' : null;
+}
+
+/** Requests for one document at once wait for one fetch. */
+async function fetchOnce(url: string, beforeFetch: () => Promise<unknown>): Promise<ClientDocument> {
+  const other = underWay.get(url);
+  if (other) return other;
+  const fetching = beforeFetch().then(() => fetchAndKeep(url));
+  underWay.set(url, fetching);
+  return fetching.finally(() => underWay.delete(url));
+}
+
+async function fetchAndKeep(url: string): Promise<ClientDocument> {
+  const answer = await fetchJson(url, { maxBytes: clientDocument.bytes, timeoutMs: clientDocument.timeout }).catch(
+    (error) => {
+      if (error instanceof OutboundFault) throw invalidClient('client_id: its document could not be fetched.');
+      throw error;
+    },
+  );
+  const { name, redirectUris } = readDocument(url, answer);
+  const fetchedAt = now();
+  const record = { url, name, redirectUris, fetchedAt, freshUntil: fetchedAt + keptFor(answer) };
+  await sql(
+    `insert into client_documents (url, name, redirect_uris, fetched_at, fresh_until) values ($1, $2, $3, $4, $5)
+      on conflict (url) do update set name = excluded.name, redirect_uris = excluded.redirect_uris,
+        fetched_at = excluded.fetched_at, fresh_until = excluded.fresh_until`,
+    Object.values(record),
+  );
+  return record as ClientDocument;
+}
+
+const metadata = z.object({
+  client_id: z.string(),
+  client_name: z.string().min(1).max(text.clientName.max),
+  redirect_uris: z.array(z.string()).min(redirectUrisPerClient.min).max(redirectUrisPerClient.max),
+  token_endpoint_auth_method: z.literal('none').optional(),
+  // A secret in a public document is none: whoever publishes one means something that does not work here.
+  client_secret: z.undefined(),
+  client_secret_expires_at: z.undefined(),
+});
+
+function readDocument(url: string, { status, body }: Fetched): { name: string; redirectUris: string[] } {
+  if (status !== 200) throw invalidClient(`client_id: its document was answered with status ${status}.`);
+  const parsed = metadata.safeParse(body);
+  if (!parsed.success) {
+    const { path } = parsed.error.issues[0]!;
+    throw invalidClient(
+      `client_id: its document is not a public client's metadata${path.length > 0 ? ` (${path[0]!.toString()})` : ''}.`,
+    );
+  }
+  const { client_id, client_name, redirect_uris } = parsed.data;
+  // Simple string comparison (RFC 3986 §6.2.1), so that nobody's document speaks for another address.
+  if (client_id !== url) throw invalidClient('client_id: its document names another client_id.');
+  const name = shownName(client_name);
+  const redirectUris = redirect_uris.filter((uri) => redirectUriFault(uri) === null);
+  if (!name || redirectUris.length === 0)
+    throw invalidClient('client_id: its document has no usable name or redirect_uris.');
+  return { name, redirectUris };
+}
+
+/** Milliseconds: what the answer asks for (RFC 9111 §5.2.2), within our own bounds. */
+function keptFor({ headers }: Fetched): number {
+  const control = headers['cache-control'] ?? '';
+  const asked = /(?:^|[\s,])max-age="?(\d{1,9})/i.exec(control)?.[1];
+  const { min, max } = clientDocument.kept;
+  if (asked === undefined || /\bno-(?:store|cache)\b/i.test(control)) return min;
+  return Math.min(Math.max(seconds(Number(asked)), min), max);
+}

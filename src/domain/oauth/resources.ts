@@ -1,0 +1,43 @@
+// API, MCP, A2A: three audiences that never mix (RFC 8707, RFC 9728; specification, Authentication 3). A token is made for one.
+import { addresses, baseUrl } from '#foundation/addresses.ts';
+import { invalidTarget } from './fault.ts';
+
+export const resources = ['api', 'mcp', 'a2a'] as const;
+export type Resource = (typeof resources)[number];
+
+/** The resource identifier: an absolute URI, as metadata and clients spell it. */
+export function resourceUri(resource: Resource): string {
+  const { baseHost, mcp, a2a } = addresses();
+  return { api: baseHost, mcp: `${mcp}/mcp`, a2a }[resource];
+}
+
+/** Where the resource's metadata is: the well-known segment goes between host and path (RFC 9728 §3.1). */
+export const resourceMetadataUrl = (resource: Resource): string => metadataUrlOf(resourceUri(resource));
+
+export function metadataUrlOf(identifier: string): string {
+  const { origin, pathname } = new URL(identifier);
+  return `${origin}/.well-known/oauth-protected-resource${pathname === '/' ? '' : pathname}`;
+}
+
+/** The resource meant by `resource`; the API when there is none. @throws invalid_target */
+export function resourceOf(uri: string | undefined): Resource {
+  if (uri === undefined) return 'api';
+  const wanted = comparable(uri);
+  if (wanted === null) throw invalidTarget('resource: must be an absolute URI without a fragment.');
+  // In this order: with everything on one host its bare address means the API.
+  const names: [string, Resource][] = [
+    ...resources.map((resource): [string, Resource] => [resourceUri(resource), resource]),
+    [baseUrl(), 'api'],
+    [addresses().mcp, 'mcp'],
+  ];
+  const known = names.find(([name]) => comparable(name) === wanted);
+  if (known) return known[1];
+  throw invalidTarget(`resource: must be one of ${resources.map(resourceUri).join(', ')}.`);
+}
+
+/** Scheme and host in lower case, one trailing slash off; the rest as it is written. Null for what is no resource URI. */
+function comparable(uri: string): string | null {
+  const [, start, rest] = /^([a-z][a-z0-9+.-]*:\/\/[^/?#]+)([^#]*)$/i.exec(uri) ?? [];
+  if (start === undefined || !URL.canParse(uri)) return null;
+  return start.toLowerCase() + rest!.replace(/\/$/, '');
+}

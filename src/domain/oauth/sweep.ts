@@ -1,0 +1,35 @@
+// What time has made useless is deleted: what could still be presented and must then be recognized, or shown to a person, stays.
+import { days, now } from '#foundation/clock.ts';
+import { sql } from '#foundation/database.ts';
+import { sweepSigningKeys } from './keys.ts';
+
+/** How long things that ended are kept for people to look at, and unused clients to come back. */
+const kept = { ended: days(30), unused: days(90), code: days(1) };
+
+/** In this order: what is deleted first takes along what hangs on it. $1 is the time before which a thing must have ended. */
+const sweeps: [age: number, statement: string][] = [
+  [kept.ended, 'delete from sign_ins where expires_at <= $1 or revoked_at <= $1'],
+  // Used codes stay with their sign-in: presented again, they end it.
+  [kept.code, 'delete from authorization_codes where expires_at <= $1 and sign_in_id is null'],
+  // The one used last tells when its owner was last there.
+  [
+    0,
+    `delete from access_tokens a where a.expires_at <= $1 and (a.last_used_at is null or exists (
+      select 1 from access_tokens b where b.last_used_at > a.last_used_at
+        and (b.sign_in_id = a.sign_in_id or b.registration_id = a.registration_id)))`,
+  ],
+  [
+    kept.unused,
+    'delete from oauth_clients c where c.created_at <= $1 and not exists (select 1 from sign_ins s where s.client_id = c.id)',
+  ],
+  [
+    kept.unused,
+    'delete from client_documents d where d.fetched_at <= $1 and not exists (select 1 from sign_ins s where s.client_id = d.url)',
+  ],
+];
+
+/** For the scheduler, now and then. */
+export async function sweepOAuth(): Promise<void> {
+  for (const [age, statement] of sweeps) await sql(statement, [now() - age]);
+  await sweepSigningKeys();
+}

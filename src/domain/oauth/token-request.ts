@@ -1,0 +1,40 @@
+// What comes to the token endpoint and what goes back (specification, OAuthTokenRequest and OAuthTokenResponse).
+import { invalidRequest } from './fault.ts';
+
+/** Each parameter once; an empty one counts as absent (RFC 6749 §3.1). */
+export interface TokenParameters {
+  readonly grant_type: string;
+  readonly assertion?: string;
+  readonly claim_token?: string;
+  /** As it came; `resourceOf` reads it. */
+  readonly resource?: string;
+  readonly code?: string;
+  readonly redirect_uri?: string;
+  readonly client_id?: string;
+  readonly code_verifier?: string;
+  readonly refresh_token?: string;
+  readonly scope?: string;
+}
+
+export interface TokenResponse {
+  access_token: string;
+  token_type: 'Bearer';
+  /** Seconds. */
+  expires_in: number;
+  /** Separated by spaces; empty for an agent that nobody has claimed. */
+  scope: string;
+  refresh_token?: string;
+  identity_assertion?: string;
+  /** ISO 8601, UTC, with milliseconds. */
+  assertion_expires?: string;
+}
+
+/** One grant. @throws OAuthFault */
+export type Grant = (parameters: TokenParameters) => Promise<TokenResponse>;
+
+/** @throws invalid_request when the parameter is absent */
+export function required(parameters: TokenParameters, name: keyof TokenParameters): string {
+  const value = parameters[name];
+  if (value === undefined) throw invalidRequest(`${name}: is required.`);
+  return value;
+}

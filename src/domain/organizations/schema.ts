@@ -1,0 +1,113 @@
+// Organizations on every surface (specification, Organization; Organizations and people).
+import { z } from 'zod';
+import { readByKeys } from '#foundation/record.ts';
+import { builder } from '#graph/builder.ts';
+import { toOne } from '#graph/context.ts';
+import { pathId, request } from '#graph/input.ts';
+import { boundedText } from '#graph/validation.ts';
+import { text } from '#limits.ts';
+import { Organization } from './model.ts';
+import * as operations from './operations.ts';
+import { slugOf, slugPattern } from './slug.ts';
+
+const name = boundedText(text.organizationName).describe('1 to 120 characters.');
+const slug = boundedText(text.organizationSlug)
+  .regex(slugPattern, 'must hold only lower-case letters, digits and hyphens')
+  .describe('1 to 64 lower-case letters, digits and hyphens; unique.');
+
+export const OrganizationType = builder.objectRef<Organization>('Organization').implement({
+  description: 'What owns projects, credentials and credits.',
+  fields: (t) => ({
+    id: t.exposeString('id'),
+    name: t.exposeString('name'),
+    slug: t.exposeString('slug', { description: 'Unique; stands in console addresses.' }),
+    createdByUserId: t.exposeString('createdByUserId'),
+    createdAt: t.expose('createdAt', { type: 'EpochMs' }),
+    namePending: t.exposeBoolean('namePending', { description: 'True until a person has chosen the name.' }),
+  }),
+});
+
+/** The organization of a record, batched. */
+export const organizationOf = toOne<Organization>(
+  (ids) => readByKeys<Organization>(Organization, 'id', ids),
+  (organization) => organization.id,
+);
+
+const OrganizationList = builder.objectRef<{ orgs: Organization[] }>('OrganizationList').implement({
+  fields: (t) => ({ orgs: t.expose('orgs', { type: [OrganizationType] }) }),
+});
+const SlugPreviewResponse = builder.objectRef<{ slug: string }>('SlugPreviewResponse').implement({
+  fields: (t) => ({ slug: t.exposeString('slug') }),
+});
+const SlugAvailabilityResponse = builder.objectRef<operations.SlugAvailability>('SlugAvailabilityResponse').implement({
+  fields: (t) => ({
+    slug: t.exposeString('slug'),
+    available: t.exposeBoolean('available'),
+    suggestion: t.exposeString('suggestion', {
+      nullable: true,
+      description: 'The nearest free slug, when this one is taken.',
+    }),
+  }),
+});
+
+const CreateOrganizationRequest = request('CreateOrganizationRequest', z.object({ name, slug: slug.optional() }));
+const UpdateOrganizationRequest = request(
+  'UpdateOrganizationRequest',
+  z.object({ name: name.optional(), slug: slug.optional() }),
+);
+
+builder.queryFields((t) => ({
+  organizations: t.field({
+    description: 'The organizations that the caller belongs to.',
+    scope: 'organizations:read',
+    rest: 'GET /organizations',
+    tool: 'list_organizations',
+    type: OrganizationList,
+    resolve: async (_, _args, { caller }) => ({ orgs: await operations.listOrganizations(caller) }),
+  }),
+  organization: t.field({
+    description: 'One organization.',
+    scope: 'organizations:read',
+    rest: 'GET /organizations/{orgId}',
+    tool: 'get_organization',
+    type: OrganizationType,
+    args: { orgId: t.arg.string(pathId) },
+    resolve: (_, { orgId }, { caller }) => operations.findOrganization(caller, orgId),
+  }),
+  slugPreview: t.field({
+    description: 'The slug that a name would get.',
+    scope: 'organizations:read',
+    rest: 'GET /organizations/slug-preview',
+    type: SlugPreviewResponse,
+    args: { name: t.arg.string({ required: true, validate: { schema: name } }) },
+    resolve: (_, args) => ({ slug: slugOf(args.name) }),
+  }),
+  slugAvailability: t.field({
+    description: 'Whether a slug is free, and the nearest that is.',
+    scope: 'organizations:read',
+    rest: 'GET /organizations/slug-availability',
+    type: SlugAvailabilityResponse,
+    args: { slug: t.arg.string({ required: true, validate: { schema: slug } }) },
+    resolve: (_, args) => operations.slugAvailability(args.slug),
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  createOrganization: t.field({
+    description: 'Founds an organization; the caller becomes its owner.',
+    scope: 'organizations:write',
+    rest: { route: 'POST /organizations', status: 201, errors: [409] },
+    type: OrganizationType,
+    args: { input: t.arg({ type: CreateOrganizationRequest, required: true }) },
+    resolve: (_, { input }, { caller }) => operations.createOrganization(caller, input),
+  }),
+  updateOrganization: t.field({
+    description: 'Renames an organization or changes its slug.',
+    scope: 'organizations:write',
+    rest: { route: 'PATCH /organizations/{orgId}', errors: [409] },
+    tool: 'update_organization',
+    type: OrganizationType,
+    args: { orgId: t.arg.string(pathId), input: t.arg({ type: UpdateOrganizationRequest, required: true }) },
+    resolve: (_, { orgId, input }, { caller }) => operations.updateOrganization(caller, orgId, input),
+  }),
+}));

@@ -1,0 +1,26 @@
+// From a name to a slug: lower-case letters, digits and hyphens, 1 to 64 of them (specification, Organization). Pure.
+import { text } from '#limits.ts';
+
+const { max } = text.organizationSlug;
+export const slugPattern = /^[a-z0-9-]+$/;
+
+/** `Zürich & Söhne` → `zurich-sohne`; a name without any Latin letter or digit gives `fallback`. */
+export function slugOf(name: string, fallback = 'org'): string {
+  const slug = name
+    .normalize('NFKD')
+    .replace(/\p{Mark}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .slice(0, max)
+    .replace(/^-+|-+$/g, '');
+  return slug || fallback;
+}
+
+/** `slug`, `slug-2`, `slug-3` … : the first that is not taken, never longer than a slug may be. */
+export function freeSlug(slug: string, taken: ReadonlySet<string>): string {
+  for (let n = 1; ; n++) {
+    const suffix = n === 1 ? '' : `-${n}`;
+    const candidate = slug.slice(0, max - suffix.length) + suffix;
+    if (!taken.has(candidate)) return candidate;
+  }
+}

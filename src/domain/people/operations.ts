@@ -1,0 +1,44 @@
+// What can be done with people: find them by the one thing they prove, their mail address, and let them choose their name.
+import type { Caller } from '#access/principal.ts';
+import { ownPerson } from '#access/reach.ts';
+import { now } from '#foundation/clock.ts';
+import { type Transaction, transaction } from '#foundation/database.ts';
+import { newId } from '#foundation/ids.ts';
+import { readByKeys, readOne } from '#foundation/record.ts';
+import { text } from '#limits.ts';
+import { normalAddress } from './mail-address.ts';
+import { Person } from './model.ts';
+
+/** The account of a mail address; made when there is none. Without a name the part before the `@` stands in. */
+export const findOrCreatePerson = (address: string, name?: string): Promise<Person> =>
+  transaction((trx) => ensurePerson(trx, address, name));
+
+/** `findOrCreatePerson` as part of a larger unit of work. */
+export async function ensurePerson(trx: Transaction, address: string, name?: string): Promise<Person> {
+  const email = normalAddress(address);
+  const known = () =>
+    Person.query(trx)
+      .findOne({ email })
+      .select(...Person.columns);
+  const person = await known();
+  if (person) return person;
+  const standIn = email.slice(0, email.indexOf('@')).slice(0, text.personName.max);
+  // Two first sign-ins at once: the second waits here for the first, writes nothing, and then finds what the first wrote.
+  await Person.query(trx)
+    .insert({ id: newId('person'), email, name: name ?? standIn, createdAt: now() })
+    .onConflict('email')
+    .ignore();
+  return (await known())!;
+}
+
+export const findPersonByAddress = (address: string): Promise<Person | undefined> =>
+  readOne<Person>(Person, { email: normalAddress(address) });
+
+/** Those of the ids that are people. */
+export const peopleOf = (ids: readonly string[]): Promise<Person[]> => readByKeys<Person>(Person, 'id', ids);
+
+export const updateOwnName = async (caller: Caller, name: string): Promise<void> => {
+  await Person.query()
+    .where({ id: ownPerson(caller) })
+    .patch({ name });
+};

@@ -1,0 +1,18 @@
+// People in the graph: only as the other end of a relation. Neither a route nor a query lists accounts.
+import { builder } from '#graph/builder.ts';
+import { toOne } from '#graph/context.ts';
+import type { Person } from './model.ts';
+import { peopleOf } from './operations.ts';
+
+export const PersonType = builder.objectRef<Person>('Person').implement({
+  description: 'A person who signs in to the console; other records call its id `userId`.',
+  fields: (t) => ({
+    id: t.exposeString('id'),
+    email: t.exposeString('email'),
+    name: t.exposeString('name'),
+    createdAt: t.expose('createdAt', { type: 'EpochMs' }),
+  }),
+});
+
+/** The person of a record, batched. */
+export const personOf = toOne<Person>(peopleOf, (person) => person.id);

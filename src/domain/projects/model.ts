@@ -1,0 +1,64 @@
+// A project ties together an issue tracker, a source repository and a language-model connector (specification, Project).
+import type { Id } from '#foundation/ids.ts';
+import { Stored } from '#foundation/record.ts';
+import type { VendorKind } from '../integrations/model.ts';
+
+export const projectStatuses = ['active', 'paused', 'archived'] as const;
+export type ProjectStatus = (typeof projectStatuses)[number];
+export const projectTrackers = ['builtin', 'linear', 'github'] as const;
+export type ProjectTracker = (typeof projectTrackers)[number];
+
+export class Project extends Stored {
+  static override tableName = 'projects';
+  static override columns = [
+    'id',
+    'orgId',
+    'slug',
+    'name',
+    'status',
+    'tracker',
+    'trackerConnectorId',
+    'trackerTeamId',
+    'trackerProjectId',
+    'scmConnectorId',
+    'scmOwner',
+    'scmRepo',
+    'llmConnectorId',
+    'autoMerge',
+    'issueCode',
+    'defaultSandboxTemplateId',
+    'createdAt',
+  ];
+
+  declare id: Id<'project'>;
+  declare orgId: Id<'organization'>;
+  /** Made from the name once, unique in the organization; it does not follow a rename. */
+  declare slug: string;
+  declare name: string;
+  declare status: ProjectStatus;
+  declare tracker: ProjectTracker;
+  declare trackerConnectorId: Id<'integration'> | null;
+  /** The tracker's team: its key, until the tracker's own id is known. */
+  declare trackerTeamId: string | null;
+  declare trackerProjectId: string | null;
+  declare scmConnectorId: Id<'integration'> | null;
+  declare scmOwner: string;
+  declare scmRepo: string;
+  declare llmConnectorId: Id<'integration'> | null;
+  /** Whether an approved change merges without a person. */
+  declare autoMerge: boolean;
+  /** What issue keys begin with, such as `WEB` in WEB-12. */
+  declare issueCode: string | null;
+  declare defaultSandboxTemplateId: string | null;
+  declare createdAt: number;
+}
+
+/** The kinds of connector that the project still lacks. */
+export function missingConnectorKinds(project: Project): VendorKind[] {
+  const connectors = {
+    tracker: project.trackerConnectorId,
+    scm: project.scmConnectorId,
+    llm: project.llmConnectorId,
+  };
+  return (Object.keys(connectors) as VendorKind[]).filter((kind) => connectors[kind] === null);
+}

@@ -1,0 +1,149 @@
+// What can be done with projects: list, read, create, change, delete. Records of the whole organization stay readable to a
+// project-bound credential; writing is org-wide and refused to it (specification, behaviour 5).
+import type { Caller } from '#access/principal.ts';
+import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { now } from '#foundation/clock.ts';
+import { type Page, type PageRequest, readPage } from '#foundation/cursor.ts';
+import { sql } from '#foundation/database.ts';
+import { isUniqueViolation } from '#foundation/database-errors.ts';
+import { newId } from '#foundation/ids.ts';
+import { Problem } from '#foundation/problem.ts';
+import { find, missing, readOne } from '#foundation/record.ts';
+import { defaultConnectors } from '../integrations/operations.ts';
+import { freeSlug, slugOf } from '../organizations/slug.ts';
+import { Project, type ProjectStatus, type ProjectTracker } from './model.ts';
+import { parseRepository, type Repository } from './repository.ts';
+
+export interface ProjectFilter extends PageRequest {
+  byTrackerConnectorId?: string | null | undefined;
+  byTrackerTeamId?: string | null | undefined;
+  byTrackerProjectId?: string | null | undefined;
+  byScmConnectorId?: string | null | undefined;
+  byScmOwner?: string | null | undefined;
+  byScmRepo?: string | null | undefined;
+}
+
+export function listProjects(caller: Caller, filter: ProjectFilter): Promise<Page<Project>> {
+  const equals = {
+    orgId: ownOrganization(caller),
+    trackerConnectorId: filter.byTrackerConnectorId ?? undefined,
+    trackerTeamId: filter.byTrackerTeamId ?? undefined,
+    trackerProjectId: filter.byTrackerProjectId ?? undefined,
+    scmConnectorId: filter.byScmConnectorId ?? undefined,
+    scmOwner: filter.byScmOwner ?? undefined,
+    scmRepo: filter.byScmRepo ?? undefined,
+  };
+  return readPage<Project>(Project, equals, filter);
+}
+
+export const findProject = (caller: Caller, projectId: string): Promise<Project> =>
+  find<Project>(Project, 'project', { id: projectId, orgId: ownOrganization(caller) });
+
+export interface NewProject {
+  name: string;
+  repoFullName: string;
+  tracker: ProjectTracker;
+  trackerTeamKey?: string | undefined;
+  issueCode?: string | null | undefined;
+}
+
+/** Creates a project on the organization's connectors. A second one for the same repository: 409 with its id. */
+export async function createProject(caller: Caller, input: NewProject): Promise<Project> {
+  beyondOneProject(caller);
+  const orgId = ownOrganization(caller);
+  const repository = parseRepository(input.repoFullName);
+  const connectors = await defaultConnectors(orgId, input.tracker);
+  const record = {
+    id: newId('project'),
+    orgId,
+    name: input.name,
+    status: 'active' as const,
+    tracker: input.tracker,
+    trackerConnectorId: connectors.tracker,
+    trackerTeamId: input.trackerTeamKey ?? null,
+    trackerProjectId: null,
+    scmConnectorId: connectors.scm,
+    ...repository,
+    llmConnectorId: connectors.llm,
+    autoMerge: false,
+    issueCode: input.issueCode ?? null,
+    defaultSandboxTemplateId: null,
+    createdAt: now(),
+  };
+  // A slug can be taken between the look and the insert: look again then.
+  for (;;) {
+    const slug = freeSlug(slugOf(input.name, 'project'), await takenSlugs(orgId, slugOf(input.name, 'project')));
+    try {
+      await Project.query().insert({ ...record, slug });
+      return { ...record, slug } as Project;
+    } catch (error) {
+      if (isUniqueViolation(error, 'projects_slug')) continue;
+      throw await explained(error, orgId, repository);
+    }
+  }
+}
+
+async function takenSlugs(orgId: string, slug: string): Promise<Set<string>> {
+  const rows = await sql<{ slug: string }>(
+    'select slug from projects where org_id = $1 and (slug = $2 or slug like $3)',
+    [orgId, slug, `${slug.slice(0, 56)}%`],
+  );
+  return new Set(rows.map((row) => row.slug));
+}
+
+export interface ProjectChanges {
+  name?: string | undefined;
+  status?: ProjectStatus | undefined;
+  autoMerge?: boolean | undefined;
+  issueCode?: string | null | undefined;
+  defaultSandboxTemplateId?: string | null | undefined;
+  trackerTeamKey?: string | undefined;
+  repoFullName?: string | undefined;
+}
+
+export async function updateProject(caller: Caller, projectId: string, changes: ProjectChanges): Promise<Project> {
+  beyondOneProject(caller);
+  const { trackerTeamKey, repoFullName, ...plain } = changes;
+  const repository = repoFullName === undefined ? undefined : parseRepository(repoFullName);
+  const patch = { ...plain, ...repository, ...(trackerTeamKey !== undefined && { trackerTeamId: trackerTeamKey }) };
+  if (Object.keys(patch).length === 0) return findProject(caller, projectId);
+  const orgId = ownOrganization(caller);
+  try {
+    const [project] = await Project.query()
+      .where({ id: projectId, orgId })
+      .patch(patch)
+      .returning([...Project.columns] as never);
+    return project ?? missing('project');
+  } catch (error) {
+    throw repository ? await explained(error, orgId, repository) : error;
+  }
+}
+
+export async function deleteProject(caller: Caller, projectId: string): Promise<{ ok: true; id: string }> {
+  beyondOneProject(caller);
+  const deleted = await Project.query()
+    .delete()
+    .where({ id: projectId, orgId: ownOrganization(caller) });
+  return deleted ? { ok: true, id: projectId } : missing('project');
+}
+
+/** The specification's DuplicateProjectError, when that is what the database refused; the id is looked up after the rollback. */
+async function explained(error: unknown, orgId: string, { scmOwner, scmRepo }: Repository): Promise<unknown> {
+  if (!isUniqueViolation(error, 'projects_repository')) return error;
+  const [other] = await sql<{ id: string }>(
+    'select id from projects where org_id = $1 and lower(scm_owner) = lower($2) and lower(scm_repo) = lower($3)',
+    [orgId, scmOwner, scmRepo],
+  );
+  // Deleted in the meantime: nothing conflicts any more, so the caller may simply repeat.
+  if (!other) return error;
+  return new Problem(409, {
+    category: 'validation',
+    title: 'Conflict',
+    description: `repoFullName: the project ${other.id} already stands on ${scmOwner}/${scmRepo}.`,
+    retryable: false,
+    conflictingProjectId: other.id,
+  });
+}
+
+export const projectExists = async (orgId: string, projectId: string): Promise<boolean> =>
+  (await readOne<Project>(Project, { id: projectId, orgId })) !== undefined;

@@ -1,0 +1,13 @@
+// The `<owner>/<repo>` word: two non-empty parts without white space, one slash (specification, Project). Pure.
+
+export const repositoryPattern = /^[^\s/]+\/[^\s/]+$/;
+
+export interface Repository {
+  scmOwner: string;
+  scmRepo: string;
+}
+
+export function parseRepository(fullName: string): Repository {
+  const [scmOwner = '', scmRepo = ''] = fullName.split('/');
+  return { scmOwner, scmRepo };
+}

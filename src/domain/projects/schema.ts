@@ -1,0 +1,184 @@
+// Projects on every surface (specification, Project; Projects).
+import { z } from 'zod';
+import { readByKeys } from '#foundation/record.ts';
+import { okIdAnswer } from '#graph/acknowledgement.ts';
+import { builder } from '#graph/builder.ts';
+import { toOne } from '#graph/context.ts';
+import { filter, pathId, request } from '#graph/input.ts';
+import { pageArguments, pageOf } from '#graph/page.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { boundedText } from '#graph/validation.ts';
+import { pages, text } from '#limits.ts';
+import { IntegrationType, integrationOf, VendorKind } from '../integrations/schema.ts';
+import { OrganizationType, organizationOf } from '../organizations/schema.ts';
+import { missingConnectorKinds, Project, projectStatuses, projectTrackers } from './model.ts';
+import * as operations from './operations.ts';
+import { repositoryPattern } from './repository.ts';
+
+const ProjectStatus = wordSet('ProjectStatus', projectStatuses, 'Whether missions may start on the project.');
+const ProjectTracker = wordSet('ProjectTracker', projectTrackers, 'Where the issues of the project live.');
+
+export const ProjectType = builder.objectRef<Project>('Project').implement({
+  description: 'A tracker, a repository and a language model, tied together.',
+  fields: (t) => ({
+    id: t.exposeString('id'),
+    orgId: t.exposeString('orgId'),
+    slug: t.exposeString('slug', { description: 'Unique in the organization; does not follow a rename.' }),
+    name: t.exposeString('name'),
+    status: t.expose('status', { type: ProjectStatus.type }),
+    tracker: t.expose('tracker', { type: ProjectTracker.type }),
+    trackerConnectorId: t.exposeString('trackerConnectorId', { nullable: true }),
+    trackerTeamId: t.exposeString('trackerTeamId', { nullable: true }),
+    trackerProjectId: t.exposeString('trackerProjectId', { nullable: true }),
+    scmConnectorId: t.string({
+      description: 'Empty while `missingConnectorKinds` names `scm`.',
+      resolve: (project) => project.scmConnectorId ?? '',
+    }),
+    scmOwner: t.exposeString('scmOwner'),
+    scmRepo: t.exposeString('scmRepo'),
+    llmConnectorId: t.string({
+      description: 'Empty while `missingConnectorKinds` names `llm`.',
+      resolve: (project) => project.llmConnectorId ?? '',
+    }),
+    autoMerge: t.exposeBoolean('autoMerge', { description: 'Whether an approved change merges without a person.' }),
+    issueCode: t.exposeString('issueCode', { nullable: true, description: 'What issue keys begin with.' }),
+    defaultSandboxTemplateId: t.exposeString('defaultSandboxTemplateId', { nullable: true }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs' }),
+    missingConnectorKinds: t.field({
+      description: 'The kinds of connector it still lacks; absent when it lacks none.',
+      absent: true,
+      nullable: true,
+      type: [VendorKind.type],
+      resolve: (project) => {
+        const kinds = missingConnectorKinds(project);
+        return kinds.length > 0 ? kinds : null;
+      },
+    }),
+    organization: t.field({
+      link: 'organizations:read',
+      type: OrganizationType,
+      nullable: true,
+      resolve: ({ orgId }, _args, context) => organizationOf(context).load(orgId),
+    }),
+    trackerConnector: t.field({
+      link: 'integrations:read',
+      type: IntegrationType,
+      nullable: true,
+      resolve: ({ trackerConnectorId: id }, _args, context) => (id ? integrationOf(context).load(id) : null),
+    }),
+    scmConnector: t.field({
+      link: 'integrations:read',
+      type: IntegrationType,
+      nullable: true,
+      resolve: ({ scmConnectorId: id }, _args, context) => (id ? integrationOf(context).load(id) : null),
+    }),
+    llmConnector: t.field({
+      link: 'integrations:read',
+      type: IntegrationType,
+      nullable: true,
+      resolve: ({ llmConnectorId: id }, _args, context) => (id ? integrationOf(context).load(id) : null),
+    }),
+  }),
+});
+
+/** The project of a record, batched. */
+export const projectOf = toOne<Project>(
+  (ids) => readByKeys<Project>(Project, 'id', ids),
+  (project) => project.id,
+);
+
+const ProjectPage = pageOf('ProjectPage', ProjectType);
+const DeleteProjectResponse = okIdAnswer('DeleteProjectResponse');
+
+const name = boundedText(text.projectName).describe('1 to 120 characters.');
+const repoFullName = boundedText(text.repoFullName)
+  .regex(repositoryPattern, 'must be <owner>/<repo>: two parts without white space, one slash')
+  .describe('`<owner>/<repo>`.');
+const issueCode = z
+  .string()
+  .regex(/^[A-Z][A-Z0-9]{1,9}$/, 'must be 2 to 10 capital letters or digits, beginning with a letter')
+  .nullable()
+  .describe('2 to 10 capital letters or digits, beginning with a letter; or null.');
+const trackerTeamKey = boundedText(text.trackerTeamKey).describe('The key of the team in the tracker.');
+
+const CreateProjectRequest = request(
+  'CreateProjectRequest',
+  z.object({
+    name,
+    repoFullName,
+    tracker: ProjectTracker.zod.default('builtin'),
+    trackerTeamKey: trackerTeamKey.optional(),
+    issueCode: issueCode.optional(),
+  }),
+);
+const UpdateProjectRequest = request(
+  'UpdateProjectRequest',
+  z.object({
+    name: name.optional(),
+    status: ProjectStatus.zod.optional(),
+    autoMerge: z.boolean().optional(),
+    issueCode: issueCode.optional(),
+    defaultSandboxTemplateId: boundedText(text.pathId).nullable().optional(),
+    trackerTeamKey: trackerTeamKey.optional(),
+    repoFullName: repoFullName.optional(),
+  }),
+);
+
+builder.queryFields((t) => ({
+  projects: t.field({
+    description: 'The projects of the organization, newest first.',
+    scope: 'projects:read',
+    rest: 'GET /projects',
+    tool: 'list_projects',
+    type: ProjectPage,
+    args: {
+      ...pageArguments(pages.projects),
+      byTrackerConnectorId: t.arg.string(filter),
+      byTrackerTeamId: t.arg.string(filter),
+      byTrackerProjectId: t.arg.string(filter),
+      byScmConnectorId: t.arg.string(filter),
+      byScmOwner: t.arg.string(filter),
+      byScmRepo: t.arg.string(filter),
+    },
+    resolve: (_, args, { caller }) => operations.listProjects(caller, args),
+  }),
+  project: t.field({
+    description: 'One project.',
+    scope: 'projects:read',
+    rest: 'GET /projects/{projectId}',
+    tool: 'get_project',
+    type: ProjectType,
+    args: { projectId: t.arg.string(pathId) },
+    resolve: (_, { projectId }, { caller }) => operations.findProject(caller, projectId),
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  createProject: t.field({
+    description: 'Creates a project on a repository, with the connectors that the organization has.',
+    scope: 'projects:write',
+    rest: { route: 'POST /projects', status: 201, errors: [409] },
+    tool: 'create_project',
+    type: ProjectType,
+    args: { input: t.arg({ type: CreateProjectRequest, required: true }) },
+    resolve: (_, { input }, { caller }) => operations.createProject(caller, input),
+  }),
+  updateProject: t.field({
+    description: 'Changes a project. A member that is left out stays; null clears what may be empty.',
+    scope: 'projects:write',
+    rest: { route: 'PATCH /projects/{projectId}', errors: [409] },
+    tool: 'update_project',
+    type: ProjectType,
+    args: { projectId: t.arg.string(pathId), input: t.arg({ type: UpdateProjectRequest, required: true }) },
+    resolve: (_, { projectId, input }, { caller }) => operations.updateProject(caller, projectId, input),
+  }),
+  deleteProject: t.field({
+    description: 'Deletes a project and the tokens bound to it.',
+    scope: 'projects:write',
+    rest: 'DELETE /projects/{projectId}',
+    tool: 'delete_project',
+    type: DeleteProjectResponse,
+    args: { projectId: t.arg.string(pathId) },
+    resolve: (_, { projectId }, { caller }) => operations.deleteProject(caller, projectId),
+  }),
+}));

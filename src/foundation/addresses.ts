@@ -1,0 +1,28 @@
+// Where the service is to be found, as clients see it. Set once at start; nothing else in the code knows a host.
+
+export interface Addresses {
+  /** `{base_host}`: the origin of the API, and its resource identifier (RFC 8707). No trailing slash in any of these. */
+  baseHost: string;
+  /** `{issuer_url}`: the authorization server and the console. */
+  issuer: string;
+  /** `{mcp_url}`: the origin of the MCP server; its resource identifier is `{mcp_url}/mcp`. */
+  mcp: string;
+  /** `{a2a_url}`: the agent-to-agent endpoint and its resource identifier. */
+  a2a: string;
+}
+
+let bound: Addresses | undefined;
+
+export function bindAddresses(addresses: Addresses): void {
+  bound = addresses;
+}
+
+export function addresses(): Addresses {
+  if (!bound) throw new Error('the addresses are not bound');
+  return bound;
+}
+
+/** `{base_url}`: where the API's paths begin. */
+export const baseUrl = (): string => `${addresses().baseHost}/v1`;
+/** RFC 9728: what a 401 of the API points to. */
+export const apiResourceMetadata = (): string => `${addresses().baseHost}/.well-known/oauth-protected-resource`;

@@ -1,0 +1,81 @@
+// Files that our pages load: compressed once, addressed by their content, kept by the browser for a year (RFC 9111 §5.2,
+// RFC 8246). Nothing a page needs comes from anybody else's server.
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import { answer, type Exchange } from './http.ts';
+
+export interface AssetSource {
+  type: string;
+  content: string | Buffer;
+}
+
+interface Asset {
+  type: string;
+  version: string;
+  /** Only this is kept; the few who take no gzip get it unpacked. */
+  packed: Buffer;
+}
+
+export interface Assets<N extends string> {
+  /** The address of each file, with the version of its content. */
+  addresses(): Promise<Record<N, string>>;
+  /** Answers with the file, or gives false when there is none of that name. */
+  answer(exchange: Exchange, name: string): Promise<boolean>;
+}
+
+const compress = promisify(gzip);
+const decompress = promisify(gunzip);
+
+/** A set of files below `base`, read and compressed when the first of them is asked for. */
+export function assets<N extends string>(base: string, load: () => Promise<Record<N, AssetSource>>): Assets<N> {
+  let packing: Promise<Map<string, Asset>> | undefined;
+
+  async function pack(): Promise<Map<string, Asset>> {
+    const files = Object.entries<AssetSource>(await load());
+    const packed = files.map(async ([name, { type, content }]) => {
+      const version = createHash('sha256').update(content).digest('base64url').slice(0, 16);
+      return [name, { type, version, packed: await compress(content, { level: 9 }) }] as const;
+    });
+    return new Map(await Promise.all(packed));
+  }
+
+  async function all(): Promise<Map<string, Asset>> {
+    packing ??= pack();
+    try {
+      return await packing;
+    } catch (error) {
+      packing = undefined; // a failed read is tried again
+      throw error;
+    }
+  }
+
+  return {
+    async addresses() {
+      const entries = [...(await all())].map(([name, { version }]) => [name, `${base}/${name}?v=${version}`]);
+      return Object.fromEntries(entries) as Record<N, string>;
+    },
+    async answer(exchange, name) {
+      const asset = (await all()).get(name);
+      if (asset) await answerAsset(exchange, asset);
+      return asset !== undefined;
+    },
+  };
+}
+
+async function answerAsset(exchange: Exchange, { type, version, packed }: Asset): Promise<void> {
+  const { headers: asked } = exchange.req;
+  const etag = `W/"${version}"`;
+  const headers = {
+    etag,
+    vary: 'accept-encoding',
+    'cache-control': exchange.search === `v=${version}` ? 'public, max-age=31536000, immutable' : 'public, no-cache',
+    'cross-origin-resource-policy': 'same-origin',
+  };
+  if (asked['if-none-match']?.includes(etag)) return answer(exchange, 304, undefined, headers);
+  const body = { ...headers, 'content-type': type };
+  if (/\bgzip\b(?!\s*;\s*q=0(?![.\d]))/.test(String(asked['accept-encoding'] ?? ''))) {
+    return answer(exchange, 200, packed, { ...body, 'content-encoding': 'gzip' });
+  }
+  answer(exchange, 200, await decompress(packed), body);
+}

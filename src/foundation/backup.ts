@@ -1,0 +1,134 @@
+// A copy of a running embedded database, and the way back: PostgreSQL's low-level backup (manual, 25.3.3) done by hand,
+// because the embedded package has no pg_basebackup. Writers go on while it runs; every row committed before it ends is in.
+import { existsSync } from 'node:fs';
+import { chown, copyFile, mkdir, open, readdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import pg from 'pg';
+import type { DatabaseConnection } from './embedded-database.ts';
+import { type Account, locateFiles, moveIntoPlace } from './embedded-files.ts';
+import { takeOwnership } from './embedded-owner.ts';
+
+/** Made anew by the server; the manual asks to leave them out. `pg_wal` is copied last and apart. */
+const emptyFolders =
+  /^(pg_wal|pg_replslot|pg_dynshmem|pg_notify|pg_serial|pg_snapshots|pg_stat_tmp|pg_subtrans)$|(^|\/)pgsql_tmp/;
+const leftOut = /^postmaster\.(pid|opts)$|(^|\/)pg_internal\.init/;
+
+export interface Backup {
+  folder: string;
+  milliseconds: number;
+}
+
+/**
+ * Copies the cluster whose data folder is `data` into the new folder `target`. The copy holds everything, the password
+ * too: keep it as safe as the original. Without a data folder the database is not ours to copy.
+ */
+export async function backUp(
+  connection: DatabaseConnection,
+  data: string | undefined,
+  target: string,
+): Promise<Backup> {
+  if (data === undefined) {
+    throw new Error(
+      'This database is not embedded (DATABASE_URL is set): back it up with its own tools, such as pg_dump, pg_basebackup or those of its provider.',
+    );
+  }
+  if (existsSync(target)) throw new Error(`${target} exists already: a backup is written into a new folder`);
+  const begun = performance.now();
+  const partial = `${target}.partial`;
+  const copy = path.join(partial, 'data');
+  const client = new pg.Client({ ...connection, application_name: 'backup' });
+  // A connection lost while files are copied would end the process; the next statement tells of it anyway.
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    await rm(partial, { recursive: true, force: true });
+    await mkdir(copy, { recursive: true, mode: 0o700 });
+    // The slot ends with this session. Until then no log that the copy needs is thrown away.
+    await client.query("select pg_create_physical_replication_slot('backup_' || pg_backend_pid(), true, true)");
+    await client.query("select pg_backup_start('agent-engineering-platform', fast => true)");
+    const rules = { skip: (name: string) => leftOut.test(name), hollow: (name: string) => emptyFolders.test(name) };
+    await copyTree(data, copy, { ...rules, mayVanish: true });
+    const { rows } = await client.query(
+      `select labelfile, spcmapfile, pg_walfile_name(lsn) as last, substring(labelfile from '\\(file ([0-9A-F]{24})\\)') as first
+         from pg_backup_stop(wait_for_archive => false)`,
+    );
+    const { labelfile, spcmapfile, first, last } = rows[0];
+    if (spcmapfile) throw new Error('this database has tablespaces outside its folder, which a backup would miss');
+    await writeFile(path.join(copy, 'backup_label'), labelfile, { mode: 0o600, flush: true });
+    const needed = (name: string) => /^[0-9A-F]{24}$/.test(name) && first <= name && name <= last;
+    await copyTree(path.join(data, 'pg_wal'), path.join(copy, 'pg_wal'), { skip: (name) => !needed(name) });
+  } finally {
+    await client.end();
+  }
+  await copyFileDurably(path.join(path.dirname(data), 'password'), path.join(partial, 'password'));
+  moveIntoPlace(partial, target);
+  return { folder: target, milliseconds: Math.round(performance.now() - begun) };
+}
+
+/** Puts a backup where the service that starts with this `home` finds it. Refuses where a database already is. */
+export async function restore(folder: string, home: string): Promise<{ data: string }> {
+  const from = path.join(folder, 'data');
+  if (!existsSync(path.join(from, 'backup_label'))) throw new Error(`${folder} holds no complete backup`);
+  const files = locateFiles(home);
+  const release = await takeOwnership(files.folder);
+  try {
+    if (existsSync(files.data)) throw new Error(`${files.folder} holds a database already: give an empty folder`);
+    const fresh = `${files.data}.new`;
+    await rm(fresh, { recursive: true, force: true });
+    await copyTree(from, fresh, { account: files.account });
+    await copyFileDurably(path.join(folder, 'password'), files.passwordFile);
+    moveIntoPlace(fresh, files.data);
+    return { data: files.data };
+  } finally {
+    release();
+  }
+}
+
+interface CopyRules {
+  /** Files, by their name relative to the top, that are left out. */
+  skip?: (name: string) => boolean;
+  /** Folders that are made, but stay empty. */
+  hollow?: (name: string) => boolean;
+  /** A living database removes files under our hands; what it needs again is in its log. */
+  mayVanish?: boolean;
+  account?: Account | undefined;
+}
+
+async function copyTree(from: string, to: string, rules: CopyRules, inside = ''): Promise<void> {
+  await mkdir(path.join(to, inside), { recursive: true, mode: 0o700 });
+  if (rules.account) await chown(path.join(to, inside), rules.account.uid, rules.account.gid);
+  if (rules.hollow?.(inside)) return;
+  const entries = await readdir(path.join(from, inside), { withFileTypes: true }).catch(forgive(rules, []));
+  const files: string[] = [];
+  for (const entry of entries) {
+    const name = path.posix.join(inside, entry.name);
+    if (entry.isDirectory()) await copyTree(from, to, rules, name);
+    else if (!rules.skip?.(name)) files.push(name);
+  }
+  // A few at a time: there may be more files in one folder than a process may open.
+  while (files.length > 0) {
+    const copies = files
+      .splice(0, 16)
+      .map((name) => copyFileDurably(path.join(from, name), path.join(to, name), rules));
+    await Promise.all(copies);
+  }
+}
+
+async function copyFileDurably(from: string, to: string, rules: CopyRules = {}): Promise<void> {
+  const copied = await copyFile(from, to).then(() => true, forgive(rules, false));
+  if (!copied) return;
+  if (rules.account) await chown(to, rules.account.uid, rules.account.gid);
+  const file = await open(to, 'r+');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+const forgive =
+  <T>({ mayVanish }: CopyRules, instead: T) =>
+  (error: NodeJS.ErrnoException): T => {
+    if (mayVanish && error.code === 'ENOENT') return instead;
+    throw error;
+  };

@@ -1,0 +1,19 @@
+// The only reader of time. Tests turn it by hand; the database never asks its own clock.
+
+type Reader = () => number;
+const system: Reader = Date.now;
+let reader: Reader = system;
+
+/** The present, in epoch milliseconds. */
+export const now = (): number => reader();
+
+/** Replaces the source of time; without an argument the system's clock is back. */
+export function setClock(next: Reader = system): void {
+  reader = next;
+}
+
+export const seconds = (n: number): number => n * 1_000;
+export const minutes = (n: number): number => seconds(n * 60);
+export const hours = (n: number): number => minutes(n * 60);
+export const days = (n: number): number => hours(n * 24);
+export const isoTime = (epochMs: number): string => new Date(epochMs).toISOString();

@@ -1,0 +1,103 @@
+// What a failed database call means for the caller: was it applied, may it be sent again, is it the caller's own fault.
+// SQLSTATEs are PostgreSQL's (Appendix A); what pg and knex raise themselves has no code and is known by its words.
+import { setTimeout as wait } from 'node:timers/promises';
+
+/**
+ * - `retry`: surely not applied, so the whole unit of work may be sent again.
+ * - `unknown`: the connection broke under way; it may be applied. Only idempotent work may be sent again.
+ * - `overload`: too much at once. Answer 503 and let the caller come back.
+ * - `final`: the same statement fails the same way again.
+ */
+export type DatabaseFault = 'retry' | 'unknown' | 'overload' | 'final';
+
+const faults: Record<string, DatabaseFault> = {
+  '40001': 'retry', // serialization failure
+  '40P01': 'retry', // deadlock
+  '55P03': 'retry', // lock not available
+  '57P03': 'retry', // starting up or shutting down
+  '53300': 'retry', // too many connections: refused at the door, hence not applied
+  '25006': 'retry', // a read-only node: the primary moved
+  '08001': 'retry',
+  '08004': 'retry',
+  ECONNREFUSED: 'retry',
+  EHOSTUNREACH: 'retry',
+  '57P01': 'unknown', // an administrator ended the connection
+  '57P02': 'unknown', // another backend crashed
+  '08003': 'unknown',
+  '08006': 'unknown',
+  '08007': 'unknown',
+  ECONNRESET: 'unknown',
+  EPIPE: 'unknown',
+  ETIMEDOUT: 'unknown',
+  '57014': 'overload', // statement timeout
+};
+
+// knex writes the statement before the message, so these are looked for anywhere in it.
+const words: [RegExp, DatabaseFault][] = [
+  [/Connection terminated unexpectedly|Query read timeout/, 'unknown'],
+  [/timeout expired|is not queryable/, 'retry'],
+];
+
+interface Raised {
+  code?: unknown;
+  constraint?: unknown;
+  syscall?: unknown;
+  nativeError?: unknown;
+}
+
+/** The error and what it wraps: Objection keeps the driver's error in `nativeError`, a failed migration in `cause`. */
+function* unwrap(error: unknown): Generator<Error & Raised> {
+  for (let e = error as (Error & Raised) | undefined; e instanceof Error; e = (e.nativeError ?? e.cause) as typeof e)
+    yield e;
+}
+
+function faultOf(error: Error & Raised): DatabaseFault | null {
+  const code = typeof error.code === 'string' ? error.code : '';
+  // A missing socket means the server is down; a missing file is no matter of the database.
+  if (code === 'ENOENT') return error.syscall === 'connect' ? 'retry' : null;
+  const known = faults[code];
+  if (known) return known;
+  // Every other SQLSTATE is final. Those begin with a digit, F, H, P or X; the system's own codes with E.
+  if (/^[0-9FHPX][0-9A-Z]{4}$/.test(code)) return 'final';
+  if (error.name === 'KnexTimeoutError') return 'overload';
+  return words.find(([pattern]) => pattern.test(error.message))?.[1] ?? null;
+}
+
+/** What a thrown thing says about the database, or null when it doesn't come from there. */
+export function databaseFault(error: unknown): DatabaseFault | null {
+  for (const e of unwrap(error)) {
+    const fault = faultOf(e);
+    if (fault) return fault;
+  }
+  return null;
+}
+
+/** A row with this key is already there; with a name, only when that constraint said so. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  for (const e of unwrap(error)) {
+    if (e.code === '23505') return constraint === undefined || e.constraint === constraint;
+  }
+  return false;
+}
+
+export interface RetryOptions {
+  /** Time for all tries and the pauses between them. */
+  budgetMs: number;
+  sleep?: (milliseconds: number) => Promise<unknown>;
+}
+
+/** Does the whole unit of work again while it surely was not applied. Pauses vary, so that many waiters don't return at once. */
+export async function retrying<T>(work: () => Promise<T>, { budgetMs, sleep = wait }: RetryOptions): Promise<T> {
+  let spent = 0;
+  for (;;) {
+    const begun = performance.now();
+    try {
+      return await work();
+    } catch (error) {
+      const pause = 50 + Math.random() * 450;
+      spent += performance.now() - begun + pause;
+      if (databaseFault(error) !== 'retry' || spent > budgetMs) throw error;
+      await sleep(pause);
+    }
+  }
+}

@@ -1,0 +1,86 @@
+// One pool, two ways to speak: knex (under Objection) for building, `sql` for the reads that every request makes.
+// Process-wide like the clock: bound once at start, used plainly everywhere.
+import knexFactory, { type Knex } from 'knex';
+import { knexSnakeCaseMappers, Model } from 'objection';
+import pg from 'pg';
+import { forgetRows, send } from './statement.ts';
+
+// int8 and numeric arrive as strings by default. Epoch milliseconds and money fit a double exactly in our ranges.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number);
+
+export interface DatabaseSettings {
+  connection: string | pg.ClientConfig;
+  poolMax?: number;
+  /** Named (prepared) statements save a parse per read; a pooler in transaction mode can't carry them. */
+  namedStatements?: boolean;
+  onError?: (message: string) => void;
+}
+
+let bound: Knex | undefined;
+let named = true;
+const listeners = new Set<(statement: string) => void>();
+
+/** Opens the pool and binds it for the process. Nothing is sent before the first statement. */
+export function openDatabase(settings: DatabaseSettings): Knex {
+  const report = settings.onError ?? (() => {});
+  const base =
+    typeof settings.connection === 'string' ? { connectionString: settings.connection } : settings.connection;
+  const quiet = { warn: report, error: report, deprecate: () => {}, debug: () => {} };
+  const knex = knexFactory({
+    client: 'pg',
+    connection: { ...base, connectionTimeoutMillis: 3_000, query_timeout: 30_000, keepAlive: true } as never,
+    pool: { min: 0, max: settings.poolMax ?? 16, acquireTimeoutMillis: 6_000, idleTimeoutMillis: 30_000 },
+    log: quiet,
+    ...knexSnakeCaseMappers(),
+  });
+  knex.on('query', (query: { sql: string }) => {
+    for (const listener of listeners) listener(query.sql);
+  });
+  bound = knex;
+  named = settings.namedStatements ?? true;
+  forgetRows();
+  Model.knex(knex);
+  return knex;
+}
+
+export function database(): Knex {
+  if (!bound) throw new Error('the database is not open');
+  return bound;
+}
+
+/** Calls back with the text of every statement sent, until the returned function is called. */
+export function watchStatements(listener: (statement: string) => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+const names = new Map<string, string>();
+const statementName = (text: string): string => {
+  const name = names.get(text) ?? `s${names.size + 1}`;
+  names.set(text, name);
+  return name;
+};
+
+/**
+ * Sends one statement and gives plain rows with camelCase names. `text` must come from a bounded set (never built from a
+ * caller's values): it is kept, prepared, for as long as the process and its connections live.
+ */
+export async function sql<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
+  const knex = database();
+  for (const listener of listeners) listener(text);
+  const connection = (await knex.client.acquireConnection()) as pg.ClientBase;
+  try {
+    return await send<Row>(connection, named ? statementName(text) : '', text, values);
+  } catch (error) {
+    // Made while reading from a socket: the way that leads here is of more use.
+    if (error instanceof Error) Error.captureStackTrace(error);
+    throw error;
+  } finally {
+    await knex.client.releaseConnection(connection);
+  }
+}
+
+/** All or nothing. Objection queries inside take the given transaction: `Project.query(trx)`. */
+export const transaction = <T>(work: (trx: Knex.Transaction) => Promise<T>): Promise<T> => database().transaction(work);
+export type Transaction = Knex.Transaction;

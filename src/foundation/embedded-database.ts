@@ -1,0 +1,198 @@
+// The embedded default: a real PostgreSQL server as a child of this process, for when no DATABASE_URL is given.
+// It leaves with its parent however that ends, and what a killed parent left behind is put in order at the next start.
+import { randomBytes } from 'node:crypto';
+import { chownSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  type EmbeddedFiles,
+  findPrograms,
+  locateFiles,
+  makePrivateFolder,
+  moveIntoPlace,
+  onWindows,
+  readPassword,
+} from './embedded-files.ts';
+import { serves, takeOwnership } from './embedded-owner.ts';
+import { type Cluster, endLeftOver, launch, readPidFile, run, type Server, stopServer } from './embedded-server.ts';
+
+export interface DatabaseConnection {
+  /** A host name, or the folder of a Unix socket. */
+  host: string;
+  port: number;
+  user: string;
+  password: string;
+  database: string;
+}
+
+export interface EmbeddedDatabase {
+  connection: DatabaseConnection;
+  /** The data folder of the cluster: what a backup copies. */
+  data: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+export interface EmbeddedSettings {
+  home: string;
+  /** Server parameters beside ours, such as `{ max_connections: 50 }`. */
+  settings?: Record<string, string | number>;
+  log?: (line: string) => void;
+}
+
+const user = 'app';
+const database = 'agent_engineering_platform';
+
+/** Starts the server of this folder, making the cluster at first, and resolves when it answers. */
+export async function startEmbeddedDatabase({
+  home,
+  settings,
+  log = () => {},
+}: EmbeddedSettings): Promise<EmbeddedDatabase> {
+  const files = locateFiles(home, log);
+  const release = await takeOwnership(files.folder);
+  try {
+    const cluster = await prepare(files, settings ?? {});
+    const connection = connectionOf(files, cluster.port);
+    if (!existsSync(files.data)) createCluster(cluster);
+    await endLeftOver(cluster, log);
+    const server = await launch(cluster);
+    sweep(files.folder);
+    return Object.assign(supervise(cluster, server, release, log), { connection, data: files.data });
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** The server of this folder if it runs now, whoever owns it: how a command line reaches the database of a service. */
+export function findEmbeddedDatabase(home: string): { connection: DatabaseConnection; data: string } | undefined {
+  if (!existsSync(home)) return undefined;
+  const files = locateFiles(home);
+  const found = readPidFile(files.data);
+  if (found?.status !== 'ready' || !serves(found.pid, files.data)) return undefined;
+  return { connection: connectionOf(files, found.port), data: files.data };
+}
+
+const connectionOf = (files: EmbeddedFiles, port: number): DatabaseConnection => ({
+  host: onWindows ? '127.0.0.1' : files.socket,
+  port,
+  user,
+  password: readPassword(files),
+  database,
+});
+
+async function prepare(files: EmbeddedFiles, settings: Record<string, string | number>): Promise<Cluster> {
+  const programs = findPrograms(files);
+  const port = onWindows ? await freePort() : 5432;
+  return {
+    files,
+    port,
+    program: (name) => path.join(programs, 'bin', onWindows ? `${name}.exe` : name),
+    // A clean environment: PGDATA, LC_ALL and the like of the caller are not meant for this server.
+    as: { ...files.account, cwd: files.folder, env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } },
+    parameters: {
+      // No network at all where there are Unix sockets: no port to collide on, nothing to reach from outside.
+      listen_addresses: onWindows ? '127.0.0.1' : '',
+      unix_socket_directories: onWindows ? '' : `"${files.socket}"`,
+      unix_socket_permissions: '0700',
+      port,
+      timezone: 'UTC',
+      log_timezone: 'UTC',
+      // Failed statements are answered to us; in the log they would leave people's data.
+      log_min_messages: 'log',
+      log_checkpoints: 'off',
+      ...settings,
+    },
+  };
+}
+
+/** Removes what unfinished first starts and restores left. Late, when an initdb that lost its parent is done as well. */
+function sweep(folder: string): void {
+  for (const name of readdirSync(folder).filter((name) => /^(data|password)\.new/.test(name))) {
+    try {
+      rmSync(path.join(folder, name), { recursive: true, force: true });
+    } catch {
+      // Still being written to: the next start removes it.
+    }
+  }
+}
+
+/**
+ * Made whole under another name first: a start that is killed half-way leaves nothing that looks like a database. The
+ * name is new each time, for the initdb of a killed process may still be writing into its own.
+ */
+function createCluster({ files, program, as, parameters }: Cluster): void {
+  const attempt = randomBytes(4).toString('hex');
+  const fresh = path.join(files.folder, `data.new-${attempt}`);
+  const passwordCopy = path.join(files.folder, `password.new-${attempt}`);
+  makePrivateFolder(fresh, files.account);
+  writeFileSync(passwordCopy, readPassword(files), { mode: 0o600 });
+  if (files.account) chownSync(passwordCopy, files.account.uid, files.account.gid);
+  const unsafe = parameters.fsync === 'off';
+  try {
+    // The built-in locale sorts the same on every platform, whatever libraries the host has.
+    const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+    const login = ['-U', user, '--pwfile', passwordCopy, '--auth=scram-sha-256'];
+    const rest = ['--data-checksums', '--no-instructions', ...(unsafe ? ['--no-sync'] : [])];
+    run(program('initdb'), ['-D', fresh, ...login, ...locale, ...rest], as);
+    const single = ['--single', '-D', fresh, ...(unsafe ? ['-c', 'fsync=off'] : []), 'postgres'];
+    run(program('postgres'), single, as, `create database ${database}\n`);
+  } finally {
+    rmSync(passwordCopy, { force: true });
+  }
+  moveIntoPlace(fresh, files.data);
+}
+
+/** Keeps the server running until it is stopped: one that dies (killed for want of memory, say) is started again. */
+function supervise(cluster: Cluster, first: Server, release: () => void, log: (line: string) => void) {
+  let server = first;
+  let stopping = false;
+  let revival: Promise<void> | undefined;
+  const attend = async (): Promise<void> => {
+    const how = await server.ended;
+    if (stopping) return;
+    log(`the embedded database ended unexpectedly (${how}): starting it again`);
+    revival = revive(cluster, log)
+      .then((revived) => {
+        server = revived;
+        void attend();
+      })
+      .catch((error) => log(`the embedded database could not be started again: ${error}`));
+  };
+  void attend();
+  return {
+    get pid() {
+      return server.pid;
+    },
+    async stop() {
+      stopping = true;
+      await revival;
+      await stopServer(cluster, server);
+      rmSync(cluster.files.socket, { recursive: true, force: true });
+      release();
+    },
+  };
+}
+
+/** The processes of a dead server need a moment to notice and leave; until then a new one is refused. */
+async function revive(cluster: Cluster, log: (line: string) => void): Promise<Server> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await endLeftOver(cluster, log);
+      return await launch(cluster);
+    } catch (error) {
+      if (tries === 50) throw error;
+      await wait(200);
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address ? address.port : 0;
+}

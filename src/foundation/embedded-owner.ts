@@ -1,0 +1,143 @@
+// The single-owner rule: one embedded database belongs to one service process. Its folder says which one in `owner.json`.
+// PostgreSQL's own lock guards the data; this tells a living owner from a server that a killed owner left behind.
+import { execFileSync } from 'node:child_process';
+import { readFileSync, readlinkSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+
+interface Owner {
+  pid: number;
+  /** When it started: a process id alone is given to others again. */
+  started: string | undefined;
+  /** Where the process id means something: this boot of this machine, this container. */
+  world: string;
+}
+
+export class DatabaseInUse extends Error {
+  constructor(folder: string, owner: string) {
+    super(
+      `The database in ${folder} is in use by ${owner}. One folder has one owner: stop the other, ` +
+        'give this service another folder, or let both use one PostgreSQL through DATABASE_URL.',
+    );
+    this.name = 'DatabaseInUse';
+  }
+}
+
+/** Takes the folder for this process or throws DatabaseInUse. Gives the way to release it. */
+export async function takeOwnership(folder: string, beatMs = 1_000): Promise<() => void> {
+  const file = path.join(folder, 'owner.json');
+  const mine = JSON.stringify({ pid: process.pid, started: startOf(process.pid), world: world() } satisfies Owner);
+  while (!create(file, mine)) {
+    const found = read(file);
+    if (found === undefined) continue;
+    const owner = parse(found);
+    if (await isAlive(owner, file, beatMs)) {
+      throw new DatabaseInUse(folder, owner ? `another service process (pid ${owner.pid})` : 'another service process');
+    }
+    remove(file, found);
+  }
+  const heart = setInterval(beat, beatMs, file).unref();
+  return () => {
+    clearInterval(heart);
+    remove(file, mine);
+  };
+}
+
+/** An owner we can't see (another container, another machine on a shared folder) is alive when its heart beats. */
+async function isAlive(owner: Owner | undefined, file: string, beatMs: number): Promise<boolean> {
+  if (owner?.world === world()) return owner.started !== undefined && startOf(owner.pid) === owner.started;
+  const before = lastBeat(file);
+  await wait(2.5 * beatMs);
+  const after = lastBeat(file);
+  return after !== undefined && after !== before;
+}
+
+function create(file: string, text: string): boolean {
+  try {
+    writeFileSync(file, text, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Removes the file if it still says `expected`. Moved aside first, so that of two removers only one succeeds. */
+function remove(file: string, expected: string): void {
+  const aside = `${file}.${process.pid}`;
+  try {
+    renameSync(file, aside);
+    if (readFileSync(aside, 'utf8') === expected) rmSync(aside);
+    else renameSync(aside, file);
+  } catch {
+    // Somebody else was quicker.
+  }
+}
+
+function read(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+function parse(text: string): Owner | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const lastBeat = (file: string): number | undefined => statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+
+function beat(file: string): void {
+  const time = (performance.timeOrigin + performance.now()) / 1_000;
+  try {
+    utimesSync(file, time, time);
+  } catch {
+    // Being looked at (see `remove`), or the folder is gone; the next beat will tell.
+  }
+}
+
+function world(): string {
+  try {
+    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`;
+  } catch {
+    return hostname();
+  }
+}
+
+/** When a living process started, undefined for none. A zombie (its parent does not reap, as PID 1 in a container) is none. */
+export function startOf(pid: number): string | undefined {
+  try {
+    if (process.platform === 'win32') return String(process.kill(pid, 0));
+    if (process.platform === 'linux') {
+      // The name in parentheses may hold anything; after it come the state and, as the 20th, the start in clock ticks.
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      return /[ZX]/.test(fields[0] ?? 'X') ? undefined : fields[19];
+    }
+    const [state = 'Z', ...started] = ps(pid, 'stat=,lstart=').split(/\s+/);
+    return state.startsWith('Z') ? undefined : started.join(' ');
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether this living process is a server of exactly this data folder, and not one that was given an old process id. */
+export function serves(pid: number, data: string): boolean {
+  if (startOf(pid) === undefined) return false;
+  try {
+    if (process.platform === 'win32') return true;
+    if (process.platform === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(data);
+    return ps(pid, 'command=').includes(` -D ${data} `);
+  } catch {
+    return false;
+  }
+}
+
+const ps = (pid: number, columns: string): string =>
+  execFileSync('ps', ['-ww', '-o', columns, '-p', String(pid)], { encoding: 'utf8' }).trim();

@@ -1,0 +1,89 @@
+// One HTTP exchange: reading bodies within bounds, answering JSON, HTML, a redirect or nothing.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { invalid, tooLarge, unsupportedMediaType } from './problem.ts';
+
+export interface Exchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  /** The path as it came, without the query. */
+  readonly path: string;
+  /** The raw query, without its question mark; empty when there is none. */
+  readonly search: string;
+  readonly requestId: string;
+  /** The client's address: the socket's, or what a trusted proxy says. */
+  readonly address: string;
+  /** For the log line and the metrics: the route's template, the credential. Never a secret, never a raw path with ids. */
+  route?: string;
+  credentialId?: string;
+}
+
+export type Handler = (exchange: Exchange) => Promise<void> | void;
+
+export type Headers = Record<string, string | string[]>;
+
+/** Ends the exchange. A body gets its length; HEAD gets the headers alone. */
+export function answer({ req, res }: Exchange, status: number, body?: string | Buffer, headers: Headers = {}): void {
+  if (body !== undefined) headers['content-length'] = String(Buffer.byteLength(body));
+  else if (status !== 204 && status !== 304) headers['content-length'] = '0';
+  res.writeHead(status, headers);
+  res.end(req.method === 'HEAD' ? undefined : body);
+}
+
+const jsonType = 'application/json; charset=utf-8';
+
+export const answerJson = (exchange: Exchange, status: number, value: unknown, headers: Headers = {}): void =>
+  answer(exchange, status, JSON.stringify(value), { 'content-type': jsonType, ...headers });
+
+export const answerHtml = (exchange: Exchange, status: number, html: string, headers: Headers = {}): void =>
+  answer(exchange, status, html, { 'content-type': 'text/html; charset=utf-8', ...headers });
+
+/** 303: what follows a form, whatever its method was. */
+export const redirect = (exchange: Exchange, location: string, headers: Headers = {}): void =>
+  answer(exchange, 303, undefined, { location, ...headers });
+
+/** The whole body, or 413 as soon as it is known to be too large. */
+export async function readBody({ req }: Exchange, limit: number): Promise<Buffer> {
+  if (Number(req.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of req as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > limit) throw tooLarge(limit);
+    chunks.push(chunk);
+  }
+  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+export async function readText(exchange: Exchange, limit: number): Promise<string> {
+  const body = await readBody(exchange, limit);
+  try {
+    return utf8.decode(body);
+  } catch {
+    throw invalid('The body is not valid UTF-8.');
+  }
+}
+
+/** The media type without its parameters, lower case; empty when there is none. */
+export const mediaType = ({ req }: Exchange): string =>
+  (req.headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
+
+const isJson = (type: string): boolean => type === 'application/json' || /^application\/[\w.-]+\+json$/.test(type);
+
+/** A JSON body: 415 for another media type, 400 for what can't be read. An empty body gives undefined. */
+export async function readJson(exchange: Exchange, limit: number): Promise<unknown> {
+  const text = await readText(exchange, limit);
+  const type = mediaType(exchange);
+  if (text.trim() === '') return undefined;
+  if (type !== '' && !isJson(type)) throw unsupportedMediaType('Send the body as application/json.');
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalid('The body is not valid JSON.');
+  }
+}
+
+/** A form body, its parameters in order: repeated ones are the reader's to judge. */
+export const readForm = async (exchange: Exchange, limit: number): Promise<URLSearchParams> =>
+  new URLSearchParams(await readText(exchange, limit));

@@ -1,0 +1,30 @@
+// One prefix per noun, as types: a project's id can't be passed where an organization's is wanted.
+// The rest of an id is a UUIDv7 in hex: it sorts by the time it was made and can't be guessed.
+import { randomBytes } from 'node:crypto';
+import { now } from './clock.ts';
+
+export const prefixes = {
+  person: 'usr',
+  organization: 'org',
+  invite: 'inv',
+  project: 'prj',
+  integration: 'int',
+  token: 'tok',
+  session: 'ses',
+  signInCode: 'sic',
+  service: 'svc',
+  accessToken: 'act',
+  client: 'mcp',
+  signIn: 'sgn',
+  registration: 'reg',
+  claimAttempt: 'cla',
+  request: 'req',
+} as const;
+
+export type Noun = keyof typeof prefixes;
+export type Id<N extends Noun> = `${(typeof prefixes)[N]}_${string}`;
+
+/** A fresh id such as `prj_0193f0c2…`: 48 bits of time in milliseconds, then 80 random bits. */
+export function newId<N extends Noun>(noun: N): Id<N> {
+  return `${prefixes[noun]}_${now().toString(16).padStart(12, '0')}${randomBytes(10).toString('hex')}`;
+}

@@ -1,0 +1,103 @@
+// Structured logs: one JSON line per event, written in the background, and never a secret in any of them. Whatever a line
+// was made from, its finished text goes through `withoutSecrets` on the way out.
+import pino, { type DestinationStream, type LevelWithSilent, type Logger } from 'pino';
+import { isoTime, now } from './clock.ts';
+import type { Exchange } from './http.ts';
+
+export interface Log extends Logger {
+  /** The one line of a request that has ended. Its path is left out: paths carry ids, and some of them secrets. */
+  request(surface: string, exchange: Exchange, milliseconds: number): void;
+  /** What went wrong on our side while answering; the caller got no word of it but the request id. */
+  fault(exchange: Exchange, error: unknown): void;
+}
+
+export interface LogSettings {
+  level: LevelWithSilent;
+  /** Standard output when absent. */
+  destination?: DestinationStream;
+}
+
+/** Lines gather up to this many bytes or milliseconds before they are written; a `kill -9` loses no more. */
+const gather = { bytes: 8 * 1024, milliseconds: 200 };
+
+/** Opens the log. What is gathered is written before the process ends. */
+export function openLog({ level, destination }: LogSettings): Log {
+  const settings = {
+    level,
+    base: null,
+    timestamp: () => `,"time":"${isoTime(now())}"`,
+    formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { err: describeError },
+    hooks: { streamWrite: withoutSecrets },
+  };
+  const log: Logger = pino(settings, destination ?? openDestination());
+  return Object.assign(log, {
+    request(surface: string, exchange: Exchange, milliseconds: number) {
+      const status = statusOf(exchange);
+      const { requestId, route, address, credentialId, req } = exchange;
+      const ms = Math.round(milliseconds * 100) / 100;
+      const line = { requestId, surface, method: req.method, route, status, ms, address, credentialId };
+      if (status < 500) log.info(line, 'request');
+      else log.error(line, 'request');
+    },
+    fault({ requestId, route, credentialId, req }: Exchange, err: unknown) {
+      log.error({ requestId, method: req.method, route, credentialId, err }, 'fault');
+    },
+  });
+}
+
+const openDestination = (): DestinationStream =>
+  pino.destination({ dest: 1, sync: false, minLength: gather.bytes, periodicFlush: gather.milliseconds });
+
+/** The status that was sent; 499 when the client left before there was one. */
+export const statusOf = ({ res }: Exchange): number => (res.headersSent ? res.statusCode : 499);
+
+/** The kind, the words and the way here: not the members, where drivers keep statements, clients and settings. */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const { name, message, stack, cause } = error;
+  const { code } = error as { code?: unknown };
+  return { name, message, code: typeof code === 'string' ? code : undefined, stack, cause: describeError(cause) };
+}
+
+/** Names of members, headers and parameters whose value nobody may read. */
+const names =
+  '(?:proxy-)?authorization|(?:set-)?cookie|(?:access|refresh|claim|id)?_?token|(?:client_|identity_)?assertion|' +
+  'password|(?:client_?)?secret|secret_?key|credentials|user_?code|code_?verifier';
+const string = '"(?:[^"\\\\]|\\\\.)*"';
+const secretMember = new RegExp(`"(${names})":(?:${string}|\\[(?:${string},?)*\\])`, 'gi');
+
+const withoutSecrets = (line: string): string => scrub(line.replace(secretMember, '"$1":"[redacted]"'));
+
+const secretText = new RegExp(
+  [
+    // Ours by their prefix, and whatever has the form of ours (secrets.ts): 256 bits in base64url.
+    '\\b(pat|agt|oat|ort|clm|cvt|srv)_[\\w-]{8,}',
+    '\\b(?:([a-z]+)_)?(?=[\\w-]*[A-Z])[\\w-]{39,43}(?![\\w-])',
+    // A JWT, signed or not.
+    '\\beyJ[\\w-]{8,}(?:\\.[\\w-]+){1,4}',
+    // The user part of an address, as in DATABASE_URL.
+    '(://)[^\\s/"\'@\\\\]+@',
+    // A code, unless it is an error's: a SQLSTATE, a system's, or a word.
+    '("code":")(?!(?:[0-9A-Z]{5}|E[A-Z0-9_]+|[a-z]+(?:_[a-z]+)*)")[^"]+',
+  ].join('|'),
+  'g',
+);
+/** In a query, a form, a header, or a body that was quoted. */
+const secretParameter = new RegExp(
+  `\\b(code|${names})(=|\\\\*" ?: ?\\\\*")(?!\\[redacted)[^\\s&"'\\\\]+|\\b(bearer|basic) [\\w.~+/=-]{8,}`,
+  'gi',
+);
+
+/** The text without anything that looks like a secret, for messages and stacks of any origin. */
+export const scrub = (text: string): string =>
+  text
+    .replace(secretText, (_, prefix?: string, kin = prefix, slashes?: string, code?: string) => {
+      if (slashes) return '://[redacted]@';
+      return `${code ?? (kin ? `${kin}_` : '')}[redacted]`;
+    })
+    .replace(secretParameter, (whole, name?: string, sign?: string, scheme?: string) => {
+      if (scheme) return `${scheme} [redacted]`;
+      // The first pass has looked at members called `code`: what it left is an error's.
+      return name === 'code' && sign === '":"' ? whole : `${name}${sign}[redacted]`;
+    });

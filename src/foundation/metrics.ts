@@ -1,0 +1,48 @@
+// What Prometheus reads: requests, the process, the database pool. Labels come from bounded sets: a route's template,
+// never a path, or one scanner would fill the memory with series.
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { database } from './database.ts';
+import type { Exchange } from './http.ts';
+import { statusOf } from './log.ts';
+
+// Not prom-client's global registry: a second copy of this module (tests load some) must not meet the names of the first.
+const registry = new Registry();
+const registers = [registry];
+const labelNames = ['surface', 'method', 'route', 'status'] as const;
+
+collectDefaultMetrics({ register: registry });
+
+const total = new Counter({ name: 'http_requests_total', help: 'Requests that have ended.', labelNames, registers });
+
+const duration = new Histogram({
+  name: 'http_request_duration_seconds',
+  help: 'From the head of a request to the end of its answer.',
+  labelNames,
+  buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  registers,
+});
+
+new Gauge({
+  name: 'database_pool_connections',
+  help: 'Connections of the pool that are used or free, and the statements that wait for one.',
+  labelNames: ['state'],
+  registers,
+  collect() {
+    const { pool } = database().client;
+    this.set({ state: 'used' }, pool.numUsed());
+    this.set({ state: 'free' }, pool.numFree());
+    this.set({ state: 'waiting' }, pool.numPendingAcquires());
+  },
+});
+
+/** Counts a request that has ended. `exchange.route` must be a template. */
+export function observeRequest(surface: string, exchange: Exchange, milliseconds: number): void {
+  const { req, route = 'none' } = exchange;
+  const labels = { surface, method: req.method!, route, status: statusOf(exchange) };
+  total.inc(labels);
+  duration.observe(labels, milliseconds / 1_000);
+}
+
+/** The text that Prometheus reads (exposition format 0.0.4). */
+export const metricsText = (): Promise<string> => registry.metrics();
+export const metricsType = registry.contentType;

@@ -1,0 +1,170 @@
+// The schema's history: plain SQL files in `migrations/`, each with why, `-- up` and `-- down`, run by knex's migrator.
+// A file is never edited after it was applied: what was applied is kept as a digest and compared.
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Knex } from 'knex';
+
+/** Two levels up from here, whether this runs from `src/foundation` or `dist/foundation`. */
+const ownFolder = fileURLToPath(new URL('../../migrations/', import.meta.url));
+const fileName = /^\d{8}_\d{2}_[a-z0-9_-]+\.sql$/;
+/** Any constant would do: all processes that migrate one database meet at this number. */
+const lockKey = 4_716_201_126;
+/** Longer than any migration: `query_timeout` of the pool is made for requests, and 0 would mean "as the pool". */
+const unhurried = 2_147_483_647;
+
+interface MigrationFile {
+  name: string;
+  text: string;
+  digest: string;
+}
+
+interface Applied {
+  name: string;
+  digest: string | null;
+}
+
+interface Connection {
+  query(config: { text: string; query_timeout: number }): Promise<{ rows: unknown[] }>;
+}
+
+/**
+ * Applies what is missing, all or nothing, and gives the names. Any number of processes may do this at once: one works,
+ * the others wait and find nothing left to do.
+ */
+export function migrate(knex: Knex, folder = ownFolder): Promise<string[]> {
+  return underLock(knex, folder, async (trx, config, files) => {
+    const [, names]: [number, string[]] = await trx.migrate.latest(config);
+    await trx.raw('alter table knex_migrations add column if not exists digest text');
+    for (const { name, digest } of files.filter((file) => names.includes(file.name))) {
+      await trx.raw('update knex_migrations set digest = ? where name = ?', [digest, name]);
+    }
+    return names;
+  });
+}
+
+/** Takes back the last batch, or everything; gives the names in the order they were undone. */
+export function rollback(knex: Knex, { all = false, folder = ownFolder } = {}): Promise<string[]> {
+  return underLock(knex, folder, async (trx, config) => {
+    const [, names]: [number, string[]] = await trx.migrate.rollback(config, all);
+    return names;
+  });
+}
+
+/** What the database has and what it lacks. Changes nothing and takes no lock. */
+export async function migrationStatus(
+  knex: Knex,
+  folder = ownFolder,
+): Promise<{ applied: string[]; pending: string[] }> {
+  const files = await readMigrations(folder);
+  const applied = (await readApplied(knex)).map((row) => row.name);
+  return { applied, pending: files.map((file) => file.name).filter((name) => !applied.includes(name)) };
+}
+
+type Work = (trx: Knex.Transaction, config: Knex.MigratorConfig, files: MigrationFile[]) => Promise<string[]>;
+
+async function underLock(knex: Knex, folder: string, work: Work): Promise<string[]> {
+  const files = await readMigrations(folder);
+  return unmapped(knex).transaction(async (trx) => {
+    await send(trx, `set local statement_timeout = 0; select pg_advisory_xact_lock(${lockKey})`);
+    compare(await readApplied(trx), files, folder);
+    const config = { migrationSource: sourceOf(files) };
+    // knex has a lock of its own, a row that a killed process leaves locked. Ours is held, so that row means nothing.
+    await trx.migrate.forceFreeMigrationsLock(config);
+    return work(trx, config, files);
+  });
+}
+
+/**
+ * The same pool without the mapping of names. Inside a transaction knex's migrator switches the mapping off in the
+ * configuration that all queries of the instance share, and not on again: it must not be the service's own.
+ */
+function unmapped(knex: Knex): Knex {
+  const view = knex.withUserParams({});
+  Object.assign(view.client.config, { wrapIdentifier: undefined, postProcessResponse: undefined });
+  return view;
+}
+
+const sourceOf = (files: MigrationFile[]): Knex.MigrationSource<MigrationFile> => ({
+  getMigrations: async () => files,
+  getMigrationName: (file) => file.name,
+  getMigration: async (file) => ({
+    up: (knex) => run(knex, file, 'up'),
+    down: (knex) => run(knex, file, 'down'),
+  }),
+});
+
+async function run(knex: Knex, file: MigrationFile, direction: 'up' | 'down'): Promise<void> {
+  const { sql, line } = parts(file)[direction];
+  try {
+    await send(knex, sql);
+  } catch (error) {
+    const { message, position } = error as Error & { position?: string };
+    const at = position ? `, line ${line + sql.slice(0, Number(position) - 1).split('\n').length - 1}` : '';
+    throw new Error(`migration ${file.name}${at}: ${message}`, { cause: error });
+  }
+}
+
+/** Sends SQL as it is written. knex.raw would read every `?` in it as a binding. */
+async function send(knex: Knex, text: string): Promise<void> {
+  const connection: Connection = await knex.client.acquireConnection();
+  try {
+    await connection.query({ text, query_timeout: unhurried });
+  } finally {
+    await knex.client.releaseConnection(connection);
+  }
+}
+
+async function readApplied(knex: Knex): Promise<Applied[]> {
+  const table = await knex.raw("select to_regclass('knex_migrations') is not null as made");
+  if (!table.rows[0].made) return [];
+  // The digest is read by way of jsonb because a table that knex made alone has no such column.
+  const applied = await knex.raw("select name, to_jsonb(m) ->> 'digest' as digest from knex_migrations m order by id");
+  return applied.rows;
+}
+
+function compare(applied: Applied[], files: MigrationFile[], folder: string): void {
+  for (const { name, digest } of applied) {
+    const file = files.find((candidate) => candidate.name === name);
+    if (!file) {
+      throw new Error(
+        `migration ${name} was applied to this database but is not in ${folder}: the database is newer than this program, or the file was removed`,
+      );
+    }
+    if (digest && digest !== file.digest) {
+      throw new Error(
+        `migration ${name} was changed after it was applied: put the file back as it was and write the change as a new migration`,
+      );
+    }
+  }
+}
+
+async function readMigrations(folder: string): Promise<MigrationFile[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
+  return Promise.all(
+    names.map(async (name) => {
+      // The same file has other line ends on Windows; that is no change.
+      const text = (await readFile(path.join(folder, name), 'utf8')).replaceAll('\r\n', '\n');
+      const file = { name, text, digest: createHash('sha256').update(text).digest('hex') };
+      parts(file);
+      return file;
+    }),
+  );
+}
+
+/** Both halves with the line each begins at. A file of another form is refused before anything runs. */
+function parts({ name, text }: MigrationFile) {
+  const lines = text.split('\n');
+  const places = (mark: string) => lines.flatMap((line, i) => (line.trim() === mark ? [i] : []));
+  const [[up = -1, ...moreUp], [down = -1, ...moreDown]] = [places('-- up'), places('-- down')];
+  if (!fileName.test(name))
+    throw new Error(`migration ${name}: call it <yyyymmdd>_<nn>_<words>.sql, so that names sort by age`);
+  if (!/^-- \S/.test(lines[0] ?? '') || up < 1 || down < up || moreUp.length + moreDown.length > 0) {
+    throw new Error(`migration ${name}: first a line "-- why", then one line "-- up", then one line "-- down"`);
+  }
+  return {
+    up: { sql: lines.slice(up + 1, down).join('\n'), line: up + 2 },
+    down: { sql: lines.slice(down + 1).join('\n'), line: down + 2 },
+  };
+}

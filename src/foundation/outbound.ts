@@ -1,0 +1,153 @@
+// Fetching what a stranger names, safely: names are resolved here, every address is checked, and the connection goes to the
+// checked one, so that a second answer of the name server changes nothing. No redirect, no proxy, bounded size and time.
+// Special-purpose addresses: IANA registries (RFC 6890); no request forgery through us (RFC 9700; CIMD draft, security).
+import { lookup as systemLookup } from 'node:dns/promises';
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+
+export interface OutboundSettings {
+  /** For development and tests alone: this machine may be asked, over http too, at any port. */
+  allowLoopback: boolean;
+  /** Besides 443. */
+  extraPorts?: readonly number[];
+  /** PEM certificates to trust instead of the system's. */
+  ca?: string;
+  /** The name server; the system's when absent. */
+  resolve?: (host: string) => Promise<Resolved[]>;
+}
+
+export interface Resolved {
+  address: string;
+  family: number;
+}
+
+let bound: OutboundSettings = { allowLoopback: false };
+
+export function openOutbound(settings: OutboundSettings): void {
+  bound = settings;
+}
+
+const specialV4 =
+  '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.31.196.0/24 ' +
+  '192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3';
+// What of 2000::/3, the only space in use, is no ordinary host: Teredo, ORCHID and others, documentation, 6to4.
+const specialV6 = '2001::/23 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20';
+
+function listOf(family: 'ipv4' | 'ipv6', subnets: string): (address: string) => boolean {
+  const list = new BlockList();
+  for (const subnet of subnets.split(' ')) {
+    const [net, prefix] = subnet.split('/') as [string, string];
+    list.addSubnet(net, Number(prefix), family);
+  }
+  return (address) => list.check(address, family);
+}
+
+const isSpecialV4 = listOf('ipv4', specialV4);
+const isSpecialV6 = listOf('ipv6', specialV6);
+const isUnicastV6 = listOf('ipv6', '2000::/3');
+const isLoopbackV4 = listOf('ipv4', '127.0.0.0/8');
+const isLoopbackV6 = listOf('ipv6', '::1/128');
+
+/** Whether an address is one of the public internet. Mapped, translated (NAT64), private and zoned ones are not. */
+function isPublic(address: string): boolean {
+  const family = isIP(address);
+  return family === 4 ? !isSpecialV4(address) : family === 6 && isUnicastV6(address) && !isSpecialV6(address);
+}
+
+const isLoopback = (address: string): boolean => (isIP(address) === 4 ? isLoopbackV4(address) : isLoopbackV6(address));
+
+/** The text is for logs: it may say more about our network than a stranger should read. */
+export class OutboundFault extends Error {
+  override name = 'OutboundFault';
+}
+
+export interface Fetched {
+  status: number;
+  headers: IncomingHttpHeaders;
+  /** Undefined when the answer is not JSON. */
+  body: unknown;
+}
+
+export interface FetchBounds {
+  maxBytes: number;
+  timeoutMs: number;
+  accept?: string;
+}
+
+/** GET. Any status is an answer, a redirect too. @throws OutboundFault when the address may not be asked or gives no answer. */
+export async function fetchJson(address: string, { maxBytes, timeoutMs, accept }: FetchBounds): Promise<Fetched> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    const url = new URL(address);
+    const pinned = await within(signal, addressesOf(url));
+    const response = await send(url, pinned, signal, accept ?? 'application/json');
+    const bytes = await readUpTo(maxBytes, response);
+    return { status: response.statusCode!, headers: response.headers, body: jsonOf(response, bytes) };
+  } catch (error) {
+    if (error instanceof OutboundFault) throw error;
+    throw new OutboundFault(`${address.slice(0, 200)}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** All addresses of the host, each of them fit to be asked. */
+async function addressesOf({ protocol, hostname, port, username, password }: URL): Promise<Resolved[]> {
+  if (username || password) throw new OutboundFault('an address with a user is not fetched');
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const family = isIP(host);
+  const found = family ? [{ address: host, family }] : await (bound.resolve ?? resolve)(host);
+  if (found.length === 0) throw new OutboundFault(`${host} has no address`);
+  if (bound.allowLoopback && found.every((one) => isLoopback(one.address)) && /^https?:$/.test(protocol)) return found;
+  const refused = found.find((one) => !isPublic(one.address));
+  if (refused) throw new OutboundFault(`${host} is at ${refused.address}, which is not public`);
+  if (protocol !== 'https:') throw new OutboundFault(`${protocol} is not fetched`);
+  const number = port === '' ? 443 : Number(port);
+  if (number !== 443 && !bound.extraPorts?.includes(number)) throw new OutboundFault(`port ${number} is not asked`);
+  return found;
+}
+
+const resolve = (host: string): Promise<Resolved[]> => systemLookup(host, { all: true });
+
+function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return new Promise((done, fail) => {
+    signal.addEventListener('abort', () => fail(signal.reason), { once: true });
+    work.then(done, fail);
+  });
+}
+
+function send(url: URL, pinned: Resolved[], signal: AbortSignal, accept: string): Promise<IncomingMessage> {
+  const lookup = ((_host, { all }, done) =>
+    all ? done(null, pinned) : done(null, pinned[0]!.address, pinned[0]!.family)) as LookupFunction;
+  const headers = { accept, 'accept-encoding': 'identity', 'user-agent': 'agent-engineering-platform' };
+  const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  return new Promise((done, fail) => {
+    // Without an agent no earlier connection, made to another address, is taken again.
+    request(url, { agent: false, lookup, headers, signal, ...(bound.ca && { ca: bound.ca }) }, done)
+      .on('error', fail)
+      .end();
+  });
+}
+
+async function readUpTo(limit: number, response: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  // Leaving the loop early closes the connection.
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > limit) throw new OutboundFault(`the answer is larger than ${limit} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function jsonOf({ headers }: IncomingMessage, bytes: Buffer): unknown {
+  const type = (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
+  if (type !== 'application/json' && !/^application\/[\w.-]+\+json$/.test(type)) return undefined;
+  try {
+    return JSON.parse(utf8.decode(bytes));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,45 @@
+// The service key of an installation that was given none: made at first use and kept in the data folder, its owner's alone.
+// Losing it loses what is sealed with it; a backup has to bring it along.
+import { randomBytes } from 'node:crypto';
+import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+
+export const secretKeyFile = (dataDir: string): string => path.join(dataDir, 'secret-key');
+
+/**
+ * 32 bytes. Any number of processes may ask at once and get the same key: it is written whole under a name of its own and
+ * then linked, which the system does once. @throws when the file holds no key.
+ */
+export async function readOrMakeSecretKey(dataDir: string): Promise<Buffer> {
+  const file = secretKeyFile(dataDir);
+  return (await readKey(file)) ?? (await makeKey(file)) ?? (await readOrMakeSecretKey(dataDir));
+}
+
+async function readKey(file: string): Promise<Buffer | undefined> {
+  const text = await readFile(file, 'utf8').catch(unless('ENOENT'));
+  if (text === undefined) return undefined;
+  if (/^[A-Za-z0-9+/]{43}=\s*$/.test(text)) return Buffer.from(text, 'base64');
+  throw new Error(`${file} holds no service key (32 bytes in base64): put it back from a backup`);
+}
+
+/** Undefined when another process was first. */
+async function makeKey(file: string): Promise<Buffer | undefined> {
+  const key = randomBytes(32);
+  const draft = `${file}.${randomBytes(6).toString('hex')}`;
+  await mkdir(path.dirname(file), { recursive: true });
+  const handle = await open(draft, 'wx', 0o600);
+  try {
+    await handle.writeFile(`${key.toString('base64')}\n`);
+    await handle.sync();
+    return await link(draft, file).then(() => key, unless('EEXIST'));
+  } finally {
+    await handle.close();
+    await rm(draft);
+  }
+}
+
+const unless =
+  (code: string) =>
+  (error: NodeJS.ErrnoException): undefined => {
+    if (error.code !== code) throw error;
+  };

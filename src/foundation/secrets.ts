@@ -1,0 +1,64 @@
+// Secrets: made here, shown once, kept as a digest. What must be read back is sealed with the service's key.
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  randomBytes,
+  randomInt,
+  timingSafeEqual,
+} from 'node:crypto';
+
+let key: Buffer | undefined;
+
+/** Binds the 32-byte service key; called once at start. */
+export function bindSecretKey(secretKey: Buffer): void {
+  if (secretKey.length !== 32) throw new Error('the service key must be 32 bytes');
+  key = secretKey;
+}
+
+function serviceKey(purpose: string): Buffer {
+  if (!key) throw new Error('the service key is not bound');
+  return createHmac('sha256', key).update(purpose).digest();
+}
+
+/** A bearer secret such as `pat_…`: 256 random bits, base64url, behind its prefix. */
+export const newSecret = <P extends string>(prefix: P, size = 32): `${P}${string}` =>
+  `${prefix}${randomBytes(size).toString('base64url')}`;
+
+/** What is stored of a high-entropy secret. */
+export const digest = (secret: string): Buffer => createHash('sha256').update(secret).digest();
+
+/** Six digits, leading zeros kept. */
+export const newCode = (): string => String(randomInt(1_000_000)).padStart(6, '0');
+
+/** What is stored of a short code: a keyed digest, because a bare SHA-256 of six digits is found in a second. */
+export const codeDigest = (purpose: string, code: string): Buffer =>
+  createHmac('sha256', serviceKey(`code:${purpose}`))
+    .update(code)
+    .digest();
+
+/** A keyed digest of public material, such as the state behind a cursor or a form token. */
+export const signature = (purpose: string, text: string): Buffer =>
+  createHmac('sha256', serviceKey(`signature:${purpose}`))
+    .update(text)
+    .digest();
+
+/** Constant-time comparison. */
+export const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b);
+
+/** Encrypts what must be read back (AES-256-GCM); `purpose` binds it to its place. */
+export function seal(purpose: string, plain: string): string {
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', serviceKey(`seal:${purpose}`), nonce);
+  const body = Buffer.concat([cipher.update(plain, 'utf8'), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url');
+}
+
+/** The plain text of `seal`; throws when it was sealed elsewhere, by another key, or altered. */
+export function unseal(purpose: string, sealed: string): string {
+  const bytes = Buffer.from(sealed, 'base64url');
+  const decipher = createDecipheriv('aes-256-gcm', serviceKey(`seal:${purpose}`), bytes.subarray(0, 12));
+  decipher.setAuthTag(bytes.subarray(12, 28));
+  return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8');
+}

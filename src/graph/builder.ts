@@ -1,0 +1,29 @@
+// The one Pothos builder and its plugins. It defines no noun; domain/*/schema.ts do.
+import SchemaBuilder from '@pothos/core';
+import './exposure.ts';
+import ComplexityPlugin from '@pothos/plugin-complexity';
+import ZodPlugin from '@pothos/plugin-zod';
+import { invalid } from '#foundation/problem.ts';
+import type { Context } from './context.ts';
+import { describeIssues } from './validation.ts';
+
+export const builder = new SchemaBuilder<{
+  Context: Context;
+  DefaultFieldNullability: false;
+  Scalars: {
+    EpochMs: { Input: number; Output: number };
+    EpochSec: { Input: number; Output: number };
+    IsoTime: { Input: string; Output: string };
+    Json: { Input: unknown; Output: unknown };
+    True: { Input: true; Output: true };
+  };
+}>({
+  // The first plugin is outermost: a caller is admitted before its input is validated.
+  plugins: ['exposure', ZodPlugin, ComplexityPlugin],
+  defaultFieldNullability: false,
+  zod: { validationError: (error) => invalid(describeIssues(error)) },
+  complexity: { defaultComplexity: 1, defaultListMultiplier: 10 },
+});
+
+builder.queryType({});
+builder.mutationType({});

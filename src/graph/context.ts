@@ -1,0 +1,45 @@
+// What a resolver is handed: the caller, and one batch loader per relation, made on first use and gone with the request.
+import DataLoader from 'dataloader';
+import type { Caller } from '#access/principal.ts';
+
+export interface Context {
+  caller: Caller;
+  requestId: string;
+  /** Keyed by the relation that made it. A plain member, because yoga copies contexts with Object.assign. */
+  loaders: Map<unknown, DataLoader<string, unknown>>;
+}
+
+export const createContext = (caller: Caller, requestId: string): Context => ({
+  caller,
+  requestId,
+  loaders: new Map(),
+});
+
+type Batch<V> = (keys: readonly string[], caller: Caller) => Promise<V[]>;
+
+function relation<V, R>(batch: Batch<V>, arrange: (keys: readonly string[], rows: V[]) => R[]) {
+  const identity = {};
+  return (context: Context): DataLoader<string, R> => {
+    let loader = context.loaders.get(identity) as DataLoader<string, R> | undefined;
+    if (!loader) {
+      loader = new DataLoader<string, R>(async (keys) => arrange(keys, await batch(keys, context.caller)));
+      context.loaders.set(identity, loader as DataLoader<string, unknown>);
+    }
+    return loader;
+  };
+}
+
+/** A to-one relation: `batch` finds rows by keys, `keyOf` tells which key a row answers. Unknown keys give null. */
+export const toOne = <V>(batch: Batch<V>, keyOf: (row: V) => string) =>
+  relation<V, V | null>(batch, (keys, rows) => {
+    const byKey = new Map(rows.map((row) => [keyOf(row), row]));
+    return keys.map((key) => byKey.get(key) ?? null);
+  });
+
+/** A to-many relation: rows in the order of `batch`, grouped by the key they belong to. */
+export const toMany = <V>(batch: Batch<V>, keyOf: (row: V) => string) =>
+  relation<V, V[]>(batch, (keys, rows) => {
+    const groups = new Map<string, V[]>(keys.map((key) => [key, []]));
+    for (const row of rows) groups.get(keyOf(row))?.push(row);
+    return keys.map((key) => groups.get(key)!);
+  });

@@ -1,0 +1,71 @@
+// One zod object, named as the specification names the record, is the GraphQL input type, its validation, the check of the
+// REST body, and the body in the OpenAPI document.
+import type { InputRef } from '@pothos/core';
+import { z } from 'zod';
+import { text } from '#limits.ts';
+import { builder } from './builder.ts';
+import { boundedText } from './validation.ts';
+
+interface JsonSchema {
+  $ref?: string;
+  $defs?: Record<string, JsonSchema>;
+  type?: string;
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  items?: JsonSchema;
+  anyOf?: JsonSchema[];
+  description?: string;
+  default?: unknown;
+}
+
+/** A request record of the specification: what REST checks a body with, and what OpenAPI prints. */
+export interface RequestRecord {
+  zod: z.ZodObject;
+  json: JsonSchema;
+}
+
+export const requestRecords = new Map<string, RequestRecord>();
+
+/** Makes the GraphQL input type of a request record. Absent and null stay apart; unknown members of a REST body are dropped. */
+export function request<S extends z.ZodObject>(name: string, zod: S): InputRef<z.output<S>> {
+  const { $defs, ...json } = z.toJSONSchema(zod, { io: 'input', target: 'draft-2020-12' }) as JsonSchema;
+  delete (json as { $schema?: string }).$schema;
+  requestRecords.set(name, { zod, json });
+  return inputType(name, json, zod) as unknown as InputRef<z.output<S>>;
+}
+
+function inputType(name: string, json: JsonSchema, zod?: z.ZodObject) {
+  const required = new Set(json.required);
+  return builder.inputType(name, {
+    ...(zod && { validate: { schema: zod as never } }),
+    ...(json.description && { description: json.description }),
+    fields: (t) =>
+      Object.fromEntries(
+        Object.entries(json.properties ?? {}).map(([key, property]) => [
+          key,
+          t.field({
+            type: typeOf(`${name}${key[0]!.toUpperCase()}${key.slice(1)}`, property) as never,
+            required: required.has(key) as never,
+            ...(property.description && { description: property.description }),
+          }),
+        ]),
+      ) as never,
+  });
+}
+
+const scalars: Record<string, string> = { string: 'String', integer: 'Int', number: 'Float', boolean: 'Boolean' };
+
+function typeOf(name: string, json: JsonSchema): unknown {
+  const notNull = json.anyOf?.filter((option) => option.type !== 'null') ?? [];
+  if (notNull.length === 1) return typeOf(name, notNull[0]!);
+  // Word sets carry their name (`.meta({ id })`): the input uses the enum that the output uses.
+  if (json.$ref) return json.$ref.split('/').at(-1);
+  if (json.type === 'array') return [typeOf(name, json.items ?? {})];
+  if (json.type === 'object' && json.properties) return inputType(name, json);
+  return scalars[json.type ?? ''] ?? 'Json';
+}
+
+/** A path parameter: at least one character (specification, Errors). */
+export const pathId = { required: true, validate: { schema: boundedText(text.pathId) } } as const;
+/** An optional filter of a list. */
+export const filter = { validate: { schema: boundedText(text.filter) } } as const;

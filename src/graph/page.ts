@@ -1,0 +1,43 @@
+// A list as the wire has it: `{ data, nextCursor }`, newest first, and the two arguments that page through it.
+import type { ObjectRef } from '@pothos/core';
+import { z } from 'zod';
+import type { Page } from '#foundation/cursor.ts';
+import { text } from '#limits.ts';
+import { builder } from './builder.ts';
+import { boundedText } from './validation.ts';
+
+type Types = typeof builder.$inferSchemaTypes;
+
+/** The page type of a record, for example ProjectPage. */
+export function pageOf<Row extends object>(name: string, row: ObjectRef<Types, Row>) {
+  return builder.objectRef<Page<Row>>(name).implement({
+    fields: (t) => ({
+      data: t.field({ type: [row], resolve: (page) => page.data }),
+      nextCursor: t.exposeString('nextCursor', {
+        nullable: true,
+        description: 'Give it as `cursor` to read on; null on the last page.',
+      }),
+    }),
+  });
+}
+
+export interface PageBounds {
+  min: number;
+  max: number;
+  default: number;
+}
+
+/** `limit` and `cursor`, with the bounds of one list. */
+export const pageArguments = (bounds: PageBounds) =>
+  builder.args((t) => ({
+    limit: t.int({
+      required: true,
+      defaultValue: bounds.default,
+      description: `Rows per page: ${bounds.min} to ${bounds.max}.`,
+      validate: { schema: z.int().min(bounds.min).max(bounds.max) },
+    }),
+    cursor: t.string({
+      description: 'The `nextCursor` of the previous page.',
+      validate: { schema: boundedText(text.cursor) },
+    }),
+  }));

@@ -1,0 +1,90 @@
+// The few scalars of the wire, each with its JSON schema for the OpenAPI document, and closed sets of words.
+import { GraphQLError, GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
+import { z } from 'zod';
+import { builder } from './builder.ts';
+
+interface ScalarSettings {
+  name: string;
+  description: string;
+  jsonSchema: Record<string, unknown>;
+  accepts: (value: unknown) => boolean;
+}
+
+function scalar({ name, description, jsonSchema, accepts }: ScalarSettings): GraphQLScalarType {
+  const check = (value: unknown) => {
+    if (!accepts(value)) throw new GraphQLError(`${name} must be: ${description}`);
+    return value;
+  };
+  const parseLiteral = (node: ValueNode, variables?: Record<string, unknown> | null) =>
+    check(node.kind === Kind.INT ? Number(node.value) : valueFromASTUntyped(node, variables));
+  return new GraphQLScalarType({
+    name,
+    description,
+    serialize: check,
+    parseValue: check,
+    parseLiteral,
+    extensions: { jsonSchema },
+  });
+}
+
+const isEpoch = (value: unknown) => Number.isSafeInteger(value);
+
+builder.addScalarType(
+  'EpochMs',
+  scalar({
+    name: 'EpochMs',
+    description: 'Milliseconds since 1970-01-01T00:00:00Z.',
+    jsonSchema: { type: 'integer', format: 'int64', examples: [1_795_219_200_000] },
+    accepts: isEpoch,
+  }),
+);
+builder.addScalarType(
+  'EpochSec',
+  scalar({
+    name: 'EpochSec',
+    description: 'Seconds since 1970-01-01T00:00:00Z.',
+    jsonSchema: { type: 'integer', format: 'int64', examples: [1_795_219_200] },
+    accepts: isEpoch,
+  }),
+);
+builder.addScalarType(
+  'IsoTime',
+  scalar({
+    name: 'IsoTime',
+    description: 'A UTC time such as 2026-11-21T09:00:00.000Z (RFC 3339).',
+    jsonSchema: { type: 'string', format: 'date-time' },
+    accepts: (value) => typeof value === 'string',
+  }),
+);
+builder.addScalarType(
+  'True',
+  scalar({
+    name: 'True',
+    description: 'Always true.',
+    jsonSchema: { type: 'boolean', const: true },
+    accepts: (value) => value === true,
+  }),
+);
+builder.addScalarType(
+  'Json',
+  new GraphQLScalarType({ name: 'Json', description: 'Any JSON value.', extensions: { jsonSchema: {} } }),
+);
+
+const isGraphQLName = (word: string) => /^[_A-Za-z]\w*$/.test(word);
+
+/**
+ * A closed set of words: a GraphQL enum, or a scalar where a word is no GraphQL name (`already-revoked`). Gives the output
+ * type and the zod schema, which carries the name so that inputs made from zod use the same type.
+ */
+export function wordSet<const W extends readonly [string, ...string[]]>(name: string, words: W, description: string) {
+  const zod = z.enum(words).meta({ id: name });
+  if (words.every(isGraphQLName)) return { type: builder.enumType(name, { values: words, description }), zod };
+  const set = scalar({
+    name,
+    description: `${description} One of: ${words.join(', ')}.`,
+    jsonSchema: { type: 'string', enum: [...words] },
+    accepts: (value) => words.includes(value as string),
+  });
+  const type: unknown = builder.addScalarType(name as never, set as never);
+  return { type: type as PothosSchemaTypes.EnumRef<typeof builder.$inferSchemaTypes, W[number]>, zod };
+}

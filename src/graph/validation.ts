@@ -1,0 +1,51 @@
+// Words for what is wrong with an input: each field by its wire name, and what it must be.
+import { z } from 'zod';
+
+/** The sentence of one issue, without the field's name. Bounds are named. */
+function sentence(issue: z.core.$ZodRawIssue): string | undefined {
+  const unit = (origin: string, n: number | bigint) =>
+    ({ string: `${n} character${n === 1 ? '' : 's'}`, array: `${n} entr${n === 1 ? 'y' : 'ies'}` })[origin] ?? `${n}`;
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'is required' : `must be ${article(issue.expected)}`;
+    case 'too_small':
+      return `must be at least ${unit(issue.origin, issue.minimum as number)}`;
+    case 'too_big':
+      return `must be at most ${unit(issue.origin, issue.maximum as number)}`;
+    case 'invalid_value':
+      if (issue.input === undefined) return 'is required';
+      return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map((value) => JSON.stringify(value)).join(', ')}`;
+    case 'unrecognized_keys':
+      return `has no field ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`;
+    case 'invalid_format':
+      return issue.format === 'email'
+        ? 'must be a mail address'
+        : `must match ${String(issue.pattern ?? issue.format)}`;
+    default:
+      return undefined;
+  }
+}
+
+const article = (type: string): string =>
+  ({ int: 'an integer', array: 'an array', object: 'an object', record: 'an object' })[type] ?? `a ${type}`;
+
+z.config({ customError: sentence });
+
+/** `name: must be at least 1 character; scopes.0: must be a string.` The argument `input` is the body and not named. */
+export function describeIssues(error: z.ZodError): string {
+  const parts = error.issues.map((issue) => {
+    const path = issue.path.filter((step, depth) => !(depth === 0 && step === 'input')).join('.');
+    return path ? `${path}: ${issue.message}` : issue.message;
+  });
+  return `${parts.join('; ')}.`;
+}
+
+/** Text without NUL, which PostgreSQL can't store, and without lone surrogates, which are no UTF-8. */
+export const plainText = () =>
+  z.string().refine((value) => !value.includes('\0') && value.isWellFormed(), 'must be text without NUL characters');
+
+/** A text of bounded length, counted in UTF-16 code units, as JSON Schema validators in JavaScript count. */
+export const boundedText = (bounds: { min?: number; max: number }) =>
+  plainText()
+    .min(bounds.min ?? 0)
+    .max(bounds.max);

@@ -1,0 +1,13 @@
+// The table of contents: what the service knows. Importing a noun's schema announces it to the builder.
+import './domain/people/schema.ts';
+import './domain/organizations/schema.ts';
+import './domain/memberships/schema.ts';
+import './domain/invites/schema.ts';
+import './domain/integrations/schema.ts';
+import './domain/projects/schema.ts';
+import './domain/tokens/schema.ts';
+import './domain/me/schema.ts';
+import { builder } from '#graph/builder.ts';
+
+/** Fields keep the order in which they are declared: it is the key order of REST bodies. */
+export const schema = builder.toSchema({ sortSchema: false });

@@ -1,0 +1,51 @@
+// The Authorization header → the caller, for one resource (RFC 6750, RFC 9728; agent authentication §12). Looked up on every
+// request, never cached: a revocation must act on the next call, on every process.
+import type { Caller } from '#access/principal.ts';
+import { callerOfOAuthToken } from '#domain/oauth/access-tokens.ts';
+import { type Resource, resourceMetadataUrl } from '#domain/oauth/resources.ts';
+import { callerOfToken } from '#domain/tokens/operations.ts';
+import { callerOfServiceToken } from '#domain/tokens/service-tokens.ts';
+import type { Exchange } from '#foundation/http.ts';
+import { unauthenticated } from '#foundation/problem.ts';
+import type { Throttle } from '#foundation/throttle.ts';
+import { callerOfCookie } from './cookie.ts';
+
+type LookUp = (secret: string, resource: Resource) => Promise<Caller | null>;
+
+/** Each kind of credential by the prefix of its secret. A personal access token is good everywhere, the others for one resource. */
+const kinds: Record<string, LookUp> = {
+  pat_: callerOfToken,
+  srv_: async (secret, resource) => (resource === 'api' ? callerOfServiceToken(secret) : null),
+  oat_: callerOfOAuthToken,
+};
+
+/** The caller of a request to this resource; 401 with a challenge when there is none. Only the API knows the console's cookie. */
+export function createAuthenticate(failures: Throttle, resource: Resource) {
+  const withoutHeader = resource === 'api' ? callerOfCookie : () => null;
+  const look = async (header: string, { address }: Exchange): Promise<Caller | null> => {
+    await failures.check(address);
+    const secret = /^Bearer +([\w.~+/-]+=*)$/i.exec(header)?.[1];
+    const caller = (secret && (await kinds[secret.slice(0, 4)]?.(secret, resource))) || null;
+    if (!caller) await failures.take(address);
+    return caller;
+  };
+  return async (exchange: Exchange): Promise<Caller> => {
+    const header = exchange.req.headers.authorization;
+    const caller = header === undefined ? await withoutHeader(exchange) : await look(header, exchange);
+    if (!caller) throw challenge(resource, header !== undefined);
+    exchange.credentialId = caller.credentialId;
+    return caller;
+  };
+}
+
+/** `error` only when a token was presented (RFC 6750 §3). */
+function challenge(resource: Resource, presented: boolean) {
+  const metadata = `resource_metadata="${resourceMetadataUrl(resource)}"`;
+  const parameters = [...(presented ? ['error="invalid_token"'] : []), metadata];
+  return unauthenticated(
+    presented
+      ? 'The bearer token is malformed, unknown, expired, revoked or made for another resource.'
+      : 'A bearer token is required in the Authorization header.',
+    { 'www-authenticate': `Bearer ${parameters.join(', ')}` },
+  );
+}

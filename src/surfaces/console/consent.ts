@@ -1,0 +1,164 @@
+// The authorization page: a client asks, a person answers (RFC 6749 §4.1, RFC 9207; agent authentication §10). It is shown each
+// time, because anybody can use a public client's id; what is not to be trusted is never sent anywhere.
+import { z } from 'zod';
+import {
+  type AuthorizationRequest,
+  codeAddress,
+  denialAddress,
+  faultAddress,
+  type ReturnedFault,
+  readAuthorizationRequest,
+} from '#domain/oauth/authorization-request.ts';
+import { isDocumentAddress } from '#domain/oauth/client-documents.ts';
+import { approve } from '#domain/oauth/codes.ts';
+import { OAuthFault } from '#domain/oauth/fault.ts';
+import { isLoopbackRedirect } from '#domain/oauth/redirect-uris.ts';
+import { type Resource, resourceUri } from '#domain/oauth/resources.ts';
+import { type Html, html } from '#foundation/html.ts';
+import type { Exchange, Handler } from '#foundation/http.ts';
+import { invalid, Problem } from '#foundation/problem.ts';
+import { createThrottle } from '#foundation/throttle.ts';
+import { plainText } from '#graph/validation.ts';
+import { rates } from '#limits.ts';
+import { accessChoice, accessFields, chosenScopes, offerAccess, organizationPicker } from './access-choice.ts';
+import { answerPage, csrfField, formError, type Visitor } from './layout.ts';
+import { fieldsOf, personsForm, personsPage } from './visitor.ts';
+
+const address = '/oauth/authorize';
+
+export function createConsent(): { showConsent: Handler; decideConsent: Handler } {
+  const fetches = createThrottle(
+    'client-documents',
+    rates.clientDocumentsPerMinute,
+    60,
+    'Too many client documents were asked for from here.',
+  );
+
+  /** A fault that no client may learn of is the person's: a 400 page (§10, step 1). */
+  async function read(exchange: Exchange, query: URLSearchParams): Promise<AuthorizationRequest | ReturnedFault> {
+    try {
+      return await readAuthorizationRequest(query, () => fetches.take(exchange.address));
+    } catch (error) {
+      if (error instanceof OAuthFault) throw invalid(`This sign-in can not go on. ${error.description}`);
+      throw error;
+    }
+  }
+
+  return {
+    async showConsent(exchange) {
+      const query = new URLSearchParams(exchange.search);
+      const wantedOrgId = query.get('org_id');
+      query.delete('org_id');
+      const request = await read(exchange, query);
+      if ('fault' in request) return sendBack(exchange, request.redirectUri, faultAddress(request));
+      const page = { query, request, wantedOrgId };
+      await personsPage((_exchange, visitor) => answerConsent(exchange, visitor, page))(exchange);
+    },
+
+    decideConsent: personsForm(async (exchange, visitor, form) => {
+      const { request: text, decision } = fieldsOf(form, decided);
+      const query = new URLSearchParams(text);
+      // Read once more, not believed: it has been in the browser.
+      const request = await read(exchange, query);
+      if ('fault' in request) return sendBack(exchange, request.redirectUri, faultAddress(request));
+      if (decision === 'deny') return sendBack(exchange, request.redirectUri, denialAddress(request));
+      const { org_id, project_id, expires_in_days } = fieldsOf(form, z.object(accessChoice));
+      const approval = {
+        userId: visitor.person.id,
+        orgId: org_id,
+        projectId: project_id || null,
+        scopes: chosenScopes(form),
+        expiresInDays: expires_in_days,
+      };
+      try {
+        const code = await approve(request, approval);
+        await sendBack(exchange, request.redirectUri, codeAddress(request, code));
+      } catch (error) {
+        if (!(error instanceof Problem) || error.status !== 400) throw error;
+        await answerConsent(exchange, visitor, { query, request, wantedOrgId: org_id }, error);
+      }
+    }),
+  };
+}
+
+const decided = z.object({ request: plainText(), decision: z.enum(['approve', 'deny']) });
+
+interface ConsentPage {
+  /** The request as it came, for the next round. */
+  query: URLSearchParams;
+  request: AuthorizationRequest;
+  wantedOrgId: string | null;
+}
+
+async function answerConsent(
+  exchange: Exchange,
+  visitor: Visitor,
+  { query, request, wantedOrgId }: ConsentPage,
+  problem?: Problem,
+): Promise<void> {
+  const offer = await offerAccess(visitor, request.scopes, wantedOrgId);
+  const again = html`${[...query].map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`;
+  const deny = html`<button class="quiet" name="decision" value="deny">Deny</button>`;
+  const hidden = html`${csrfField(visitor)}<input type="hidden" name="request" value="${query.toString()}">`;
+  const name = request.client.name ?? 'A client without a name';
+  const body = html`<section class="card">
+    <h1><bdi>${name}</bdi> asks for access</h1>
+    ${aboutClient(request)}
+    ${formError(problem?.body.description)}
+    ${
+      offer
+        ? html`${organizationPicker(offer, address, again)}
+    <form method="post" action="${address}">${hidden}
+      <p>Access to <strong>${offer.organization.name}</strong>, as you (${offer.organization.role}):</p>
+      ${accessFields(offer)}
+      ${!request.isOffline && html`<p class="hint">It did not ask to stay signed in: its access ends after one hour.</p>`}
+      <div class="actions"><button name="decision" value="approve">Allow</button>${deny}</div>
+    </form>`
+        : html`<p class="note">You belong to no organization yet. <a href="/console">Found one</a>, then load this page again.</p>
+    <form method="post" action="${address}">${hidden}${deny}</form>`
+    }
+  </section>`;
+  const formTargets = [placeOf(request.redirectUri).source];
+  await answerPage(exchange, problem?.status ?? 200, { title: 'Allow access', body, visitor, formTargets });
+}
+
+const resourceNames: Record<Resource, string> = {
+  api: 'the API',
+  mcp: 'the MCP server',
+  a2a: 'the agent-to-agent endpoint',
+};
+
+function aboutClient({ client, redirectUri, resource }: AuthorizationRequest): Html {
+  const isDocument = isDocumentAddress(client.id);
+  return html`<dl class="facts">
+      <dt>Client</dt><dd>${isDocument ? html`<strong>${new URL(client.id).host}</strong>` : 'registered itself; the name is its own word'}
+        <div class="muted small"><code>${client.id}</code></div></dd>
+      <dt>Leads back to</dt><dd><strong>${placeOf(redirectUri).name}</strong></dd>
+      <dt>Access to</dt><dd>${resourceNames[resource]} <span class="muted small">${resourceUri(resource)}</span></dd>
+    </dl>
+    ${
+      isLoopbackRedirect(redirectUri) &&
+      html`<p class="note">It leads back to a program on your own machine. Allow it only if you started this sign-in there just now.</p>`
+    }`;
+}
+
+/** Where a redirect address leads, as people read it and as a Content-Security-Policy names it. */
+function placeOf(redirectUri: string): { name: string; source: string } {
+  const { protocol, host, origin } = new URL(redirectUri);
+  if (!/^https?:$/.test(protocol)) return { name: `an app on this device (${protocol})`, source: protocol };
+  // A policy can't name an IPv6 address.
+  return { name: host, source: host.startsWith('[') ? protocol : origin };
+}
+
+/** 303, whatever the method was, so that no form is sent on (RFC 9700 §4.12). Apps get a link as well, if nothing opens by itself. */
+const sendBack = (exchange: Exchange, redirectUri: string, location: string): Promise<void> =>
+  answerPage(
+    exchange,
+    303,
+    {
+      title: 'Back to the client',
+      body: html`<section class="card"><h1>Done</h1>
+    <p><a href="${location}">Go on to ${placeOf(redirectUri).name}</a></p></section>`,
+    },
+    { location },
+  );

@@ -1,0 +1,104 @@
+// The first page after sign-in: who you are, where you belong, who invites you; and the forms that change these.
+import { z } from 'zod';
+import { acceptInvite, type PendingInvite, pendingInvitesFor } from '#domain/invites/operations.ts';
+import { type OwnOrganization, organizationsOf } from '#domain/memberships/operations.ts';
+import { foundOrganization } from '#domain/organizations/operations.ts';
+import { updateOwnName } from '#domain/people/operations.ts';
+import { isoTime } from '#foundation/clock.ts';
+import { type Html, html } from '#foundation/html.ts';
+import type { Handler } from '#foundation/http.ts';
+import { boundedText } from '#graph/validation.ts';
+import { text } from '#limits.ts';
+import { answerPage, csrfField, seeOther, type Visitor } from './layout.ts';
+import { fieldsOf, personsForm, personsPage, visitorOf } from './visitor.ts';
+
+export const showHome: Handler = personsPage(async (exchange, visitor) => {
+  const [organizations, invites] = await Promise.all([
+    organizationsOf(visitor.person.id),
+    pendingInvitesFor(visitor.person.email),
+  ]);
+  const isNew = organizations.length === 0;
+  const body = html`<h1>${isNew ? `Welcome, ${visitor.person.name}` : visitor.person.name}</h1>
+    ${invites.length > 0 && invitesCard(visitor, invites)}
+    ${!isNew && organizationsCard(visitor, organizations)}
+    ${isNew && creationCard(visitor, invites.length > 0)}
+    ${personCard(visitor)}`;
+  return answerPage(exchange, 200, { title: 'Console', body, visitor });
+});
+
+const name = (bounds: { min: number; max: number }) => z.object({ name: z.string().trim().pipe(boundedText(bounds)) });
+const recordId = boundedText(text.pathId);
+
+export const acceptOwnInvite: Handler = personsForm(async (exchange, { person }, form) => {
+  const { invite_id } = fieldsOf(form, z.object({ invite_id: recordId }));
+  const orgId = await acceptInvite(person, invite_id);
+  await visitorOf(exchange, orgId);
+  seeOther(exchange, '/console');
+});
+
+export const createOwnOrganization: Handler = personsForm(async (exchange, { person }, form) => {
+  const organization = await foundOrganization(person.id, fieldsOf(form, name(text.organizationName)));
+  await visitorOf(exchange, organization.id);
+  seeOther(exchange, '/console');
+});
+
+export const switchOrganization: Handler = personsForm(async (exchange, _visitor, form) => {
+  await visitorOf(exchange, fieldsOf(form, z.object({ org_id: recordId })).org_id);
+  seeOther(exchange, '/console');
+});
+
+export const changeOwnName: Handler = personsForm(async (exchange, { caller }, form) => {
+  await updateOwnName(caller, fieldsOf(form, name(text.personName)).name);
+  seeOther(exchange, '/console');
+});
+
+const invitesCard = (visitor: Visitor, invites: PendingInvite[]): Html => html`<section class="card">
+    <h2>You are invited</h2>
+    <ul class="list">${invites.map(
+      (invite) => html`<li class="row">
+        <div><strong>${invite.organizationName}</strong> <span class="tag">${invite.role}</span>
+          <div class="muted small">${invite.invitedByName && `From ${invite.invitedByName}, `}open until <time datetime="${isoTime(invite.expiresAt)}">${isoTime(invite.expiresAt).slice(0, 10)}</time></div></div>
+        <form method="post" action="/console/invites/accept">${csrfField(visitor)}
+          <input type="hidden" name="invite_id" value="${invite.id}">
+          <button aria-label="Join ${invite.organizationName}">Join</button></form>
+      </li>`,
+    )}</ul>
+  </section>`;
+
+const organizationsCard = (visitor: Visitor, organizations: OwnOrganization[]): Html => html`<section class="card">
+    <h2>Your organizations</h2>
+    <ul class="list">${organizations.map(
+      (organization) => html`<li class="row">
+        <div><strong>${organization.name}</strong> <span class="tag">${organization.role}</span>
+          <div class="muted small">${organization.slug}</div></div>
+        ${
+          organization.id === visitor.caller.orgId
+            ? html`<span class="tag good">Current</span>`
+            : html`<form method="post" action="/console/organization">${csrfField(visitor)}
+          <input type="hidden" name="org_id" value="${organization.id}">
+          <button class="quiet" aria-label="Switch to ${organization.name}">Switch</button></form>`
+        }
+      </li>`,
+    )}</ul>
+  </section>`;
+
+const creationCard = (visitor: Visitor, isInvited: boolean): Html => html`<section class="card">
+    <h2>${isInvited ? 'Or create an organization of your own' : 'Create your organization'}</h2>
+    <p class="muted">It owns your projects, credentials and credits. You can invite others to it later.</p>
+    <form method="post" action="/console/organizations">${csrfField(visitor)}
+      <div class="field"><label for="organization-name">Name</label>
+        <input id="organization-name" name="name" maxlength="120" autocomplete="organization" required></div>
+      <button>Create organization</button>
+    </form>
+  </section>`;
+
+const personCard = (visitor: Visitor): Html => html`<section class="card">
+    <h2>You</h2>
+    <dl class="facts"><dt>Mail address</dt><dd>${visitor.person.email}</dd><dt>Name</dt><dd>${visitor.person.name}</dd></dl>
+    <details><summary>Change name</summary>
+      <form method="post" action="/console/name">${csrfField(visitor)}
+        <div class="field"><label for="name">Name</label>
+          <input id="name" name="name" value="${visitor.person.name}" maxlength="120" autocomplete="name" required></div>
+        <button>Save</button>
+      </form></details>
+  </section>`;

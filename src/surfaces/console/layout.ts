@@ -1,0 +1,106 @@
+// The one page frame, and the headers that every page has: nothing but our own style and images, no script, no frame, no
+// cache, no referrer (addresses of pages can carry secrets).
+
+import type { Caller } from '#access/principal.ts';
+import type { SessionInUse } from '#domain/people/session.ts';
+import { type Html, html, htmlText } from '#foundation/html.ts';
+import { answer, answerHtml, type Exchange, type Headers } from '#foundation/http.ts';
+import type { Problem } from '#foundation/problem.ts';
+import { files } from './style.ts';
+
+/** Whom a page is made for. */
+export interface Visitor {
+  caller: Caller;
+  person: SessionInUse['person'];
+  /** Stands in every form as `csrf_token`. */
+  csrf: string;
+}
+
+export interface Page {
+  title: string;
+  body: Html;
+  /** Who is signed in: the bar shows their address and the way out. */
+  visitor?: Visitor | null;
+  /** Places beside our own that a form of this page may lead to: the origin of a client's redirect address. */
+  formTargets?: readonly string[];
+}
+
+const product = 'Agent Engineering Platform';
+
+const pageHeaders = (formTargets: readonly string[] = []): Headers => ({
+  'content-security-policy': [
+    "default-src 'none'",
+    "style-src 'self'",
+    "img-src 'self'",
+    // Chromium holds the redirect after a form to this as well.
+    `form-action ${["'self'", ...formTargets].join(' ')}`,
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ].join('; '),
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+});
+
+export async function answerPage(exchange: Exchange, status: number, page: Page, headers: Headers = {}): Promise<void> {
+  const text = htmlText(frame(page, await files.addresses()));
+  answerHtml(exchange, status, text, { ...pageHeaders(page.formTargets), ...headers });
+}
+
+/** 303 to a page: what follows a form. */
+export const seeOther = (exchange: Exchange, location: string): void =>
+  answer(exchange, 303, undefined, { ...pageHeaders(), location });
+
+/** An error is a page as well: what happened, and a way on. */
+export function answerProblemPage(exchange: Exchange, problem: Problem, visitor: Visitor | null = null): Promise<void> {
+  const { description } = problem.body;
+  // The one title that is no plain word.
+  const title = problem.status === 401 ? 'Sign-in failed' : problem.body.title;
+  const body = html`<section class="card">
+    <h1>${title}</h1>
+    <p>${description}</p>
+    <p class="muted small">Request <code>${exchange.requestId}</code></p>
+    <p><a class="button quiet" href="/console">To the console</a></p>
+  </section>`;
+  return answerPage(exchange, problem.status, { title, body, visitor }, { ...problem.headers });
+}
+
+type Addresses = Awaited<ReturnType<typeof files.addresses>>;
+
+function frame({ title, body, visitor }: Page, addresses: Addresses): Html {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>${title} · ${product}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="${addresses['icon.svg']}" type="image/svg+xml">
+<link rel="stylesheet" href="${addresses['style.css']}">
+</head>
+<body>
+<a class="skip" href="#content">Skip to content</a>
+<header class="bar">
+<a class="brand" href="/console"><img src="${addresses['icon.svg']}" alt="" width="28" height="28">${product}</a>
+${visitor && personBar(visitor)}
+</header>
+<main id="content" class="${visitor ? 'wide' : 'narrow'}">
+${body}
+</main>
+</body>
+</html>
+`;
+}
+
+const personBar = (visitor: Visitor) => html`<div class="person">
+<span class="muted small">${visitor.person.email}</span>
+<form method="post" action="/sign-out">${csrfField(visitor)}<button class="quiet">Sign out</button></form>
+</div>`;
+
+/** Stands in every form of a signed-in person. */
+export const csrfField = ({ csrf }: Visitor): Html => html`<input type="hidden" name="csrf_token" value="${csrf}">`;
+
+/** What went wrong with a form, read out by screen readers as soon as the page is there. */
+export const formError = (message: string | null | undefined): Html | null =>
+  message ? html`<p class="note error" role="alert" id="form-error">${message}</p>` : null;

@@ -1,0 +1,40 @@
+// The development mailbox as a page: where mail goes while no mail server is set up. It shows sign-in codes, so it is open to
+// this machine alone, and only for a service that lives on this machine.
+import { addresses } from '#foundation/addresses.ts';
+import { isoTime } from '#foundation/clock.ts';
+import { html } from '#foundation/html.ts';
+import type { Exchange } from '#foundation/http.ts';
+import { developmentMailbox } from '#foundation/mail.ts';
+import { notFound } from '#foundation/problem.ts';
+import { answerPage } from './layout.ts';
+import { visitorOf } from './visitor.ts';
+
+const loopback = /^((::ffff:)?127(\.\d{1,3}){3}|::1|\[::1\]|localhost)$/i;
+
+/** The socket, the Host and our own address must all be of this machine: a proxy on it, or a rebound name, is someone else. */
+export function mailboxIsOpenTo({ address, req }: Exchange): boolean {
+  const host = `http://${req.headers.host}`;
+  return (
+    developmentMailbox() !== null &&
+    loopback.test(address) &&
+    loopback.test(new URL(addresses().issuer).hostname) &&
+    URL.canParse(host) &&
+    loopback.test(new URL(host).hostname)
+  );
+}
+
+export async function showMailbox(exchange: Exchange): Promise<void> {
+  if (!mailboxIsOpenTo(exchange)) throw notFound('page');
+  const mails = developmentMailbox() ?? [];
+  const body = html`<h1>Development mailbox</h1>
+    <p class="muted">No mail server is set up (<code>SMTP_URL</code>), so mail ends here. The last hundred are kept until the service stops.</p>
+    ${mails.length === 0 && html`<p class="card">No mail yet.</p>`}
+    ${mails.map(
+      (mail) => html`<article class="card">
+        <h2>${mail.subject}</h2>
+        <p class="muted small">To ${mail.to} · <time datetime="${isoTime(mail.at)}">${isoTime(mail.at)}</time></p>
+        <pre>${mail.text}</pre>
+      </article>`,
+    )}`;
+  return answerPage(exchange, 200, { title: 'Development mailbox', body, visitor: await visitorOf(exchange) });
+}

@@ -1,0 +1,116 @@
+// The console's one style sheet and its mark: plain CSS, light and dark, from phone to desk. Colours keep a contrast of at
+// least 4.5:1 for text and 3:1 for edges of controls (WCAG 2.2, 1.4.3 and 1.4.11).
+import { assets } from '#foundation/assets.ts';
+
+const css = `
+:root {
+  color-scheme: light dark;
+  --ground: #f6f7f9; --surface: #fff; --text: #16191f; --muted: #565d6b; --line: #d9dde4; --edge: #858d9b;
+  --accent: #2f4bd8; --accent-strong: #2439ab; --on-accent: #fff; --accent-soft: #ebeefd;
+  --danger: #b3261e; --danger-soft: #fdeceb; --good: #14693a; --good-soft: #e6f5ec;
+  --shadow: 0 1px 2px rgb(20 25 40 / 6%), 0 8px 24px rgb(20 25 40 / 6%);
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --ground: #101217; --surface: #191c23; --text: #eceef2; --muted: #a2a9b6; --line: #2c313b; --edge: #737c8b;
+    --accent: #8fa2ff; --accent-strong: #b3c0ff; --on-accent: #0f1430; --accent-soft: #20274a;
+    --danger: #ff9a92; --danger-soft: #3a1d1d; --good: #7fd8a4; --good-soft: #16301f;
+    --shadow: none;
+  }
+}
+*, ::before, ::after { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; }
+body { margin: 0; min-height: 100vh; background: var(--ground); color: var(--text);
+  font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; }
+h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .75rem; letter-spacing: -.01em; }
+h2 { font-size: 1.0625rem; line-height: 1.35; margin: 0 0 .75rem; }
+p { margin: 0 0 1rem; }
+:is(.card, main, li, form) > :last-child { margin-bottom: 0; }
+a { color: var(--accent); text-underline-offset: .15em; }
+a:hover { color: var(--accent-strong); }
+code, pre, .code { font-family: ui-monospace, "SF Mono", Menlo, Consolas, monospace; font-size: .9375em; }
+code { overflow-wrap: anywhere; }
+pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+.muted { color: var(--muted); }
+.small { font-size: .875rem; }
+.skip { position: absolute; left: -100rem; }
+.skip:focus { left: 1rem; top: 1rem; background: var(--surface); padding: .5rem 1rem; z-index: 1; }
+
+.bar { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; justify-content: space-between;
+  padding: .75rem max(1rem, calc((100vw - 60rem) / 2)); background: var(--surface); border-bottom: 1px solid var(--line); }
+.brand { display: flex; gap: .625rem; align-items: center; color: var(--text); font-weight: 650; text-decoration: none; }
+.brand:hover { color: var(--text); }
+.brand img { display: block; }
+main > h1 { margin-bottom: 1.25rem; }
+.bar button { min-height: 2.25rem; padding: .25rem .75rem; font-size: .9375rem; white-space: nowrap; }
+.person { display: flex; gap: .75rem; align-items: center; min-width: 0; }
+.person > span { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+main { margin: 0 auto; padding: 2rem 1rem 4rem; }
+main.narrow { max-width: 29rem; padding-top: max(2rem, 10vh); }
+main.wide { max-width: 62rem; }
+
+.card { background: var(--surface); border: 1px solid var(--line); border-radius: .75rem; box-shadow: var(--shadow);
+  padding: 1.5rem; margin: 0 0 1.25rem; }
+.row { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; justify-content: space-between; }
+.row > :first-child { min-width: 0; overflow-wrap: anywhere; }
+.actions { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; }
+ul.list { list-style: none; margin: 0; padding: 0; }
+ul.list > li { padding: .875rem 0; border-top: 1px solid var(--line); }
+ul.list > li:first-child { border-top: 0; padding-top: 0; }
+ul.list > li:last-child { padding-bottom: 0; }
+dl.facts { display: grid; grid-template-columns: max-content 1fr; gap: .5rem 1.25rem; margin: 0 0 1rem; }
+dl.facts dt { color: var(--muted); }
+dl.facts dd { margin: 0; overflow-wrap: anywhere; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; }
+th, td { text-align: left; vertical-align: top; padding: .625rem 1rem .625rem 0; border-bottom: 1px solid var(--line); }
+th { color: var(--muted); font-size: .875rem; font-weight: 550; }
+
+label, legend { display: block; font-weight: 550; margin-bottom: .375rem; padding: 0; }
+.hint { color: var(--muted); font-size: .875rem; margin: -.125rem 0 .5rem; }
+.field { margin: 0 0 1rem; max-width: 32rem; }
+fieldset { border: 0; margin: 0 0 1rem; padding: 0; min-width: 0; }
+label.check { display: flex; gap: .625rem; align-items: baseline; font-weight: 400; margin: 0; padding: .375rem 0; }
+label.check input { flex: none; width: 1.0625rem; height: 1.0625rem; margin: 0; accent-color: var(--accent); transform: translateY(.125rem); }
+input:not([type=checkbox], [type=radio], [type=hidden]), select, textarea { width: 100%; min-height: 2.75rem;
+  padding: .5rem .75rem; font: inherit; color: inherit; background: var(--surface); border: 1px solid var(--edge); border-radius: .5rem; }
+input:user-invalid { border-color: var(--danger); }
+input.code { font-size: 1.5rem; letter-spacing: .35em; text-align: center; }
+button, .button { display: inline-block; min-height: 2.75rem; padding: .5625rem 1.125rem; font: inherit; font-weight: 600; line-height: 1.5;
+  color: var(--on-accent); background: var(--accent); border: 1px solid transparent; border-radius: .5rem; cursor: pointer; text-decoration: none; }
+button:hover, .button:hover { background: var(--accent-strong); color: var(--on-accent); }
+button.quiet, .button.quiet { color: var(--text); background: transparent; border-color: var(--edge); }
+button.quiet:hover, .button.quiet:hover { background: var(--accent-soft); color: var(--text); }
+button.danger { color: var(--danger); background: transparent; border-color: var(--danger); }
+button.danger:hover { background: var(--danger-soft); color: var(--danger); }
+button.link { min-height: 0; padding: 0; color: var(--accent); background: none; font-weight: 400; text-decoration: underline; text-underline-offset: .15em; }
+button.full { width: 100%; }
+.note { border: 1px solid var(--line); border-left: 4px solid var(--accent); border-radius: .5rem; background: var(--accent-soft);
+  padding: .75rem 1rem; margin: 0 0 1rem; overflow-wrap: anywhere; }
+.note.error { border-left-color: var(--danger); background: var(--danger-soft); }
+.note.good { border-left-color: var(--good); background: var(--good-soft); }
+.tag { display: inline-block; padding: .0625rem .5rem; font-size: .8125rem; border: 1px solid var(--line); border-radius: 1rem; color: var(--muted); white-space: nowrap; }
+.tag.good { color: var(--good); background: var(--good-soft); border-color: transparent; }
+summary { cursor: pointer; color: var(--accent); }
+details[open] > summary { margin-bottom: .75rem; }
+
+@media (max-width: 36rem) {
+  main { padding: 1.25rem .875rem 3rem; }
+  main.narrow { padding-top: 1.25rem; }
+  .card { padding: 1.25rem 1rem; }
+  dl.facts { grid-template-columns: 1fr; gap: 0; }
+  dl.facts dd { margin-bottom: .625rem; }
+}
+@media (prefers-reduced-motion: no-preference) { button, .button { transition: background .12s; } }
+`;
+
+const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#2f4bd8"/>
+<path d="M9 22 16 10l7 12" fill="none" stroke="#fff" stroke-width="2.25" stroke-linecap="round" stroke-linejoin="round"/>
+<g fill="#fff"><circle cx="16" cy="9.5" r="3.25"/><circle cx="9" cy="22" r="3.25"/><circle cx="23" cy="22" r="3.25"/></g></svg>
+`;
+
+export const files = assets('/console', async () => ({
+  'style.css': { type: 'text/css; charset=utf-8', content: css },
+  'icon.svg': { type: 'image/svg+xml', content: icon },
+}));

@@ -1,0 +1,71 @@
+// Who is looking at a page, and whether a form is really theirs. Every page that needs a person is made here.
+import type { z } from 'zod';
+import { addresses } from '#foundation/addresses.ts';
+import { type Exchange, type Handler, mediaType, readForm } from '#foundation/http.ts';
+import { forbidden, invalid, unsupportedMediaType } from '#foundation/problem.ts';
+import { describeIssues } from '#graph/validation.ts';
+import { bytes } from '#limits.ts';
+import { csrfToken, isCsrfToken, sameOrigin, sessionOf } from '../cookie.ts';
+import { seeOther, type Visitor } from './layout.ts';
+
+/** The person behind the request, or null. With an organization: the person works in that one from now on (404: not theirs). */
+export async function visitorOf(exchange: Exchange, orgId: string | null = null): Promise<Visitor | null> {
+  const found = await sessionOf(exchange, orgId);
+  if (!found) return null;
+  exchange.credentialId = found.session.id;
+  return { caller: found.caller, person: found.session.person, csrf: csrfToken(found.session.id) };
+}
+
+/** A page for a signed-in person; anybody else is sent to sign in and comes back. */
+export const personsPage =
+  (show: (exchange: Exchange, visitor: Visitor) => Promise<void>): Handler =>
+  async (exchange) => {
+    const visitor = await visitorOf(exchange);
+    if (visitor) return show(exchange, visitor);
+    const { path, search } = exchange;
+    seeOther(exchange, signInAddress(search ? `${path}?${search}` : path));
+  };
+
+/** What a signed-in person sends from a form of ours. Anything else is refused before it is looked at (403). */
+export const personsForm =
+  (act: (exchange: Exchange, visitor: Visitor, form: URLSearchParams) => Promise<void>): Handler =>
+  async (exchange) => {
+    const form = await readOwnForm(exchange);
+    const visitor = await visitorOf(exchange);
+    if (!visitor) return seeOther(exchange, signInAddress('/console'));
+    if (!isCsrfToken(exchange.credentialId!, form.get('csrf_token'))) throw foreignForm();
+    await act(exchange, visitor, form);
+  };
+
+/** A form that one of our pages sent. A form of another site is refused (403), whoever is signed in. */
+export async function readOwnForm(exchange: Exchange): Promise<URLSearchParams> {
+  if (!sameOrigin(exchange.req)) throw foreignForm();
+  if (mediaType(exchange) !== 'application/x-www-form-urlencoded') {
+    throw unsupportedMediaType('Send the form as application/x-www-form-urlencoded.');
+  }
+  return readForm(exchange, bytes.consoleForm);
+}
+
+const foreignForm = () =>
+  forbidden('This form did not come from a page of ours. Go back, load the page again and repeat.');
+
+/** The fields of a form, the last of repeated ones; 400 names what is wrong. */
+export function fieldsOf<S extends z.ZodObject>(form: URLSearchParams, shape: S): z.output<S> {
+  const parsed = shape.safeParse(Object.fromEntries(form));
+  if (!parsed.success) throw invalid(describeIssues(parsed.error));
+  return parsed.data;
+}
+
+const signInAddress = (returnTo: string): string => `/sign-in?return_to=${encodeURIComponent(returnTo)}`;
+
+/**
+ * Where to go after sign-in: a path of our own, or the console. Read as a browser reads it, because `/\evil.example` and
+ * `//evil.example` look like paths and are not.
+ */
+export function ownPath(value: string | null): string {
+  const { issuer } = addresses();
+  const url = value && URL.canParse(value, issuer) ? new URL(value, issuer) : null;
+  if (!url || url.origin !== new URL(issuer).origin || !/^https?:$/.test(url.protocol)) return '/console';
+  // `https://own.example//evil.example` is our origin, yet its path alone would lead away.
+  return `/${url.href.slice(url.origin.length).replace(/^\/+/, '')}`;
+}

@@ -1,0 +1,78 @@
+// The console's session cookie → the person behind it. Besides the console, /graphql and /v1 honour it, for requests from our
+// own pages only (design decisions, People): a foreign site can make a browser send the cookie, but not these headers.
+import type { IncomingMessage } from 'node:http';
+import type { Caller } from '#access/principal.ts';
+import { callerOfSession, type SessionInUse } from '#domain/people/session.ts';
+import { addresses } from '#foundation/addresses.ts';
+import type { Exchange } from '#foundation/http.ts';
+import { forbidden } from '#foundation/problem.ts';
+import { sameBytes, signature } from '#foundation/secrets.ts';
+import { lifetimes } from '#limits.ts';
+
+const isHttps = (): boolean => addresses().issuer.startsWith('https:');
+
+/** `__Host-` makes browsers insist on Secure, this host alone and the whole path (RFC 6265bis §4.1.3.2). */
+const cookieName = (): string => (isHttps() ? '__Host-session' : 'session');
+
+/** The secret of the request's session cookie, or null. */
+export function sessionSecret({ req }: Exchange): string | null {
+  const name = `${cookieName()}=`;
+  const pair = req.headers.cookie?.split(';').find((part) => part.trimStart().startsWith(name));
+  return pair?.trim().slice(name.length) || null;
+}
+
+/** Gives the browser its cookie with the answer, or, with null, takes it away. */
+export function setSessionCookie({ res }: Exchange, secret: string | null): void {
+  const age = secret === null ? 0 : lifetimes.consoleSession / 1_000;
+  const secure = isHttps() ? '; Secure' : '';
+  res.setHeader(
+    'set-cookie',
+    `${cookieName()}=${secret ?? ''}; Path=/; Max-Age=${age}; HttpOnly; SameSite=Lax${secure}`,
+  );
+}
+
+const isSafe = ({ method }: IncomingMessage): boolean => method === 'GET' || method === 'HEAD';
+
+/**
+ * Whether the request comes from our own pages. Browsers say so in `Sec-Fetch-Site` (W3C Fetch Metadata; `none` is a page load
+ * that the person asked for by hand); those that don't send it say it in `Origin`.
+ */
+export function sameOrigin(req: IncomingMessage): boolean {
+  const site = req.headers['sec-fetch-site'];
+  if (site !== undefined) return site === 'same-origin' || (site === 'none' && isSafe(req));
+  const { issuer, baseHost } = addresses();
+  const { origin } = req.headers;
+  return origin !== undefined && (origin === new URL(issuer).origin || origin === new URL(baseHost).origin);
+}
+
+/** What a form of this session carries as `csrf_token`, and a script as `X-CSRF-Token`. */
+export const csrfToken = (sessionId: string): string => signature('csrf', sessionId).toString('base64url');
+
+export const isCsrfToken = (sessionId: string, given: unknown): boolean =>
+  typeof given === 'string' && sameBytes(Buffer.from(given), Buffer.from(csrfToken(sessionId)));
+
+/** The session of the request's cookie and its caller, or null. Moves the cookie's end along with the session's. */
+export async function sessionOf(
+  exchange: Exchange,
+  wantedOrgId: string | null = null,
+): Promise<{ caller: Caller; session: SessionInUse } | null> {
+  const secret = sessionSecret(exchange);
+  const found = secret === null ? null : await callerOfSession(secret, wantedOrgId);
+  if (found?.session.renewed) setSessionCookie(exchange, secret);
+  return found;
+}
+
+/**
+ * The caller of a request to the API without an Authorization header. Null for no cookie, a dead one, and a request from
+ * another site; 403 for a writing request from our own without its token; 404 for a foreign organization in `X-Org-Id`.
+ */
+export async function callerOfCookie(exchange: Exchange): Promise<Caller | null> {
+  const { req } = exchange;
+  if (!sameOrigin(req)) return null;
+  const wanted = req.headers['x-org-id'];
+  const found = await sessionOf(exchange, typeof wanted === 'string' && wanted !== '' ? wanted : null);
+  if (found && !isSafe(req) && !isCsrfToken(found.session.id, req.headers['x-csrf-token'])) {
+    throw forbidden('A request that changes something under the session cookie needs its X-CSRF-Token header.');
+  }
+  return found?.caller ?? null;
+}

@@ -1,0 +1,94 @@
+// GraphiQL at GET /graphql: a page for trying queries, whole from our own server. It holds no data; what it sends needs a
+// credential like any other query.
+import { assets } from '#foundation/assets.ts';
+import { html, htmlText } from '#foundation/html.ts';
+import { answerHtml, type Exchange } from '#foundation/http.ts';
+
+const base = '/graphql/page';
+
+const script = 'text/javascript; charset=utf-8';
+
+const files = assets(base, async () => {
+  const graphiql = await import('@graphql-yoga/render-graphiql/graphiql');
+  return {
+    'graphiql.css': { type: 'text/css; charset=utf-8', content: graphiql.css },
+    'graphiql.js': { type: script, content: graphiql.js },
+    'editor-worker.js': { type: script, content: graphiql.editorWorkerService },
+    'json-worker.js': { type: script, content: graphiql.jsonWorker },
+    'graphql-worker.js': { type: script, content: graphiql.graphqlWorker },
+    'start.js': { type: script, content: start },
+  };
+});
+
+// The editor asks for its workers by label; they get addresses of ours, where yoga's own page makes blobs.
+// Headers, and with them tokens, are not kept in the browser's storage. Queries go by GET, which under a session's cookie
+// needs no CSRF header; a mutation does (`X-CSRF-Token`, under Headers).
+const start = `
+const root = document.getElementById('root');
+const workers = { editorWorkerService: root.dataset.editorWorker, json: root.dataset.jsonWorker, graphql: root.dataset.graphqlWorker };
+self.MonacoEnvironment = { globalAPI: false, getWorkerUrl: (_module, label) => workers[label] };
+document.addEventListener('DOMContentLoaded', () => {
+  YogaGraphiQL.renderYogaGraphiQL(root, {
+    title: 'GraphQL',
+    credentials: 'same-origin',
+    useGETForQueries: true,
+    shouldPersistHeaders: false,
+    defaultEditorToolsVisibility: 'headers',
+    defaultQuery: [
+      '# A person who is signed in to the console asks as such.',
+      '# Everyone else puts a token under Headers, below:',
+      '#   { "authorization": "Bearer pat_…" }',
+      '',
+      '{',
+      '  __typename',
+      '}',
+      '',
+    ].join('\\n'),
+  });
+});
+`;
+
+// The editor writes its own style elements; scripts come from files of ours alone.
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "worker-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+export async function answerPage(exchange: Exchange): Promise<void> {
+  const at = await files.addresses();
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>GraphQL</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${at['graphiql.css']}">
+<script defer src="${at['start.js']}"></script>
+<script defer src="${at['graphiql.js']}"></script>
+</head>
+<body id="body" class="no-focus-outline">
+<noscript>This page needs JavaScript.</noscript>
+<div id="root" data-editor-worker="${at['editor-worker.js']}" data-json-worker="${at['json-worker.js']}" data-graphql-worker="${at['graphql-worker.js']}"></div>
+</body>
+</html>
+`;
+  answerHtml(exchange, 200, htmlText(page), {
+    'content-security-policy': policy,
+    'referrer-policy': 'same-origin',
+    'cache-control': 'no-cache',
+  });
+}
+
+/** Answers a file of the page; false when the path is none. */
+export async function answerPageFile(exchange: Exchange): Promise<boolean> {
+  return exchange.path.startsWith(`${base}/`) && files.answer(exchange, exchange.path.slice(base.length + 1));
+}

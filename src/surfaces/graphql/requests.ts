@@ -1,0 +1,71 @@
+// What a request asks, as GraphQL over HTTP has it: POST of JSON, one operation or an array of them, or a query by GET.
+import { type Exchange, mediaType, readJson } from '#foundation/http.ts';
+import { invalid, methodNotAllowed, Problem, unsupportedMediaType } from '#foundation/problem.ts';
+import { bytes, graphql } from '#limits.ts';
+
+/** The parameters of one operation, or of each operation of a batch. Yoga checks what they hold. */
+export type Operations = Record<string, unknown> | Record<string, unknown>[];
+
+/** Throws 400, 405, 413 or 415. */
+export async function readOperations(exchange: Exchange): Promise<Operations> {
+  if (exchange.req.method === 'GET') return fromQuery(exchange.search);
+  if (exchange.req.method !== 'POST') throw methodNotAllowed('GET, POST');
+  // A form or plain text needs no preflight: taking them would open the door to cross-site posts.
+  if (mediaType(exchange) !== 'application/json') throw unsupportedMediaType('Send the operation as application/json.');
+  const body = await readJson(exchange, bytes.graphqlBody);
+  if (body === null || typeof body !== 'object') throw invalid('The body must be a JSON object or an array of them.');
+  if (!Array.isArray(body)) return body as Record<string, unknown>;
+  const { operationsPerBatch: most } = graphql;
+  if (body.length < 1 || body.length > most) {
+    throw invalid(`A batch holds 1 to ${most} operations; this one has ${body.length}.`);
+  }
+  return body;
+}
+
+function fromQuery(search: string): Record<string, unknown> {
+  const given = new URLSearchParams(search);
+  return {
+    query: given.get('query'),
+    operationName: given.get('operationName'),
+    variables: json('variables', given.get('variables')),
+    extensions: json('extensions', given.get('extensions')),
+  };
+}
+
+function json(name: string, text: string | null): unknown {
+  if (!text) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalid(`${name}: must be JSON.`);
+  }
+}
+
+const ours = ['application/json', 'application/graphql-response+json'];
+const events = 'text/event-stream';
+const answerable = [...ours, events, 'multipart/mixed'];
+
+const accepted = ({ req }: Exchange): string[] =>
+  (req.headers.accept ?? '*/*').split(',').map((type) => type.split(';', 1)[0]!.trim().toLowerCase());
+
+/**
+ * What yoga is told the caller accepts. Throws 406 before anything is done: yoga would execute a mutation and then have no
+ * words for its result.
+ */
+export function acceptable(exchange: Exchange): string {
+  const types = accepted(exchange).filter((type) => [...answerable, 'application/*', '*/*'].includes(type));
+  if (types.length > 0) return types.join(',');
+  const description = `Accept: must name one of ${answerable.join(', ')}.`;
+  const title = 'Not acceptable';
+  throw new Problem(406, { category: 'validation', title, description, retryable: false, code: 'not_acceptable' });
+}
+
+export const acceptsEvents = (exchange: Exchange): boolean =>
+  accepted(exchange).some((type) => type === events || type === '*/*');
+
+/** The media type of an answer that is not an execution's: the first of ours that the caller names. */
+export const answerType = (exchange: Exchange): string =>
+  accepted(exchange).find((type) => ours.includes(type)) ?? ours[0]!;
+
+export const wantsPage = (exchange: Exchange): boolean =>
+  exchange.req.method === 'GET' && accepted(exchange).includes('text/html');

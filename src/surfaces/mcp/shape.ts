@@ -1,0 +1,88 @@
+// What a tool shows of a field's type: the records without their relations, as REST shows them. One walk gives the selection of
+// the document, the JSON Schema of the result, and what is left out of it (members that are absent rather than null).
+import {
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  isEnumType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  isScalarType,
+} from 'graphql';
+import { isAbsentWhenNull, isLink } from '#graph/exposure.ts';
+
+export type Json = Record<string, unknown>;
+
+export interface Shape {
+  /** ` { id name }`, or nothing for a leaf. */
+  selection: string;
+  schema: Json;
+  /** Takes the absent members out of a result; undefined where there never are any. */
+  prune?: ((value: unknown) => void) | undefined;
+}
+
+const builtIn: Record<string, Json> = {
+  String: { type: 'string' },
+  ID: { type: 'string' },
+  Int: { type: 'integer' },
+  Float: { type: 'number' },
+  Boolean: { type: 'boolean' },
+};
+
+export function shapeOf(type: GraphQLOutputType): Shape {
+  if (isNonNullType(type)) return bareShape(type.ofType);
+  const shape = bareShape(type);
+  return { ...shape, schema: orNull(shape.schema) };
+}
+
+/** The shape of a type as if it could not be null. */
+function bareShape(type: GraphQLOutputType): Shape {
+  if (isNonNullType(type)) return bareShape(type.ofType);
+  if (isListType(type)) return listShape(shapeOf(type.ofType));
+  if (isObjectType(type)) return recordShape(type);
+  if (isEnumType(type)) {
+    return { selection: '', schema: { type: 'string', enum: type.getValues().map(({ name }) => name) } };
+  }
+  if (isScalarType(type)) return { selection: '', schema: builtIn[type.name] ?? (type.extensions.jsonSchema as Json) };
+  throw new Error(`${type}: a tool shows records, lists and words`);
+}
+
+function orNull(schema: Json): Json {
+  if (schema.type === undefined) return schema;
+  const values = schema.enum as unknown[] | undefined;
+  return { ...schema, type: [schema.type, 'null'], ...(values && { enum: [...values, null] }) };
+}
+
+function listShape({ selection, schema, prune }: Shape): Shape {
+  const pruneEach = prune && ((list: unknown) => (list as unknown[] | null)?.forEach(prune));
+  return { selection, schema: { type: 'array', items: schema }, prune: pruneEach };
+}
+
+function recordShape(type: GraphQLObjectType): Shape {
+  const properties: Json = {};
+  const required: string[] = [];
+  const selections: string[] = [];
+  const steps: ((record: Json) => void)[] = [];
+  for (const [name, field] of Object.entries(type.getFields())) {
+    if (isLink(field)) continue;
+    const absent = isAbsentWhenNull(field);
+    const { selection, schema, prune } = absent ? bareShape(field.type) : shapeOf(field.type);
+    properties[name] = schema;
+    selections.push(name + selection);
+    if (!absent) required.push(name);
+    if (absent || prune) {
+      steps.push((record) => {
+        if (record[name] == null) absent && delete record[name];
+        else prune?.(record[name]);
+      });
+    }
+  }
+  const prune = (record: unknown): void => {
+    if (record !== null) for (const step of steps) step(record as Json);
+  };
+  return {
+    selection: ` { ${selections.join(' ')} }`,
+    schema: { type: 'object', properties, required },
+    prune: steps.length > 0 ? prune : undefined,
+  };
+}

@@ -1,0 +1,49 @@
+// Reading the parameters of the token and revocation endpoints: form-encoded (RFC 6749 §3.2), or the same names as JSON.
+import type { z } from 'zod';
+import { oneResource } from '#domain/oauth/authorization-request.ts';
+import { invalidRequest } from '#domain/oauth/fault.ts';
+import { type Exchange, mediaType, readForm, readJson } from '#foundation/http.ts';
+import { describeIssues } from '#graph/validation.ts';
+import { bytes } from '#limits.ts';
+
+/** The parameters of a record. An empty one counts as absent, a repeated one is refused. @throws invalid_request, invalid_target */
+export async function readParameters<S extends z.ZodObject>(exchange: Exchange, record: S): Promise<z.output<S>> {
+  const given = mediaType(exchange).endsWith('json') ? await fromJson(exchange) : await fromForm(exchange);
+  const parsed = record.safeParse(given);
+  if (!parsed.success) throw invalidRequest(describeIssues(parsed.error));
+  return parsed.data;
+}
+
+async function fromForm(exchange: Exchange): Promise<Record<string, unknown>> {
+  if (mediaType(exchange) !== 'application/x-www-form-urlencoded') {
+    throw invalidRequest('Send the parameters as application/x-www-form-urlencoded (or as application/json).');
+  }
+  const form = await readForm(exchange, bytes.oauthBody);
+  const given: Record<string, unknown> = {};
+  for (const name of new Set(form.keys())) {
+    const values = form.getAll(name);
+    if (name === 'resource') given.resource = sameResource(values);
+    else if (values.length > 1) throw invalidRequest(`${name.slice(0, 100)}: must not be repeated.`);
+    else if (values[0] !== '') given[name] = values[0];
+  }
+  return given;
+}
+
+async function fromJson(exchange: Exchange): Promise<Record<string, unknown>> {
+  const given = await readJson(exchange, bytes.oauthBody);
+  if (given === null || typeof given !== 'object' || Array.isArray(given)) {
+    throw invalidRequest('The body must be a JSON object.');
+  }
+  const filled = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
+  if (isTexts(filled.resource)) filled.resource = sameResource(filled.resource);
+  return filled;
+}
+
+const isTexts = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string');
+
+/** `resource` alone may be repeated (RFC 8707 §2), as long as all mean the same one. */
+function sameResource(values: string[]): string | undefined {
+  oneResource(values);
+  return values.find((value) => value !== '');
+}

@@ -1,0 +1,14 @@
+// The token endpoint: a grant → tokens (RFC 6749 §3.2). Public clients only: nobody authenticates, everybody proves.
+import { unsupportedGrantType } from '#domain/oauth/fault.ts';
+import { grantOf } from '#domain/oauth/grants.ts';
+import type { TokenParameters } from '#domain/oauth/token-request.ts';
+import { answerJson, type Handler } from '#foundation/http.ts';
+import { readParameters } from './parameters.ts';
+import { OAuthTokenRequest } from './records.ts';
+
+export const answerToken: Handler = async (exchange) => {
+  const parameters = (await readParameters(exchange, OAuthTokenRequest)) as TokenParameters;
+  const grant = grantOf(parameters.grant_type);
+  if (!grant) throw unsupportedGrantType('grant_type: see grant_types_supported in the metadata.');
+  answerJson(exchange, 200, await grant(parameters));
+};

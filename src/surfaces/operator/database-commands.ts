@@ -1,0 +1,81 @@
+// The operator's commands about the database as a whole: its schema, a copy of it, the way back, the way elsewhere.
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { backUp, restore } from '#foundation/backup.ts';
+import { database } from '#foundation/database.ts';
+import { migrate, migrationStatus } from '#foundation/migrations.ts';
+import { moveDatabase } from '#foundation/move.ts';
+import { secretKeyFile } from '#foundation/secret-key.ts';
+import type { Command, Place } from './command.ts';
+import { command } from './command.ts';
+
+const folder = z
+  .string()
+  .min(1)
+  .transform((name) => path.resolve(name));
+
+export const databaseCommands: Record<string, Command> = {
+  migrate: command({
+    about: 'Brings the schema up to date.',
+    options: z.object({}),
+    needs: 'database',
+    run: async () => ({ applied: await migrate(database()) }),
+  }),
+  'migrate:status': command({
+    about: 'Shows which migrations the database has and which it lacks.',
+    options: z.object({}),
+    needs: 'database',
+    run: () => migrationStatus(database()),
+  }),
+  'database:backup': command({
+    about: 'Copies the embedded database, while the service runs, into a new folder. Keep it as safe as the original.',
+    options: z.object({ to: folder }),
+    needs: 'database',
+    run: async ({ to }, place) => {
+      const { connection, data } = place;
+      // With a DATABASE_URL there is no data folder, and `backUp` says what to do instead.
+      const backup = await backUp(connection as never, data, to);
+      if (place.ownSecretKey) await copyFile(secretKeyFile(place.dataDir), secretKeyFile(to));
+      return { ...backup, secretKey: place.ownSecretKey ? 'in the backup' : 'keep SECRET_KEY with it' };
+    },
+  }),
+  'database:restore': command({
+    about: 'Puts a backup where the service finds it at its next start. Refuses where a database is.',
+    options: z.object({ from: folder }),
+    needs: 'nothing',
+    run: async ({ from }, place) => {
+      const key = await keyToRestore(from, place);
+      const restored = await restore(from, place.databaseHome);
+      if (key) await copyFile(key, secretKeyFile(place.dataDir));
+      return restored;
+    },
+  }),
+  'database:move': command({
+    about:
+      'Copies every row into an empty database elsewhere. Stop the service first; then start it with that DATABASE_URL.',
+    options: z.object({
+      to: z.string().regex(/^postgres(ql)?:\/\/./, 'must be postgres://user:password@host:port/database'),
+    }),
+    needs: 'database',
+    run: ({ to }, { connection, inUse }) => {
+      if (inUse)
+        throw new Error('the service is running: stop it first, or what it writes meanwhile would stay behind');
+      return moveDatabase(connection, to);
+    },
+  }),
+};
+
+/** The key file to bring along, if any. Another key in its place could not open what the backup holds sealed. */
+async function keyToRestore(from: string, { dataDir, ownSecretKey }: Place): Promise<string | null> {
+  const [source, target] = [secretKeyFile(from), secretKeyFile(dataDir)];
+  if (!ownSecretKey || !existsSync(source)) return null;
+  if (!existsSync(target)) {
+    await mkdir(dataDir, { recursive: true });
+    return source;
+  }
+  const [theirs, ours] = await Promise.all([readFile(source), readFile(target)]);
+  if (theirs.equals(ours)) return null;
+  throw new Error(`${target} is not the service key of this backup: move it away first, or give another DATA_DIR`);
+}

@@ -1,0 +1,86 @@
+// For whoever runs the service: is the process alive, can it serve, what does it measure (design decisions, section 11).
+import type { IncomingMessage } from 'node:http';
+import type { Caller } from '#access/principal.ts';
+import { database, sql } from '#foundation/database.ts';
+import { answer, answerJson, type Exchange, type Handler } from '#foundation/http.ts';
+import { metricsText, metricsType } from '#foundation/metrics.ts';
+import { migrationStatus } from '#foundation/migrations.ts';
+import { forbidden, methodNotAllowed, toProblem } from '#foundation/problem.ts';
+import { probes } from '#limits.ts';
+
+export interface OperatorSettings {
+  version: string;
+  /** The caller behind the Authorization header; throws 401. */
+  authenticate: (exchange: Exchange) => Promise<Caller>;
+}
+
+const fresh = { 'cache-control': 'no-store' };
+
+export function createOperator({ version, authenticate }: OperatorSettings) {
+  const answers: Record<string, Handler> = {
+    '/livez': (exchange) => answerJson(exchange, 200, { status: 'live', version }, { ...fresh }),
+    '/readyz': async (exchange) => {
+      const readiness = await askReadiness();
+      answerJson(exchange, readiness.status === 'ready' ? 200 : 503, readiness, { ...fresh });
+    },
+    '/metrics': async (exchange) => {
+      if (!isFromHere(exchange.req)) await admitService(exchange, authenticate);
+      answer(exchange, 200, await metricsText(), { 'content-type': metricsType, ...fresh });
+    },
+  };
+  return {
+    name: 'operator',
+    owns: (path: string): boolean => Object.hasOwn(answers, path),
+    async handle(exchange: Exchange): Promise<void> {
+      exchange.route = exchange.path;
+      try {
+        if (exchange.req.method !== 'GET' && exchange.req.method !== 'HEAD') throw methodNotAllowed('GET, HEAD');
+        await answers[exchange.path]!(exchange);
+      } catch (error) {
+        const { status, body, headers } = toProblem(error);
+        // Nothing to explain to the caller, and for the app to report.
+        if (status === 500) throw error;
+        answerJson(exchange, status, body, { ...headers, ...fresh });
+      }
+    },
+  };
+}
+
+export type Readiness =
+  | { status: 'ready'; database: 'reachable'; migrations: 'current' }
+  | { status: 'unready'; database: 'unreachable' }
+  | { status: 'unready'; database: 'reachable'; migrations: 'pending'; pending: string[] };
+
+/** Whether requests can be served: the database answers in time and has the schema that this program was written for. */
+async function askReadiness(): Promise<Readiness> {
+  const state = await inTime(sql('select 1').then(() => migrationStatus(database())));
+  if (!state) return { status: 'unready', database: 'unreachable' };
+  const { pending } = state;
+  if (pending.length > 0) return { status: 'unready', database: 'reachable', migrations: 'pending', pending };
+  return { status: 'ready', database: 'reachable', migrations: 'current' };
+}
+
+/** Null when it fails or takes too long. */
+async function inTime<T>(work: Promise<T>): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), probes.databaseAnswer);
+  });
+  try {
+    return await Promise.race([work.catch(() => null), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** From this machine and not by way of a proxy on it: then everybody would seem to be here. */
+function isFromHere({ socket, headers }: IncomingMessage): boolean {
+  const peer = socket.remoteAddress?.replace(/^::ffff:/, '') ?? '';
+  return (peer === '::1' || peer.startsWith('127.')) && !headers['x-forwarded-for'] && !headers.forwarded;
+}
+
+async function admitService(exchange: Exchange, authenticate: OperatorSettings['authenticate']): Promise<void> {
+  const caller = await authenticate(exchange);
+  if (caller.principalType !== 'service')
+    throw forbidden('Metrics are read with a service token, or on the machine itself.');
+}

@@ -1,0 +1,40 @@
+// GraphQL answers null where the specification means "absent" (`missingConnectorKinds`): fields that declare it are left out.
+import { type GraphQLOutputType, isListType, isNonNullType, isObjectType } from 'graphql';
+import { isAbsentWhenNull } from '#graph/exposure.ts';
+
+type Json = Record<string, unknown>;
+type Prune = (value: unknown) => void;
+
+/** Compiled once per type: undefined when nothing below the type is ever absent, so that most answers cost nothing. */
+export function compilePrune(type: GraphQLOutputType, seen = new Map<string, Prune | undefined>()): Prune | undefined {
+  if (isNonNullType(type)) return compilePrune(type.ofType, seen);
+  if (isListType(type)) {
+    const item = compilePrune(type.ofType, seen);
+    return item && ((list) => (list as unknown[] | null)?.forEach(item));
+  }
+  if (!isObjectType(type)) return undefined;
+  if (seen.has(type.name)) return seen.get(type.name);
+  seen.set(type.name, undefined);
+  const steps: ((object: Json) => void)[] = [];
+  for (const [name, field] of Object.entries(type.getFields())) {
+    if (isAbsentWhenNull(field)) {
+      steps.push((object) => {
+        if (object[name] === null) delete object[name];
+      });
+    }
+    const inner = compilePrune(field.type, seen);
+    if (inner) {
+      steps.push((object) => {
+        if (object[name] != null) inner(object[name]);
+      });
+    }
+  }
+  const prune: Prune | undefined =
+    steps.length === 0
+      ? undefined
+      : (object) => {
+          if (object != null) for (const step of steps) step(object as Json);
+        };
+  seen.set(type.name, prune);
+  return prune;
+}

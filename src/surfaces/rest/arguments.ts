@@ -1,0 +1,79 @@
+// Wire to arguments. Path, query and body never mix: a query string can't override a body (sofa would let it), a PATCH keeps
+// its nulls (sofa would drop them), and text becomes a number or a boolean only when it is exactly that.
+import { type GraphQLInputType, getNamedType, getNullableType, isEnumType, isListType } from 'graphql';
+import { type Exchange, readJson } from '#foundation/http.ts';
+import { invalid } from '#foundation/problem.ts';
+import { describeIssues } from '#graph/validation.ts';
+import { bytes } from '#limits.ts';
+import { bodyArgument, type Route } from './projection.ts';
+
+export type Arguments = Record<string, unknown>;
+type Reader = (values: string[]) => unknown;
+
+/** Reads the arguments of one route; made once per route. */
+export function argumentReader(route: Route): (exchange: Exchange, path: string[]) => Promise<Arguments> {
+  const query = route.field.args
+    .filter(({ name }) => name !== bodyArgument && !route.parameters.includes(name))
+    .map(({ name, type }) => ({ name, read: reader(name, type) }));
+  // Every argument is named, with its default or undefined: sofa would look for a missing one elsewhere.
+  const none: Arguments = Object.fromEntries(route.field.args.map(({ name, defaultValue }) => [name, defaultValue]));
+
+  return async (exchange, path) => {
+    const given: Arguments = { ...none };
+    if (exchange.search !== '' && query.length > 0) {
+      const search = new URLSearchParams(exchange.search);
+      for (const { name, read } of query) {
+        const values = search.getAll(name);
+        if (values.length > 0) given[name] = read(values);
+      }
+    }
+    for (let i = 0; i < path.length; i++) given[route.parameters[i]!] = path[i];
+    if (route.body) given[bodyArgument] = await readInput(exchange, route.body);
+    return given;
+  };
+}
+
+/** The body, checked by the zod object of its record before GraphQL, whose coercion would turn `"x"` into `["x"]`. */
+async function readInput(exchange: Exchange, record: NonNullable<Route['body']>): Promise<unknown> {
+  const body = await readJson(exchange, bytes.jsonBody);
+  if (body === undefined) {
+    if (record.required) throw invalid('A JSON body is required.');
+    return undefined;
+  }
+  if (body === null || typeof body !== 'object' || Array.isArray(body))
+    throw invalid('The body must be a JSON object.');
+  const parsed = record.zod.safeParse(body);
+  if (!parsed.success) throw invalid(describeIssues(parsed.error));
+  return parsed.data;
+}
+
+function reader(name: string, type: GraphQLInputType): Reader {
+  const named = getNamedType(type);
+  const words = isEnumType(named) ? named.getValues().map((value) => value.name) : undefined;
+  const one = (text: string): unknown => {
+    if (words && !words.includes(text)) throw invalid(`${name}: must be one of ${words.join(', ')}.`);
+    switch (named.name) {
+      case 'Int':
+        if (!/^-?\d{1,10}$/.test(text) || Math.abs(Number(text)) > 2 ** 31 - 1)
+          throw invalid(`${name}: must be a 32-bit integer.`);
+        return Number(text);
+      case 'EpochMs':
+      case 'EpochSec':
+        if (!/^-?\d{1,15}$/.test(text)) throw invalid(`${name}: must be an integer.`);
+        return Number(text);
+      case 'Float':
+        if (!/^-?\d{1,15}(\.\d{1,15})?$/.test(text)) throw invalid(`${name}: must be a number.`);
+        return Number(text);
+      case 'Boolean':
+        if (text !== 'true' && text !== 'false') throw invalid(`${name}: must be true or false.`);
+        return text === 'true';
+      default:
+        return text;
+    }
+  };
+  if (isListType(getNullableType(type))) return (values) => values.map(one);
+  return (values) => {
+    if (values.length > 1) throw invalid(`${name}: must be given once.`);
+    return one(values[0]!);
+  };
+}

@@ -1,0 +1,78 @@
+// The graph as REST sees it: only root fields that declare a route, no relations, no subscriptions.
+// Sofa would show every root field, follow relations into bodies, and serve `POST /webhook` for a Subscription type.
+import { filterSchema, MapperKind, mapSchema, pruneSchema } from '@graphql-tools/utils';
+import { type GraphQLField, type GraphQLNamedType, type GraphQLSchema, getNamedType, isNonNullType } from 'graphql';
+import { exposureOf, isLink, type Method, type RootExposure } from '#graph/exposure.ts';
+import { type RequestRecord, requestRecords } from '#graph/input.ts';
+
+export interface Route {
+  method: Method;
+  /** As the specification writes it: `/projects/{projectId}`. */
+  template: string;
+  kind: 'Query' | 'Mutation';
+  name: string;
+  field: GraphQLField<unknown, unknown>;
+  exposure: RootExposure;
+  status: number;
+  /** Names of the path parameters, in order. */
+  parameters: string[];
+  /** The request record of the body, when the field takes one. */
+  body?: RequestRecord & { name: string; required: boolean };
+}
+
+export interface Projection {
+  schema: GraphQLSchema;
+  routes: Route[];
+}
+
+/** The argument that carries the body. */
+export const bodyArgument = 'input';
+
+export function project(full: GraphQLSchema): Projection {
+  const schema = pruneSchema(
+    filterSchema({
+      schema: mapSchema(full, { [MapperKind.SUBSCRIPTION]: () => null }),
+      rootFieldFilter: (operation, name) => {
+        const type =
+          operation === 'Query' ? full.getQueryType() : operation === 'Mutation' ? full.getMutationType() : null;
+        const field = type?.getFields()[name];
+        return field !== undefined && exposureOf(field).rest !== undefined;
+      },
+      objectFieldFilter: (_type, _name, field) => !isLink(field as { extensions: object }),
+    }),
+  );
+  const fieldsOf = (kind: 'Query' | 'Mutation') =>
+    Object.values((kind === 'Query' ? schema.getQueryType() : schema.getMutationType())?.getFields() ?? {}).map(
+      (field) => routeOf(kind, field),
+    );
+  return { schema, routes: [...fieldsOf('Query'), ...fieldsOf('Mutation')] };
+}
+
+function routeOf(kind: 'Query' | 'Mutation', field: GraphQLField<unknown, unknown>): Route {
+  const exposure = exposureOf(field);
+  const rest = exposure.rest!;
+  const [method, template] = rest.route.split(' ') as [Method, string];
+  const parameters = [...template.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
+  for (const name of parameters) {
+    if (!field.args.some((argument) => argument.name === name)) throw new Error(`${rest.route}: no argument ${name}`);
+  }
+  const input = field.args.find((argument) => argument.name === bodyArgument);
+  const record = input && bodyOf(getNamedType(input.type), isNonNullType(input.type));
+  return {
+    method,
+    template,
+    kind,
+    name: field.name,
+    field,
+    exposure,
+    status: rest.status ?? 200,
+    parameters,
+    ...(record && { body: record }),
+  };
+}
+
+function bodyOf({ name }: GraphQLNamedType, required: boolean) {
+  const record = requestRecords.get(name);
+  if (!record) throw new Error(`${name} is not a request record`);
+  return { ...record, name, required };
+}

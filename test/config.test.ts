@@ -1,0 +1,353 @@
+// The settings, each at its edges; and that a complaint names everything wrong and repeats no secret (gaps, section 11).
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readOrMakeSecretKey, secretKeyFile } from '#foundation/secret-key.ts';
+import { type Config, readConfig } from '../src/config.ts';
+
+const key = Buffer.alloc(32, 7);
+
+/** What is wrong, a line for each setting; empty when nothing is. */
+function complaints(env: NodeJS.ProcessEnv): string[] {
+  try {
+    readConfig(env);
+    return [];
+  } catch (error) {
+    const [first, ...lines] = (error as Error).message.split('\n');
+    expect(first).toBe('The settings are not good:');
+    return lines.map((line) => line.trim());
+  }
+}
+
+describe('Without any setting', () => {
+  it('The service runs on loopback with everything of its own', () => {
+    expect(readConfig({})).toEqual({
+      host: '127.0.0.1',
+      port: 4000,
+      databaseUrl: null,
+      databasePoolMax: 16,
+      namedStatements: true,
+      dataDir: path.resolve('.data'),
+      addresses: {
+        baseHost: 'http://localhost:4000',
+        issuer: 'http://localhost:4000',
+        mcp: 'http://localhost:4000',
+        a2a: 'http://localhost:4000/a2a',
+      },
+      secretKey: null,
+      smtpUrl: null,
+      mailFrom: 'no-reply@localhost',
+      claimGrantType: 'urn:workos:agent-auth:grant-type:claim',
+      trustedIssuers: [],
+      registrationsPerHour: 60,
+      requestsPerMinute: 1_200,
+      trustProxy: false,
+      logLevel: 'info',
+      storageUrl: null,
+      upstreamSignIn: null,
+      scheduler: true,
+    } satisfies Config);
+  });
+
+  it('An empty setting is an absent one', () => {
+    const names = [
+      'HOST',
+      'PORT',
+      'DATABASE_URL',
+      'SECRET_KEY',
+      'SMTP_URL',
+      'TRUSTED_ISSUERS',
+      'OIDC_ISSUER',
+      'SCHEDULER',
+    ];
+    expect(readConfig(Object.fromEntries(names.map((name) => [name, ' '])))).toEqual(readConfig({}));
+  });
+
+  it('What was read can’t be changed, and neither can what it holds', () => {
+    const issuers = JSON.stringify([{ issuer: 'https://id.example', displayName: 'Id', clientIds: ['a'] }]);
+    const oidc = { OIDC_ISSUER: 'https://id.example', OIDC_CLIENT_ID: 'a', OIDC_CLIENT_SECRET: 'b' };
+    const config = readConfig({ TRUSTED_ISSUERS: issuers, ...oidc });
+    const [issuer] = config.trustedIssuers;
+    for (const part of [
+      config,
+      config.addresses,
+      config.trustedIssuers,
+      issuer,
+      issuer!.clientIds,
+      config.upstreamSignIn,
+    ]) {
+      expect(Object.isFrozen(part)).toBe(true);
+    }
+  });
+});
+
+const issuer = { issuer: 'https://id.example', displayName: 'Id' };
+const issuers = (...list: unknown[]) => JSON.stringify(list);
+const reachable = { SECRET_KEY: key.toString('base64') };
+
+describe('Good settings', () => {
+  it.each<[NodeJS.ProcessEnv, Partial<Config>]>([
+    [{ HOST: 'localhost' }, { host: 'localhost', secretKey: null }],
+    [{ HOST: '127.8.9.10' }, { host: '127.8.9.10', secretKey: null }],
+    [{ HOST: '::1' }, { host: '::1', secretKey: null }],
+    [
+      { HOST: '0.0.0.0', ...reachable },
+      { host: '0.0.0.0', secretKey: key },
+    ],
+    [
+      { HOST: '::', ...reachable },
+      { host: '::', secretKey: key },
+    ],
+    [{ HOST: 'gateway.internal', ...reachable }, { host: 'gateway.internal' }],
+    [{ SECRET_KEY: key.toString('base64url') }, { secretKey: key }],
+    [{ PORT: '1' }, { port: 1 }],
+    [{ PORT: '65535' }, { port: 65_535 }],
+    [{ DATABASE_URL: 'postgres://u:p@db.example/app' }, { databaseUrl: 'postgres://u:p@db.example/app' }],
+    [{ DATABASE_URL: 'postgresql:///app?host=/run/pg' }, { databaseUrl: 'postgresql:///app?host=/run/pg' }],
+    [{ DATABASE_POOL_MAX: '1' }, { databasePoolMax: 1 }],
+    [{ DATABASE_POOL_MAX: '1000' }, { databasePoolMax: 1_000 }],
+    [{ DATABASE_POOLER: 'transaction' }, { namedStatements: false }],
+    [{ DATABASE_POOLER: 'session' }, { namedStatements: true }],
+    [{ DATA_DIR: '/var/lib/aep' }, { dataDir: '/var/lib/aep' }],
+    [{ SMTP_URL: 'smtp://u:p@mail.example:587' }, { smtpUrl: 'smtp://u:p@mail.example:587' }],
+    [{ SMTP_URL: 'smtps://mail.example' }, { smtpUrl: 'smtps://mail.example' }],
+    [{ MAIL_FROM: 'a@b.example' }, { mailFrom: 'a@b.example' }],
+    [{ MAIL_FROM: 'The Platform <a@b.example>' }, { mailFrom: 'The Platform <a@b.example>' }],
+    [{ CLAIM_GRANT_TYPE: 'urn:example:claim' }, { claimGrantType: 'urn:example:claim' }],
+    [{ REGISTRATIONS_PER_HOUR: '1' }, { registrationsPerHour: 1 }],
+    [{ REQUESTS_PER_MINUTE: '10000000' }, { requestsPerMinute: 10_000_000 }],
+    [{ TRUST_PROXY: 'on' }, { trustProxy: true }],
+    [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
+    [{ STORAGE_URL: 's3://bucket/prefix' }, { storageUrl: 's3://bucket/prefix' }],
+    [{ STORAGE_URL: 'file:///srv/artifacts' }, { storageUrl: 'file:///srv/artifacts' }],
+    [{ SCHEDULER: 'off' }, { scheduler: false }],
+    [
+      { OIDC_ISSUER: 'https://id.example/tenant/', OIDC_CLIENT_ID: 'us', OIDC_CLIENT_SECRET: 's' },
+      { upstreamSignIn: { issuer: 'https://id.example/tenant/', clientId: 'us', clientSecret: 's' } },
+    ],
+    [{ TRUSTED_ISSUERS: '[]' }, { trustedIssuers: [] }],
+    [{ TRUSTED_ISSUERS: issuers(issuer) }, { trustedIssuers: [issuer] }],
+    [
+      {
+        TRUSTED_ISSUERS: issuers(
+          { ...issuer, issuer: 'http://127.0.0.1:9000' },
+          { ...issuer, issuer: 'http://localhost' },
+        ),
+      },
+      {
+        trustedIssuers: [
+          { ...issuer, issuer: 'http://127.0.0.1:9000' },
+          { ...issuer, issuer: 'http://localhost' },
+        ],
+      },
+    ],
+    [
+      {
+        TRUSTED_ISSUERS: issuers({
+          ...issuer,
+          jwksUri: 'https://id.example/keys',
+          clientIds: ['a'],
+          maySendEvents: true,
+        }),
+      },
+      { trustedIssuers: [{ ...issuer, jwksUri: 'https://id.example/keys', clientIds: ['a'], maySendEvents: true }] },
+    ],
+  ])('%j', (env, expected) => {
+    expect(readConfig(env)).toMatchObject(expected);
+  });
+
+  it('All addresses follow the public one, in one spelling without trailing slash', () => {
+    expect(readConfig({ PUBLIC_URL: 'HTTPS://API.Example:443/', PORT: '4100' }).addresses).toEqual({
+      baseHost: 'https://api.example',
+      issuer: 'https://api.example',
+      mcp: 'https://api.example',
+      a2a: 'https://api.example/a2a',
+    });
+    expect(readConfig({ PORT: '4100' }).addresses.baseHost).toBe('http://localhost:4100');
+  });
+
+  it('Each address can be its own', () => {
+    const env = {
+      PUBLIC_URL: 'https://api.example',
+      ISSUER_URL: 'https://id.example/',
+      MCP_URL: 'https://mcp.example:8443',
+      A2A_URL: 'https://agents.example/talk/',
+    };
+    expect(readConfig(env).addresses).toEqual({
+      baseHost: 'https://api.example',
+      issuer: 'https://id.example',
+      mcp: 'https://mcp.example:8443',
+      a2a: 'https://agents.example/talk',
+    });
+    expect(readConfig(env).mailFrom).toBe('no-reply@api.example');
+  });
+});
+
+const origin = 'must be an http or https address without path, query or user';
+const databaseUrl =
+  'must be postgres://user:password@host:port/database with one host, special characters percent-encoded';
+const secretKey = 'must be 32 bytes in base64, such as `openssl rand -base64 32` prints';
+const sender = 'must be a mail address, or a name followed by one in angle brackets';
+const identifier = 'must be an https address without query or fragment (http on loopback only)';
+const entry = 'must be an object with issuer and displayName, and at most jwksUri, clientIds and maySendEvents';
+
+describe('Wrong settings', () => {
+  it.each<[string, string, string]>([
+    ['HOST', 'http://x', 'must be a host name or an IP address, without brackets or port'],
+    ['HOST', 'localhost:4000', 'must be a host name or an IP address, without brackets or port'],
+    ['HOST', '[::1]', 'must be a host name or an IP address, without brackets or port'],
+    ['PORT', '0', 'must be an integer 1 to 65535'],
+    ['PORT', '65536', 'must be an integer 1 to 65535'],
+    ['PORT', '4000.5', 'must be an integer 1 to 65535'],
+    ['PORT', '0x10', 'must be an integer 1 to 65535'],
+    ['PORT', '1e3', 'must be an integer 1 to 65535'],
+    ['PORT', '-1', 'must be an integer 1 to 65535'],
+    ['PORT', '９', 'must be an integer 1 to 65535'],
+    ['DATABASE_URL', 'mysql://db/app', databaseUrl],
+    ['DATABASE_URL', 'db.example', databaseUrl],
+    ['DATABASE_URL', 'postgres://db.example', databaseUrl],
+    ['DATABASE_URL', 'postgres://u:p@db.example/', databaseUrl],
+    ['DATABASE_URL', 'postgres://u:p@one,two/app', databaseUrl],
+    ['DATABASE_URL', 'postgres://u:p#q@db.example/app', databaseUrl],
+    ['DATABASE_POOL_MAX', '0', 'must be an integer 1 to 1000'],
+    ['DATABASE_POOL_MAX', '1001', 'must be an integer 1 to 1000'],
+    ['DATABASE_POOLER', 'statement', 'must be one of session, transaction'],
+    ['PUBLIC_URL', 'api.example', origin],
+    ['PUBLIC_URL', 'ftp://api.example', origin],
+    ['PUBLIC_URL', 'https://api.example/v1', origin],
+    ['PUBLIC_URL', 'https://api.example?', origin],
+    ['PUBLIC_URL', 'https://api.example#x', origin],
+    ['PUBLIC_URL', 'https://u:p@api.example', origin],
+    ['PUBLIC_URL', 'https:api.example', origin],
+    ['PUBLIC_URL', 'https://api.example:99999', origin],
+    ['ISSUER_URL', 'https://id.example/tenant', origin],
+    ['MCP_URL', 'https://mcp.example/mcp', origin],
+    ['A2A_URL', 'agents', 'must be an http or https address without query or user'],
+    ['A2A_URL', 'https://agents.example/a2a?x', 'must be an http or https address without query or user'],
+    ['SECRET_KEY', 'short', secretKey],
+    ['SECRET_KEY', Buffer.alloc(31).toString('base64'), secretKey],
+    ['SECRET_KEY', Buffer.alloc(33).toString('base64'), secretKey],
+    ['SECRET_KEY', Buffer.alloc(32).toString('hex'), secretKey],
+    ['SECRET_KEY', `${'A'.repeat(42)}!=`, secretKey],
+    ['SMTP_URL', 'mail.example:25', 'must be smtp://user:password@host:port, or smtps://'],
+    ['SMTP_URL', 'https://mail.example', 'must be smtp://user:password@host:port, or smtps://'],
+    ['SMTP_URL', 'smtp://', 'must be smtp://user:password@host:port, or smtps://'],
+    ['MAIL_FROM', 'nobody', sender],
+    ['MAIL_FROM', 'Name <nobody>', sender],
+    ['MAIL_FROM', 'Name\r\nBcc: x@y.z <a@b.c>', sender],
+    ['CLAIM_GRANT_TYPE', 'claim', 'must be an absolute URI'],
+    ['CLAIM_GRANT_TYPE', 'urn:a b', 'must be an absolute URI'],
+    ['REGISTRATIONS_PER_HOUR', '0', 'must be an integer 1 to 1000000'],
+    ['REQUESTS_PER_MINUTE', '10000001', 'must be an integer 1 to 10000000'],
+    ['TRUST_PROXY', 'yes', 'must be one of on, off'],
+    ['LOG_LEVEL', 'loud', 'must be one of trace, debug, info, warn, error, fatal, silent'],
+    ['STORAGE_URL', '/srv/artifacts', 'must be a file:// or s3:// address'],
+    ['SCHEDULER', 'true', 'must be one of on, off'],
+  ])('%s=%s', (name, value, complaint) => {
+    expect(complaints({ [name]: value })).toEqual([`${name}: ${complaint}`]);
+  });
+
+  it.each<[string, string[]]>([
+    ['not json', ['TRUSTED_ISSUERS: must be a JSON array']],
+    ['{}', ['TRUSTED_ISSUERS: must be a JSON array']],
+    ['null', ['TRUSTED_ISSUERS: must be a JSON array']],
+    [issuers('https://id.example'), [`TRUSTED_ISSUERS[0]: ${entry}`]],
+    [issuers({ ...issuer, keys: 'x' }), [`TRUSTED_ISSUERS[0]: ${entry}`]],
+    [issuers(issuer, { displayName: 'x' }), [`TRUSTED_ISSUERS[1].issuer: ${identifier}`]],
+    [issuers({ ...issuer, issuer: 'http://id.example' }), [`TRUSTED_ISSUERS[0].issuer: ${identifier}`]],
+    [issuers({ ...issuer, issuer: 'http://localhost.example' }), [`TRUSTED_ISSUERS[0].issuer: ${identifier}`]],
+    [issuers({ ...issuer, issuer: 'https://id.example?a=b' }), [`TRUSTED_ISSUERS[0].issuer: ${identifier}`]],
+    [issuers({ ...issuer, issuer: 'https://id.example#' }), [`TRUSTED_ISSUERS[0].issuer: ${identifier}`]],
+    [issuers({ ...issuer, jwksUri: 'http://id.example/keys' }), [`TRUSTED_ISSUERS[0].jwksUri: ${identifier}`]],
+    [
+      issuers({ ...issuer, displayName: '' }),
+      ['TRUSTED_ISSUERS[0].displayName: must be a text of 1 to 120 characters'],
+    ],
+    [issuers({ ...issuer, clientIds: [] }), ['TRUSTED_ISSUERS[0].clientIds: must be a list of client ids']],
+    [issuers({ ...issuer, clientIds: ['a', ''] }), ['TRUSTED_ISSUERS[0].clientIds[1]: must be a list of client ids']],
+    [issuers({ ...issuer, maySendEvents: 'yes' }), ['TRUSTED_ISSUERS[0].maySendEvents: must be true or false']],
+    [issuers(issuer, issuer), ['TRUSTED_ISSUERS: names an issuer twice']],
+  ])('TRUSTED_ISSUERS=%s', (value, lines) => {
+    expect(complaints({ TRUSTED_ISSUERS: value })).toEqual(lines);
+  });
+
+  it.each(['0.0.0.0', '::', '10.0.0.1', '128.0.0.1', 'gateway.internal', '127.example'])(
+    'HOST=%s without SECRET_KEY: what others reach needs a key of its own',
+    (HOST) => {
+      expect(complaints({ HOST })).toEqual([
+        'SECRET_KEY: is required when HOST is not a loopback address; `openssl rand -base64 32` makes one',
+      ]);
+    },
+  );
+
+  it('Upstream sign-in takes all three of its settings or none', () => {
+    expect(complaints({ OIDC_ISSUER: 'http://id.example', OIDC_CLIENT_SECRET: 's' })).toEqual([
+      'OIDC_CLIENT_ID: is required because another OIDC_ setting is given',
+      `OIDC_ISSUER: ${identifier}`,
+    ]);
+  });
+
+  it('One message lists everything wrong and repeats none of the values', () => {
+    const secrets = {
+      DATABASE_URL: 'postgres://root:hunter2@one,two/app',
+      SECRET_KEY: 'hunter2',
+      SMTP_URL: 'http://u:hunter2@mail',
+      TRUSTED_ISSUERS: '[{"issuer":"hunter2","hunter2":1}, hunter2]',
+      OIDC_CLIENT_SECRET: 'hunter2',
+      PORT: 'hunter2',
+    };
+    const lines = complaints(secrets);
+    expect(lines.map((line) => line.split(':')[0])).toEqual([
+      'PORT',
+      'SECRET_KEY',
+      'DATABASE_URL',
+      'SMTP_URL',
+      'TRUSTED_ISSUERS',
+      'OIDC_ISSUER',
+      'OIDC_CLIENT_ID',
+    ]);
+    expect(lines.join()).not.toContain('hunter2');
+  });
+});
+
+describe('The service key of an installation that was given none', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'aep-key-'));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+  let count = 0;
+  const fresh = () => path.join(folder, `data-${++count}`, 'inner');
+
+  it('Is made once, its owner’s alone, and read back ever after', async () => {
+    const dataDir = fresh();
+    const made = await readOrMakeSecretKey(dataDir);
+    expect(made.length).toBe(32);
+    expect((await stat(secretKeyFile(dataDir))).mode & 0o777).toBe(0o600);
+    expect(await readOrMakeSecretKey(dataDir)).toEqual(made);
+    expect(await readOrMakeSecretKey(fresh())).not.toEqual(made);
+    expect(await readdir(dataDir)).toEqual(['secret-key']);
+  });
+
+  it('Is the same for fifty that ask at once', async () => {
+    const dataDir = fresh();
+    const keys = await Promise.all(Array.from({ length: 50 }, () => readOrMakeSecretKey(dataDir)));
+    expect(new Set(keys.map((one) => one.toString('hex'))).size).toBe(1);
+    expect(await readdir(dataDir)).toEqual(['secret-key']);
+  });
+
+  it('Can be given as SECRET_KEY as it stands in its file', async () => {
+    const dataDir = fresh();
+    const made = await readOrMakeSecretKey(dataDir);
+    expect(readConfig({ SECRET_KEY: await readFile(secretKeyFile(dataDir), 'utf8') }).secretKey).toEqual(made);
+  });
+
+  it.each(['', 'short', `${key.toString('base64')}x`])('Is never made anew over a file that holds %j', async (text) => {
+    const dataDir = fresh();
+    await readOrMakeSecretKey(dataDir);
+    await writeFile(secretKeyFile(dataDir), text);
+    await expect(readOrMakeSecretKey(dataDir)).rejects.toThrow('holds no service key');
+    expect(await readFile(secretKeyFile(dataDir), 'utf8')).toBe(text);
+  });
+});

@@ -1,0 +1,59 @@
+// Holds a REST answer against the OpenAPI document: the path, the status, the media type, every member of the body.
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import type { Answer } from './world.ts';
+
+type Json = Record<string, unknown>;
+
+interface Document {
+  paths: Record<string, Record<string, { responses: Record<string, { $ref?: string; content?: Json }> }>>;
+  components: { responses: Record<string, { content?: Json }>; schemas: Record<string, Json> };
+}
+
+export function openContract(document: Document) {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  formats.default(ajv);
+  ajv.addSchema({ $id: 'openapi', ...document } as Json, 'openapi');
+  const compiled = new Map<string, ValidateFunction>();
+
+  const templates = Object.keys(document.paths).map((template) => ({
+    template,
+    // Fixed segments win over parameters, as in the router.
+    parameters: (template.match(/\{/g) ?? []).length,
+    pattern: new RegExp(`^${template.replaceAll(/\{\w+\}/g, '[^/]*')}$`),
+  }));
+
+  function validator(pointer: string): ValidateFunction {
+    const validate = compiled.get(pointer) ?? ajv.compile({ $ref: `openapi#${pointer}` });
+    compiled.set(pointer, validate);
+    return validate;
+  }
+
+  return {
+    document,
+    /** Throws when the answer is not what the document says. Unknown paths and methods answer `Error`. */
+    check(method: string, path: string, { status, body }: Answer): void {
+      const bare = path.split('?', 1)[0]!;
+      const [found] = templates.filter(({ pattern }) => pattern.test(bare)).sort((a, b) => a.parameters - b.parameters);
+      const operation = found && document.paths[found.template]?.[method.toLowerCase()];
+      const where = `${method} ${bare} → ${status}`;
+      let pointer: string | undefined;
+      if (operation && status < 300) {
+        if (!operation.responses[status]) throw new Error(`${where}: the document does not know this status`);
+        pointer = `/paths/${escaped(found.template)}/${method.toLowerCase()}/responses/${status}/content/application~1json/schema`;
+      } else if (status >= 400) {
+        if (operation && status !== 405 && !operation.responses[status]) {
+          throw new Error(`${where}: the document does not know this status`);
+        }
+        pointer = '/components/schemas/Error';
+      }
+      if (!pointer || method === 'HEAD' || body === '') return;
+      const validate = validator(pointer);
+      if (!validate(body)) {
+        throw new Error(`${where}: ${ajv.errorsText(validate.errors)}\n${JSON.stringify(body, null, 2)}`);
+      }
+    },
+  };
+}
+
+const escaped = (segment: string): string => segment.replaceAll('~', '~0').replaceAll('/', '~1');

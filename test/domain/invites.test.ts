@@ -1,0 +1,304 @@
+// Invites from being sent to being accepted, revoked or forgotten (specification, Invite).
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { OrgRole } from '#access/roles.ts';
+import { acceptInvite, pendingInvitesFor } from '#domain/invites/operations.ts';
+import { organizationsOf } from '#domain/memberships/operations.ts';
+import type { Organization } from '#domain/organizations/model.ts';
+import type { Person } from '#domain/people/model.ts';
+import { days } from '#foundation/clock.ts';
+import { sql } from '#foundation/database.ts';
+import { developmentMailbox, openMail } from '#foundation/mail.ts';
+import type { Problem } from '#foundation/problem.ts';
+import { openWorld, present, type World } from '../world.ts';
+
+let world: World;
+let alice: Person;
+let org: Organization;
+let foreign: Organization;
+let token: string;
+
+beforeAll(async () => {
+  world = await openWorld();
+  // Races need their connections beforehand: a call that has to open one comes too late to be at once.
+  await Promise.all(Array.from({ length: 16 }, () => sql('select pg_sleep(0.05)')));
+  alice = await world.person('Alice');
+  org = await world.found(alice, 'Alice Works');
+  foreign = await world.found(await world.person('Bob'), 'Bob Works');
+});
+afterAll(() => world.close());
+
+let count = 0;
+const address = () => `guest${++count}@example.com`;
+const owner = async () => (token ??= await world.token(alice, org));
+const invite = async (email: string, role: OrgRole = 'member') => {
+  const answer = await world.rest('POST', '/invites', { token: await owner(), body: { email, role } });
+  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
+  return answer.body;
+};
+const statusIn = async (id: string) => {
+  const { body } = await world.rest('GET', '/invites', { token: await world.token(alice, org) });
+  return body.invites.find((one: { id: string }) => one.id === id).status;
+};
+const accept = (person: Person, id: string) => acceptInvite(person, id);
+const refusedWith = async (work: Promise<unknown>) => {
+  const problem = (await work.then(
+    () => null,
+    (error: unknown) => error,
+  )) as Problem | null;
+  return problem && [problem.status, problem.body.description];
+};
+
+describe('inviting', () => {
+  it('201 · an address of any case is invited, stored in lower case, and told so', async () => {
+    const email = address();
+    const answer = await world.rest('POST', '/invites', {
+      token: await owner(),
+      body: { email: email.toUpperCase(), role: 'admin' },
+    });
+    expect(answer.status).toBe(201);
+    expect(answer.body).toEqual({
+      id: expect.stringMatching(/^inv_[0-9a-f]{32}$/),
+      email,
+      role: 'admin',
+      orgId: org.id,
+      status: 'pending',
+      invitedByUserId: alice.id,
+      expiresAtSec: Math.floor((present() + days(7)) / 1_000),
+      createdAt: present(),
+    });
+    expect(developmentMailbox()![0]).toEqual({
+      to: email,
+      subject: 'You are invited to Alice Works',
+      text: `You are invited to join Alice Works as admin.
+
+To accept, sign in with this mail address within seven days:
+${world.url}/console
+
+If you don't know Alice Works, ignore this mail: nothing happens then.
+`,
+      at: present(),
+    });
+  });
+
+  it('201 · stands even when the mail server is away', async () => {
+    openMail({ smtpUrl: 'smtp://127.0.0.1:1', from: 'platform@example.com', log: () => {} });
+    const email = address();
+    const { status } = await invite(email);
+    openMail({ from: 'platform@example.com', log: () => {} });
+    expect(status).toBe('pending');
+    expect(await pendingInvitesFor(email)).toHaveLength(1);
+  });
+
+  it('409 · an open invite is not written twice, whatever the case of the address', async () => {
+    const email = address();
+    await invite(email);
+    const mails = developmentMailbox()!.length;
+    const again = await world.rest('POST', '/invites', {
+      token: await owner(),
+      body: { email: email.toUpperCase(), role: 'viewer' },
+    });
+    expect(again.status).toBe(409);
+    expect(again.body).toEqual({
+      category: 'validation',
+      title: 'Conflict',
+      description: `email: ${email} is invited already; revoke that invite first.`,
+      retryable: false,
+      code: 'conflict',
+    });
+    expect(developmentMailbox()).toHaveLength(mails);
+  });
+
+  it('409 · nor when it is asked for many times at once: one 201', async () => {
+    const body = { email: address(), role: 'viewer' };
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, async () => world.rest('POST', '/invites', { token: await owner(), body })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
+  });
+
+  it('409 · nobody is invited who is a member', async () => {
+    const answer = await world.rest('POST', '/invites', {
+      token: await owner(),
+      body: { email: 'ALICE@example.com', role: 'viewer' },
+    });
+    expect([answer.status, answer.body.description]).toEqual([
+      409,
+      'email: alice@example.com belongs to a member of this organization.',
+    ]);
+  });
+
+  it('201 · an expired invite makes room for the next', async () => {
+    const email = address();
+    const first = await invite(email);
+    world.clock.turn(days(7) - 1);
+    expect(await statusIn(first.id)).toBe('pending');
+    world.clock.turn(1);
+    expect(await statusIn(first.id)).toBe('expired');
+    const second = await invite(email);
+    expect([await statusIn(first.id), await statusIn(second.id)]).toEqual(['revoked', 'pending']);
+  });
+
+  it('403 · nobody invites to a role above their own', async () => {
+    const admin = await world.person('Adam');
+    await world.join(org, admin, 'admin');
+    const body = { email: address(), role: 'owner' };
+    const answer = await world.rest('POST', '/invites', { token: await world.token(admin, org), body });
+    expect([answer.status, answer.body.code, answer.body.description]).toEqual([
+      403,
+      'forbidden',
+      'role: owner is above your own role (admin).',
+    ]);
+    expect(await pendingInvitesFor(body.email)).toEqual([]);
+  });
+
+  it('403 · a project-bound credential neither sees nor sends nor revokes', async () => {
+    const project = await world.rest('POST', '/projects', {
+      token: await owner(),
+      body: { name: 'P', repoFullName: 'a/p' },
+    });
+    const bound = await world.token(alice, org, { projectId: project.body.id });
+    const { id } = await invite(address());
+    const answers = [
+      await world.rest('GET', '/invites', { token: bound }),
+      await world.rest('POST', '/invites', { token: bound, body: { email: address(), role: 'viewer' } }),
+      await world.rest('DELETE', `/invites/${id}`, { token: bound }),
+    ];
+    for (const { status, body } of answers) {
+      expect([status, body.description]).toEqual([403, 'A project-bound credential can not act on anything org-wide.']);
+    }
+    expect(await statusIn(id)).toBe('pending');
+  });
+
+  it.each([
+    ['no mail address', { email: 'guest', role: 'viewer' }, 'email: must be a mail address'],
+    ['an empty one', { email: '', role: 'viewer' }, 'email: must be'],
+    ['one with a header in it', { email: 'a@example.com\r\nBcc: b@example.com', role: 'viewer' }, 'email: must be'],
+    [
+      'one of 321 characters',
+      { email: `${'a'.repeat(309)}@example.com`, role: 'viewer' },
+      'email: must be at most 320',
+    ],
+    ['an unknown role', { email: 'a@example.com', role: 'root' }, 'role: must be one of'],
+    ['null', { email: null, role: 'viewer' }, 'email'],
+  ])('400 · %s is refused by name', async (_what, body, says) => {
+    const answer = await world.rest('POST', '/invites', { token: await world.token(alice, org), body });
+    expect(answer.status).toBe(400);
+    expect(answer.body.description).toContain(says);
+  });
+});
+
+describe('revoking', () => {
+  it('200 · takes the invite back, and twice is no fault', async () => {
+    const email = address();
+    const { id } = await invite(email);
+    for (let n = 0; n < 2; n++) {
+      const answer = await world.rest('DELETE', `/invites/${id}`, { token: await owner() });
+      expect([answer.status, answer.body]).toEqual([200, { ok: true }]);
+    }
+    expect(await statusIn(id)).toBe('revoked');
+    expect(await refusedWith(accept(await world.person(email.split('@')[0]!), id))).toEqual([
+      409,
+      'This invite is not open any more: revoked.',
+    ]);
+  });
+
+  it('409 · not after it was accepted', async () => {
+    const email = address();
+    const { id } = await invite(email);
+    await accept(await world.person(email.split('@')[0]!), id);
+    const answer = await world.rest('DELETE', `/invites/${id}`, { token: await owner() });
+    expect([answer.status, answer.body.description]).toEqual([
+      409,
+      'The invite was accepted: the person is a member now.',
+    ]);
+    expect(await statusIn(id)).toBe('accepted');
+  });
+
+  it('404 · an unknown invite and another organization’s can not be told apart', async () => {
+    const { id } = await invite(address());
+    const stranger = await world.token(await world.person('Bob'), foreign);
+    for (const other of [id, 'inv_none']) {
+      const answer = await world.rest('DELETE', `/invites/${other}`, { token: stranger });
+      expect([answer.status, answer.body.description]).toEqual([404, 'No such invite.']);
+    }
+    expect(await statusIn(id)).toBe('pending');
+    const { body } = await world.rest('GET', '/invites', { token: stranger });
+    expect(body).toEqual({ invites: [] });
+  });
+});
+
+describe('accepting', () => {
+  it('makes the person a member with the role of the invite, once', async () => {
+    const email = address();
+    const { id } = await invite(email, 'admin');
+    expect(await pendingInvitesFor(email.toUpperCase())).toEqual([
+      { id, role: 'admin', expiresAt: present() + days(7), organizationName: 'Alice Works', invitedByName: 'Alice' },
+    ]);
+    const person = await world.person(email.split('@')[0]!);
+    expect(await accept(person, id)).toBe(org.id);
+    expect(await organizationsOf(person.id)).toEqual([
+      { id: org.id, name: 'Alice Works', slug: 'alice-works', role: 'admin' },
+    ]);
+    expect(await pendingInvitesFor(email)).toEqual([]);
+    expect(await refusedWith(accept(person, id))).toEqual([409, 'This invite is not open any more: accepted.']);
+  });
+
+  it('happens once when two tabs press at once', async () => {
+    for (let round = 0; round < 5; round++) {
+      const email = address();
+      const { id } = await invite(email);
+      const person = await world.person(email.split('@')[0]!);
+      const results = await Promise.allSettled(Array.from({ length: 4 }, () => accept(person, id)));
+      expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected', 'rejected']);
+      expect(await organizationsOf(person.id)).toHaveLength(1);
+    }
+  });
+
+  it('404 · only by the account with the address of the invite', async () => {
+    const { id } = await invite(address());
+    const eve = await world.person('Eve');
+    expect(await refusedWith(accept(eve, id))).toEqual([404, 'No such invite.']);
+    expect(await refusedWith(accept(eve, 'inv_none'))).toEqual([404, 'No such invite.']);
+    expect(await organizationsOf(eve.id)).toEqual([]);
+  });
+
+  it('409 · not after seven days', async () => {
+    const email = address();
+    const { id } = await invite(email);
+    world.clock.turn(days(7));
+    const person = await world.person(email.split('@')[0]!);
+    expect(await refusedWith(accept(person, id))).toEqual([409, 'This invite is not open any more: expired.']);
+  });
+
+  it('leaves the role of somebody who was added in the meantime', async () => {
+    const email = address();
+    const { id } = await invite(email, 'owner');
+    const person = await world.person(email.split('@')[0]!);
+    await world.join(org, person, 'viewer');
+    await accept(person, id);
+    expect((await organizationsOf(person.id))[0]?.role).toBe('viewer');
+    expect(await statusIn(id)).toBe('accepted');
+  });
+});
+
+it('200 · the list has every invite, newest first; the graph knows who invited', async () => {
+  const founder = await world.person('Carol');
+  const own = await world.found(founder, 'Carol Works');
+  const carols = await world.token(founder, own);
+  const emails = [address(), address(), address()];
+  for (const email of emails) {
+    world.clock.turn(1);
+    await world.rest('POST', '/invites', { token: carols, body: { email, role: 'viewer' } });
+  }
+  const { status, body } = await world.rest('GET', '/invites', { token: carols });
+  expect(status).toBe(200);
+  expect(body.invites.map(({ email }: { email: string }) => email)).toEqual([...emails].reverse());
+  const graph = await world.graphql('{ invites { invites { email invitedBy { name } organization { slug } } } }', {
+    token: carols,
+  });
+  expect(graph.body.data.invites.invites[0]).toEqual({
+    email: emails[2],
+    invitedBy: { name: 'Carol' },
+    organization: { slug: 'carol-works' },
+  });
+});

@@ -1,0 +1,222 @@
+// Who am I, and what could be granted: the same two questions, asked by every kind of caller (specification, Me, ScopeCatalog).
+import { graphql } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { admit } from '#access/gate.ts';
+import type { Caller } from '#access/principal.ts';
+import { type OrgRole, orgRoles } from '#access/roles.ts';
+import { catalog, scopesOfRole } from '#access/scopes.ts';
+import type { Organization } from '#domain/organizations/model.ts';
+import type { Person } from '#domain/people/model.ts';
+import { createContext } from '#graph/context.ts';
+import { schema } from '#schema.ts';
+import { openWorld, type Session, type World } from '../world.ts';
+
+let world: World;
+let acme: Organization;
+let projectId: string;
+const people = {} as Record<OrgRole, { person: Person; session: Session; token: string }>;
+
+beforeAll(async () => {
+  world = await openWorld();
+  const alice = await world.person('Alice');
+  acme = await world.found(alice, 'Acme');
+  for (const role of orgRoles) {
+    const person = role === 'owner' ? alice : await world.person(role);
+    if (role !== 'owner') await world.join(acme, person, role);
+    const [session, token] = [await world.session(person, acme.id), await world.token(person, acme)];
+    people[role] = { person, session, token };
+  }
+  const body = { name: 'Shop', repoFullName: 'acme/shop' };
+  projectId = (await world.rest('POST', '/projects', { token: people.owner.token, body })).body.id;
+});
+afterAll(() => world.close());
+
+/** An agent that nobody has claimed, as its token will stand for it. */
+const unclaimed: Caller = {
+  principalType: 'agent',
+  credentialId: 'reg_1',
+  userId: null,
+  orgId: null,
+  role: null,
+  scopes: new Set(),
+  projectId: null,
+};
+const asUnclaimed = (source: string) => graphql({ schema, source, contextValue: createContext(unclaimed, 'req_1') });
+
+describe('GET /me', () => {
+  const can: Record<OrgRole, string[]> = {
+    owner: ['org.manage', 'members.manage', 'billing.manage', 'projects.manage', 'missions.run', 'tokens.create'],
+    admin: ['org.manage', 'members.manage', 'projects.manage', 'missions.run', 'tokens.create'],
+    member: ['missions.run', 'tokens.create'],
+    viewer: ['tokens.create'],
+  };
+
+  it.each(orgRoles)('200 · a person in the console who is %s holds all of the role', async (role) => {
+    const { person, session } = people[role];
+    const { status, body } = await world.rest('GET', '/me', { session });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      principalType: 'cookie',
+      userId: person.id,
+      orgId: acme.id,
+      role,
+      capabilities: can[role],
+      scopes: [...scopesOfRole(role)],
+      projectId: null,
+    });
+  });
+
+  it.each(orgRoles)('200 · a token with all scopes of a %s can do all but make tokens', async (role) => {
+    const { person, token } = people[role];
+    expect((await world.rest('GET', '/me', { token })).body).toEqual({
+      principalType: 'user',
+      userId: person.id,
+      orgId: acme.id,
+      role,
+      capabilities: can[role].filter((capability) => capability !== 'tokens.create'),
+      scopes: [...scopesOfRole(role)],
+      projectId: null,
+    });
+  });
+
+  it('200 · a token without scopes still knows who it is', async () => {
+    const token = await world.token(people.owner.person, acme, { scopes: [] });
+    const { status, body } = await world.rest('GET', '/me', { token });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ role: 'owner', capabilities: [], scopes: [] });
+  });
+
+  it('200 · a project-bound token manages nothing org-wide', async () => {
+    const token = await world.token(people.owner.person, acme, { projectId });
+    expect((await world.rest('GET', '/me', { token })).body).toMatchObject({
+      projectId,
+      capabilities: ['missions.run'],
+    });
+  });
+
+  it('200 · a service has no person and no role', async () => {
+    expect((await world.rest('GET', '/me', { token: await world.service() })).body).toEqual({
+      principalType: 'service',
+      userId: null,
+      orgId: null,
+      role: null,
+      capabilities: [],
+      scopes: ['runtime:report'],
+      projectId: null,
+    });
+  });
+
+  it('200 · a person without an organization can do nothing yet', async () => {
+    const person = await world.person('Newcomer');
+    expect((await world.rest('GET', '/me', { session: await world.session(person) })).body).toEqual({
+      principalType: 'cookie',
+      userId: person.id,
+      orgId: null,
+      role: null,
+      capabilities: [],
+      scopes: [],
+      projectId: null,
+    });
+  });
+
+  it('An agent that nobody has claimed is answered, and has nothing', async () => {
+    const { data, errors } = await asUnclaimed(
+      '{ me { principalType userId orgId role capabilities scopes projectId } }',
+    );
+    expect(errors).toBeUndefined();
+    expect(data!.me).toEqual({
+      principalType: 'agent',
+      userId: null,
+      orgId: null,
+      role: null,
+      capabilities: [],
+      scopes: [],
+      projectId: null,
+    });
+    expect(() => admit(unclaimed, 'projects:read')).toThrow('not been claimed');
+  });
+
+  it('An agent that nobody has claimed may not follow a relation', async () => {
+    const { errors } = await asUnclaimed('{ me { organization { name } } }');
+    expect(errors![0]!.extensions.code).toBe('agent_not_claimed');
+  });
+
+  it('401 · nobody is nobody', async () => {
+    expect((await world.rest('GET', '/me')).status).toBe(401);
+    expect((await world.rest('GET', '/scopes')).status).toBe(401);
+  });
+
+  it('Over GraphQL it leads to the organization and the person, when the scopes allow it', async () => {
+    const query = '{ me { organization { id name } person { email } } }';
+    const { person, token } = people.viewer;
+    expect((await world.graphql(query, { token })).body.data.me).toEqual({
+      organization: { id: acme.id, name: 'Acme' },
+      person: { email: person.email },
+    });
+    const narrow = await world.token(person, acme, { scopes: ['projects:read'] });
+    const { body } = await world.graphql(query, { token: narrow });
+    expect(body.data.me).toEqual({ organization: null, person: null });
+    expect(body.errors.map((error: { path: string[] }) => error.path)).toEqual([
+      ['me', 'organization'],
+      ['me', 'person'],
+    ]);
+  });
+});
+
+describe('GET /scopes', () => {
+  const entries = (body: { groups: { scopes: { scope: string; grantable: boolean }[] }[] }) =>
+    body.groups.flatMap((group) => group.scopes);
+  const grantable = (body: Parameters<typeof entries>[0]) =>
+    entries(body).flatMap(({ scope, grantable }) => (grantable ? [scope] : []));
+
+  it('200 · lists every scope once, in its group, with a sentence and the least role that grants it', async () => {
+    const { status, body } = await world.rest('GET', '/scopes', { session: people.member.session });
+    expect(status).toBe(200);
+    expect(body.groups[0]).toEqual({
+      key: 'missions',
+      name: 'Missions',
+      scopes: [
+        {
+          scope: 'missions:read',
+          description: 'See missions, their progress and their cost.',
+          requiredRole: 'viewer',
+          grantable: true,
+        },
+        {
+          scope: 'missions:run',
+          description: 'Start and steer missions; this spends credits.',
+          requiredRole: 'member',
+          grantable: true,
+        },
+      ],
+    });
+    expect(entries(body).map(({ scope }) => scope)).toEqual(catalog.map(({ scope }) => scope));
+    for (const { key, scopes } of body.groups) {
+      expect(scopes.every(({ scope }: { scope: string }) => scope.startsWith(`${key}:`))).toBe(true);
+    }
+  });
+
+  it.each(orgRoles)('200 · a person who is %s could grant exactly what POST /tokens takes', async (role) => {
+    const { body } = await world.rest('GET', '/scopes', { session: people[role].session });
+    expect(grantable(body)).toEqual([...scopesOfRole(role)]);
+  });
+
+  it('200 · a token and a service grant nothing', async () => {
+    for (const token of [people.owner.token, await world.service()]) {
+      const { status, body } = await world.rest('GET', '/scopes', { token });
+      expect(status).toBe(200);
+      expect(grantable(body)).toEqual([]);
+    }
+  });
+
+  it('The scope of services is not in it', async () => {
+    const { body } = await world.rest('GET', '/scopes', { token: await world.service() });
+    expect(JSON.stringify(body)).not.toContain('runtime:report');
+  });
+
+  it('An agent that nobody has claimed reads it', async () => {
+    const { data, errors } = await asUnclaimed('{ scopes { groups { key scopes { scope grantable } } } }');
+    expect(errors).toBeUndefined();
+    expect(grantable(data!.scopes as never)).toEqual([]);
+  });
+});

@@ -1,0 +1,242 @@
+// Memberships over REST and in the graph (specification, Organizations and people).
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { OrgRole } from '#access/roles.ts';
+import { addMember, organizationsOf } from '#domain/memberships/operations.ts';
+import type { Organization } from '#domain/organizations/model.ts';
+import type { Person } from '#domain/people/model.ts';
+import { sql, transaction } from '#foundation/database.ts';
+import { openWorld, present, type World } from '../world.ts';
+
+let world: World;
+let alice: Person;
+let bob: Person;
+let carol: Person;
+let org: Organization;
+let foreign: Organization;
+let path: string;
+
+beforeAll(async () => {
+  world = await openWorld();
+  // Races need their connections beforehand: a call that has to open one comes too late to be at once.
+  await Promise.all(Array.from({ length: 16 }, () => sql('select pg_sleep(0.05)')));
+  [alice, bob, carol] = [await world.person('Alice'), await world.person('Bob'), await world.person('Carol')];
+  org = await world.found(alice, 'Alice Works');
+  foreign = await world.found(bob, 'Bob Works');
+  path = `/organizations/${org.id}/memberships`;
+});
+afterAll(() => world.close());
+
+let count = 0;
+const newcomer = () => world.person(`newcomer${++count}`);
+/** A token of somebody with this role in Alice's organization. */
+const tokenAs = async (role: OrgRole, grant = {}) => {
+  const person = await newcomer();
+  await world.join(org, person, role);
+  return world.token(person, org, grant);
+};
+const refusal = (title: string, code: string, description: string, category = 'validation') => ({
+  category,
+  title,
+  description,
+  retryable: false,
+  code,
+});
+
+describe('the memberships of an organization', () => {
+  it('200 · begin with the founder, who is the owner', async () => {
+    const founded = await world.found(carol, 'Carol Works');
+    const answer = await world.rest('GET', `/organizations/${founded.id}/memberships`, {
+      token: await world.token(carol, founded),
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      memberships: [{ orgId: founded.id, userId: carol.id, role: 'owner', createdAt: founded.createdAt }],
+    });
+  });
+
+  it('200 · are shown to a viewer, the first joined first', async () => {
+    const founded = await world.found(carol, 'Carol Second');
+    world.clock.turn(1);
+    const [first, second] = [await newcomer(), await newcomer()];
+    await world.join(founded, first, 'viewer');
+    world.clock.turn(1);
+    await world.join(founded, second, 'admin');
+    const token = await world.token(first, founded, { scopes: ['members:read'] });
+    const { body } = await world.rest('GET', `/organizations/${founded.id}/memberships`, { token });
+    expect(body.memberships.map(({ userId, role }: { userId: string; role: string }) => [userId, role])).toEqual([
+      [carol.id, 'owner'],
+      [first.id, 'viewer'],
+      [second.id, 'admin'],
+    ]);
+  });
+
+  it('404 · of another organization do not exist, whether it does or not', async () => {
+    const token = await world.token(alice, org);
+    for (const id of [foreign.id, 'org_none']) {
+      const answers = [
+        await world.rest('GET', `/organizations/${id}/memberships`, { token }),
+        await world.rest('POST', `/organizations/${id}/memberships`, {
+          token,
+          body: { userId: carol.id, role: 'viewer' },
+        }),
+      ];
+      for (const { status, body } of answers) {
+        expect(status).toBe(404);
+        expect(body).toEqual(refusal('Not found', 'not_found', 'No such organization.'));
+      }
+    }
+  });
+
+  it('403 · need members:read to be seen and members:write to be changed', async () => {
+    const token = await world.token(alice, org, { scopes: ['projects:read'] });
+    const read = await world.rest('GET', path, { token });
+    expect([read.status, read.body.description]).toEqual([
+      403,
+      'missing-scope:members:read. Repeating with the same credential does not help.',
+    ]);
+    const reader = await world.token(alice, org, { scopes: ['members:read'] });
+    const write = await world.rest('POST', path, { token: reader, body: {} });
+    expect([write.status, write.body.description]).toEqual([
+      403,
+      'missing-scope:members:write. Repeating with the same credential does not help.',
+    ]);
+  });
+
+  it('403 · are beyond a project-bound credential, reading and writing', async () => {
+    const owner = await world.token(alice, org);
+    const project = await world.rest('POST', '/projects', { token: owner, body: { name: 'P', repoFullName: 'a/p' } });
+    const token = await world.token(alice, org, { projectId: project.body.id });
+    const expected = refusal(
+      'Forbidden',
+      'forbidden',
+      'A project-bound credential can not act on anything org-wide.',
+      'auth',
+    );
+    const answers = [
+      await world.rest('GET', path, { token }),
+      await world.rest('POST', path, { token, body: { userId: carol.id, role: 'viewer' } }),
+    ];
+    for (const { status, body } of answers) expect([status, body]).toEqual([403, expected]);
+  });
+});
+
+describe('adding a member', () => {
+  it('201 · an admin adds a person who has an account', async () => {
+    const [token, person] = [await tokenAs('admin'), await newcomer()];
+    const answer = await world.rest('POST', path, { token, body: { userId: person.id, role: 'member' } });
+    expect(answer.status).toBe(201);
+    expect(answer.body).toEqual({ orgId: org.id, userId: person.id, role: 'member', createdAt: present() });
+    expect(await organizationsOf(person.id)).toEqual([
+      { id: org.id, name: 'Alice Works', slug: 'alice-works', role: 'member' },
+    ]);
+  });
+
+  it.each([
+    ['owner', 'owner', 201],
+    ['admin', 'admin', 201],
+    ['admin', 'viewer', 201],
+    ['admin', 'owner', 403],
+  ] as const)('an %s makes somebody %s: %i', async (own, role, status) => {
+    const [token, person] = [await tokenAs(own), await newcomer()];
+    const answer = await world.rest('POST', path, { token, body: { userId: person.id, role } });
+    expect(answer.status).toBe(status);
+    if (status === 201) return;
+    expect(answer.body).toEqual(
+      refusal('Forbidden', 'forbidden', 'role: owner is above your own role (admin).', 'auth'),
+    );
+    expect(await organizationsOf(person.id)).toEqual([]);
+  });
+
+  it('403 · a token whose person was an admin once adds nobody any more', async () => {
+    const admin = await newcomer();
+    await world.join(org, admin, 'admin');
+    const token = await world.token(admin, org);
+    await world.knex('memberships').where({ userId: admin.id, orgId: org.id }).update({ role: 'member' });
+    const answer = await world.rest('POST', path, { token, body: { userId: (await newcomer()).id, role: 'viewer' } });
+    expect([answer.status, answer.body.code]).toEqual([403, 'missing_scope']);
+  });
+
+  it('404 · nobody is added who has no account', async () => {
+    const token = await world.token(alice, org);
+    for (const userId of ['usr_none', org.id, "'; drop table people; --"]) {
+      const answer = await world.rest('POST', path, { token, body: { userId, role: 'viewer' } });
+      expect([answer.status, answer.body]).toEqual([404, refusal('Not found', 'not_found', 'No such person.')]);
+    }
+  });
+
+  it('409 · nobody is added twice, and the role they have stays', async () => {
+    const [token, person] = [await world.token(alice, org), await newcomer()];
+    await world.rest('POST', path, { token, body: { userId: person.id, role: 'viewer' } });
+    const again = await world.rest('POST', path, { token, body: { userId: person.id, role: 'admin' } });
+    expect(again.status).toBe(409);
+    expect(again.body).toEqual(
+      refusal('Conflict', 'conflict', `userId: ${person.id} is a member of this organization already.`),
+    );
+    expect((await organizationsOf(person.id))[0]?.role).toBe('viewer');
+  });
+
+  it('409 · not even when it is asked for many times at once: one 201', async () => {
+    const [token, person] = [await world.token(alice, org), await newcomer()];
+    const body = { userId: person.id, role: 'viewer' };
+    const answers = await Promise.all(Array.from({ length: 8 }, () => world.rest('POST', path, { token, body })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
+  });
+
+  it.each([
+    ['no body', undefined, 'body'],
+    ['no role', { userId: 'usr_x' }, 'role: is required'],
+    ['an unknown role', { userId: 'usr_x', role: 'king' }, 'role: must be one of "owner", "admin", "member", "viewer"'],
+    ['a role that is no text', { userId: 'usr_x', role: 1 }, 'role: must be'],
+    ['an empty userId', { userId: '', role: 'viewer' }, 'userId: must be at least 1 character'],
+    [
+      'a userId that is too long',
+      { userId: 'x'.repeat(201), role: 'viewer' },
+      'userId: must be at most 200 characters',
+    ],
+    ['a userId that is no text', { userId: { $ne: '' }, role: 'viewer' }, 'userId: must be a string'],
+    ['a NUL', { userId: 'usr_\0', role: 'viewer' }, 'userId: must be text without NUL characters'],
+  ])('400 · %s is refused by name', async (_what, body, says) => {
+    const answer = await world.rest('POST', path, { token: await world.token(alice, org), body });
+    expect(answer.status).toBe(400);
+    expect(answer.body.description).toContain(says);
+  });
+});
+
+describe('memberships in the graph', () => {
+  const question = `{ organizations { orgs { slug memberships { role person { email } organization { slug } } } } }`;
+
+  it('a person in the console sees those of each of their organizations', async () => {
+    const dora = await world.person('Dora');
+    const first = await world.found(dora, 'Dora One');
+    world.clock.turn(1);
+    await world.found(dora, 'Dora Two');
+    await world.join(first, carol, 'viewer');
+    const answer = await world.graphql(question, { session: await world.session(dora) });
+    const { data } = answer.body;
+    const mine = (slug: string) => ({ role: 'owner', person: { email: 'dora@example.com' }, organization: { slug } });
+    expect(data.organizations.orgs).toEqual([
+      {
+        slug: 'dora-one',
+        memberships: [
+          mine('dora-one'),
+          { role: 'viewer', person: { email: 'carol@example.com' }, organization: { slug: 'dora-one' } },
+        ],
+      },
+      { slug: 'dora-two', memberships: [mine('dora-two')] },
+    ]);
+  });
+
+  it('the link takes members:read', async () => {
+    const token = await world.token(alice, org, { scopes: ['organizations:read'] });
+    const { body } = await world.graphql(question, { token });
+    expect(body.errors[0].extensions.problem.description).toContain('missing-scope:members:read');
+  });
+});
+
+it('a member is added once, as part of a larger unit of work, and null tells the second time', async () => {
+  const person = await newcomer();
+  const add = (role: OrgRole) => transaction((trx) => addMember(trx, org.id, person.id, role));
+  expect(await add('member')).toEqual({ orgId: org.id, userId: person.id, role: 'member', createdAt: present() });
+  expect(await add('owner')).toBeNull();
+  expect((await organizationsOf(person.id))[0]?.role).toBe('member');
+});

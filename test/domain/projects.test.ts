@@ -1,0 +1,332 @@
+// Projects, told as a story: Alice's organization and its repository, and everyone who may not touch it.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Organization } from '#domain/organizations/model.ts';
+import { openWorld, present, type World } from '../world.ts';
+
+let world: World;
+let acme: Organization;
+let alice: string;
+let viewer: string;
+let mallory: string;
+
+beforeAll(async () => {
+  world = await openWorld();
+  const [owner, dave, stranger] = [
+    await world.person('Alice'),
+    await world.person('Dave'),
+    await world.person('Mallory'),
+  ];
+  acme = await world.found(owner, 'Acme');
+  await world.join(acme, dave, 'viewer');
+  const globex = await world.found(stranger, 'Globex');
+  alice = await world.token(owner, acme);
+  viewer = await world.token(dave, acme);
+  mallory = await world.token(stranger, globex);
+});
+afterAll(() => world.close());
+
+const create = (body: unknown, token = alice, headers = {}) =>
+  world.rest('POST', '/projects', { token, body, headers });
+let made = 0;
+const another = () => create({ name: `Project ${++made}`, repoFullName: `acme/many-${made}` });
+
+describe('POST /projects', () => {
+  it('201 · creates a project with its defaults and says which connectors it lacks', async () => {
+    const { status, body } = await create({ name: 'Web Shop', repoFullName: 'acme/shop' });
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      id: expect.stringMatching(/^prj_[0-9a-f]{32}$/),
+      orgId: acme.id,
+      slug: 'web-shop',
+      name: 'Web Shop',
+      status: 'active',
+      tracker: 'builtin',
+      trackerConnectorId: null,
+      trackerTeamId: null,
+      trackerProjectId: null,
+      scmConnectorId: '',
+      scmOwner: 'acme',
+      scmRepo: 'shop',
+      llmConnectorId: '',
+      autoMerge: false,
+      issueCode: null,
+      defaultSandboxTemplateId: null,
+      createdAt: present(),
+      missingConnectorKinds: ['tracker', 'scm', 'llm'],
+    });
+  });
+
+  it('409 · names the project that already stands on the repository, whatever the case of its letters', async () => {
+    const first = await another();
+    const { status, body } = await create({ name: 'Other', repoFullName: `ACME/many-${made}` });
+    expect(status).toBe(409);
+    expect(body).toEqual({
+      category: 'validation',
+      title: 'Conflict',
+      description: expect.stringContaining(first.body.id),
+      retryable: false,
+      conflictingProjectId: first.body.id,
+    });
+  });
+
+  it('201 once, 409 for the rest · when ten ask for the same repository at once', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => create({ name: 'Race', repoFullName: 'acme/race' })),
+    );
+    expect(answers.map((answer) => answer.status).sort()).toEqual([201, ...Array(9).fill(409)]);
+  });
+
+  it('201 · gives projects of one name different slugs, also at once', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, (_, i) => create({ name: 'Twin', repoFullName: `acme/twin-${i}` })),
+    );
+    const slugs = answers.map((answer) => answer.body.slug);
+    expect(new Set(slugs).size).toBe(5);
+    expect(slugs).toContain('twin');
+  });
+
+  it('403 · a viewer lacks projects:write, and is told so before the body is looked at', async () => {
+    const { status, body, headers } = await create('not json', viewer);
+    expect(status).toBe(403);
+    expect(body.description).toContain('missing-scope:projects:write');
+    expect(headers.get('www-authenticate')).toContain('error="insufficient_scope", scope="projects:write"');
+  });
+
+  it.each([
+    ['name: is required', { repoFullName: 'a/b' }],
+    ['name: must be at least 1 character', { name: '', repoFullName: 'a/b' }],
+    ['name: must be at most 120 characters', { name: 'x'.repeat(121), repoFullName: 'a/b' }],
+    ['name: must be a string', { name: 5, repoFullName: 'a/b' }],
+    ['name: must be a string', { name: ['x'], repoFullName: 'a/b' }],
+    ['name: must be text without NUL characters', { name: 'a\0b', repoFullName: 'a/b' }],
+    ['repoFullName: must be <owner>/<repo>', { name: 'x', repoFullName: 'shop' }],
+    ['repoFullName: must be <owner>/<repo>', { name: 'x', repoFullName: 'a/b/c' }],
+    ['repoFullName: must be <owner>/<repo>', { name: 'x', repoFullName: 'a b/c' }],
+    ['tracker: must be one of', { name: 'x', repoFullName: 'a/b', tracker: 'jira' }],
+    ['trackerTeamKey: must be at least 1 character', { name: 'x', repoFullName: 'a/b', trackerTeamKey: '' }],
+    ['issueCode: must be 2 to 10 capital letters', { name: 'x', repoFullName: 'a/b', issueCode: 'w' }],
+  ])('400 · %s', async (words, body) => {
+    const answer = await create(body);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({ category: 'validation', code: 'invalid_request' });
+    expect(answer.body.description).toContain(words);
+  });
+
+  it('201 · takes each bound at its edge', async () => {
+    const { status, body } = await create({
+      name: 'n'.repeat(120),
+      repoFullName: 'e/d',
+      tracker: 'linear',
+      trackerTeamKey: 'T',
+      issueCode: 'A123456789',
+    });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ tracker: 'linear', trackerTeamId: 'T', issueCode: 'A123456789' });
+  });
+});
+
+describe('GET /projects/{projectId}', () => {
+  it('404 · another organization’s project can not be told from an unknown one', async () => {
+    const { body: project } = await another();
+    const foreign = await world.rest('GET', `/projects/${project.id}`, { token: mallory });
+    const unknown = await world.rest('GET', '/projects/prj_none', { token: mallory });
+    expect(foreign.status).toBe(404);
+    expect(foreign.body).toEqual(unknown.body);
+  });
+
+  it('400 · an empty id', async () => {
+    const { status, body } = await world.rest('GET', '/projects/', { token: alice });
+    expect([status, body.description]).toEqual([400, 'projectId: must be at least 1 character.']);
+  });
+
+  it('304 · a poller that has the record pays no body', async () => {
+    const { body: project } = await another();
+    const first = await world.rest('GET', `/projects/${project.id}`, { token: alice });
+    const etag = first.headers.get('etag')!;
+    const again = await world.rest('GET', `/projects/${project.id}`, {
+      token: alice,
+      headers: { 'if-none-match': etag },
+    });
+    expect([again.status, again.body]).toEqual([304, '']);
+    await world.rest('PATCH', `/projects/${project.id}`, { token: alice, body: { name: 'Changed' } });
+    const changed = await world.rest('GET', `/projects/${project.id}`, {
+      token: alice,
+      headers: { 'if-none-match': etag },
+    });
+    expect([changed.status, changed.body.name]).toEqual([200, 'Changed']);
+  });
+});
+
+describe('PATCH /projects/{projectId}', () => {
+  it('200 · null clears, absent stays, and nothing else moves', async () => {
+    const { body: project } = await another();
+    const set = await world.rest('PATCH', `/projects/${project.id}`, {
+      token: alice,
+      body: { defaultSandboxTemplateId: 'tpl_1', issueCode: 'WEB', autoMerge: true, status: 'paused' },
+    });
+    expect(set.body).toEqual({
+      ...project,
+      defaultSandboxTemplateId: 'tpl_1',
+      issueCode: 'WEB',
+      autoMerge: true,
+      status: 'paused',
+    });
+    const cleared = await world.rest('PATCH', `/projects/${project.id}`, {
+      token: alice,
+      body: { defaultSandboxTemplateId: null },
+    });
+    expect(cleared.body).toEqual({ ...set.body, defaultSandboxTemplateId: null });
+    const empty = await world.rest('PATCH', `/projects/${project.id}`, { token: alice, body: {} });
+    expect(empty.body).toEqual(cleared.body);
+  });
+
+  it('409 · moving onto another project’s repository', async () => {
+    const [one, two] = [await another(), await another()];
+    const { status, body } = await world.rest('PATCH', `/projects/${two.body.id}`, {
+      token: alice,
+      body: { repoFullName: `${one.body.scmOwner}/${one.body.scmRepo}` },
+    });
+    expect([status, body.conflictingProjectId]).toEqual([409, one.body.id]);
+  });
+
+  it('400 · the query string can not stand in for the body', async () => {
+    const { body: project } = await another();
+    const { body } = await world.rest('PATCH', `/projects/${project.id}?name=Query&input[name]=x`, {
+      token: alice,
+      body: { autoMerge: true },
+    });
+    expect(body).toEqual({ ...project, autoMerge: true });
+  });
+
+  it('400 · null for what may not be empty', async () => {
+    const { body: project } = await another();
+    const answer = await world.rest('PATCH', `/projects/${project.id}`, { token: alice, body: { name: null } });
+    expect([answer.status, answer.body.description]).toEqual([400, 'name: must be a string.']);
+  });
+
+  it('404 · for a stranger, and the project stays as it was', async () => {
+    const { body: project } = await another();
+    const answer = await world.rest('PATCH', `/projects/${project.id}`, { token: mallory, body: { name: 'Mine' } });
+    expect(answer.status).toBe(404);
+    expect((await world.rest('GET', `/projects/${project.id}`, { token: alice })).body).toEqual(project);
+  });
+});
+
+describe('DELETE /projects/{projectId}', () => {
+  it('200 once, 404 after', async () => {
+    const { body: project } = await another();
+    const first = await world.rest('DELETE', `/projects/${project.id}`, { token: alice });
+    expect([first.status, first.body]).toEqual([200, { ok: true, id: project.id }]);
+    expect((await world.rest('DELETE', `/projects/${project.id}`, { token: alice })).status).toBe(404);
+  });
+});
+
+describe('GET /projects', () => {
+  it('200 · pages newest first, each project once, null at the end', async () => {
+    const owner = await world.person('Paula');
+    const pages = await world.found(owner, 'Pages');
+    const token = await world.token(owner, pages);
+    for (let i = 0; i < 7; i++) {
+      await create({ name: `P${i}`, repoFullName: `p/${i}` }, token);
+      if (i % 2) world.clock.turn(1_000); // pairs share their millisecond: the id breaks the tie
+    }
+    const seen: string[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const { body }: { body: { data: { name: string }[]; nextCursor: string | null } } = await world.rest(
+        'GET',
+        `/projects?limit=3${cursor && `&cursor=${cursor}`}`,
+        { token },
+      );
+      seen.push(...body.data.map((project) => project.name));
+      cursor = body.nextCursor;
+    }
+    expect([...seen].sort()).toEqual(['P0', 'P1', 'P2', 'P3', 'P4', 'P5', 'P6']);
+    expect(seen[0]).toBe('P6');
+  });
+
+  it('400 · a cursor of another filter, of another list, of another organization, or made up', async () => {
+    await another();
+    await another();
+    const { body } = await world.rest('GET', '/projects?limit=1', { token: alice });
+    const foreign = [
+      ['byScmOwner=acme&', body.nextCursor, alice],
+      ['', body.nextCursor, mallory],
+      ['', 'AAAA', alice],
+      ['', '%00', alice],
+      ['', `${body.nextCursor}x`.repeat(3), alice],
+    ];
+    for (const [filter, cursor, token] of foreign) {
+      const answer = await world.rest('GET', `/projects?${filter}cursor=${cursor}`, { token });
+      expect([answer.status, answer.body.description]).toEqual([
+        400,
+        expect.stringMatching(/^cursor: must be (the nextCursor|text without NUL)/),
+      ]);
+    }
+  });
+
+  it.each([
+    ['limit=0', 'limit: must be at least 1.'],
+    ['limit=101', 'limit: must be at most 100.'],
+    ['limit=abc', 'limit: must be a 32-bit integer.'],
+    ['limit=1.5', 'limit: must be a 32-bit integer.'],
+    ['limit=', 'limit: must be a 32-bit integer.'],
+    ['limit=1&limit=2', 'limit: must be given once.'],
+    ['limit=99999999999', 'limit: must be a 32-bit integer.'],
+    ['limit=2147483647', 'limit: must be at most 100.'],
+  ])('400 · %s', async (query, words) => {
+    const { status, body } = await world.rest('GET', `/projects?${query}`, { token: alice });
+    expect(status).toBe(400);
+    expect(body.description).toContain(words);
+  });
+
+  it('200 · filters by repository, and ignores parameters it does not know', async () => {
+    const { body: project } = await another();
+    const { body } = await world.rest('GET', `/projects?byScmRepo=${project.scmRepo}&unknown=1`, { token: alice });
+    expect(body).toEqual({ data: [project], nextCursor: null });
+  });
+});
+
+describe('Idempotency-Key', () => {
+  const key = (value: string) => ({ 'idempotency-key': value });
+
+  it('201 · the first answer is given again, and only one project is made', async () => {
+    const body = { name: 'Once', repoFullName: 'acme/once' };
+    const first = await create(body, alice, key('once-1'));
+    const again = await create(body, alice, key('once-1'));
+    expect([again.status, again.body, again.headers.get('idempotency-replayed')]).toEqual([201, first.body, 'true']);
+  });
+
+  it('422 · the same key with another body', async () => {
+    await create({ name: 'A', repoFullName: 'acme/key-a' }, alice, key('reused'));
+    const answer = await create({ name: 'B', repoFullName: 'acme/key-b' }, alice, key('reused'));
+    expect(answer.status).toBe(422);
+  });
+
+  it('one 201, the others replayed or 409 · at once', async () => {
+    const body = { name: 'Parallel', repoFullName: 'acme/parallel' };
+    const answers = await Promise.all(Array.from({ length: 8 }, () => create(body, alice, key('parallel'))));
+    for (const { status, body: problem } of answers) {
+      if (status !== 201)
+        expect([status, problem.description]).toEqual([409, expect.stringContaining('still running')]);
+    }
+    expect(new Set(answers.filter(({ status }) => status === 201).map((answer) => answer.body.id)).size).toBe(1);
+  });
+
+  it('201 · a problem leaves the key free', async () => {
+    expect((await create({ name: '', repoFullName: 'acme/free' }, alice, key('free'))).status).toBe(400);
+    expect((await create({ name: 'Free', repoFullName: 'acme/free' }, alice, key('free'))).status).toBe(201);
+  });
+
+  it('201 · after 24 hours the key is new', async () => {
+    await create({ name: 'Day', repoFullName: 'acme/day-1' }, alice, key('day'));
+    world.clock.turn(24 * 3_600_000);
+    expect((await create({ name: 'Day', repoFullName: 'acme/day-2' }, alice, key('day'))).status).toBe(201);
+  });
+
+  it('another caller’s key is another key', async () => {
+    await create({ name: 'Mine', repoFullName: 'acme/mine' }, alice, key('shared'));
+    const theirs = await create({ name: 'Theirs', repoFullName: 'globex/theirs' }, mallory, key('shared'));
+    expect([theirs.status, theirs.body.name]).toEqual([201, 'Theirs']);
+  });
+});

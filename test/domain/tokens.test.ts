@@ -1,0 +1,511 @@
+// Personal access tokens: what a person makes, sees and ends, and what stands behind one when it is shown (specification,
+// Credentials and identity, behaviours 1 to 4); and the tokens of internal services.
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type OrgRole, orgRoles } from '#access/roles.ts';
+import { catalog, scopesOfRole } from '#access/scopes.ts';
+import type { Organization } from '#domain/organizations/model.ts';
+import type { Person } from '#domain/people/model.ts';
+import { callerOfToken } from '#domain/tokens/operations.ts';
+import { callerOfServiceToken, createServiceToken, revokeServiceToken } from '#domain/tokens/service-tokens.ts';
+import { days, hours, minutes, seconds } from '#foundation/clock.ts';
+import { watchStatements } from '#foundation/database.ts';
+import { digest } from '#foundation/secrets.ts';
+import { lifetimes, tokens } from '#limits.ts';
+import { openWorld, present, type Session, type World } from '../world.ts';
+
+let world: World;
+let acme: Organization;
+let globex: Organization;
+let alice: Person;
+let alicesSession: Session;
+let projectId: string;
+let foreignProjectId: string;
+
+beforeAll(async () => {
+  world = await openWorld();
+  alice = await world.person('Alice');
+  const mallory = await world.person('Mallory');
+  acme = await world.found(alice, 'Acme');
+  globex = await world.found(mallory, 'Globex');
+  alicesSession = await world.session(alice, acme.id);
+  projectId = await makeProject(await world.token(alice, acme), 'acme/shop');
+  foreignProjectId = await makeProject(await world.token(mallory, globex), 'globex/shop');
+});
+afterAll(() => world.close());
+
+async function makeProject(token: string, repoFullName: string): Promise<string> {
+  const { body } = await world.rest('POST', '/projects', { token, body: { name: 'Shop', repoFullName } });
+  return body.id;
+}
+
+const create = (body: unknown, session = alicesSession) => world.rest('POST', '/tokens', { session, body });
+const list = (session = alicesSession) => world.rest('GET', '/tokens', { session });
+const revoke = (id: string, session = alicesSession) => world.rest('DELETE', `/tokens/${id}`, { session });
+const refusal = (description: unknown) => ({
+  category: 'validation',
+  title: 'Invalid request',
+  description,
+  retryable: false,
+  code: 'invalid_request',
+});
+
+/** A new member of Acme with this role, and a session in it. */
+let joined = 0;
+async function member(role: OrgRole) {
+  const person = await world.person(`Member${++joined}`);
+  await world.join(acme, person, role);
+  return { person, session: await world.session(person, acme.id) };
+}
+
+describe('POST /tokens', () => {
+  it('201 · shows the record and, this once, the raw token; without words it has no scope, no project and 90 days', async () => {
+    const { status, body } = await create({ name: 'Laptop' });
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      id: expect.stringMatching(/^tok_[0-9a-f]{32}$/),
+      name: 'Laptop',
+      token: expect.stringMatching(/^pat_[\w-]{43}$/),
+      scopes: [],
+      projectId: null,
+      expiresAt: present() + days(tokens.lifetimeDays.default),
+      createdAt: present(),
+    });
+  });
+
+  it('201 · the raw token is in no list and, in the database, only as its digest', async () => {
+    const { body: created } = await create({ name: 'Once', scopes: ['projects:read'] });
+    const { body: listed } = await list();
+    expect(JSON.stringify(listed)).not.toContain(created.token.slice(4));
+    const [row] = await world.knex('tokens').where({ id: created.id });
+    expect(row.digest).toEqual(digest(created.token));
+    expect(JSON.stringify(row)).not.toContain(created.token.slice(4));
+  });
+
+  it('201 · keeps each scope once, in the order that was asked for', async () => {
+    const scopes = ['projects:read', 'missions:run', 'projects:read'];
+    const { body } = await create({ name: 'Twice', scopes });
+    expect(body.scopes).toEqual(['projects:read', 'missions:run']);
+  });
+
+  it('201 · binds the token to a project of the organization', async () => {
+    const { body } = await create({ name: 'Bound', scopes: ['projects:read'], projectId });
+    expect(body.projectId).toBe(projectId);
+    expect((await world.rest('GET', '/me', { token: body.token })).body.projectId).toBe(projectId);
+  });
+
+  it('404 · a project of another organization and one that nobody has are the same, and nothing is written', async () => {
+    const before = (await list()).body.data.length;
+    const answers = [
+      await create({ name: 'Foreign', projectId: foreignProjectId }),
+      await create({ name: 'Unknown', projectId: 'prj_00000000000000000000000000000000' }),
+    ];
+    for (const { status, body } of answers) {
+      expect(status).toBe(404);
+      expect(body).toEqual({
+        category: 'validation',
+        title: 'Not found',
+        description: 'No such project.',
+        retryable: false,
+        code: 'not_found',
+      });
+    }
+    expect((await list()).body.data.length).toBe(before);
+  });
+
+  it('403 · names every scope that is undeclared or beyond the caller’s own grant, and writes nothing', async () => {
+    const { session } = await member('member');
+    const scopes = ['missions:run', 'projects:write', 'rockets:launch', 'billing:write', 'runtime:report', ''];
+    const { status, body } = await create({ name: 'Greedy', scopes }, session);
+    expect(status).toBe(403);
+    expect(body).toEqual({
+      category: 'auth',
+      title: 'Missing scope',
+      description:
+        'missing-scope:projects:write, missing-scope:rockets:launch, missing-scope:billing:write, missing-scope:runtime:report, missing-scope:. Repeating with the same credential does not help.',
+      retryable: false,
+      code: 'missing_scope',
+    });
+    expect((await list(session)).body).toEqual({ data: [] });
+  });
+
+  it('403 · an undeclared scope of any length is named, not repeated whole', async () => {
+    const { status, body } = await create({ name: 'Long', scopes: ['x'.repeat(100_000)] });
+    expect(status).toBe(403);
+    expect(body.description).toContain(`missing-scope:${'x'.repeat(100)}.`);
+  });
+
+  it.each(orgRoles)('403 · a person who is %s grants what the role holds and nothing beyond', async (role) => {
+    const { session } = role === 'owner' ? { session: alicesSession } : await member(role);
+    const held = scopesOfRole(role);
+    for (const { scope } of catalog) {
+      const { status } = await create({ name: 'One', scopes: [scope] }, session);
+      expect([scope, status]).toEqual([scope, held.has(scope) ? 201 : 403]);
+    }
+  });
+
+  it('403 · a request that is itself authenticated with a token is refused, whatever that token may', async () => {
+    const token = await world.token(alice, acme);
+    const service = await world.service();
+    for (const bearer of [token, service]) {
+      for (const [method, path, body] of [
+        ['POST', '/tokens', { name: 'Child' }],
+        ['POST', '/tokens', 'not json'],
+        ['GET', '/tokens', undefined],
+        ['DELETE', '/tokens/tok_1', undefined],
+      ] as const) {
+        const answer = await world.rest(method, path, { token: bearer, body });
+        expect(answer.status).toBe(403);
+        expect(answer.body).toEqual({
+          category: 'auth',
+          title: 'Forbidden',
+          description: 'Only a person who is signed in to the console can do this; a token can not.',
+          retryable: false,
+          code: 'forbidden',
+        });
+      }
+    }
+  });
+
+  it('401 · without a credential', async () => {
+    expect((await world.rest('POST', '/tokens', { body: { name: 'Nobody' } })).status).toBe(401);
+  });
+
+  it('403 · a person who belongs to no organization has nothing to make a token for', async () => {
+    const session = await world.session(await world.person('Homeless'));
+    const { status, body } = await create({ name: 'Nowhere' }, session);
+    expect(status).toBe(403);
+    expect(body.description).toBe('This credential belongs to no organization.');
+  });
+
+  it.each([
+    ['a name of 1 character', { name: 'x' }],
+    ['a name of 100 characters', { name: 'x'.repeat(100) }],
+    ['a life of 1 day', { name: 'x', expiresInDays: 1 }],
+    ['a life of 365 days', { name: 'x', expiresInDays: 365 }],
+    ['25 entries of scopes', { name: 'x', scopes: catalog.slice(0, 25).map(({ scope }) => scope) }],
+    ['25 entries that are one', { name: 'x', scopes: Array(25).fill('projects:read') }],
+    ['members that nobody knows', { name: 'x', admin: true }],
+  ])('201 · takes %s', async (_, body) => {
+    const answer = await create(body);
+    expect(answer.status).toBe(201);
+    expect(answer.body.expiresAt).toBe(present() + days((body as { expiresInDays?: number }).expiresInDays ?? 90));
+  });
+
+  it.each([
+    ['no name', {}, 'name: is required.'],
+    ['an empty name', { name: '' }, 'name: must be at least 1 character.'],
+    ['a name of 101 characters', { name: 'x'.repeat(101) }, 'name: must be at most 100 characters.'],
+    ['a name that is null', { name: null }, 'name: must be a string.'],
+    ['a name with NUL', { name: 'a\0b' }, 'name: must be text without NUL characters.'],
+    [
+      '26 entries of scopes',
+      { name: 'x', scopes: Array(26).fill('projects:read') },
+      'scopes: must be at most 25 entries.',
+    ],
+    ['a scope alone', { name: 'x', scopes: 'projects:read' }, 'scopes: must be an array.'],
+    ['a scope that is a number', { name: 'x', scopes: [1] }, 'scopes.0: must be a string.'],
+    ['scopes that are null', { name: 'x', scopes: null }, 'scopes: must be an array.'],
+    ['a life of 0 days', { name: 'x', expiresInDays: 0 }, 'expiresInDays: must be at least 1.'],
+    ['a life of 366 days', { name: 'x', expiresInDays: 366 }, 'expiresInDays: must be at most 365.'],
+    ['a life of half a day', { name: 'x', expiresInDays: 1.5 }, 'expiresInDays: must be an integer.'],
+    ['a life in words', { name: 'x', expiresInDays: '30' }, 'expiresInDays: must be a number.'],
+    ['an empty project', { name: 'x', projectId: '' }, 'projectId: must be at least 1 character.'],
+    ['a project that is null', { name: 'x', projectId: null }, 'projectId: must be a string.'],
+    ['a list', [], 'The body must be a JSON object.'],
+    [
+      'two mistakes, both named',
+      { name: '', expiresInDays: 0 },
+      'name: must be at least 1 character; expiresInDays: must be at least 1.',
+    ],
+  ])('400 · refuses %s', async (_, body, description) => {
+    const answer = await create(body);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toEqual(refusal(description));
+  });
+
+  it('Over GraphQL it is the same token and the same refusals', async () => {
+    const mutation = 'mutation ($input: CreateTokenRequest!) { createToken(input: $input) { name scopes token } }';
+    const ask = (input: object) => world.graphql(mutation, { session: alicesSession, variables: { input } });
+    const made = await ask({ name: 'Graph', scopes: ['projects:read'] });
+    expect(made.body.data.createToken).toMatchObject({ name: 'Graph', scopes: ['projects:read'] });
+    expect(await callerOfToken(made.body.data.createToken.token)).toMatchObject({ principalType: 'user' });
+    const refused = await ask({ name: 'Graph', scopes: ['rockets:launch'] });
+    expect(refused.body.errors[0].extensions.problem.description).toContain('missing-scope:rockets:launch');
+    const invalid = await ask({ name: '', scopes: [] });
+    expect(invalid.body.errors[0].extensions.problem.code).toBe('invalid_request');
+  });
+});
+
+describe('GET /tokens', () => {
+  it('200 · shows a person’s own tokens of this organization, newest first, also those that ended', async () => {
+    const { person, session } = await member('admin');
+    await world.join(globex, person, 'member');
+    const { body: first } = await create({ name: 'First', scopes: ['projects:read'], expiresInDays: 1 }, session);
+    world.clock.turn(minutes(5));
+    const { body: second } = await create({ name: 'Second', projectId }, session);
+    await create({ name: 'Elsewhere' }, await world.session(person, globex.id));
+    await revoke(first.id, session);
+    const summary = {
+      id: second.id,
+      name: 'Second',
+      scopes: [],
+      projectId,
+      createdAt: second.createdAt,
+      expiresAt: second.expiresAt,
+      lastUsedAt: null,
+      revokedAt: null,
+    };
+    expect((await list(session)).body).toEqual({
+      data: [
+        summary,
+        {
+          ...summary,
+          id: first.id,
+          name: 'First',
+          scopes: ['projects:read'],
+          projectId: null,
+          createdAt: first.createdAt,
+          expiresAt: first.createdAt + days(1),
+          revokedAt: present(),
+        },
+      ],
+    });
+  });
+
+  it('200 · shows nothing of others, not even to an owner', async () => {
+    const { session } = await member('member');
+    const { body: theirs } = await create({ name: 'Mine' }, session);
+    const { body } = await list();
+    expect(body.data.map(({ id }: { id: string }) => id)).not.toContain(theirs.id);
+  });
+
+  it('Over GraphQL a bound token leads to its project', async () => {
+    const { session } = await member('viewer');
+    await create({ name: 'Bound', projectId }, session);
+    const { body } = await world.graphql('{ tokens { data { name project { id } } } }', { session });
+    expect(body.data.tokens.data).toEqual([{ name: 'Bound', project: { id: projectId } }]);
+  });
+});
+
+describe('DELETE /tokens/{tokenId}', () => {
+  it('200 · ends the token at once: its next request is 401', async () => {
+    const { body: made } = await create({ name: 'Short', scopes: ['projects:read'] });
+    expect((await world.rest('GET', '/projects', { token: made.token })).status).toBe(200);
+    const { status, body } = await revoke(made.id);
+    expect(status).toBe(200);
+    expect(body).toEqual({ kind: 'revoked', tokenId: made.id, revokedAt: present() });
+    expect((await world.rest('GET', '/projects', { token: made.token })).status).toBe(401);
+  });
+
+  it('200 · already-revoked the second time, with the time of the first', async () => {
+    const { body: made } = await create({ name: 'Twice' });
+    const { body: first } = await revoke(made.id);
+    world.clock.turn(minutes(3));
+    const { status, body } = await revoke(made.id);
+    expect(status).toBe(200);
+    expect(body).toEqual({ kind: 'already-revoked', tokenId: made.id, revokedAt: first.revokedAt });
+  });
+
+  it('200 · of ten at once one revokes', async () => {
+    const { body: made } = await create({ name: 'Race' });
+    const answers = await Promise.all(Array.from({ length: 10 }, () => revoke(made.id)));
+    expect(answers.map(({ body }) => body.kind).sort()).toEqual([...Array(9).fill('already-revoked'), 'revoked']);
+  });
+
+  it('404 · for another person’s token, for one of another organization, and for none at all', async () => {
+    const { person, session } = await member('admin');
+    await world.join(globex, person, 'admin');
+    const { body: alices } = await create({ name: 'Alice’s' });
+    const { body: elsewhere } = await create({ name: 'Elsewhere' }, await world.session(person, globex.id));
+    for (const id of [alices.id, elsewhere.id, 'tok_00000000000000000000000000000000', 'nonsense']) {
+      const { status, body } = await revoke(id, session);
+      expect(status).toBe(404);
+      expect(body.description).toBe('No such token.');
+    }
+    expect((await world.rest('GET', '/me', { token: alices.token })).status).toBe(200);
+  });
+
+  it('400 · for an empty id', async () => {
+    const { status, body } = await world.request('DELETE', '/v1/tokens/', { session: alicesSession });
+    expect(status).toBe(400);
+    expect(body.description).toBe('tokenId: must be at least 1 character.');
+  });
+});
+
+describe('Who stands behind a token', () => {
+  it('The person, in the token’s organization, with what the present role holds of the grant', async () => {
+    const { person } = await member('member');
+    const token = await world.token(person, acme, { scopes: ['projects:read', 'missions:run'], projectId });
+    expect(await callerOfToken(token)).toEqual({
+      principalType: 'user',
+      credentialId: expect.stringMatching(/^tok_/),
+      userId: person.id,
+      orgId: acme.id,
+      role: 'member',
+      scopes: new Set(['projects:read', 'missions:run']),
+      projectId,
+    });
+  });
+
+  it('Is asked in one statement', async () => {
+    const token = await world.token(alice, acme);
+    await callerOfToken(token);
+    await vi.waitFor(async () => expect(await lastUse(token)).not.toBeNull());
+    const statements: string[] = [];
+    const stop = watchStatements((statement) => statements.push(statement));
+    await callerOfToken(token);
+    stop();
+    expect(statements).toHaveLength(1);
+  });
+
+  it('A role that is lost takes its scopes with it at once, and brings them back', async () => {
+    const { person } = await member('admin');
+    const token = await world.token(person, acme, { scopes: ['projects:write', 'projects:read'] });
+    const scopes = async () => [...(await callerOfToken(token))!.scopes];
+    expect(await scopes()).toEqual(['projects:write', 'projects:read']);
+    await world.knex('memberships').where({ userId: person.id }).update({ role: 'viewer' });
+    expect(await scopes()).toEqual(['projects:read']);
+    await world.knex('memberships').where({ userId: person.id }).update({ role: 'owner' });
+    expect(await scopes()).toEqual(['projects:write', 'projects:read']);
+  });
+
+  it('401 · a person who has left the organization leaves the token behind, dead', async () => {
+    const { person } = await member('admin');
+    const token = await world.token(person, acme);
+    await world.knex('memberships').where({ userId: person.id }).delete();
+    expect(await callerOfToken(token)).toBeNull();
+    expect((await world.rest('GET', '/me', { token })).status).toBe(401);
+  });
+
+  it('401 · from the millisecond on in which it expires', async () => {
+    const { body: made } = await create({ name: 'Day', expiresInDays: 1 });
+    world.clock.turn(days(1) - 1);
+    expect(await callerOfToken(made.token)).not.toBeNull();
+    world.clock.turn(1);
+    expect(await callerOfToken(made.token)).toBeNull();
+    expect((await world.rest('GET', '/me', { token: made.token })).status).toBe(401);
+    alicesSession = await world.session(alice, acme.id);
+  });
+
+  it('401 · a token of a project that was deleted is gone with it', async () => {
+    const owner = await world.token(alice, acme);
+    const doomed = await makeProject(owner, 'acme/doomed');
+    const token = await world.token(alice, acme, { scopes: ['projects:read'], projectId: doomed });
+    await world.rest('DELETE', `/projects/${doomed}`, { token: owner });
+    expect(await callerOfToken(token)).toBeNull();
+  });
+
+  it.each(['', 'pat_', 'pat_wrong', 'nonsense', `pat_${'x'.repeat(43)}`, 'pat_ü'])('Nobody: %j', async (secret) => {
+    expect(await callerOfToken(secret)).toBeNull();
+  });
+
+  const lastUse = async (token: string): Promise<number | null> =>
+    (
+      await world
+        .knex('tokens')
+        .where({ digest: digest(token) })
+        .first()
+    ).lastUsedAt;
+
+  it('Its last use is kept to the minute, and two hundred uses at once write once', async () => {
+    const token = await world.token(alice, acme);
+    const updates: string[] = [];
+    const stop = watchStatements((statement) => statement.startsWith('update tokens') && updates.push(statement));
+    const used = present();
+    await Promise.all(Array.from({ length: 200 }, () => callerOfToken(token)));
+    await vi.waitFor(async () => expect(await lastUse(token)).toBe(used));
+
+    world.clock.turn(lifetimes.lastUsedStep - 1);
+    await callerOfToken(token);
+    expect(updates).toHaveLength(1);
+
+    world.clock.turn(1);
+    await callerOfToken(token);
+    await vi.waitFor(async () => expect(await lastUse(token)).toBe(used + lifetimes.lastUsedStep));
+    expect(updates).toHaveLength(2);
+    stop();
+    expect(await listed(token)).toBe(used + lifetimes.lastUsedStep);
+  });
+
+  const listed = async (token: string) => {
+    const { id } = await world
+      .knex('tokens')
+      .where({ digest: digest(token) })
+      .first();
+    return (await list()).body.data.find((one: { id: string }) => one.id === id).lastUsedAt;
+  };
+
+  it('A use that can’t be noted fails no request, and the next one tries again', async () => {
+    const token = await world.token(alice, acme);
+    await world.knex.raw(
+      `create function refuse() returns trigger language plpgsql as 'begin raise exception ''no''; end'`,
+    );
+    await world.knex.raw('create trigger refuse before update on tokens for each row execute function refuse()');
+    const seen: string[] = [];
+    const stop = watchStatements((statement) => seen.push(statement));
+    expect((await world.rest('GET', '/me', { token })).status).toBe(200);
+    await vi.waitFor(() => expect(seen.some((statement) => statement.startsWith('update tokens'))).toBe(true));
+    stop();
+    await world.knex.raw('drop function refuse cascade');
+    await vi.waitFor(async () => {
+      await callerOfToken(token);
+      expect(await lastUse(token)).toBe(present());
+    });
+  });
+});
+
+describe('The tokens of internal services', () => {
+  it('Act as a service with the one scope that no person grants', async () => {
+    const made = await createServiceToken({ name: 'runtime' });
+    expect(made).toEqual({
+      id: expect.stringMatching(/^svc_[0-9a-f]{32}$/),
+      name: 'runtime',
+      orgId: null,
+      scopes: ['runtime:report'],
+      createdAt: present(),
+      token: expect.stringMatching(/^srv_[\w-]{43}$/),
+    });
+    expect(await callerOfServiceToken(made.token)).toEqual({
+      principalType: 'service',
+      credentialId: made.id,
+      userId: null,
+      orgId: null,
+      role: null,
+      scopes: new Set(['runtime:report']),
+      projectId: null,
+    });
+    const [row] = await world.knex('service_tokens').where({ id: made.id });
+    expect(row.digest).toEqual(digest(made.token));
+  });
+
+  it('Can belong to one organization, never expire, and end at once when they are revoked', async () => {
+    const { id, token } = await createServiceToken({ name: 'runtime', orgId: acme.id });
+    world.clock.turn(days(400));
+    expect((await callerOfServiceToken(token))?.orgId).toBe(acme.id);
+    const revoked = await revokeServiceToken(id);
+    expect(revoked).toEqual({ id, revokedAt: present() });
+    expect(await callerOfServiceToken(token)).toBeNull();
+    expect((await world.rest('GET', '/me', { token })).status).toBe(401);
+    world.clock.turn(hours(1));
+    expect(await revokeServiceToken(id)).toEqual(revoked);
+    await expect(revokeServiceToken('svc_unknown')).rejects.toMatchObject({ status: 404 });
+    expect(await callerOfServiceToken('srv_wrong')).toBeNull();
+  });
+
+  it('Note their last use to the minute', async () => {
+    const { id, token } = await createServiceToken({ name: 'runtime' });
+    const lastUse = async () => (await world.knex('service_tokens').where({ id }).first()).lastUsedAt;
+    await callerOfServiceToken(token);
+    await vi.waitFor(async () => expect(await lastUse()).toBe(present()));
+    world.clock.turn(seconds(59));
+    await callerOfServiceToken(token);
+    expect(await lastUse()).toBe(present() - seconds(59));
+  });
+
+  it('403 · reach no field of people: each names the scope that is missing', async () => {
+    const token = await world.service();
+    const { status, body } = await world.rest('GET', '/projects', { token });
+    expect(status).toBe(403);
+    expect(body.description).toContain('missing-scope:projects:read');
+  });
+});

@@ -1,0 +1,91 @@
+// Backups of a database that is being written to, and their way back into a new folder.
+import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import path from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { backUp, restore } from '#foundation/backup.ts';
+import { type EmbeddedDatabase, startEmbeddedDatabase } from '#foundation/embedded-database.ts';
+import { temporaryHome } from '../global-setup.ts';
+
+const top = temporaryHome();
+const place = (name: string) => path.join(top, name);
+let database: EmbeddedDatabase;
+let client: pg.Client;
+
+beforeAll(async () => {
+  // So little room for its log that it throws away what it can while the copy is made.
+  const settings = { max_wal_size: '32MB', min_wal_size: '32MB', max_wal_senders: 2 };
+  database = await startEmbeddedDatabase({ home: place('home'), settings });
+  client = new pg.Client(database.connection);
+  await client.connect();
+  await client.query(`
+    create table written (n integer primary key, filler text);
+    create table whole as select n, repeat('x', 200) as filler from generate_series(1, 20000) n`);
+});
+
+afterAll(async () => {
+  await client.end();
+  await database.stop();
+  rmSync(top, { recursive: true });
+});
+
+it('A backup taken while rows are written and files come and go is restored without a gap', async () => {
+  let written = 0;
+  let done = false;
+  const writer = async () => {
+    while (!done) {
+      await client.query(`insert into written values (${written + 1}, repeat('y', 5000))`);
+      written++;
+      await client.query(
+        'drop table if exists passing; create table passing as select 1; checkpoint; select pg_switch_wal()',
+      );
+    }
+  };
+  const writing = writer();
+  await vi.waitUntil(() => written >= 5);
+  const before = written;
+  const { folder } = await backUp(database.connection, database.data, place('backup'));
+  const after = written;
+  done = true;
+  await writing;
+  expect(folder).toBe(place('backup'));
+  expect(existsSync(place('backup.partial'))).toBe(false);
+  expect(statSync(path.join(folder, 'password')).mode & 0o777).toBe(0o600);
+  const slots = await client.query('select from pg_replication_slots');
+  expect(slots.rowCount).toBe(0);
+
+  await restore(folder, place('restored'));
+  const restored = await startEmbeddedDatabase({ home: place('restored') });
+  const reader = new pg.Client(restored.connection);
+  await reader.connect();
+  const { rows } = await reader.query(
+    'select count(*)::int as found, max(n) as highest, (select count(*)::int from whole) as whole from written',
+  );
+  await reader.end();
+  await restored.stop();
+  expect(rows[0]).toEqual({ found: rows[0].highest, highest: rows[0].highest, whole: 20_000 });
+  expect(rows[0].highest).toBeGreaterThanOrEqual(before);
+  expect(after).toBeGreaterThan(before);
+});
+
+it('An external database is left to its own tools', async () => {
+  await expect(backUp(database.connection, undefined, place('external'))).rejects.toThrow(
+    'back it up with its own tools',
+  );
+  expect(existsSync(place('external'))).toBe(false);
+});
+
+it('Nothing is written over: neither another backup nor a database', async () => {
+  mkdirSync(place('taken'));
+  await expect(backUp(database.connection, database.data, place('taken'))).rejects.toThrow('exists already');
+  await backUp(database.connection, database.data, place('second'));
+  await expect(restore(place('second'), place('home'))).rejects.toThrow('is in use by another service process');
+  await restore(place('second'), place('twice'));
+  await expect(restore(place('second'), place('twice'))).rejects.toThrow('holds a database already');
+});
+
+it('A backup that broke off is not restored', async () => {
+  mkdirSync(path.join(place('broken'), 'data'), { recursive: true });
+  await expect(restore(place('broken'), place('from-broken'))).rejects.toThrow('holds no complete backup');
+  expect(existsSync(place('from-broken'))).toBe(false);
+});

@@ -1,0 +1,201 @@
+// The table of database faults, with errors as a real server and real libraries raise them, and the retry that reads it.
+import knexFactory, { type Knex } from 'knex';
+import { Model } from 'objection';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { databaseFault, isUniqueViolation, retrying } from '#foundation/database-errors.ts';
+import { emptyDatabase, type FreshDatabase } from '../database.ts';
+
+let fresh: FreshDatabase;
+let knex: Knex;
+
+const silent = { warn() {}, error() {}, debug() {}, deprecate() {} };
+const open = (extra: object = {}, pool: object = {}) =>
+  knexFactory({
+    client: 'pg',
+    log: silent,
+    connection: { ...fresh.connection, ...extra },
+    pool: { min: 0, max: 4, ...pool },
+  });
+
+/** What the call throws; a call that succeeds is a failed test. */
+async function thrownBy(call: () => PromiseLike<unknown>): Promise<Error> {
+  const outcome = await Promise.resolve(call()).then(
+    () => undefined,
+    (error: Error) => error,
+  );
+  if (!outcome) throw new Error('nothing was thrown');
+  return outcome;
+}
+
+beforeAll(async () => {
+  fresh = await emptyDatabase();
+  knex = open();
+  await knex.raw(
+    'create table places (id int constraint places_pkey primary key, name text constraint places_name unique)',
+  );
+  await knex('places').insert([
+    { id: 1, name: 'one' },
+    { id: 2, name: 'two' },
+  ]);
+});
+
+afterAll(async () => {
+  await knex.destroy();
+  await fresh.drop();
+});
+
+class Place extends Model {
+  static override tableName = 'places';
+}
+
+describe('Errors of a real server', () => {
+  it('A duplicate key is final and names its constraint, through knex and through Objection alike', async () => {
+    const row = { id: 3, name: 'one' };
+    for (const insert of [() => knex('places').insert(row), () => Place.query(knex).insert(row as never)]) {
+      const error = await thrownBy(insert);
+      expect(databaseFault(error)).toBe('final');
+      expect(isUniqueViolation(error)).toBe(true);
+      expect(isUniqueViolation(error, 'places_name')).toBe(true);
+      expect(isUniqueViolation(error, 'places_pkey')).toBe(false);
+    }
+  });
+
+  it('A statement that took too long is overload', async () => {
+    const slow = () =>
+      knex.transaction(async (trx) => {
+        await trx.raw('set local statement_timeout = 20');
+        await trx.raw('select pg_sleep(5)');
+      });
+    expect(databaseFault(await thrownBy(slow))).toBe('overload');
+  });
+
+  it('A row that another transaction holds may be tried again', async () => {
+    const holder = await knex.transaction();
+    await holder('places').where({ id: 1 }).forUpdate();
+    const error = await thrownBy(() => knex('places').where({ id: 1 }).forUpdate().noWait());
+    await holder.rollback();
+    expect(databaseFault(error)).toBe('retry');
+  });
+
+  it('A serialization failure may be tried again', async () => {
+    const reader = await knex.transaction({ isolationLevel: 'repeatable read' });
+    await reader('places').where({ id: 1 });
+    await knex('places').where({ id: 1 }).update({ name: 'uno' });
+    const error = await thrownBy(() => reader('places').where({ id: 1 }).update({ name: 'un' }));
+    await reader.rollback();
+    expect(databaseFault(error)).toBe('retry');
+  });
+
+  it('A connection that an administrator ends has an unknown outcome, and so has a read that timed out', async () => {
+    const client = new pg.Client(fresh.connection);
+    client.on('error', () => {});
+    await client.connect();
+    const ended = await thrownBy(() => client.query('select pg_terminate_backend(pg_backend_pid())'));
+    expect(databaseFault(ended)).toBe('unknown');
+    const impatient = open({ query_timeout: 20 });
+    expect(databaseFault(await thrownBy(() => impatient.raw('select pg_sleep(0.1)')))).toBe('unknown');
+    await impatient.destroy();
+  });
+
+  it('An exhausted pool is overload', async () => {
+    const small = open({}, { max: 1, acquireTimeoutMillis: 500 });
+    const holder = await small.transaction();
+    expect(databaseFault(await thrownBy(() => small.raw('select 1')))).toBe('overload');
+    await holder.rollback();
+    await small.destroy();
+  });
+
+  it('A server that is not there may be tried again, by socket and by port', async () => {
+    for (const nowhere of [
+      { host: '/tmp/no-such-folder' },
+      { host: '127.0.0.1', port: 1 },
+      { host: 'localhost', port: 1 },
+    ]) {
+      const lost = open(nowhere);
+      expect(databaseFault(await thrownBy(() => lost.raw('select 1')))).toBe('retry');
+      await lost.destroy();
+    }
+  });
+
+  it('A wrong password and a mistake in the SQL are final', async () => {
+    const stranger = open({ password: 'wrong' });
+    expect(databaseFault(await thrownBy(() => stranger.raw('select 1')))).toBe('final');
+    await stranger.destroy();
+    expect(databaseFault(await thrownBy(() => knex.raw('select nonsense')))).toBe('final');
+  });
+});
+
+describe('The table of faults', () => {
+  const coded = (code: string, more: object = {}) => Object.assign(new Error('as raised'), { code, ...more });
+
+  it.each([
+    ['retry', ['40001', '40P01', '55P03', '57P03', '53300', '25006', '08001', '08004', 'ECONNREFUSED', 'EHOSTUNREACH']],
+    ['unknown', ['57P01', '57P02', '08003', '08006', '08007', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT']],
+    ['overload', ['57014']],
+    ['final', ['22001', '23503', '42P01', '28P01', '28000', '25P02', 'P0001']],
+  ])('These codes mean %s', (fault, codes) => {
+    for (const code of codes) expect([code, databaseFault(coded(code))]).toEqual([code, fault]);
+  });
+
+  it.each([
+    ['select 1 - Connection terminated unexpectedly', 'unknown'],
+    ['Query read timeout', 'unknown'],
+    ['timeout expired', 'retry'],
+    ['Client has encountered a connection error and is not queryable', 'retry'],
+  ])('The words "%s" mean %s', (message, fault) => {
+    expect(databaseFault(new Error(message))).toBe(fault);
+  });
+
+  it('A wrapped error is judged by what it wraps', () => {
+    const wrapped = Object.assign(new Error('wrapped'), { nativeError: coded('40P01') });
+    expect(databaseFault(wrapped)).toBe('retry');
+    expect(databaseFault(new Error('migration failed', { cause: coded('42601') }))).toBe('final');
+  });
+
+  it('What does not come from a database is no database fault', () => {
+    const missingFile = coded('ENOENT', { syscall: 'open' });
+    for (const thrown of [new Error('plain'), missingFile, coded('EACCES'), 'a string', undefined, null]) {
+      expect(databaseFault(thrown)).toBeNull();
+      expect(isUniqueViolation(thrown)).toBe(false);
+    }
+  });
+});
+
+describe('retrying', () => {
+  const busy = Object.assign(new Error('deadlock'), { code: '40P01' });
+
+  it('Does the whole work again after pauses of 50 to 500 ms until it succeeds', async () => {
+    const pauses: number[] = [];
+    let tries = 0;
+    const work = async () => {
+      if (++tries < 4) throw busy;
+      return 'done';
+    };
+    expect(await retrying(work, { budgetMs: 30_000, sleep: async (ms) => pauses.push(ms) })).toBe('done');
+    expect(pauses).toHaveLength(3);
+    for (const pause of pauses) expect(pause).toSatisfy((ms: number) => ms >= 50 && ms <= 500);
+  });
+
+  it('Gives up with the last error when the budget is spent', async () => {
+    let waited = 0;
+    const work = async () => {
+      throw busy;
+    };
+    const sleep = async (ms: number) => (waited += ms);
+    await expect(retrying(work, { budgetMs: 2_000, sleep })).rejects.toBe(busy);
+    expect(waited).toBeLessThanOrEqual(2_000);
+    expect(waited).toBeGreaterThan(1_400);
+  });
+
+  it('Never repeats what may have been applied', async () => {
+    const lost = Object.assign(new Error('gone'), { code: 'ECONNRESET' });
+    let tries = 0;
+    const work = async () => {
+      tries++;
+      throw lost;
+    };
+    await expect(retrying(work, { budgetMs: 30_000 })).rejects.toBe(lost);
+    expect(tries).toBe(1);
+  });
+});

@@ -1,0 +1,38 @@
+// The template tag escapes everything that is not HTML itself.
+import { describe, expect, it } from 'vitest';
+import { type HtmlValue, html, htmlText, raw } from '#foundation/html.ts';
+
+const text = (value: HtmlValue) => htmlText(html`<p title="${value}">${value}</p>`);
+
+describe('html', () => {
+  it('escapes what a caller wrote, in text and in attributes', () => {
+    expect(text(`<script>alert("1")</script> & 'x'`)).toBe(
+      '<p title="&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; &#39;x&#39;">' +
+        '&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; &#39;x&#39;</p>',
+    );
+  });
+
+  it('keeps html inside html, lists joined', () => {
+    const names = ['<a>', 'b'];
+    expect(htmlText(html`<ul>${names.map((name) => html`<li>${name}</li>`)}</ul>`)).toBe(
+      '<ul><li>&lt;a&gt;</li><li>b</li></ul>',
+    );
+  });
+
+  it('writes numbers, zero too, and nothing for null, undefined and false', () => {
+    expect(htmlText(html`${0}|${12}|${null}|${undefined}|${false}|${[]}`)).toBe('0|12||||');
+  });
+
+  it('escapes the members of a list that are text', () => {
+    expect(htmlText(html`${['<', ['>', raw('<br>')]]}`)).toBe('&lt;&gt;<br>');
+  });
+
+  it('lets raw text through', () => {
+    expect(htmlText(html`${raw('<b>ours</b>')}`)).toBe('<b>ours</b>');
+  });
+
+  it('takes no look-alike for html: an object from JSON has no markup', () => {
+    const forged = JSON.parse('{"markup":"<script>","Symbol(markup)":"<script>"}');
+    expect(() => htmlText(html`${forged}`)).toThrow(TypeError);
+  });
+});

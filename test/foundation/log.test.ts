@@ -1,0 +1,243 @@
+// The log: one JSON line per event, and no secret in any of them, however it got there.
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { setClock } from '#foundation/clock.ts';
+import type { Exchange } from '#foundation/http.ts';
+import { newId } from '#foundation/ids.ts';
+import { type Log, openLog, scrub } from '#foundation/log.ts';
+import { newSecret } from '#foundation/secrets.ts';
+
+let text = '';
+let log: Log;
+const lines = () =>
+  text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+
+beforeEach(() => {
+  setClock(() => Date.UTC(2026, 10, 21, 9));
+  text = '';
+  const write = (line: string): void => {
+    text += line;
+  };
+  log = openLog({ level: 'info', destination: { write } });
+});
+afterEach(() => setClock());
+
+const exchange = (over: object = {}, res: object = {}): Exchange =>
+  ({
+    req: { method: 'GET', url: '/v1/projects/prj_1?code=abc', headers: { authorization: 'Bearer x' } },
+    res: { headersSent: true, statusCode: 200, ...res },
+    path: '/v1/projects/prj_1',
+    search: 'code=abc',
+    requestId: 'req_1',
+    address: '127.0.0.1',
+    route: '/projects/{projectId}',
+    credentialId: 'tok_1',
+    ...over,
+  }) as unknown as Exchange;
+
+describe('A line', () => {
+  it('Is JSON with level, time and words', () => {
+    log.info({ port: 4000 }, 'listening');
+    expect(text).toBe('{"level":"info","time":"2026-11-21T09:00:00.000Z","port":4000,"msg":"listening"}\n');
+  });
+
+  it('Below the level there is none', () => {
+    log.debug('unheard');
+    expect(text).toBe('');
+  });
+
+  it('Of a request says how it went, by its route and never by its path', () => {
+    log.request('rest', exchange(), 1.23456);
+    expect(lines()).toEqual([
+      {
+        level: 'info',
+        time: '2026-11-21T09:00:00.000Z',
+        requestId: 'req_1',
+        surface: 'rest',
+        method: 'GET',
+        route: '/projects/{projectId}',
+        status: 200,
+        ms: 1.23,
+        address: '127.0.0.1',
+        credentialId: 'tok_1',
+        msg: 'request',
+      },
+    ]);
+  });
+
+  it('Of a request is an error from 500 on, and 499 when the client left before an answer', () => {
+    for (const res of [{ statusCode: 499 }, { statusCode: 500 }, { headersSent: false }]) {
+      log.request('rest', exchange({}, res), 1);
+    }
+    expect(lines().map(({ level, status }) => [level, status])).toEqual([
+      ['info', 499],
+      ['error', 500],
+      ['info', 499],
+    ]);
+  });
+
+  it('Of a fault holds the error with what caused it, and none of its members', () => {
+    const cause = Object.assign(new Error('duplicate key'), { code: '23505', detail: 'Key (email)=(a@b.c)' });
+    const error = Object.assign(new TypeError('no insert', { cause }), { client: { password: 'x' } });
+    log.fault(exchange(), error);
+    expect(lines()).toEqual([
+      {
+        level: 'error',
+        time: '2026-11-21T09:00:00.000Z',
+        requestId: 'req_1',
+        method: 'GET',
+        route: '/projects/{projectId}',
+        credentialId: 'tok_1',
+        err: {
+          name: 'TypeError',
+          message: 'no insert',
+          stack: error.stack,
+          cause: { name: 'Error', message: 'duplicate key', code: '23505', stack: cause.stack },
+        },
+        msg: 'fault',
+      },
+    ]);
+  });
+
+  it('Takes whatever is thrown', () => {
+    for (const thrown of ['words', null, undefined, 7]) log.fault(exchange(), thrown);
+    expect(lines().map(({ err }) => err)).toEqual(['words', null, undefined, 7]);
+  });
+});
+
+const jwt = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ1c3JfMSJ9.c2lnbmF0dXJlLW9mLXRoZS10b2tlbg';
+const ours = ['pat_', 'agt_', 'oat_', 'ort_', 'clm_', 'cvt_', 'srv_', 'new_', ''] as const;
+
+describe('No secret is in a line', () => {
+  it.each(ours)('Made with the prefix %j: as a message, in a member, in a list, in a stack, in a cause', (prefix) => {
+    // Many, because chance decides which characters a secret begins and ends with.
+    for (let i = 0; i < 200; i++) {
+      const secret = newSecret(prefix);
+      const error = new Error(`refused ${secret}`, { cause: new Error(`'${secret}'`) });
+      log.error(
+        { err: error, given: secret, deep: { list: [secret] }, url: `https://x.example/a/${secret}?b=${secret}` },
+        secret,
+      );
+      expect(text).not.toContain(secret.slice(prefix.length + 4, -4));
+      text = '';
+    }
+  });
+
+  it('In part, as some logs cut it', () => {
+    const secret = newSecret('pat_');
+    log.info(`token ${secret.slice(0, 16)}…`);
+    expect(lines()[0].msg).toBe('token pat_[redacted]…');
+  });
+
+  it('A JWT, signed or not', () => {
+    const [head, body] = jwt.split('.');
+    log.info({ sent: jwt, unsigned: `${head}.${body}.` }, `assertion ${jwt}`);
+    expect(text).not.toContain(head);
+    expect(text).not.toContain(body);
+  });
+
+  it.each([
+    'authorization',
+    'Authorization',
+    'proxy-authorization',
+    'cookie',
+    'set-cookie',
+    'token',
+    'access_token',
+    'accessToken',
+    'refresh_token',
+    'claim_token',
+    'id_token',
+    'assertion',
+    'identity_assertion',
+    'client_assertion',
+    'password',
+    'secret',
+    'client_secret',
+    'clientSecret',
+    'secretKey',
+    'credentials',
+    'user_code',
+    'userCode',
+    'code_verifier',
+  ])('A member called %s, wherever it stands and whatever is in it', (name) => {
+    const hidden = 'hun"ter\\2';
+    log.info({ [name]: hidden, req: { headers: { [name]: [hidden, 'hun'] } }, after: 'kept' });
+    expect(text).not.toContain('hun');
+    expect(lines()[0]).toMatchObject({
+      [name]: '[redacted]',
+      req: { headers: { [name]: '[redacted]' } },
+      after: 'kept',
+    });
+  });
+
+  it.each(['123456', 'WDJB-MJHT', 'WDJBMJHT', 'a1b2c3d4', 'kq3Zr-0bT_9Lx2'])('A code such as %s', (code) => {
+    log.info({ code, body: { code } });
+    expect(lines()[0]).toMatchObject({ code: '[redacted]', body: { code: '[redacted]' } });
+  });
+
+  it.each(['23505', '08P01', 'ECONNREFUSED', 'ERR_STREAM_DESTROYED', 'missing_scope'])(
+    'The code of an error is none: %s stays',
+    (code) => {
+      log.info({ code });
+      expect(lines()[0].code).toBe(code);
+    },
+  );
+
+  it.each([
+    ['a query', 'GET /callback?code=s3cr3t&state=1', 'GET /callback?code=[redacted]&state=1'],
+    ['a form', 'grant_type=x&assertion=s3cr3t', 'grant_type=x&assertion=[redacted]'],
+    ['a link', 'https://x.example/link?token=s3cr3t', 'https://x.example/link?token=[redacted]'],
+    ['a header', 'authorization was bearer s3cr3ts3cr3t', 'authorization was bearer [redacted]'],
+    ['a quoted body', 'at {"token":"s3cr3t"} in', 'at {"token":"[redacted]"} in'],
+    ['a database address', 'postgres://app:s3cr3t@db/app', 'postgres://[redacted]@db/app'],
+    ['a mail address of a server', 'smtps://u%40x:s3cr3t@mail', 'smtps://[redacted]@mail'],
+  ])('In %s', (_, message, cleaned) => {
+    log.info(message);
+    expect(lines()[0].msg).toBe(cleaned);
+    expect(scrub(message)).toBe(cleaned);
+  });
+});
+
+describe('What is no secret stays', () => {
+  it.each([
+    newId('token'),
+    newId('organization'),
+    'usr_0193f0c2a1b2c3d4e5f60718293a4b5c',
+    'a7c1e0f2b3d4c5b6a7988d7c6b5a4f3e2d1c0b9a',
+    '3e25960a79dbc69b674cd4ec67a72c62cfb1ecd6bb2bcd68fd4ec2cf1e2a0f11',
+    'insert into projects_of_organizations_with_very_long_names values',
+    'cursor: must be the nextCursor of this list with the same filter.',
+    'The bearer token is malformed, unknown, expired, revoked or made for another resource.',
+    'https://api.example/v1/projects',
+    'mail to alice@example.com was put into the development mailbox: Your sign-in code is 123456',
+  ])('%s', (message) => {
+    log.info(message);
+    expect(lines()[0].msg).toBe(message);
+  });
+});
+
+describe('On standard output', () => {
+  const run = (program: string) => {
+    const root = fileURLToPath(new URL('../..', import.meta.url));
+    const node = ['--conditions=source', '--import', 'tsx', '--input-type=module', '--eval'];
+    const code = `import { openLog } from '#foundation/log.ts'; const log = openLog({ level: 'info' }); ${program}`;
+    return spawnSync(process.execPath, [...node, code], { cwd: root, encoding: 'utf8' });
+  };
+
+  it('All that was gathered is written before the process ends, also when it ends itself', () => {
+    const { stdout } = run('for (let i = 0; i < 5000; i++) log.info({ i }); process.exit(0)');
+    const written = stdout.trimEnd().split('\n');
+    expect(written).toHaveLength(5_000);
+    expect(JSON.parse(written.at(-1)!).i).toBe(4_999);
+  });
+
+  it('A line alone does not wait for others', () => {
+    const program = "log.info('one'); setTimeout(() => process.kill(process.pid, 'SIGKILL'), 600)";
+    expect(run(program).stdout).toContain('"msg":"one"');
+  });
+});

@@ -1,0 +1,109 @@
+// Mail leaves by a real SMTP server (RFC 5321), or stays in the development mailbox.
+import { SMTPServer } from 'smtp-server';
+import { afterEach, describe, expect, it } from 'vitest';
+import { setClock } from '#foundation/clock.ts';
+import { developmentMailbox, openMail, sendMail } from '#foundation/mail.ts';
+import type { Problem } from '#foundation/problem.ts';
+
+const mail = { to: 'alice@example.com', subject: 'Your sign-in code', text: 'Your code is 042917.\n' };
+
+interface Taken {
+  from: string;
+  to: string[];
+  source: string;
+}
+
+const servers: SMTPServer[] = [];
+
+/** A real SMTP server on a port of its own; gives its address and the mails it took. */
+async function smtpServer(refuse?: string): Promise<{ url: string; taken: Taken[] }> {
+  const taken: Taken[] = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onRcptTo: (_address, _session, done) => done(refuse ? new Error(refuse) : null),
+    onData(stream, session, done) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        const { mailFrom, rcptTo } = session.envelope;
+        taken.push({
+          from: mailFrom ? mailFrom.address : '',
+          to: rcptTo.map((recipient) => recipient.address),
+          source: Buffer.concat(chunks).toString(),
+        });
+        done();
+      });
+    },
+  });
+  servers.push(server);
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  return { url: `smtp://127.0.0.1:${(server.server.address() as { port: number }).port}`, taken };
+}
+
+afterEach(async () => {
+  setClock();
+  await Promise.all(servers.splice(0).map((server) => new Promise<void>((closed) => server.close(closed))));
+});
+
+describe('mail by SMTP', () => {
+  it('hands a mail over to a server, and keeps nothing', async () => {
+    const { url, taken } = await smtpServer();
+    const lines: string[] = [];
+    openMail({ smtpUrl: url, from: 'Console <console@example.com>', log: (line) => lines.push(line) });
+    await sendMail({ ...mail, subject: 'Zürich\r\nBcc: eve@example.com' });
+    expect(taken).toHaveLength(1);
+    expect(taken[0]).toMatchObject({ from: 'console@example.com', to: ['alice@example.com'] });
+    const [head = '', body = ''] = taken[0]!.source.split('\r\n\r\n');
+    expect(head).toContain('From: Console <console@example.com>');
+    expect(head).toContain('To: alice@example.com');
+    expect(head).not.toMatch(/^Bcc:/m);
+    expect(body).toContain('Your code is 042917.');
+    expect(lines).toEqual([]);
+    expect(developmentMailbox()).toBeNull();
+  });
+
+  it('502 · says that the server did not take it; the text is not in the log', async () => {
+    const { url } = await smtpServer('no such mailbox');
+    const lines: string[] = [];
+    openMail({ smtpUrl: url, from: 'console@example.com', log: (line) => lines.push(line) });
+    const problem = (await sendMail(mail).catch((error: unknown) => error)) as Problem;
+    expect(problem.status).toBe(502);
+    expect(problem.body).toEqual({
+      category: 'infrastructure',
+      title: 'Upstream failed',
+      description: 'The mail could not be handed over to the mail server. Try again in a few minutes.',
+      retryable: true,
+      code: 'upstream_failed',
+    });
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain('no such mailbox');
+    expect(lines[0]).not.toContain('042917');
+  });
+
+  it('502 · when nobody listens there', async () => {
+    openMail({ smtpUrl: 'smtp://127.0.0.1:1', from: 'console@example.com', log: () => {} });
+    await expect(sendMail(mail)).rejects.toMatchObject({ status: 502 });
+  });
+});
+
+describe('the development mailbox', () => {
+  it('keeps the mail and prints it, because the developer has no other place to find the code', async () => {
+    setClock(() => 1_795_219_200_000);
+    const lines: string[] = [];
+    openMail({ from: 'console@localhost', log: (line) => lines.push(line) });
+    await sendMail(mail);
+    expect(developmentMailbox()).toEqual([{ ...mail, at: 1_795_219_200_000 }]);
+    expect(lines).toEqual([
+      'mail to alice@example.com was put into the development mailbox: Your sign-in code\n\nYour code is 042917.\n',
+    ]);
+  });
+
+  it('keeps the last hundred, newest first', async () => {
+    openMail({ from: 'console@localhost', log: () => {} });
+    for (let n = 1; n <= 101; n++) await sendMail({ ...mail, subject: `mail ${n}` });
+    const subjects = developmentMailbox()!.map(({ subject }) => subject);
+    expect(subjects).toHaveLength(100);
+    expect([subjects[0], subjects[99]]).toEqual(['mail 101', 'mail 2']);
+  });
+});

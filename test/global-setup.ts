@@ -1,0 +1,105 @@
+// One database server for the whole test run, and in it one migrated template that every test file copies (database.ts).
+// TEST_DATABASE_URL names a server to use instead of an embedded one. Vitest resolves no `#room` imports for this file.
+import { randomBytes } from 'node:crypto';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import pg from 'pg';
+import type { TestProject } from 'vitest/node';
+import { openDatabase } from '../src/foundation/database.ts';
+import { type DatabaseConnection, startEmbeddedDatabase } from '../src/foundation/embedded-database.ts';
+import { migrate } from '../src/foundation/migrations.ts';
+
+export interface TestServer {
+  connection: DatabaseConnection;
+  /** Every database of this run begins with it. */
+  prefix: string;
+  template: string;
+}
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    testServer: TestServer;
+  }
+}
+
+/** For data that nobody will miss: no waiting for the disk. */
+export const careless = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  autovacuum: 'off',
+  checkpoint_timeout: '1h',
+  max_wal_size: '1GB',
+  max_connections: 200,
+};
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const server = await openServer();
+  const prefix = `test_${process.pid}_${randomBytes(3).toString('hex')}_`;
+  const template = `${prefix}template`;
+  await asAdmin(server.connection, `create database ${template}`);
+  const knex = openDatabase({ connection: { ...server.connection, database: template } });
+  await migrate(knex);
+  await knex.destroy();
+  // Nobody may connect: a template with a guest can't be copied.
+  await asAdmin(server.connection, `alter database ${template} with is_template true allow_connections false`);
+  project.provide('testServer', { connection: server.connection, prefix, template });
+  return async () => {
+    await asAdmin(server.connection, `alter database ${template} with is_template false`);
+    const left = await asAdmin(
+      server.connection,
+      `select datname from pg_database where starts_with(datname, '${prefix}')`,
+    );
+    for (const { datname } of left) await asAdmin(server.connection, `drop database ${datname} with (force)`);
+    await server.close();
+  };
+}
+
+async function openServer(): Promise<{ connection: DatabaseConnection; close: () => Promise<void> }> {
+  const url = process.env.TEST_DATABASE_URL;
+  if (url) {
+    const { host, port, user = '', password = '', database = '' } = new pg.Client({ connectionString: url });
+    return { connection: { host, port, user, password, database }, close: async () => {} };
+  }
+  const home = temporaryHome();
+  const { connection, stop } = await startEmbeddedDatabase({ home, settings: careless });
+  const close = async () => {
+    await stop();
+    rmSync(home, { recursive: true });
+  };
+  return { connection, close };
+}
+
+export async function asAdmin(connection: DatabaseConnection, sql: string): Promise<{ datname?: string }[]> {
+  const client = new pg.Client(connection);
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** A folder in memory where there is room for it. Its name tells whose it is: those of killed runs are swept away. */
+export function temporaryHome(): string {
+  const shared = '/dev/shm';
+  const room = existsSync(shared) ? statfsSync(shared) : { bavail: 0, bsize: 0 };
+  const top = room.bavail * room.bsize > 1_000_000_000 ? shared : tmpdir();
+  for (const name of readdirSync(top)) {
+    const pid = /^aep-test-(\d+)-/.exec(name)?.[1];
+    if (pid && !isRunning(Number(pid))) rmSync(path.join(top, name), { recursive: true, force: true });
+  }
+  const home = mkdtempSync(path.join(top, `aep-test-${process.pid}-`));
+  // Open to pass through: under root the server runs as another account.
+  chmodSync(home, 0o755);
+  return home;
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

@@ -1,0 +1,99 @@
+// Relations load in batches: one statement per relation and level, however many rows there are (context.ts).
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Vendor, VendorKind } from '#domain/integrations/model.ts';
+import { createIntegration } from '#domain/integrations/operations.ts';
+import { watchStatements } from '#foundation/database.ts';
+import { openWorld, type World } from '../world.ts';
+
+let world: World;
+let token: string;
+let acme: Awaited<ReturnType<World['found']>>;
+
+beforeAll(async () => {
+  world = await openWorld();
+  const alice = await world.person('Alice');
+  acme = await world.found(alice, 'Acme');
+  token = await world.token(alice, acme);
+  const connect = (vendorKind: VendorKind, vendor: Vendor) =>
+    createIntegration({ orgId: acme.id, vendor, vendorKind, displayName: vendor });
+  await Promise.all([connect('tracker', 'builtin'), connect('scm', 'github'), connect('llm', 'anthropic')]);
+  await addProject(0);
+});
+afterAll(() => world.close());
+
+async function addProject(n: number): Promise<void> {
+  const body = { name: `Project ${n}`, repoFullName: `acme/p${n}` };
+  expect((await world.rest('POST', '/projects', { token, body })).status).toBe(201);
+}
+
+const query = /* GraphQL */ `
+  {
+    projects(limit: 50) {
+      data {
+        name
+        organization {
+          name
+          memberships {
+            role
+            person { name }
+            organization { name }
+          }
+        }
+        trackerConnector { displayName dependentProjectCount }
+        scmConnector { displayName organization { slug } }
+        llmConnector { displayName }
+      }
+    }
+  }
+`;
+
+/** The tables that a request reads or writes, one entry per statement. */
+async function asked(source: string): Promise<{ tables: string[]; body: { data: never; errors?: unknown } }> {
+  const tables: string[] = [];
+  const stop = watchStatements((text) => tables.push(/(?:from|update|into) "?(\w+)/.exec(text)?.[1] ?? text));
+  try {
+    const { body } = await world.graphql(source, { token });
+    expect(body.errors).toBe(undefined);
+    return { tables, body };
+  } finally {
+    stop();
+  }
+}
+
+test('fifty projects with their organization, its members, the people behind them and three connectors cost as much as one', async () => {
+  const one = await asked(query);
+  for (let n = 1; n < 50; n++) await addProject(n);
+  for (const name of ['Bob', 'Carol', 'Dave', 'Erin', 'Frank'])
+    await world.join(acme, await world.person(name), 'member');
+  const fifty = await asked(query);
+
+  const { data } = (
+    fifty.body.data as { projects: { data: { organization: { memberships: { person: unknown }[] } }[] } }
+  ).projects;
+  expect(data).toHaveLength(50);
+  expect(data[49]!.organization.memberships.map(({ person }) => person)).toHaveLength(6);
+  expect(data[49]!.organization.memberships).toContainEqual({
+    role: 'member',
+    person: { name: 'Frank' },
+    organization: { name: 'Acme' },
+  });
+  // The projects are asked twice: for themselves, and for how many of them depend on each connector.
+  const statements = ['integrations', 'memberships', 'organizations', 'people', 'projects', 'projects', 'tokens'];
+  expect(one.tables.sort()).toEqual(statements);
+  expect(fifty.tables.sort()).toEqual(statements);
+});
+
+test('a query of fifty projects and one relation is three statements: the token, the page, the relation', async () => {
+  const { tables } = await asked('{ projects(limit: 50) { data { name organization { name } } } }');
+  expect(tables).toEqual(['tokens', 'projects', 'organizations']);
+});
+
+test('what one operation of a batch has loaded is not kept for another', async () => {
+  const tables: string[] = [];
+  const stop = watchStatements((text) => tables.push(/from "?(\w+)/.exec(text)?.[1] ?? text));
+  const one = { query: '{ projects(limit: 1) { data { organization { name } } } }' };
+  const { body } = await world.request('POST', '/graphql', { token, body: [one, one] });
+  stop();
+  expect(body).toHaveLength(2);
+  expect(tables.filter((table) => table === 'organizations')).toHaveLength(2);
+});

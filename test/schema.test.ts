@@ -1,0 +1,36 @@
+// schema.graphql is what the code says, and what breaks a client is announced (scripts/schema-check.ts).
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { printGraph } from '#graph/print.ts';
+import { schema } from '#schema.ts';
+import { unannounced } from '../scripts/breaking-changes.ts';
+
+test('schema.graphql is what the code says; run `npm run schema` when you meant the change', () => {
+  expect(readFileSync(new URL('../schema.graphql', import.meta.url), 'utf8')).toBe(printGraph(schema));
+});
+
+const before = 'type Query { project(id: String): Project } type Project { id: String! name: String }';
+const withoutName = 'type Query { project(id: String): Project } type Project { id: String! }';
+
+test('a field that is gone breaks clients unless the changelog names its path under Unreleased', async () => {
+  const complaint = ["Project.name: Field 'name' was removed from object type 'Project'"];
+  expect(await unannounced(before, withoutName, '')).toEqual(complaint);
+
+  const written = (entry: string) => `# Changelog\n\n## Unreleased\n\n${entry}\n\n## 1.0.0\n\n- Something else.\n`;
+  expect(await unannounced(before, withoutName, written('- Breaking: `Project.name` is gone.'))).toEqual([]);
+  expect(await unannounced(before, withoutName, written('- Breaking: names are gone\n  (`Project.name`).'))).toEqual(
+    [],
+  );
+  expect(await unannounced(before, withoutName, '## [Unreleased]\n- Breaking: Project.name')).toEqual([]);
+
+  expect(await unannounced(before, withoutName, written('- Changed: `Project.name` is gone.'))).toEqual(complaint);
+  expect(await unannounced(before, withoutName, written('- Breaking: `Project.names`, `Project` too.'))).toEqual(
+    complaint,
+  );
+  const released = '## Unreleased\n\n## 1.0.0\n\n- Breaking: `Project.name` is gone.\n';
+  expect(await unannounced(before, withoutName, released)).toEqual(complaint);
+});
+
+test('what adds to the graph breaks nobody', async () => {
+  expect(await unannounced(withoutName, before, '')).toEqual([]);
+});

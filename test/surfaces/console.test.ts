@@ -1,0 +1,596 @@
+// The console over real HTTP: its pages, its forms, its cookie; and that cookie on the API (design decisions, People).
+import { get } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { scopesOfRole } from '#access/scopes.ts';
+import { createInvite } from '#domain/invites/operations.ts';
+import { organizationsOf } from '#domain/memberships/operations.ts';
+import { openSession } from '#domain/people/session.ts';
+import { createSignInLink } from '#domain/people/sign-in.ts';
+import { bindAddresses } from '#foundation/addresses.ts';
+import { days, minutes } from '#foundation/clock.ts';
+import { sql } from '#foundation/database.ts';
+import { developmentMailbox, openMail } from '#foundation/mail.ts';
+import { ownPath } from '../../src/surfaces/console/visitor.ts';
+import { csrfToken } from '../../src/surfaces/cookie.ts';
+import { type Answer, openWorld, type World } from '../world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+
+let count = 0;
+const address = () => `visitor${++count}@example.com`;
+const codeFor = (to: string): string =>
+  /\b\d{6}\b/.exec(developmentMailbox()!.find((mail) => mail.to === to)!.text)![0];
+const other = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, '0');
+
+type Headers = Record<string, string>;
+const own: Headers = { 'sec-fetch-site': 'same-origin' };
+
+/** A browser: keeps the cookie, sends what browsers send with a form of the page it is on. */
+function browser() {
+  let cookie = '';
+  const keep = (answer: Answer) => {
+    const given = answer.headers.get('set-cookie');
+    if (given) cookie = /Max-Age=0/.test(given) ? '' : given.split(';')[0]!;
+    return answer;
+  };
+  const headers = (more: Headers): Headers => ({ ...(cookie && { cookie }), ...more });
+  return {
+    get cookie() {
+      return cookie;
+    },
+    open: async (path: string, more: Headers = {}) =>
+      keep(await world.request('GET', path, { headers: headers(more) })),
+    async submit(path: string, fields: Record<string, string>, more: Headers = own) {
+      const type = { 'content-type': 'application/x-www-form-urlencoded' };
+      const body = new URLSearchParams(fields).toString();
+      return keep(await world.request('POST', path, { headers: headers({ ...type, ...more }), body }));
+    },
+    /** The token in the forms of a page. */
+    async csrf(path = '/console') {
+      return /name="csrf_token" value="([^"]+)"/.exec((await this.open(path)).body)![1]!;
+    },
+    async signIn(email: string, returnTo = '') {
+      await this.submit('/sign-in', { email, return_to: returnTo });
+      return this.submit('/sign-in/code', { email, code: codeFor(email), return_to: returnTo });
+    },
+  };
+}
+
+const signedIn = async (email: string) => {
+  const tab = browser();
+  await tab.signIn(email);
+  return tab;
+};
+
+describe('every page', () => {
+  const policy =
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+
+  it.each([
+    ['a page', 'GET', '/sign-in', 200],
+    ['an error', 'GET', '/sign-in/code', 405],
+    ['a page that moved on', 'GET', '/console', 303],
+  ])('%s loads nothing foreign, is not framed, cached or referred from', async (_what, method, path, status) => {
+    const { status: answered, headers } = await world.request(method, path);
+    expect(answered).toBe(status);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-security-policy': policy,
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    });
+  });
+
+  it('has no script, and its style and mark come from us', async () => {
+    const { body } = await world.request('GET', '/sign-in');
+    expect(body).not.toMatch(/<script|\son\w+=|style=/i);
+    const addresses = [...body.matchAll(/(?:href|src)="(\/console\/[^"]+)"/g)].map((match) => match[1]!);
+    for (const one of new Set(addresses.filter((path) => path.includes('?v=')))) {
+      const asset = await world.request('GET', one);
+      expect([asset.status, asset.headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable']);
+    }
+    expect(addresses.some((path) => path.startsWith('/console/style.css?v='))).toBe(true);
+  });
+
+  it('405 · is a page too, with Allow and the request id', async () => {
+    const answer = await world.request('DELETE', '/sign-in', { headers: { 'x-request-id': 'req-from-test' } });
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST, HEAD']);
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(answer.body).toContain('<h1>Method not allowed</h1>');
+    expect(answer.body).toContain('req-from-test');
+  });
+
+  it('200 · HEAD is GET without the body', async () => {
+    const answer = await world.request('HEAD', '/sign-in');
+    expect([answer.status, answer.body]).toEqual([200, '']);
+  });
+});
+
+describe('signing in', () => {
+  it('goes from the mail address to the code to the console; the first time opens an account', async () => {
+    const email = address();
+    const tab = browser();
+    expect((await tab.open('/console')).headers.get('location')).toBe('/sign-in?return_to=%2Fconsole');
+    const asked = await tab.submit('/sign-in', { email, return_to: '/console' });
+    expect(asked.status).toBe(200);
+    expect(asked.body).toContain(`<strong>${email}</strong>`);
+    const entered = await tab.submit('/sign-in/code', { email, code: codeFor(email), return_to: '/console' });
+    expect([entered.status, entered.headers.get('location')]).toEqual([303, '/console']);
+    expect(entered.headers.get('set-cookie')).toMatch(
+      /^session=[\w-]{43}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Lax$/,
+    );
+    const home = await tab.open('/console');
+    expect(home.status).toBe(200);
+    expect(home.body).toContain(email);
+    expect(home.body).toContain('Create your organization');
+  });
+
+  it('answers the same for an address with an account and for one without', async () => {
+    const [known, unknown] = [address(), address()];
+    await world.person(known.split('@')[0]!);
+    const [first, second] = [
+      await browser().submit('/sign-in', { email: known }),
+      await browser().submit('/sign-in', { email: unknown }),
+    ];
+    expect(first.status).toBe(200);
+    expect(first.body.replaceAll(known, 'X')).toBe(second.body.replaceAll(unknown, 'X'));
+  });
+
+  it('takes a code with the blanks that mail programs add', async () => {
+    const [email, tab] = [address(), browser()];
+    await tab.submit('/sign-in', { email });
+    const code = codeFor(email);
+    const { status } = await tab.submit('/sign-in/code', { email, code: ` ${code.slice(0, 3)} ${code.slice(3)} ` });
+    expect(status).toBe(303);
+  });
+
+  it('401 · a wrong code brings the form back with words; no cookie', async () => {
+    const [email, tab] = [address(), browser()];
+    await tab.submit('/sign-in', { email });
+    const answer = await tab.submit('/sign-in/code', { email, code: other(codeFor(email)) });
+    expect([answer.status, answer.headers.get('set-cookie')]).toEqual([401, null]);
+    expect(answer.body).toContain('role="alert"');
+    expect(answer.body).toContain('This code is wrong, was used, or is older than ten minutes.');
+    expect(answer.body).toContain('action="/sign-in/code"');
+  });
+
+  it('400 · what is no mail address is shown again, escaped', async () => {
+    const answer = await browser().submit('/sign-in', { email: '"><script>alert(1)</script>' });
+    expect(answer.status).toBe(400);
+    expect(answer.body).toContain('email: must be a mail address');
+    expect(answer.body).toContain('value="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"');
+    expect(answer.body).not.toContain('<script');
+  });
+
+  it('400 · a NUL and a missing field are refused like any other', async () => {
+    expect((await browser().submit('/sign-in', { email: 'a\0@example.com' })).status).toBe(400);
+    expect((await browser().submit('/sign-in/code', { email: address() })).status).toBe(400);
+    expect((await browser().submit('/sign-in/code', { email: address(), code: '\0' })).status).toBe(400);
+  });
+
+  it('429 · the eleventh code within an hour is not sent; Retry-After says when', async () => {
+    const email = address();
+    for (let n = 0; n < 10; n++) await browser().submit('/sign-in', { email });
+    const answer = await browser().submit('/sign-in', { email });
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '3600']);
+    expect(answer.body).toContain('Too many codes were asked for this mail address.');
+  });
+
+  it('502 · says so when the mail server is away', async () => {
+    openMail({ smtpUrl: 'smtp://127.0.0.1:1', from: 'platform@example.com', log: () => {} });
+    const answer = await browser().submit('/sign-in', { email: address() });
+    openMail({ from: 'platform@example.com', log: () => {} });
+    expect(answer.status).toBe(502);
+    expect(answer.body).toContain('The mail could not be handed over to the mail server.');
+  });
+
+  it('replaces the session that the browser had, and ends it', async () => {
+    const email = address();
+    const tab = await signedIn(email);
+    const former = tab.cookie;
+    await tab.signIn(email);
+    expect(tab.cookie).not.toBe(former);
+    expect((await world.request('GET', '/console', { headers: { cookie: former } })).status).toBe(303);
+    expect((await tab.open('/console')).status).toBe(200);
+  });
+
+  it('303 · who is signed in already goes straight on', async () => {
+    const tab = await signedIn(address());
+    const answer = await tab.open('/sign-in?return_to=%2Fconsole%3Fa%3D1');
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/console?a=1']);
+  });
+
+  it('403 · not from a form of another site: nobody is signed in to a stranger’s account', async () => {
+    const email = address();
+    const tab = browser();
+    await tab.submit('/sign-in', { email });
+    const fields = { email, code: codeFor(email) };
+    const foreign: Headers[] = [
+      {},
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { 'sec-fetch-site': 'none' },
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      { origin: `${world.url}.evil.example` },
+      { 'sec-fetch-site': 'cross-site', origin: world.url },
+    ];
+    for (const headers of foreign) {
+      const answer = await tab.submit('/sign-in/code', fields, headers);
+      expect([headers, answer.status, answer.headers.get('set-cookie')]).toEqual([headers, 403, null]);
+    }
+    expect((await tab.submit('/sign-in/code', fields, { origin: world.url })).status).toBe(303);
+  });
+
+  it('415 · only a form is a form', async () => {
+    const headers = { ...own, 'content-type': 'text/plain' };
+    const answer = await world.request('POST', '/sign-in', { headers, body: 'email=a@example.com' });
+    expect(answer.status).toBe(415);
+  });
+
+  it('413 · a body beyond 64 KiB is not read', async () => {
+    const answer = await browser().submit('/sign-in', { email: 'a'.repeat(70_000) });
+    expect(answer.status).toBe(413);
+  });
+});
+
+describe('the way back after sign-in', () => {
+  it.each([
+    ['/console', '/console'],
+    ['/claim?claim_attempt_token=cvt_x&a=b#c', '/claim?claim_attempt_token=cvt_x&a=b#c'],
+    ['console', '/console'],
+    ['//evil.example', '/console'],
+    ['/\\evil.example', '/console'],
+    ['\\\\evil.example', '/console'],
+    ['/\t/evil.example', '/console'],
+    ['https://evil.example/', '/console'],
+    ['https:evil.example', '/console'],
+    ['javascript:alert(1)', '/console'],
+    ['data:text/html,x', '/console'],
+    ['http://user@evil.example', '/console'],
+    ['http://[', '/console'],
+    ['', '/console'],
+  ])('%j leads to %s', (value, path) => expect(ownPath(value)).toBe(path));
+
+  it('our own origin is own, yet two slashes behind it lead nowhere else', () => {
+    expect(ownPath(`${world.url}/claim?a=1`)).toBe('/claim?a=1');
+    expect(ownPath(`${world.url}//evil.example/x`)).toBe('/evil.example/x');
+    expect(ownPath(`${world.url}/\\/evil.example`)).toBe('/evil.example');
+    expect(ownPath(`blob:${world.url}//evil.example`)).toBe('/console');
+    expect(ownPath(null)).toBe('/console');
+  });
+
+  it('is kept through both forms and followed', async () => {
+    const [email, tab] = [address(), browser()];
+    const page = await tab.open('/sign-in?return_to=%2Fclaim%3Fclaim_attempt_token%3Dcvt_1');
+    expect(page.body).toContain('name="return_to" value="/claim?claim_attempt_token=cvt_1"');
+    const entered = await tab.signIn(email, '/claim?claim_attempt_token=cvt_1');
+    expect(entered.headers.get('location')).toBe('/claim?claim_attempt_token=cvt_1');
+  });
+
+  it('is not followed to another site', async () => {
+    for (const target of ['//evil.example', '/\\evil.example', 'https://evil.example']) {
+      expect((await browser().signIn(address(), target)).headers.get('location')).toBe('/console');
+    }
+  });
+});
+
+describe('a sign-in link', () => {
+  it('is not used up by who only looks at it; the button signs in, once', async () => {
+    const email = address();
+    const link = new URL(await createSignInLink(email));
+    const path = link.pathname + link.search;
+    for (let looks = 0; looks < 3; looks++) {
+      const page = await browser().open(path);
+      expect(page.status).toBe(200);
+      expect(page.body).toMatch(/<form method="post" action="\/sign-in\/link">/);
+    }
+    const tab = browser();
+    const token = link.searchParams.get('token')!;
+    const entered = await tab.submit('/sign-in/link', { token });
+    expect([entered.status, entered.headers.get('location')]).toEqual([303, '/console']);
+    expect((await tab.open('/console')).body).toContain(email);
+    const again = await browser().submit('/sign-in/link', { token });
+    expect([again.status, again.headers.get('set-cookie')]).toEqual([401, null]);
+    expect(again.body).toContain('<h1>Sign-in failed</h1>');
+    expect(again.body).toContain('This sign-in link was used or is older than ten minutes.');
+  });
+
+  it('403 · is not used from another site', async () => {
+    const token = new URL(await createSignInLink(address())).searchParams.get('token')!;
+    expect((await browser().submit('/sign-in/link', { token }, { origin: 'https://evil.example' })).status).toBe(403);
+    expect((await browser().submit('/sign-in/link', { token })).status).toBe(303);
+  });
+});
+
+describe('signing out', () => {
+  it('ends the session, not only the cookie', async () => {
+    const tab = await signedIn(address());
+    const { cookie } = tab;
+    const answer = await tab.submit('/sign-out', { csrf_token: await tab.csrf() });
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/sign-in']);
+    expect(answer.headers.get('set-cookie')).toBe('session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax');
+    expect((await world.request('GET', '/console', { headers: { cookie } })).status).toBe(303);
+  });
+
+  it('403 · takes the token of this very session', async () => {
+    const [tab, stranger] = [await signedIn(address()), await signedIn(address())];
+    for (const csrf_token of [await stranger.csrf(), '', 'x']) {
+      const answer = await tab.submit('/sign-out', { csrf_token });
+      expect(answer.status).toBe(403);
+      expect(answer.body).toContain('This form did not come from a page of ours.');
+    }
+    const csrf_token = await tab.csrf();
+    expect((await tab.submit('/sign-out', { csrf_token }, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    expect((await tab.open('/console')).status).toBe(200);
+  });
+
+  it('303 · without a session leads to sign-in', async () => {
+    const answer = await browser().submit('/sign-out', {});
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/sign-in?return_to=%2Fconsole']);
+  });
+});
+
+describe('the console', () => {
+  it('lets a newcomer create an organization; its name is escaped wherever it stands', async () => {
+    const tab = await signedIn(address());
+    const csrf_token = await tab.csrf();
+    const founded = await tab.submit('/console/organizations', { csrf_token, name: '  <b>Müller & Söhne</b>  ' });
+    expect([founded.status, founded.headers.get('location')]).toEqual([303, '/console']);
+    const { body } = await tab.open('/console');
+    expect(body).toContain('<strong>&lt;b&gt;Müller &amp; Söhne&lt;/b&gt;</strong> <span class="tag">owner</span>');
+    expect(body).toContain('<span class="tag good">Current</span>');
+    expect(body).not.toContain('Create your organization');
+  });
+
+  it.each([
+    ['', 'name: must be at least 1 character'],
+    ['   ', 'name: must be at least 1 character'],
+    ['x'.repeat(121), 'name: must be at most 120 characters'],
+    ['a\0b', 'name: must be text without NUL characters'],
+  ])('400 · an organization is not called %j', async (name, says) => {
+    const tab = await signedIn(address());
+    const answer = await tab.submit('/console/organizations', { csrf_token: await tab.csrf(), name });
+    expect(answer.status).toBe(400);
+    expect(answer.body).toContain(says);
+    expect((await tab.open('/console')).body).toContain('Create your organization');
+  });
+
+  it('shows an invite and accepts it with one press; a second press says what happened', async () => {
+    const alice = await world.person('Alice');
+    const org = await world.found(alice, 'Alice Works');
+    const caller = {
+      principalType: 'cookie' as const,
+      credentialId: 'ses_test',
+      userId: alice.id,
+      orgId: org.id,
+      role: 'owner' as const,
+      scopes: scopesOfRole('owner'),
+      projectId: null,
+    };
+    const email = address();
+    const { id } = await createInvite(caller, { email, role: 'admin' });
+    const tab = await signedIn(email);
+    const home = await tab.open('/console');
+    expect(home.body).toContain('<strong>Alice Works</strong> <span class="tag">admin</span>');
+    expect(home.body).toContain('From Alice, open until <time datetime="2026-');
+    expect(home.body).toContain('Or create an organization of your own');
+    const fields = { csrf_token: await tab.csrf(), invite_id: id };
+    const presses = await Promise.all([
+      tab.submit('/console/invites/accept', fields),
+      tab.submit('/console/invites/accept', fields),
+    ]);
+    expect(presses.map(({ status }) => status).sort()).toEqual([303, 409]);
+    expect(presses.find(({ status }) => status === 409)!.body).toContain('This invite is not open any more: accepted.');
+    expect((await tab.open('/console')).body).toContain('<span class="tag good">Current</span>');
+    const stranger = await signedIn(address());
+    const theirs = { csrf_token: await stranger.csrf(), invite_id: id };
+    expect((await stranger.submit('/console/invites/accept', theirs)).status).toBe(404);
+  });
+
+  it('switches between the organizations of the person, and to no other', async () => {
+    const email = address();
+    const tab = await signedIn(email);
+    const csrf_token = await tab.csrf();
+    await tab.submit('/console/organizations', { csrf_token, name: 'First' });
+    world.clock.turn(1);
+    await tab.submit('/console/organizations', { csrf_token, name: 'Second' });
+    const person = await world.person(email.split('@')[0]!);
+    const [first, second] = await organizationsOf(person.id);
+    const present = async () =>
+      (await world.request('GET', '/v1/me', { headers: { ...own, cookie: tab.cookie } })).body.orgId;
+    expect(await present()).toBe(second!.id);
+    expect((await tab.submit('/console/organization', { csrf_token, org_id: first!.id })).status).toBe(303);
+    expect(await present()).toBe(first!.id);
+    const foreign = await world.found(await world.person('Zoe'), 'Zoe Works');
+    expect((await tab.submit('/console/organization', { csrf_token, org_id: foreign.id })).status).toBe(404);
+    expect(await present()).toBe(first!.id);
+  });
+
+  it('lets people choose their name', async () => {
+    const tab = await signedIn(address());
+    const csrf_token = await tab.csrf();
+    expect((await tab.submit('/console/name', { csrf_token, name: 'Ada' })).status).toBe(303);
+    expect((await tab.open('/console')).body).toContain('<h1>Welcome, Ada</h1>');
+    expect((await tab.submit('/console/name', { csrf_token, name: '' })).status).toBe(400);
+  });
+
+  it('303 · sends who is not signed in to sign in, and back to the very page', async () => {
+    const answer = await browser().open('/console?tab=tokens');
+    expect(answer.headers.get('location')).toBe('/sign-in?return_to=%2Fconsole%3Ftab%3Dtokens');
+  });
+});
+
+describe('the session cookie', () => {
+  it('moves its end along with the session, and dies after 14 days without use', async () => {
+    const tab = await signedIn(address());
+    expect((await tab.open('/console')).headers.get('set-cookie')).toBeNull();
+    world.clock.turn(minutes(1));
+    expect((await tab.open('/console')).headers.get('set-cookie')).toContain(`${tab.cookie}; Path=/; Max-Age=1209600;`);
+    world.clock.turn(days(14));
+    expect((await tab.open('/console')).status).toBe(303);
+  });
+
+  it('is found among other cookies, and only by its whole name', async () => {
+    const tab = await signedIn(address());
+    const at = async (cookie: string) => (await world.request('GET', '/console', { headers: { cookie } })).status;
+    expect(await at(`theme=dark; ${tab.cookie}; a=b`)).toBe(200);
+    expect(await at(`x${tab.cookie}`)).toBe(303);
+    expect(await at('session=')).toBe(303);
+    expect(await at('session')).toBe(303);
+  });
+
+  it('is a Secure __Host- cookie when the console is on https', async () => {
+    const { url } = world;
+    const https = 'https://console.example.com';
+    bindAddresses({ baseHost: https, issuer: https, mcp: https, a2a: `${https}/a2a` });
+    try {
+      const email = address();
+      const tab = browser();
+      const entered = await tab.signIn(email);
+      expect(entered.headers.get('set-cookie')).toMatch(
+        /^__Host-session=[\w-]{43}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Lax; Secure$/,
+      );
+      expect((await tab.open('/console')).status).toBe(200);
+      const plain = tab.cookie.replace('__Host-', '');
+      expect((await world.request('GET', '/console', { headers: { cookie: plain } })).status).toBe(303);
+    } finally {
+      bindAddresses({ baseHost: url, issuer: url, mcp: url, a2a: `${url}/a2a` });
+    }
+  });
+});
+
+describe('the session cookie on the API', () => {
+  const setUp = async () => {
+    const person = await world.person(`api${++count}`);
+    const org = await world.found(person, `Api ${count}`);
+    const { id, secret } = await openSession(person.id, { userAgent: null, address: null });
+    const cookie = `session=${secret}`;
+    return { person, org, cookie, csrf: csrfToken(id) };
+  };
+  const me = (headers: Headers) => world.request('GET', '/v1/me', { headers });
+
+  it('200 · is honoured for requests of our own pages', async () => {
+    const { person, org, cookie } = await setUp();
+    for (const headers of [own, { origin: world.url }, { 'sec-fetch-site': 'none' }] as Headers[]) {
+      const answer = await me({ cookie, ...headers });
+      expect(answer.status).toBe(200);
+      expect(answer.body).toMatchObject({ principalType: 'cookie', userId: person.id, orgId: org.id, role: 'owner' });
+    }
+  });
+
+  it('401 · is not seen in requests of other sites, or of programs', async () => {
+    const { cookie } = await setUp();
+    const others: Headers[] = [
+      {},
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+    ];
+    for (const headers of others) expect([headers, (await me({ cookie, ...headers })).status]).toEqual([headers, 401]);
+  });
+
+  it('403 · changes nothing without the CSRF header; 201 with it', async () => {
+    const { cookie, csrf } = await setUp();
+    const stranger = await setUp();
+    const body = { email: address(), role: 'viewer' };
+    const send = (headers: Headers) =>
+      world.request('POST', '/v1/invites', { headers: { ...own, cookie, ...headers }, body });
+    for (const headers of [{}, { 'x-csrf-token': '' }, { 'x-csrf-token': stranger.csrf }] as Headers[]) {
+      const answer = await send(headers);
+      expect(answer.status).toBe(403);
+      expect(answer.body).toEqual({
+        category: 'auth',
+        title: 'Forbidden',
+        description: 'A request that changes something under the session cookie needs its X-CSRF-Token header.',
+        retryable: false,
+        code: 'forbidden',
+      });
+    }
+    expect((await send({ 'x-csrf-token': csrf })).status).toBe(201);
+  });
+
+  it('403 · the same on /graphql', async () => {
+    const { cookie, csrf } = await setUp();
+    const query = '{ me { principalType } }';
+    const send = (headers: Headers) =>
+      world.request('POST', '/graphql', { headers: { cookie, ...headers }, body: { query } });
+    const answer = await send({ ...own, 'x-csrf-token': csrf });
+    expect(answer.body.data).toEqual({ me: { principalType: 'cookie' } });
+    expect((await send(own)).body).not.toHaveProperty('data.me.principalType');
+    expect((await send({ 'x-csrf-token': csrf })).body).not.toHaveProperty('data.me.principalType');
+  });
+
+  it('200 · X-Org-Id chooses the organization; 404 · one where the person does not belong', async () => {
+    const { person, org, cookie } = await setUp();
+    const second = await world.found(person, 'Another');
+    const foreign = await setUp();
+    expect((await me({ ...own, cookie, 'x-org-id': second.id })).body.orgId).toBe(second.id);
+    expect((await me({ ...own, cookie, 'x-org-id': org.id })).body.orgId).toBe(org.id);
+    const answer = await me({ ...own, cookie, 'x-org-id': foreign.org.id });
+    expect([answer.status, answer.body.description]).toEqual([404, 'No such organization.']);
+  });
+
+  it('401 · a request with both is judged by the header alone', async () => {
+    const { cookie } = await setUp();
+    expect((await me({ ...own, cookie, authorization: 'Bearer pat_wrong' })).status).toBe(401);
+  });
+});
+
+describe('the development mailbox', () => {
+  it('200 · shows the mail, escaped, to this machine', async () => {
+    const email = address();
+    await browser().submit('/sign-in', { email });
+    const { status, body } = await world.request('GET', '/development/mailbox');
+    expect(status).toBe(200);
+    expect(body).toContain(`To ${email}`);
+    expect(body).toContain(`Your sign-in code is ${codeFor(email)}`);
+    expect((await browser().submit('/sign-in', { email })).body).toContain('href="/development/mailbox"');
+  });
+
+  it('404 · does not exist while mail leaves by SMTP', async () => {
+    openMail({ smtpUrl: 'smtp://127.0.0.1:1', from: 'platform@example.com', log: () => {} });
+    const { status } = await world.request('GET', '/development/mailbox');
+    openMail({ from: 'platform@example.com', log: () => {} });
+    expect(status).toBe(404);
+  });
+
+  it('404 · does not exist under a foreign name that was made to point here (DNS rebinding)', async () => {
+    const statusAt = (host: string) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const { port } = new URL(world.url);
+        get({ port, host: '127.0.0.1', path: '/development/mailbox', headers: { host } }, (response) => {
+          response.resume();
+          resolve(response.statusCode);
+        }).on('error', reject);
+      });
+    expect(await statusAt('evil.example')).toBe(404);
+    expect(await statusAt('127.0.0.1.evil.example:80')).toBe(404);
+    expect(await statusAt('localhost:4000')).toBe(200);
+    expect(await statusAt('[::1]:4000')).toBe(200);
+  });
+
+  it('404 · does not exist for a service that is known by a public name', async () => {
+    const { url } = world;
+    const https = 'https://console.example.com';
+    bindAddresses({ baseHost: https, issuer: https, mcp: https, a2a: `${https}/a2a` });
+    const { status } = await world.request('GET', '/development/mailbox');
+    bindAddresses({ baseHost: url, issuer: url, mcp: url, a2a: `${url}/a2a` });
+    expect(status).toBe(404);
+  });
+});
+
+it('nothing that a browser or a mail holds stands in the tables as it is', async () => {
+  const email = address();
+  const tab = await signedIn(email);
+  const secret = tab.cookie.split('=')[1]!;
+  const rows = JSON.stringify([await sql('select * from sessions'), await sql('select * from sign_in_codes')]);
+  expect(rows).not.toContain(secret);
+  expect(rows).not.toContain(`"${codeFor(email)}"`);
+});

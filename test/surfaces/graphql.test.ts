@@ -1,0 +1,129 @@
+// The graph over HTTP, against the running service: the full audit of GraphQL over HTTP, and what a caller meets there.
+import { readFileSync } from 'node:fs';
+import { getIntrospectionQuery } from 'graphql';
+import { serverAudits } from 'graphql-http';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { graphql } from '#limits.ts';
+import { openWorld, type World } from '../world.ts';
+
+let world: World;
+let alice: Awaited<ReturnType<World['person']>>;
+let acme: Awaited<ReturnType<World['found']>>;
+let token: string;
+
+beforeAll(async () => {
+  world = await openWorld();
+  alice = await world.person('Alice');
+  acme = await world.found(alice, 'Acme');
+  token = await world.token(alice, acme);
+});
+afterAll(() => world.close());
+
+describe('GraphQL over HTTP', () => {
+  const audits = serverAudits({
+    url: () => `${world.url}/graphql`,
+    fetchFn: (url: string, init: RequestInit = {}) =>
+      fetch(url, { ...init, headers: { ...init.headers, authorization: `Bearer ${token}` } }),
+  });
+  test.each(audits.map(({ id, name, fn }) => [`${id} · ${name}`, fn] as const))('%s', async (_title, audit) => {
+    const { status, ...why } = await audit();
+    expect(status === 'ok' ? status : { status, reason: (why as { reason?: string }).reason }).toBe('ok');
+  });
+});
+
+const createProject = /* GraphQL */ `
+  mutation ($input: CreateProjectRequest!) {
+    createProject(input: $input) { id name orgId organization { name } }
+  }
+`;
+
+test('a project is created and read back with its organization, in one graph with REST', async () => {
+  const input = { name: 'Alpha', repoFullName: 'acme/alpha' };
+  const created = await world.graphql(createProject, { token, variables: { input } });
+  expect(created.status).toBe(200);
+  const project = created.body.data.createProject;
+  expect(created.body).toEqual({
+    data: { createProject: { id: project.id, name: 'Alpha', orgId: acme.id, organization: { name: 'Acme' } } },
+    extensions: { cost: { requested: 6, maximum: graphql.cost } },
+  });
+  expect((await world.rest('GET', `/projects/${project.id}`, { token })).body.name).toBe('Alpha');
+});
+
+test('a problem is the same record that REST answers, under extensions.problem', async () => {
+  const bob = await world.person('Bob');
+  const other = await world.token(bob, await world.found(bob, 'Bobs'));
+  const { data } = (await world.rest('GET', '/projects', { token })).body;
+  const viaRest = await world.rest('GET', `/projects/${data[0].id}`, { token: other });
+  const query = 'query ($id: String!) { project(projectId: $id) { name } }';
+  const viaGraph = await world.graphql(query, { token: other, variables: { id: data[0].id } });
+  expect([viaRest.status, viaGraph.status]).toEqual([404, 200]);
+  expect(viaGraph.body.errors[0].extensions).toEqual({ code: 'not_found', problem: viaRest.body });
+});
+
+test('an input out of bounds names the field and the bound, as in REST', async () => {
+  const input = { name: '', repoFullName: 'acme/alpha' };
+  const viaRest = await world.rest('POST', '/projects', { token, body: input });
+  const viaGraph = await world.graphql(createProject, { token, variables: { input } });
+  expect(viaRest.body.description).toBe('name: must be at least 1 character.');
+  expect(viaGraph.body.errors[0].extensions).toEqual({ code: 'invalid_request', problem: viaRest.body });
+
+  const page = await world.graphql('{ projects(limit: 101) { nextCursor } }', { token });
+  expect(page.body.errors[0].extensions.problem.description).toBe('limit: must be at most 100.');
+});
+
+test('a scope that is missing is named, whatever the surface', async () => {
+  const narrow = await world.token(alice, acme, { scopes: ['agents:read'] });
+  const { body } = await world.graphql('{ projects { nextCursor } }', { token: narrow });
+  expect(body.data).toBe(null);
+  expect(body.errors[0].extensions.problem).toEqual((await world.rest('GET', '/projects', { token: narrow })).body);
+  expect(body.errors[0].extensions.code).toBe('missing_scope');
+});
+
+test('401 · the challenge of a missing and of a bad token, in a GraphQL body', async () => {
+  for (const bad of [undefined, 'pat_nothing']) {
+    const { status, headers, body } = await world.request('POST', '/graphql', {
+      ...(bad && { token: bad }),
+      body: { query: '{ __typename }' },
+    });
+    expect(status).toBe(401);
+    expect(headers.get('www-authenticate')).toContain('/.well-known/oauth-protected-resource');
+    expect(body).toEqual({ errors: [{ message: body.errors[0].message, extensions: body.errors[0].extensions }] });
+    expect(body.errors[0].extensions.problem.code).toBe('unauthenticated');
+    expect((await world.request('GET', '/graphql/schema.graphql', { ...(bad && { token: bad }) })).status).toBe(401);
+  }
+});
+
+test('a person in the console asks by cookie; without the CSRF header a post is nobody’s', async () => {
+  const session = await world.session(alice, acme.id);
+  const asked = { session, body: { query: '{ me { principalType } }' } };
+  expect((await world.request('POST', '/graphql', asked)).body.data).toEqual({ me: { principalType: 'cookie' } });
+  const forged = await world.request('POST', '/graphql', { ...asked, headers: {}, session: { ...session, csrf: 'x' } });
+  expect([401, 403]).toContain(forged.status);
+});
+
+test('who may read the schema reads it whole: by introspection, within all bounds, and as schema.graphql', async () => {
+  const introspection = await world.graphql(getIntrospectionQuery(), { token });
+  expect(introspection.body.errors).toBe(undefined);
+  expect(introspection.body.data.__schema.queryType.name).toBe('Query');
+
+  const text = await world.request('GET', '/graphql/schema.graphql', { token });
+  expect(text.body).toBe(readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8'));
+});
+
+test('429 · each operation of a batch counts, and a batch that does not fit is refused whole', async () => {
+  const narrow = await openWorld({ requestsPerMinute: 5 });
+  try {
+    const person = await narrow.person('Alice');
+    const credential = await narrow.token(person, await narrow.found(person, 'Acme'));
+    const batch = (size: number) => Array.from({ length: size }, () => ({ query: '{ me { principalType } }' }));
+    const first = await narrow.request('POST', '/graphql', { token: credential, body: batch(4) });
+    expect([first.status, first.body.length]).toEqual([200, 4]);
+    expect(first.headers.get('ratelimit')).toContain('r=1;');
+    const second = await narrow.request('POST', '/graphql', { token: credential, body: batch(2) });
+    expect(second.status).toBe(429);
+    expect(Number(second.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(second.body.errors[0].extensions.code).toBe('rate_limited');
+  } finally {
+    await narrow.close();
+  }
+});

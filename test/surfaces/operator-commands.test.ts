@@ -1,0 +1,372 @@
+// The operator's commands, as processes beside a running server; what each takes, prints and refuses.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { scopesOfRole } from '#access/scopes.ts';
+import type { Organization } from '#domain/organizations/model.ts';
+import { callerOfServiceToken } from '#domain/tokens/service-tokens.ts';
+import { days } from '#foundation/clock.ts';
+import { unseal } from '#foundation/secrets.ts';
+import { readOptions, usage } from '#surfaces/operator/command.ts';
+import { commands } from '#surfaces/operator/commands.ts';
+import { admin, databaseUrl } from '../command-line.ts';
+import { openWorld, present, type World } from '../world.ts';
+
+let world: World;
+let acme: Organization;
+
+beforeAll(async () => {
+  world = await openWorld();
+  acme = await world.found(await world.person('Alice'), 'Acme');
+});
+afterAll(() => world.close());
+
+const settings = () => ({
+  DATABASE_URL: databaseUrl(world.connection),
+  SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+  PUBLIC_URL: world.url,
+});
+
+/** What a command that succeeds prints. */
+// biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came
+async function said(...args: string[]): Promise<any> {
+  const { code, stdout, stderr } = await admin(args, settings());
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+describe('The commands, as processes beside the running server', () => {
+  it('Bring a person from nothing to a token that works, and JSON is all they print', async () => {
+    const bob = await said('person:create', '--email', 'Bob@Example.com', '--name', 'Bob');
+    expect(bob).toEqual({
+      id: expect.stringMatching(/^usr_/),
+      email: 'bob@example.com',
+      name: 'Bob',
+      createdAt: expect.any(Number),
+    });
+    const builders = await said('org:create', '--name', 'Builders', '--owner', 'bob@example.com', '--slug', 'builders');
+    expect(builders).toEqual({
+      id: expect.stringMatching(/^org_/),
+      name: 'Builders',
+      slug: 'builders',
+      createdByUserId: bob.id,
+      createdAt: expect.any(Number),
+      namePending: false,
+    });
+    const made = await said(
+      'token:create',
+      '--email',
+      'bob@example.com',
+      '--org',
+      'builders',
+      '--scopes',
+      'all',
+      '--days',
+      '365',
+    );
+    expect(made).toEqual({
+      id: expect.stringMatching(/^tok_/),
+      name: 'Made by the operator',
+      token: expect.stringMatching(/^pat_[\w-]{43}$/),
+      scopes: [...scopesOfRole('owner')],
+      projectId: null,
+      expiresAt: made.createdAt + days(365),
+      createdAt: expect.any(Number),
+    });
+    const me = await world.rest('GET', '/me', { token: made.token });
+    expect(me.body).toMatchObject({ principalType: 'user', userId: bob.id, orgId: builders.id, role: 'owner' });
+  });
+
+  it('Seed the demo, also twice at once', async () => {
+    const [one, two] = await Promise.all([
+      said('demo:seed', '--projects', '30'),
+      said('demo:seed', '--projects', '30'),
+    ]);
+    expect(one.organization).toEqual(two.organization);
+    expect(one.projects.created + two.projects.created).toBe(30);
+    const integrations = await world.knex('integrations').where({ orgId: one.organization.id });
+    expect(integrations.map(({ vendorKind }) => vendorKind).sort()).toEqual(['llm', 'scm', 'tracker']);
+  });
+
+  it('Connect a vendor with credentials that are piped in, sealed, and not shown', async () => {
+    const args = [
+      'integration:create',
+      '--org',
+      'acme',
+      '--vendor',
+      'linear',
+      '--name',
+      'Linear',
+      '--credentials-stdin',
+    ];
+    const { code, stdout } = await admin(args, settings(), '  lin_api_hunter2\n');
+    expect(code).toBe(0);
+    expect(stdout).not.toContain('hunter2');
+    const integration = JSON.parse(stdout);
+    expect(integration).toEqual({
+      id: expect.stringMatching(/^int_/),
+      orgId: acme.id,
+      vendor: 'linear',
+      vendorKind: 'tracker',
+      externalOrgId: null,
+      displayName: 'Linear',
+      createdAt: expect.any(Number),
+      updatedAt: expect.any(Number),
+    });
+    const row = await world.knex('integrations').where({ id: integration.id }).first();
+    expect(unseal(`integration:${integration.id}`, row.sealedCredentials)).toBe('lin_api_hunter2');
+  });
+
+  it('Exit with 1 and one clear message', async () => {
+    const outcomes = await Promise.all([
+      admin(['person:remove'], settings()),
+      admin(['service-token:create', '--name', 'runtime', '--org', 'nobody'], settings()),
+    ]);
+    expect(outcomes).toEqual([
+      { code: 1, stdout: '', stderr: 'There is no command person:remove: help lists those that are.\n' },
+      { code: 1, stdout: '', stderr: '--org: no organization has the slug nobody\n' },
+    ]);
+  });
+
+  it('Exit with 1 for settings that are wrong, a database that is away, and one without the present schema', async () => {
+    const seed = ['demo:seed'];
+    const [wrong, away, bare] = await Promise.all([
+      admin(seed, { ...settings(), PORT: 'x', DATABASE_URL: 'mysql://u:hunter2@db/app' }),
+      admin(seed, { ...settings(), DATABASE_URL: 'postgres://u:hunter2@localhost:1/app' }),
+      admin(seed, { ...settings(), DATABASE_URL: databaseUrl({ ...world.connection, database: 'postgres' }) }),
+    ]);
+    expect(wrong.stderr).toContain('PORT: must be an integer 1 to 65535');
+    expect(away.stderr).toMatch(/ECONNREFUSED/);
+    expect(bare.stderr).toMatch(
+      /^The database lacks \d+ migrations: `npm run --silent admin -- migrate` brings them\.\n$/,
+    );
+    for (const { code, stdout, stderr } of [wrong, away, bare]) {
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr).not.toContain('hunter2');
+    }
+  });
+
+  it('List themselves', async () => {
+    const { code, stdout } = await admin(['help'], {});
+    expect(code).toBe(0);
+    for (const name of Object.keys(commands)) expect(stdout).toContain(`\n  ${name}`);
+  });
+});
+
+/** A command in this process. */
+// biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came
+async function ask(name: string, ...args: string[]): Promise<any> {
+  const one = commands[name]!;
+  return one.run(readOptions(one, args), { readInput: async () => '' } as never);
+}
+
+describe('What a command does', () => {
+  it('person:create · shows the account that is there', async () => {
+    const [carol, again] = [
+      await ask('person:create', '--email', 'carol@example.com'),
+      await ask('person:create', '--email', 'Carol@example.com', '--name', 'Caroline'),
+    ];
+    expect(carol).toMatchObject({ email: 'carol@example.com', name: 'carol' });
+    expect(again).toEqual(carol);
+  });
+
+  it('member:add · adds a person, who gets an account if there is none', async () => {
+    const membership = await ask('member:add', '--org', 'acme', '--email', 'dave@example.com', '--role', 'viewer');
+    const dave = await ask('person:create', '--email', 'dave@example.com');
+    expect(membership).toEqual({ orgId: acme.id, userId: dave.id, role: 'viewer', createdAt: present() });
+    expect(await world.knex('memberships').where({ userId: dave.id })).toEqual([membership]);
+  });
+
+  it('token:create · gives some scopes, on one project, for some days', async () => {
+    const person = await world.person('Alice');
+    const body = { name: 'Shop', repoFullName: 'acme/shop' };
+    const { id } = (await world.rest('POST', '/projects', { token: await world.token(person, acme), body })).body;
+    const grant = ['--scopes', 'projects:read, mcp:read', '--project', id, '--days', '1', '--name', 'CI'];
+    const made = await ask('token:create', '--email', 'alice@example.com', '--org', 'acme', ...grant);
+    expect(made).toMatchObject({ name: 'CI', scopes: ['projects:read', 'mcp:read'], projectId: id });
+    expect(made.expiresAt).toBe(present() + days(1));
+  });
+
+  it('sign-in-link · makes the address of a page of this service', async () => {
+    const { url } = await ask('sign-in-link', '--email', 'alice@example.com');
+    expect(url).toMatch(new RegExp(`^${world.url}/sign-in/link\\?token=[\\w-]{43}$`));
+  });
+
+  it('service-token:create and service-token:revoke · make and end the token of a service', async () => {
+    const made = await ask('service-token:create', '--name', 'runtime', '--org', 'acme');
+    expect(made).toEqual({
+      id: expect.stringMatching(/^svc_/),
+      name: 'runtime',
+      orgId: acme.id,
+      scopes: ['runtime:report'],
+      createdAt: present(),
+      token: expect.stringMatching(/^srv_/),
+    });
+    expect(await callerOfServiceToken(made.token)).toMatchObject({ principalType: 'service', orgId: acme.id });
+    expect(await ask('service-token:revoke', '--id', made.id)).toEqual({ id: made.id, revokedAt: present() });
+    expect(await callerOfServiceToken(made.token)).toBeNull();
+  });
+
+  it('migrate and migrate:status · tell that nothing is missing', async () => {
+    const status = await ask('migrate:status');
+    expect(status.applied[0]).toBe('20261121_01_people.sql');
+    expect(status.pending).toEqual([]);
+    expect(await ask('migrate')).toEqual({ applied: [] });
+  });
+
+  it('demo:seed · adds only what is missing, newest first as it is listed', async () => {
+    const { organization, owner, projects } = await ask('demo:seed', '--projects', '40');
+    expect(projects.total).toBe(40);
+    expect(await ask('demo:seed', '--projects', '7')).toEqual({
+      organization: { id: organization.id, slug: 'demo' },
+      owner: { id: owner.id, email: 'demo@example.com' },
+      projects: { total: 40, created: 0 },
+    });
+    const { token } = await ask('token:create', '--email', owner.email, '--org', 'demo', '--scopes', 'projects:read');
+    const { body } = await world.rest('GET', '/projects?limit=40', { token });
+    expect(body.data).toHaveLength(40);
+    const names = body.data.map(({ name }: { name: string }) => name);
+    expect(names).toEqual(expect.arrayContaining(['Web shop', 'Mobile app', 'Project 40']));
+    expect(body.data[0].missingConnectorKinds).toBeUndefined();
+  });
+});
+
+describe('The options of a command', () => {
+  const read = (name: string, ...args: string[]) => readOptions(commands[name]!, args) as unknown;
+  const email = ['--email', 'a@b.c'];
+  const forToken = [...email, '--org', 'acme', '--scopes', 'all'];
+
+  it('Are read with their defaults', () => {
+    expect(read('token:create', ...forToken)).toEqual({
+      email: 'a@b.c',
+      org: 'acme',
+      scopes: ['all'],
+      days: 90,
+      name: 'Made by the operator',
+    });
+    expect(read('token:create', ...email, '--org=acme', '--scopes=a, b', '--days=1', '--project=prj_1')).toMatchObject({
+      scopes: ['a', 'b'],
+      days: 1,
+      project: 'prj_1',
+    });
+    expect(read('demo:seed')).toEqual({ projects: 5 });
+    expect(read('demo:seed', '--projects', '0')).toEqual({ projects: 0 });
+    expect(read('demo:seed', '--projects', '1000000')).toEqual({ projects: 1_000_000 });
+    expect(read('migrate')).toEqual({});
+  });
+
+  it('Stand in the help as they must be written', () => {
+    expect(usage(commands['token:create']!)).toBe(
+      '--email EMAIL --org ORG --scopes SCOPES [--project PROJECT] [--days DAYS] [--name NAME]',
+    );
+    expect(usage(commands['integration:create']!)).toContain('[--credentials-stdin]');
+    expect(usage(commands.migrate!)).toBe('');
+  });
+
+  it.each<[string, string[], string]>([
+    ['person:create', ['--emial', 'x'], "Unknown option '--emial'"],
+    ['person:create', ['a@b.c'], "Unexpected argument 'a@b.c'"],
+    ['person:create', ['--email'], "Option '--email <value>' argument missing"],
+    ['person:create', ['--email', '--name', 'x'], "Option '--email' argument is ambiguous"],
+    ['person:create', [...email, ...email], '--email: is given more than once'],
+    ['person:create', ['--email', 'nobody'], '--email: must be a mail address'],
+    ['person:create', [...email, '--name', ''], '--name: must be at least 1 character'],
+    ['person:create', [...email, '--name', 'x'.repeat(121)], '--name: must be at most 120 characters'],
+    [
+      'org:create',
+      ['--name', 'x', '--owner', 'a@b.c', '--slug', 'A b'],
+      '--slug: must be lower-case letters, digits and hyphens',
+    ],
+    [
+      'member:add',
+      [...email, '--org', 'acme', '--role', 'boss'],
+      '--role: must be one of "owner", "admin", "member", "viewer"',
+    ],
+    ['token:create', [...forToken, '--days', '0'], '--days: must be at least 1'],
+    ['token:create', [...forToken, '--days', '366'], '--days: must be at most 365'],
+    ['token:create', [...forToken, '--days', '1.5'], '--days: must be an integer'],
+    ['token:create', [...forToken, '--days', '-1'], "Option '--days' argument is ambiguous"],
+    ['token:create', [...forToken, '--days=-1'], '--days: must be an integer'],
+    ['token:create', [...forToken, '--name', 'x'.repeat(101)], '--name: must be at most 100 characters'],
+    ['demo:seed', ['--projects', '1000001'], '--projects: must be at most 1000000'],
+    ['demo:seed', ['--projects', ''], '--projects: must be an integer'],
+    [
+      'integration:create',
+      ['--org', 'acme', '--vendor', 'jira', '--name', 'x'],
+      '--vendor: must be one of "linear", "github", "builtin", "anthropic", "openai"',
+    ],
+    ['integration:create', ['--credentials-stdin=x'], "Option '--credentials-stdin' does not take an argument"],
+    ['migrate', ['--all'], "Unknown option '--all'"],
+    ['database:move', ['--to', 'mysql://db/app'], '--to: must be postgres://user:password@host:port/database'],
+    ['org:create', [], '--name: is required\n--owner: is required'],
+  ])('%s %j', (name, args, message) => {
+    expect(() => read(name, ...args)).toThrow(new Error(message));
+  });
+});
+
+describe('What a command refuses', () => {
+  it.each<[string, string[], string]>([
+    [
+      'an unknown organization',
+      ['member:add', '--org', 'nobody', '--email', 'a@b.c', '--role', 'viewer'],
+      '--org: no organization has the slug nobody',
+    ],
+    [
+      'somebody who is a member already',
+      ['member:add', '--org', 'acme', '--email', 'alice@example.com', '--role', 'viewer'],
+      'alice@example.com is a member of acme already',
+    ],
+    [
+      'a stranger',
+      ['token:create', '--org', 'acme', '--email', 'a@b.c', '--scopes', 'all'],
+      '--email: a@b.c is not a member of acme; member:add makes one',
+    ],
+    [
+      'a slug that is taken',
+      ['org:create', '--name', 'X', '--owner', 'alice@example.com', '--slug', 'acme'],
+      'slug: "acme" is taken; ask GET /organizations/slug-availability.',
+    ],
+    [
+      'a project of nobody',
+      [
+        'token:create',
+        '--org',
+        'acme',
+        '--email',
+        'alice@example.com',
+        '--scopes',
+        'projects:read',
+        '--project',
+        'prj_1',
+      ],
+      'No such project.',
+    ],
+    [
+      'a scope that nobody declared',
+      ['token:create', '--org', 'acme', '--email', 'alice@example.com', '--scopes', 'projects:read, rockets:launch'],
+      'missing-scope:rockets:launch. Repeating with the same credential does not help.',
+    ],
+    [
+      'nothing piped in',
+      ['integration:create', '--org', 'acme', '--vendor', 'linear', '--name', 'L', '--credentials-stdin'],
+      '--credentials-stdin: nothing was piped in',
+    ],
+    ['a service token that is not there', ['service-token:revoke', '--id', 'svc_1'], 'No such service token.'],
+  ])('%s', async (_, [name, ...args], message) => {
+    await expect(ask(name!, ...args)).rejects.toMatchObject({ message });
+  });
+
+  it('--kind is asked for when a vendor is of two kinds, and must be one of them', async () => {
+    const connect = (...kind: string[]) =>
+      ask('integration:create', '--org', 'acme', '--vendor', 'github', '--name', 'GitHub', ...kind);
+    await expect(connect()).rejects.toThrow('--kind: is required for github: one of tracker, scm');
+    await expect(connect('--kind', 'llm')).rejects.toMatchObject({ status: 400 });
+    expect(await connect('--kind', 'scm')).toMatchObject({ vendor: 'github', vendorKind: 'scm', externalOrgId: null });
+  });
+
+  it('demo:seed leaves an organization alone that is not the demo’s, though it is called so', async () => {
+    await world.knex('organizations').where({ slug: 'demo' }).update({ slug: 'demo-before' });
+    await world.found(await world.person('Mallory'), 'Demo');
+    const projects = await world.knex('projects').count();
+    await expect(ask('demo:seed')).rejects.toThrow('belongs to an organization of somebody else');
+    expect(await world.knex('projects').count()).toEqual(projects);
+  });
+});

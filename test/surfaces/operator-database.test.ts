@@ -1,0 +1,100 @@
+// The operator's commands about the embedded database: without a service, beside one, and from one place to another.
+import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startEmbeddedDatabase } from '#foundation/embedded-database.ts';
+import { secretKeyFile } from '#foundation/secret-key.ts';
+import { admin, databaseUrl } from '../command-line.ts';
+import { emptyDatabase, type FreshDatabase } from '../database.ts';
+import { temporaryHome } from '../global-setup.ts';
+
+let home: string;
+let here: string;
+let there: string;
+let target: FreshDatabase;
+
+beforeAll(async () => {
+  home = temporaryHome();
+  [here, there] = [path.join(home, 'here'), path.join(home, 'there')];
+  target = await emptyDatabase();
+});
+afterAll(async () => {
+  await target.drop();
+  await rm(home, { recursive: true });
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came
+async function said(DATA_DIR: string, ...args: string[]): Promise<any> {
+  const { code, stdout, stderr } = await admin(args, { DATA_DIR });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout);
+}
+
+async function refused(DATA_DIR: string, ...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await admin(args, { DATA_DIR });
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  return stderr.trimEnd();
+}
+
+it('Without a service a command starts the database for itself; four at once share it, and it ends with the last', async () => {
+  const outcomes = await Promise.all(Array.from({ length: 4 }, () => said(here, 'migrate')));
+  const applied = outcomes.map((outcome) => outcome.applied.length).sort((a, b) => b - a);
+  expect(applied[0]).toBeGreaterThan(0);
+  expect(applied.slice(1)).toEqual([0, 0, 0]);
+  await expect(readFile(path.join(here, 'database', 'data', 'postmaster.pid'))).rejects.toThrow('ENOENT');
+});
+
+it('Beside the service that owns the database commands work, a backup too; a move is refused', async () => {
+  const service = await startEmbeddedDatabase({ home: path.join(here, 'database') });
+  try {
+    const [person, backup, move] = await Promise.all([
+      said(here, 'person:create', '--email', 'alice@example.com'),
+      said(here, 'database:backup', '--to', path.join(home, 'early')),
+      refused(here, 'database:move', '--to', databaseUrl(target.connection)),
+    ]);
+    expect(person.email).toBe('alice@example.com');
+    expect(backup).toEqual({
+      folder: path.join(home, 'early'),
+      milliseconds: expect.any(Number),
+      secretKey: 'in the backup',
+    });
+    expect(move).toBe('the service is running: stop it first, or what it writes meanwhile would stay behind');
+  } finally {
+    await service.stop();
+  }
+});
+
+it('A backup brings the rows and the service key to another place', async () => {
+  const backup = path.join(home, 'backup');
+  await said(here, 'database:backup', '--to', backup);
+  expect(await said(there, 'database:restore', '--from', backup)).toEqual({
+    data: path.join(there, 'database', 'data'),
+  });
+  expect(await readFile(secretKeyFile(there))).toEqual(await readFile(secretKeyFile(here)));
+  const [ours, theirs] = await Promise.all(
+    [here, there].map((place) => said(place, 'person:create', '--email', 'alice@example.com')),
+  );
+  expect(theirs).toEqual(ours);
+});
+
+it('A backup is not put under another service key', async () => {
+  const other = path.join(home, 'other');
+  await mkdir(other);
+  await chmod(other, 0o755);
+  await writeFile(secretKeyFile(other), `${Buffer.alloc(32, 1).toString('base64')}\n`);
+  expect(await refused(other, 'database:restore', '--from', path.join(home, 'backup'))).toContain(
+    'is not the service key of this backup',
+  );
+  await expect(readFile(path.join(other, 'database', 'data', 'PG_VERSION'))).rejects.toThrow('ENOENT');
+});
+
+it('A move takes every row to an empty database elsewhere', async () => {
+  const { tables } = await said(here, 'database:move', '--to', databaseUrl(target.connection));
+  expect(tables).toContainEqual({ name: 'people', rows: 1 });
+  const client = new pg.Client(target.connection);
+  await client.connect();
+  const { rows } = await client.query('select email from people');
+  await client.end();
+  expect(rows).toEqual([{ email: 'alice@example.com' }]);
+});

@@ -1,0 +1,145 @@
+// For whoever runs the service: is the process alive, can it serve, what does it measure.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Organization } from '#domain/organizations/model.ts';
+import { openDatabase } from '#foundation/database.ts';
+import { openWorld, type World } from '../world.ts';
+
+let world: World;
+let acme: Organization;
+let token: string;
+/** The pool that took the place of the world's own, for the service under test. */
+let rebound: World['knex'] | undefined;
+
+beforeAll(async () => {
+  world = await openWorld();
+  const alice = await world.person('Alice');
+  acme = await world.found(alice, 'Acme');
+  token = await world.token(alice, acme);
+});
+afterAll(async () => {
+  await rebound?.destroy();
+  await world.close();
+});
+
+const ready = { status: 'ready', database: 'reachable', migrations: 'current' };
+
+describe('GET /livez', () => {
+  it('200 · the process is alive, whatever the database does', async () => {
+    const { status, body, headers } = await world.request('GET', '/livez');
+    expect(status).toBe(200);
+    expect(body).toEqual({ status: 'live', version: '0.0.0' });
+    expect(headers.get('cache-control')).toBe('no-store');
+  });
+
+  it('200 · HEAD gets the headers alone', async () => {
+    const { status, body, headers } = await world.request('HEAD', '/livez');
+    expect([status, body, headers.get('content-length')]).toEqual([200, '', '35']);
+  });
+
+  it.each(['POST', 'DELETE', 'PUT'])('405 · %s', async (method) => {
+    for (const path of ['/livez', '/readyz', '/metrics']) {
+      const { status, headers, body } = await world.request(method, path);
+      expect([status, headers.get('allow'), body.code]).toEqual([405, 'GET, HEAD', 'method_not_allowed']);
+    }
+  });
+
+  it('404 · a path beside it is not it', async () => {
+    for (const path of ['/livez/', '/livezz', '/constructor', '/__proto__']) {
+      expect((await world.request('GET', path)).status).toBe(404);
+    }
+  });
+});
+
+describe('GET /readyz', () => {
+  it('200 · the database answers and has the present schema', async () => {
+    const { status, body } = await world.request('GET', '/readyz');
+    expect([status, body]).toEqual([200, ready]);
+  });
+
+  it('503 · names the migrations that the database lacks', async () => {
+    const [last] = await world.knex('knex_migrations').orderBy('id', 'desc').limit(1);
+    await world.knex('knex_migrations').where({ id: last.id }).delete();
+    const { status, body } = await world.request('GET', '/readyz');
+    expect(status).toBe(503);
+    expect(body).toEqual({ status: 'unready', database: 'reachable', migrations: 'pending', pending: [last.name] });
+    await world.knex('knex_migrations').insert(last);
+    expect((await world.request('GET', '/readyz')).status).toBe(200);
+  });
+
+  it('503 · a database that does not answer within two seconds counts as away', async () => {
+    const lock = await world.knex.transaction();
+    await lock.raw('lock table knex_migrations in access exclusive mode');
+    const begun = performance.now();
+    const { status, body } = await world.request('GET', '/readyz');
+    const took = performance.now() - begun;
+    await lock.rollback();
+    expect([status, body]).toEqual([503, { status: 'unready', database: 'unreachable' }]);
+    expect(took).toBeGreaterThan(1_900);
+    expect(took).toBeLessThan(4_000);
+    expect((await world.request('GET', '/readyz')).body).toEqual(ready);
+  });
+
+  it('503 · a database that is away; /livez stays 200', async () => {
+    const gone = openDatabase({ connection: { host: '127.0.0.1', port: 1 } });
+    try {
+      const { status, body } = await world.request('GET', '/readyz');
+      expect([status, body]).toEqual([503, { status: 'unready', database: 'unreachable' }]);
+      expect((await world.request('GET', '/livez')).status).toBe(200);
+    } finally {
+      await gone.destroy();
+      rebound = openDatabase({ connection: world.connection });
+    }
+    expect((await world.request('GET', '/readyz')).body).toEqual(ready);
+  });
+});
+
+describe('GET /metrics', () => {
+  it('200 · on the machine itself: requests by surface, method, route and status, never by path', async () => {
+    const body = { name: 'Shop', repoFullName: 'acme/shop' };
+    const { id } = (await world.rest('POST', '/projects', { token, body })).body;
+    await world.rest('GET', `/projects/${id}`, { token });
+    await world.request('GET', '/v1/nothing/here');
+    await world.request('GET', '/wp-login.php');
+    const { status, body: text, headers } = await world.request('GET', '/metrics');
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    expect(text).toMatch(
+      /^http_requests_total\{surface="rest",method="GET",route="[^"]*projects\/\{projectId\}",status="200"\} \d+$/m,
+    );
+    expect(text).toMatch(
+      /^http_request_duration_seconds_count\{surface="rest",method="POST",route="[^"]*projects",status="201"\} \d+$/m,
+    );
+    expect(text).toMatch(/^http_requests_total\{surface="none",method="GET",route="none",status="404"\} \d+$/m);
+    expect(text).toMatch(/^database_pool_connections\{state="used"\} 0$/m);
+    expect(text).toMatch(/^database_pool_connections\{state="free"\} [1-9]/m);
+    expect(text).toMatch(/^database_pool_connections\{state="waiting"\} 0$/m);
+    expect(text).toMatch(/^process_resident_memory_bytes \d+/m);
+    for (const raw of [id, 'wp-login', 'nothing/here']) expect(text).not.toContain(raw);
+  });
+
+  const forwarded = { 'x-forwarded-for': '203.0.113.9' };
+
+  it('401 · what came through a proxy is not on the machine itself', async () => {
+    for (const headers of [forwarded, { forwarded: 'for=203.0.113.9' }]) {
+      const { status, body, headers: answered } = await world.request('GET', '/metrics', { headers });
+      expect([status, body.code]).toEqual([401, 'unauthenticated']);
+      expect(answered.get('www-authenticate')).toContain('resource_metadata=');
+    }
+    expect((await world.request('GET', '/metrics', { headers: forwarded, token: 'srv_wrong' })).status).toBe(401);
+  });
+
+  it('403 · a person’s token is none of a service, nor is a session', async () => {
+    const session = await world.session(await world.person('Alice'), acme.id);
+    for (const ask of [{ token }, { session }]) {
+      const { status, body } = await world.request('GET', '/metrics', { headers: forwarded, ...ask });
+      expect(status).toBe(403);
+      expect(body.description).toBe('Metrics are read with a service token, or on the machine itself.');
+    }
+  });
+
+  it('200 · from anywhere with a service token', async () => {
+    const answer = await world.request('GET', '/metrics', { headers: forwarded, token: await world.service() });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toContain('http_requests_total');
+  });
+});

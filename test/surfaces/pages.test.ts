@@ -1,0 +1,126 @@
+// GraphiQL and the API reference: pages that work without anybody else's server, and without a credential.
+import { request } from 'node:http';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openWorld, type World } from '../world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+
+interface Raw {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: Buffer;
+}
+
+/** As it comes over the wire: fetch would unpack it. */
+function get(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Raw> {
+  return new Promise((resolve, reject) => {
+    const asked = request(world.url + path, { method, headers }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () =>
+        resolve({ status: response.statusCode!, headers: response.headers, body: Buffer.concat(chunks) }),
+      );
+    });
+    asked.on('error', reject).end();
+  });
+}
+
+const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8', 'accept-encoding': 'gzip, deflate, br' };
+
+describe.each([
+  ['GraphiQL', '/graphql', "style-src 'self' 'unsafe-inline'"],
+  ['the API reference', '/reference', "style-src 'self'"],
+])('%s', (_name, path, styles) => {
+  /** What the page loads: every address in an attribute that a browser, or its start script, follows. */
+  async function loaded(): Promise<string[]> {
+    const html = (await get(path, browser)).body.toString();
+    return [...html.matchAll(/\b(?:src|href|data-[\w-]+)="([^"]+)"/g)]
+      .map((match) => match[1]!)
+      .filter((address) => address !== 'data:,' && address !== '/v1/openapi.json');
+  }
+
+  test('is a page whose policy lets nothing in but files of ours', async () => {
+    const { status, headers, body } = await get(path, browser);
+    expect(status).toBe(200);
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(headers['x-content-type-options']).toBe('nosniff');
+    const policy = String(headers['content-security-policy']);
+    expect(policy).toContain("default-src 'none'; script-src 'self';");
+    expect(policy).toContain(styles);
+    expect(policy).not.toMatch(/https?:|unsafe-eval|\*/);
+    // No script in the page itself: the policy would not run it.
+    expect(body.toString()).not.toMatch(/<script(?![^>]* src=)|\son\w+=|javascript:/);
+  });
+
+  test('loads files of our own paths alone, each packed and kept for a year', async () => {
+    const addresses = await loaded();
+    expect(addresses.length).toBeGreaterThanOrEqual(3);
+    for (const address of addresses) {
+      expect(address).toMatch(new RegExp(`^${path}/[\\w./-]+\\?v=[\\w-]{16}$`));
+      const { status, headers, body } = await get(address, browser);
+      expect([address, status]).toEqual([address, 200]);
+      expect(headers['content-encoding']).toBe('gzip');
+      expect(headers['cache-control']).toBe('public, max-age=31536000, immutable');
+      expect(headers['content-type']).toMatch(/^text\/(javascript|css); charset=utf-8$/);
+      expect(Number(headers['content-length'])).toBe(body.length);
+
+      const again = await get(address, { 'if-none-match': String(headers['etag']) });
+      expect([again.status, again.body.length]).toEqual([304, 0]);
+      const unpacked = await get(address, { 'accept-encoding': 'gzip;q=0' });
+      expect(unpacked.headers['content-encoding']).toBe(undefined);
+      expect(unpacked.body.equals(gunzipSync(body))).toBe(true);
+      expect((await get(address.split('?')[0]!, browser)).headers['cache-control']).toBe('public, no-cache');
+    }
+  });
+
+  test('and these load nothing from elsewhere', async () => {
+    for (const address of await loaded()) {
+      const text = gunzipSync((await get(address, browser)).body).toString();
+      const foreign = address.includes('.css')
+        ? /@import|url\((?!\s*["']?(?:data:|#))/
+        : /(?:import|importScripts|fetch|Worker|EventSource|WebSocket)\(\s*["'`](?:https?:|wss?:)?\/\//;
+      expect([address, foreign.exec(text)?.[0]]).toEqual([address, undefined]);
+    }
+  });
+
+  test('404 · has no other files', async () => {
+    for (const name of [
+      'nothing.js',
+      '../package.json',
+      '%2e%2e/package.json',
+      '',
+      'start.js/x',
+      '__proto__',
+      'constructor',
+    ]) {
+      const asked = await get(`${path}/${name}`, browser);
+      expect([name, asked.status]).toEqual([name, 404]);
+    }
+  });
+});
+
+test('the page is for those who ask for HTML; a program gets GraphQL', async () => {
+  expect((await get('/graphql', { accept: 'application/json' })).status).toBe(401);
+  expect((await get('/graphql')).status).toBe(401);
+});
+
+test('the start scripts keep no token and ask nobody about our documents', async () => {
+  expect((await get('/graphql/page/start.js')).body.toString()).toContain('shouldPersistHeaders: false');
+  const reference = (await get('/reference/start.js')).body.toString();
+  expect(reference).toContain("url: '/v1/openapi.json'");
+  expect(reference).toContain('validatorUrl: null');
+  expect((await get('/v1/openapi.json')).status).toBe(200);
+});
+
+test('405 · the reference is only read', async () => {
+  const { status, headers, body } = await get('/reference', browser, 'POST');
+  expect([status, headers['allow']]).toEqual([405, 'GET, HEAD']);
+  expect(JSON.parse(body.toString()).code).toBe('method_not_allowed');
+  const head = await get('/reference', browser, 'HEAD');
+  expect([head.status, head.body.length]).toEqual([200, 0]);
+});

@@ -1,0 +1,174 @@
+// A whole service on a database of its own, over real HTTP, with a clock that the test turns. Every REST answer is held
+// against the OpenAPI document before a test sees it.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Caller } from '#access/principal.ts';
+import type { OrgRole } from '#access/roles.ts';
+import { scopesOfRole } from '#access/scopes.ts';
+import { addMember } from '#domain/memberships/operations.ts';
+import type { Organization } from '#domain/organizations/model.ts';
+import { foundOrganization } from '#domain/organizations/operations.ts';
+import type { Person } from '#domain/people/model.ts';
+import { findOrCreatePerson } from '#domain/people/operations.ts';
+import { openSession } from '#domain/people/session.ts';
+import { createToken } from '#domain/tokens/operations.ts';
+import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import { bindAddresses } from '#foundation/addresses.ts';
+import { now, setClock } from '#foundation/clock.ts';
+import { openDatabase, transaction } from '#foundation/database.ts';
+import { openLog } from '#foundation/log.ts';
+import { openMail } from '#foundation/mail.ts';
+import { bindSecretKey } from '#foundation/secrets.ts';
+import { createApp } from '../src/app.ts';
+import { csrfToken } from '../src/surfaces/cookie.ts';
+import { openContract } from './contract.ts';
+import { freshDatabase } from './database.ts';
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came
+  body: any;
+}
+
+export interface Ask {
+  /** A bearer secret. */
+  token?: string;
+  /** A session's cookie; the CSRF header is sent along. */
+  session?: Session;
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+export interface Session {
+  secret: string;
+  csrf: string;
+}
+
+export type World = Awaited<ReturnType<typeof openWorld>>;
+
+export interface WorldSettings {
+  requestsPerMinute?: number;
+  /** Where the log lines go; nowhere when absent. */
+  log?: (line: string) => void;
+}
+
+export async function openWorld(settings: WorldSettings = {}) {
+  const { connection, drop } = await freshDatabase();
+  const knex = openDatabase({ connection });
+  let time = Date.UTC(2026, 10, 23, 9);
+  setClock(() => time);
+  bindSecretKey(Buffer.alloc(32, 7));
+  const log = openLog(settings.log ? { level: 'debug', destination: { write: settings.log } } : { level: 'silent' });
+  openMail({ from: 'platform@example.com', log: () => {} });
+
+  // The addresses hold the port, so the server listens before there is an app.
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  bindAddresses({ baseHost: url, issuer: url, mcp: url, a2a: `${url}/a2a` });
+  const requestsPerMinute = settings.requestsPerMinute ?? 1_000_000;
+  server.on('request', createApp({ version: '0.0.0', requestsPerMinute, trustProxy: false, log }));
+  const contract = openContract(await (await fetch(`${url}/v1/openapi.json`)).json());
+
+  async function request(method: string, path: string, ask: Ask = {}): Promise<Answer> {
+    const headers: Record<string, string> = { ...ask.headers };
+    if (ask.token) headers.authorization = `Bearer ${ask.token}`;
+    if (ask.session) {
+      headers.cookie = `session=${ask.session.secret}`;
+      headers['x-csrf-token'] = ask.session.csrf;
+      headers['sec-fetch-site'] = 'same-origin';
+    }
+    const text = typeof ask.body === 'string' || ask.body instanceof Uint8Array;
+    if (ask.body !== undefined && !headers['content-type']) headers['content-type'] = 'application/json';
+    const body = ask.body === undefined ? undefined : text ? ask.body : JSON.stringify(ask.body);
+    const response = await fetch(url + path, {
+      method,
+      headers,
+      redirect: 'manual',
+      ...(body !== undefined && { body: body as BodyInit }),
+    });
+    const raw = await response.text();
+    const isJson = response.headers.get('content-type')?.includes('json') && raw !== '';
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(raw) : raw };
+  }
+
+  async function session(person: Person, orgId: string | null = null): Promise<Session> {
+    const opened = await openSession(person.id, { userAgent: 'test', address: '127.0.0.1' });
+    if (orgId) await knex('sessions').where({ id: opened.id }).update({ orgId });
+    return { secret: opened.secret, csrf: csrfToken(opened.id) };
+  }
+
+  return {
+    url,
+    server: server as Server,
+    connection,
+    knex,
+    contract,
+    clock: {
+      turn(milliseconds: number): void {
+        time += milliseconds;
+      },
+    },
+    /** Any path, as it comes. */
+    request,
+    /** A path below /v1, its answer checked against the OpenAPI document. */
+    async rest(method: string, path: string, ask: Ask = {}): Promise<Answer> {
+      const answer = await request(method, `/v1${path}`, ask);
+      contract.check(method, path, answer);
+      return answer;
+    },
+    async graphql(query: string, ask: Ask & { variables?: Record<string, unknown> } = {}): Promise<Answer> {
+      const { variables, ...rest } = ask;
+      return request('POST', '/graphql', { ...rest, body: { query, variables } });
+    },
+    person: (name: string): Promise<Person> => findOrCreatePerson(`${name.toLowerCase()}@example.com`, name),
+    found: (founder: Person, name: string): Promise<Organization> => foundOrganization(founder.id, { name }),
+    async join(organization: Organization, person: Person, role: OrgRole): Promise<void> {
+      await transaction((trx) => addMember(trx, organization.id, person.id, role));
+    },
+    session,
+    /** A personal access token of a person; without `scopes` it may do all that the person may. */
+    async token(person: Person, organization: Organization, grant: Grant = {}): Promise<string> {
+      const caller = await callerFor(person, organization);
+      const scopes = grant.scopes ?? [...caller.scopes];
+      const created = await createToken(caller, {
+        name: 'test',
+        scopes,
+        expiresInDays: 30,
+        projectId: grant.projectId,
+      });
+      return created.token;
+    },
+    service: async (): Promise<string> => (await createServiceToken({ name: 'runtime' })).token,
+    async close(): Promise<void> {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await knex.destroy();
+      await drop();
+      setClock();
+    },
+  };
+
+  async function callerFor(person: Person, organization: Organization): Promise<Caller> {
+    const membership = await knex('memberships').where({ orgId: organization.id, userId: person.id }).first();
+    const role = membership.role as OrgRole;
+    return {
+      principalType: 'cookie',
+      credentialId: 'test',
+      userId: person.id,
+      orgId: organization.id,
+      role,
+      scopes: scopesOfRole(role),
+      projectId: null,
+    };
+  }
+}
+
+export interface Grant {
+  scopes?: string[];
+  projectId?: string;
+}
+
+/** The present of the world, epoch milliseconds. */
+export const present = now;

@@ -1,0 +1,19 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  // graphql 16 ships CommonJS and ESM side by side. Vite would pick the ESM file for our sources while every library
+  // loads the CommonJS one: two instances, "Cannot use GraphQLSchema from another module or realm".
+  resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }], conditions: ['source'] },
+  ssr: { resolve: { conditions: ['source'] } },
+  test: {
+    include: ['test/**/*.test.ts'],
+    globalSetup: ['test/global-setup.ts'],
+    // The JSON is for `.ci/run`, which ends with the counts.
+    reporters: ['default', ['json', { outputFile: 'node_modules/.cache/tests.json' }]],
+    pool: 'forks',
+    isolate: false,
+    maxWorkers: 2,
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+  },
+});
