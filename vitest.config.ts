@@ -10,6 +10,8 @@ export default defineConfig({
     globalSetup: ['test/global-setup.ts'],
     // The JSON is for `.ci/run`, which ends with the counts.
     reporters: ['default', ['json', { outputFile: 'node_modules/.cache/tests.json' }]],
+    // The MCP client's event parser publishes TypeScript under our own condition, `source`: Vite reads that, Node does not.
+    server: { deps: { inline: [/sdk\/dist\/esm\/client\/streamableHttp/, /eventsource-parser/] } },
     pool: 'forks',
     isolate: false,
     maxWorkers: 2,

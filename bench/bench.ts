@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpus, tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -16,13 +16,13 @@ const { values: options } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, only: { type: 'string', default: '' } },
 });
 const rounds = options.quick ? 1 : 3;
-const seconds = options.quick ? { warmUp: 1, turn: 2 } : { warmUp: 2, turn: 6 };
+const seconds = { warmUp: 1, turn: options.quick ? 1 : 4 };
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const folder = mkdtempSync(path.join(tmpdir(), 'aep-bench-out-'));
-if (spawnSync('npx', ['tsc', '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' }).status !== 0)
-  process.exit(1);
+const build = spawnSync('npm', ['run', 'build'], { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' });
+if (build.status !== 0) process.exit(1);
 
+const folder = mkdtempSync(path.join(tmpdir(), 'aep-bench-out-'));
 const database = await openBenchDatabase();
 const byHand = (name: string, file: string, ...more: string[]): Launch => ({
   name,
@@ -53,6 +53,7 @@ const servers = await Promise.all(
   ].map(start),
 );
 
+console.log(`${cpus().length} × ${cpus()[0]!.model}, Node ${process.version}, ${process.platform} ${process.arch}\n`);
 try {
   const cases = await Promise.all(servers.map(casesOf));
   await assertSame(servers, cases);

@@ -50,7 +50,7 @@ export function table(name: string, servers: Server[], turns: Figures[][]): stri
   const ratio = (of: Figures[], to: Figures[], figure: keyof Figures) =>
     median(of.map((figures, round) => figures[figure] / to[round]![figure]));
   const lines = turns.map((own, place) => [
-    servers[place]!.name.padEnd(20),
+    servers[place]!.name.padEnd(30),
     medianOf(own, 'requestsPerSecond').toFixed(0).padStart(6),
     medianOf(own, 'p50').toFixed(2).padStart(7),
     medianOf(own, 'p99').toFixed(2).padStart(7),
@@ -58,6 +58,6 @@ export function table(name: string, servers: Server[], turns: Figures[][]): stri
     ratio(own, bare, 'cpu').toFixed(2).padStart(8),
     ratio(own, fastify, 'requestsPerSecond').toFixed(2).padStart(12),
   ]);
-  const head = [name.padEnd(20), ' req/s', ' p50 ms', ' p99 ms', ' CPU us', ' CPU/(a)', '   req/s/(b)'];
+  const head = [name.padEnd(30), ' req/s', ' p50 ms', ' p99 ms', ' CPU us', ' CPU/(a)', '   req/s/(b)'];
   return [head, ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }

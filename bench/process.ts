@@ -31,7 +31,7 @@ export async function start({ name, file, args, env, node = [], output }: Launch
   const out = openSync(output, 'w');
   const child = fork(file, args(port), {
     execArgv: [...node, '--import', meter],
-    env: { PATH: process.env.PATH, ...env?.(port) },
+    env: { PATH: process.env.PATH, NODE_ENV: 'production', ...env?.(port) },
     stdio: ['ignore', out, 'inherit', 'ipc'],
   });
   closeSync(out);

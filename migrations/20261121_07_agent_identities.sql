@@ -52,7 +52,7 @@ create table claim_attempts (
   -- The only account that may complete it.
   email text not null check (email = lower(email)),
   -- Counted before the code is looked at, so that tries at once can't be more than tries one by one.
-  wrong_count integer not null default 0 check (wrong_count between 0 and 5),
+  wrong_count integer not null default 0,
   created_at bigint not null,
   expires_at bigint not null,
   superseded_at bigint,

@@ -1,12 +1,17 @@
-// Prints the OpenAPI document of a service at its default addresses, for the linter and for client generators:
-// `npm run openapi > openapi.json`.
+// `npm run openapi`: prints the OpenAPI document as the service serves it, with the default addresses. No database is opened.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { bindAddresses } from '#foundation/addresses.ts';
-import { schema } from '#schema.ts';
+import { openLog } from '#foundation/log.ts';
+import { createApp } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
 import { version } from '../src/house.ts';
-import { createRest } from '../src/surfaces/rest/surface.ts';
 
-bindAddresses(readConfig({}).addresses);
-const refuse = () => Promise.reject(new Error('nothing is served here'));
-const rest = createRest({ schema, version, authenticate: refuse, meter: refuse, report: () => {} });
-process.stdout.write(`${JSON.stringify(JSON.parse(rest.document), null, 2)}\n`);
+const config = readConfig({});
+bindAddresses(config.addresses);
+const server = createServer(createApp({ ...config, version, log: openLog({ level: 'silent' }) }));
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+const { port } = server.address() as AddressInfo;
+const document = await (await fetch(`http://127.0.0.1:${port}/v1/openapi.json`)).json();
+server.close();
+process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);

@@ -1,5 +1,5 @@
 // The table of surfaces: which path leads where, and the last 404. Every answer gets its request id here.
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Caller } from '#access/principal.ts';
 import { answerJson, type Exchange, type Handler } from '#foundation/http.ts';
@@ -9,14 +9,21 @@ import { notFound, type Problem, toProblem } from '#foundation/problem.ts';
 import { createThrottle, rateLimitHeaders } from '#foundation/throttle.ts';
 import { rates } from '#limits.ts';
 import { schema } from './schema.ts';
+import { createA2a } from './surfaces/a2a/surface.ts';
+import { agentIdentityPaths, agentIdentitySchemas } from './surfaces/agent-identity/openapi.ts';
+import { createAgentIdentity } from './surfaces/agent-identity/surface.ts';
+import { createArtifacts } from './surfaces/artifacts/surface.ts';
 import { createAuthenticate } from './surfaces/bearer.ts';
-import { createConsole } from './surfaces/console/surface.ts';
+import { type ConsoleSettings, createConsole } from './surfaces/console/surface.ts';
 import { createGraphql } from './surfaces/graphql/surface.ts';
+import { createMcp } from './surfaces/mcp/surface.ts';
+import { oauthPaths, oauthSchemas } from './surfaces/oauth/openapi.ts';
+import { createOAuth, type OAuthSettings } from './surfaces/oauth/surface.ts';
 import { createOperator } from './surfaces/operator/surface.ts';
 import { createReference } from './surfaces/reference/surface.ts';
 import { createRest } from './surfaces/rest/surface.ts';
 
-export interface AppSettings {
+export interface AppSettings extends Omit<OAuthSettings & ConsoleSettings, 'report'> {
   version: string;
   requestsPerMinute: number;
   /** Whether a proxy of ours stands in front and appends to X-Forwarded-For. */
@@ -27,12 +34,19 @@ export interface AppSettings {
 /** One way in. The first that owns a path answers it. */
 interface Surface {
   name: string;
-  owns(path: string): boolean;
+  owns(path: string, host: string | undefined): boolean;
   handle: Handler;
 }
 
+/** What stands under /v1 and is not of the graph, for the OpenAPI document. */
+const beside = {
+  paths: { ...oauthPaths, ...agentIdentityPaths },
+  schemas: { ...oauthSchemas, ...agentIdentitySchemas },
+};
+
 /** The whole service as one request listener. The database, the addresses, the key and mail must be bound before. */
-export function createApp({ version, requestsPerMinute, trustProxy, log }: AppSettings): RequestListener {
+export function createApp(settings: AppSettings): RequestListener {
+  const { version, requestsPerMinute, trustProxy, log } = settings;
   const failures = createThrottle('failed', rates.failedAuthenticationsPerMinute, 60, 'Too many bad credentials.');
   const requests = createThrottle('requests', requestsPerMinute, 60);
   const authenticate = createAuthenticate(failures, 'api');
@@ -43,16 +57,23 @@ export function createApp({ version, requestsPerMinute, trustProxy, log }: AppSe
   const report = (exchange: Exchange, error: unknown): void => log.fault(exchange, error);
 
   const surfaces: Surface[] = [
-    createRest({ schema, version, authenticate, meter, report }),
+    // Before REST: some of their addresses stand below /v1 too.
+    createOAuth({ ...settings, report }),
+    createAgentIdentity({ ...settings, report }),
+    // Before the console: on a host of its own the endpoint may be that host's root.
+    createA2a({ version, authenticate: createAuthenticate(failures, 'a2a'), meter, report }),
+    createConsole({ ...settings, report }),
+    createRest({ schema, version, beside, authenticate, meter, report }),
     createGraphql({ schema, authenticate, meter, report }),
+    createMcp({ schema, version, authenticate: createAuthenticate(failures, 'mcp'), meter, report }),
+    createArtifacts({ report }),
     createReference(),
     createOperator({ version, authenticate }),
-    createConsole({ report }),
   ];
 
   return (req, res) => {
     const exchange = open(req, res, trustProxy);
-    const surface = surfaces.find((one) => one.owns(exchange.path));
+    const surface = surfaces.find((one) => one.owns(exchange.path, req.headers.host));
     const started = performance.now();
     res.on('close', () => {
       const milliseconds = performance.now() - started;
@@ -91,7 +112,7 @@ function requestId({ headers }: IncomingMessage): string {
   if (typeof given === 'string' && /^[\w.:-]{8,128}$/.test(given)) return given;
   const trace =
     typeof headers.traceparent === 'string' && /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(headers.traceparent);
-  return trace ? trace[1]! : `req_${randomBytes(12).toString('hex')}`;
+  return trace ? trace[1]! : `req_${randomUUID().replaceAll('-', '')}`;
 }
 
 /** A proxy appends whom it heard from: the last entry is the one that ours wrote. */

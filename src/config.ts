@@ -10,9 +10,9 @@ import { rates, text } from '#limits.ts';
 export interface TrustedIssuer {
   issuer: string;
   displayName: string;
-  /** Where its keys are; absent: what its metadata says. */
+  /** Where its keys are; absent: at its `/.well-known/jwks.json`. */
   jwksUri?: string | undefined;
-  /** The only clients it may speak for; absent: any. */
+  /** The only clients it may speak for; absent: those whose id is an address of its own. */
   clientIds?: readonly string[] | undefined;
   maySendEvents?: boolean | undefined;
 }
@@ -53,7 +53,7 @@ export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 's
 export type LogLevel = (typeof logLevels)[number];
 
 /** Whether a host name or address means this machine alone. */
-const isLoopback = (host: string): boolean =>
+export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
 
 /** @throws one Error that lists everything wrong, a line for each setting. */

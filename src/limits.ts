@@ -27,6 +27,16 @@ export const text = {
   idempotencyKey: { min: 1, max: 255 },
   integrationName: { min: 1, max: 120 },
   externalOrgId: { min: 1, max: 200 },
+  recurringName: { min: 1, max: 120 },
+  prompt: { min: 1, max: 20_000 },
+  label: { min: 1, max: 50 },
+  timeZone: { min: 1, max: 64 },
+  missionAgentName: { min: 1, max: 120 },
+  modelId: { min: 1, max: 100 },
+  sessionId: { min: 1, max: 200 },
+  orchestratorName: { min: 1, max: 120 },
+  orchestratorBlurb: { max: 500 },
+  userPrompt: { max: 20_000 },
 } as const;
 
 /** List pages: least, most, and what a caller gets without asking. */
@@ -43,6 +53,45 @@ export const tokens = {
   scopesPerToken: 25,
   lifetimeDays: { min: 1, max: 365, default: 90 },
 } as const;
+
+export const skillReposPerAgent = 20;
+
+/** What an organization's missions may cost in a day of UTC, in US dollars. */
+export const dailyCostCapUsd = { min: 0, max: 1_000_000, default: 100 } as const;
+
+/** Of one scheduled task or automation: its triggers and labels, and how far ahead it tells. */
+export const recurring = {
+  triggers: { min: 1, max: 10 },
+  labels: 20,
+  upcoming: { min: 1, max: 5, default: 5 },
+} as const;
+
+/**
+ * Bringing runs to their tracker: how many are taken at a time and how many of those are under way at once, for how long nobody
+ * else takes them (milliseconds; longer than all of them can take), how often a run is tried and how long it rests in between.
+ */
+export const dispatch = {
+  batch: 50,
+  atOnce: 10,
+  lease: minutes(2),
+  attempts: 10,
+  rest: { min: seconds(10), max: minutes(10) },
+} as const;
+
+/** How long a running sandbox may be silent before it counts as stale, in milliseconds. */
+export const sandboxSilence = minutes(2);
+
+/** How much of what belongs to a record is shown beside it: rows, or points of a curve. */
+export const shown = { perParent: 20, sessions: 100, fragments: 200, metrics: 240, sparkline: 60 } as const;
+
+/** Samples of sandboxes: how long they are kept, how much time one partition holds, and how far ahead partitions are made. */
+export const sandboxMetrics = { kept: days(28), partition: days(7), ahead: days(14) } as const;
+
+/** The address of an artifact's content: how long it is good at least, and for how long the same one is given. Milliseconds. */
+export const artifactAddress = { lifetime: hours(1), step: minutes(15) } as const;
+
+/** How long a content waits in the storage for an artifact that has it, in milliseconds. */
+export const artifactContent = { unclaimed: days(1) } as const;
 
 /** Redirect addresses of one OAuth client. */
 export const redirectUrisPerClient = { min: 1, max: 20 } as const;
@@ -65,6 +114,9 @@ export const providerKeys = {
   cooldown: seconds(30),
 } as const;
 
+/** The upstream sign-in provider: how long it may take to answer, and how long its metadata is kept. Milliseconds. */
+export const upstreamProvider = { timeout: seconds(5), kept: hours(1) } as const;
+
 /** How far the clocks of a provider and ours may be apart, in milliseconds. */
 export const clockSkew = seconds(60);
 
@@ -86,8 +138,11 @@ export const lifetimes = {
   securityEvent: days(7),
   signInCode: minutes(10),
   signInLink: minutes(10),
+  /** From leaving for the upstream provider to coming back. */
+  upstreamSignIn: minutes(10),
   consoleSession: days(14),
   invite: days(7),
+  artifact: days(90),
   idempotencyKey: hours(24),
   lastUsedStep: minutes(1),
   /** How long a process goes by the signing keys that it has read: a rotation is seen by all within it. */
@@ -108,6 +163,10 @@ export const bytes = {
   graphqlBody: 256 * 1024,
   oauthBody: 64 * 1024,
   consoleForm: 64 * 1024,
+  /** What one answer shows of a log, from its end. */
+  logContent: 1024 * 1024,
+  /** The content of one artifact. */
+  artifact: 512 * 1024 * 1024,
 } as const;
 
 /** What one GraphQL request may ask. */
@@ -132,6 +191,8 @@ export const rates = {
   signInCodesPerHour: 10,
   /** Per client address, whatever mail addresses it names. */
   signInCodesPerHourAndClient: 120,
+  /** Per client address: sign-ins begun by way of the upstream provider. */
+  upstreamSignInsPerHourAndClient: 120,
   /** Per source address, unless the settings say otherwise. */
   registrationsPerHour: 60,
   /** Per registration: each new code is five more guesses. */

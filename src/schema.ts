@@ -6,7 +6,16 @@ import './domain/invites/schema.ts';
 import './domain/integrations/schema.ts';
 import './domain/projects/schema.ts';
 import './domain/tokens/schema.ts';
+import './domain/delegations/schema.ts';
 import './domain/me/schema.ts';
+import './domain/issues/schema.ts';
+import './domain/scheduled-tasks/schema.ts';
+import './domain/automations/schema.ts';
+import './domain/agents/schema.ts';
+import './domain/orchestrator/schema.ts';
+import './domain/sandboxes/schema.ts';
+import './domain/environments/schema.ts';
+import './domain/artifacts/schema.ts';
 import { builder } from '#graph/builder.ts';
 
 /** Fields keep the order in which they are declared: it is the key order of REST bodies. */

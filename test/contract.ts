@@ -40,12 +40,14 @@ export function openContract(document: Document) {
       let pointer: string | undefined;
       if (operation && status < 300) {
         if (!operation.responses[status]) throw new Error(`${where}: the document does not know this status`);
-        pointer = `/paths/${escaped(found.template)}/${method.toLowerCase()}/responses/${status}/content/application~1json/schema`;
+        pointer = answerPointer(found.template, method, status);
       } else if (status >= 400) {
         if (operation && status !== 405 && !operation.responses[status]) {
           throw new Error(`${where}: the document does not know this status`);
         }
-        pointer = '/components/schemas/Error';
+        // OAuth and agent identity answer errors of their own; everything else answers `Error`.
+        const own = operation?.responses[status]?.content;
+        pointer = own ? answerPointer(found!.template, method, status) : '/components/schemas/Error';
       }
       if (!pointer || method === 'HEAD' || body === '') return;
       const validate = validator(pointer);
@@ -55,5 +57,8 @@ export function openContract(document: Document) {
     },
   };
 }
+
+const answerPointer = (template: string, method: string, status: number): string =>
+  `/paths/${escaped(template)}/${method.toLowerCase()}/responses/${status}/content/application~1json/schema`;
 
 const escaped = (segment: string): string => segment.replaceAll('~', '~0').replaceAll('/', '~1');

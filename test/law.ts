@@ -128,7 +128,7 @@ export const schemasAreAnnounced: Rule = (tree) => {
 /** What every surface may use: who is asking. */
 const shared = ['src/surfaces/bearer.ts', 'src/surfaces/cookie.ts'];
 /** Surfaces whose protocol is not the graph: they call operations themselves. */
-const ownProtocol = ['oauth', 'agent-identity', 'console', 'operator', 'scheduler'];
+const ownProtocol = ['artifacts', 'oauth', 'agent-identity', 'console', 'operator', 'scheduler'];
 
 export const surfacesStandAlone: Rule = (tree) =>
   sourceFiles(tree)

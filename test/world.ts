@@ -49,29 +49,16 @@ export type World = Awaited<ReturnType<typeof openWorld>>;
 
 export interface WorldSettings {
   requestsPerMinute?: number;
+  /** Whether X-Forwarded-For says where a request comes from: then a test can come from many places. */
+  trustProxy?: boolean;
   /** Where the log lines go; nowhere when absent. */
   log?: (line: string) => void;
 }
 
-export async function openWorld(settings: WorldSettings = {}) {
-  const { connection, drop } = await freshDatabase();
-  const knex = openDatabase({ connection });
-  let time = Date.UTC(2026, 10, 23, 9);
-  setClock(() => time);
-  bindSecretKey(Buffer.alloc(32, 7));
-  const log = openLog(settings.log ? { level: 'debug', destination: { write: settings.log } } : { level: 'silent' });
-  openMail({ from: 'platform@example.com', log: () => {} });
-
-  // The addresses hold the port, so the server listens before there is an app.
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  bindAddresses({ baseHost: url, issuer: url, mcp: url, a2a: `${url}/a2a` });
-  const requestsPerMinute = settings.requestsPerMinute ?? 1_000_000;
-  server.on('request', createApp({ version: '0.0.0', requestsPerMinute, trustProxy: false, log }));
-  const contract = openContract(await (await fetch(`${url}/v1/openapi.json`)).json());
-
-  async function request(method: string, path: string, ask: Ask = {}): Promise<Answer> {
+/** Sends requests to a server, each with the credential that it asks with. */
+export const requestsTo =
+  (url: string) =>
+  async (method: string, path: string, ask: Ask = {}): Promise<Answer> => {
     const headers: Record<string, string> = { ...ask.headers };
     if (ask.token) headers.authorization = `Bearer ${ask.token}`;
     if (ask.session) {
@@ -91,7 +78,38 @@ export async function openWorld(settings: WorldSettings = {}) {
     const raw = await response.text();
     const isJson = response.headers.get('content-type')?.includes('json') && raw !== '';
     return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(raw) : raw };
-  }
+  };
+
+export async function openWorld(settings: WorldSettings = {}) {
+  const { connection, drop } = await freshDatabase();
+  const knex = openDatabase({ connection });
+  let time = Date.UTC(2026, 10, 23, 9);
+  setClock(() => time);
+  bindSecretKey(Buffer.alloc(32, 7));
+  const log = openLog(settings.log ? { level: 'debug', destination: { write: settings.log } } : { level: 'silent' });
+  openMail({ from: 'platform@example.com', log: () => {} });
+
+  // The addresses hold the port, so the server listens before there is an app.
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  bindAddresses({ baseHost: url, issuer: url, mcp: url, a2a: `${url}/a2a` });
+  const requestsPerMinute = settings.requestsPerMinute ?? 1_000_000;
+  server.on(
+    'request',
+    createApp({
+      version: '0.0.0',
+      requestsPerMinute,
+      registrationsPerHour: 1_000_000,
+      claimGrantType: 'urn:workos:agent-auth:grant-type:claim',
+      trustedIssuers: [],
+      trustProxy: settings.trustProxy ?? false,
+      log,
+    }),
+  );
+  const contract = openContract(await (await fetch(`${url}/v1/openapi.json`)).json());
+
+  const request = requestsTo(url);
 
   async function session(person: Person, orgId: string | null = null): Promise<Session> {
     const opened = await openSession(person.id, { userAgent: 'test', address: '127.0.0.1' });

@@ -6,6 +6,7 @@ createServer(async (req, res) => {
   try {
     await answer(req, res);
   } catch (error) {
+    if (res.destroyed) return;
     console.error(error);
     send(res, 500, { title: 'Internal error' });
   }

@@ -23,3 +23,18 @@ export function beyondOneProject(caller: Caller): void {
 /** Whether the caller may look into this project's missions, runs, environments, artifacts and scheduled tasks. */
 export const reachesProject = (caller: Caller, projectId: string): boolean =>
   caller.projectId === null || caller.projectId === projectId;
+
+/** What holds for every record of a project that the caller may look into: conditions for a read or a conditional write. */
+export const withinReach = (caller: Caller): { orgId: Id<'organization'>; projectId?: Id<'project'> } => ({
+  orgId: ownOrganization(caller),
+  ...(caller.projectId && { projectId: caller.projectId }),
+});
+
+/** The same for a list that is filtered by project; null when there can be nothing to find. */
+export function withinProject(
+  caller: Caller,
+  projectId: string | null | undefined,
+): ReturnType<typeof withinReach> | null {
+  if (projectId == null) return withinReach(caller);
+  return reachesProject(caller, projectId) ? { ...withinReach(caller), projectId: projectId as Id<'project'> } : null;
+}

@@ -10,6 +10,9 @@ export interface Page<R> {
   nextCursor: string | null;
 }
 
+/** What there is to find where nothing can be. */
+export const emptyPage: Page<never> = { data: [], nextCursor: null };
+
 export interface PageRequest {
   limit: number;
   cursor?: string | null | undefined;
@@ -30,21 +33,42 @@ function unpack(binding: string, cursor: string): [createdAt: number, id: string
   const bytes = Buffer.from(cursor, 'base64url');
   const position = bytes.subarray(SIGNATURE_BYTES).toString();
   const [, createdAt, id] = /^(\d{1,15}):([\w-]+)$/.exec(position) ?? [];
-  if (!createdAt || !id || !sameBytes(bytes.subarray(0, SIGNATURE_BYTES), sign(binding, position))) {
+  const isOurs = id && sameBytes(bytes.subarray(0, SIGNATURE_BYTES), sign(binding, position));
+  // Letter by letter: base64url has other spellings of the same bytes.
+  if (!createdAt || !isOurs || bytes.toString('base64url') !== cursor) {
     throw invalid('cursor: must be the nextCursor of this list with the same filter.');
   }
   return [Number(createdAt), id];
 }
 
 /** One page of a table, newest first. All equality conditions belong to the cursor's binding. */
-export async function readPage<R extends { id: string; createdAt: number }>(
+export function readPage<R extends { id: string; createdAt: number }>(
   model: StoredClass<R>,
   equals: Equals,
-  { limit, cursor }: PageRequest,
+  page: PageRequest,
 ): Promise<Page<R>> {
   const binding = `${model.tableName}\n${JSON.stringify(equals)}`;
-  const { where, values } = conditions(equals);
-  let text = selection(model) + where;
+  return readPageOf<R>({ binding, select: selection(model), ...conditions(equals) }, page);
+}
+
+/** What a page is read from, where equality alone does not say it. */
+export interface PageSource {
+  /** The list and its filter: a cursor belongs to them. */
+  binding: string;
+  /** `select … from …`, with the columns `id` and `created_at`. */
+  select: string;
+  /** ` where …`, or empty. */
+  where: string;
+  values: unknown[];
+}
+
+/** One page of any rows, newest first. The texts must come from a bounded set, as for `sql`. */
+export async function readPageOf<R extends { id: string; createdAt: number }>(
+  { binding, select, where, values: given }: PageSource,
+  { limit, cursor }: PageRequest,
+): Promise<Page<R>> {
+  const values = [...given];
+  let text = select + where;
   if (cursor != null) {
     const [createdAt, id] = unpack(binding, cursor);
     const after = `("created_at", "id") < ($${values.push(createdAt)}, $${values.push(id)})`;

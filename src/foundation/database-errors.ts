@@ -16,6 +16,7 @@ const faults: Record<string, DatabaseFault> = {
   '55P03': 'retry', // lock not available
   '57P03': 'retry', // starting up or shutting down
   '53300': 'retry', // too many connections: refused at the door, hence not applied
+  '3D000': 'retry', // no such database: dropped, or being restored under its name; refused at the door, too
   '25006': 'retry', // a read-only node: the primary moved
   '08001': 'retry',
   '08004': 'retry',

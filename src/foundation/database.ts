@@ -3,7 +3,9 @@
 import knexFactory, { type Knex } from 'knex';
 import { knexSnakeCaseMappers, Model } from 'objection';
 import pg from 'pg';
-import { forgetRows, send } from './statement.ts';
+import { seconds } from './clock.ts';
+import { databaseFault, retrying } from './database-errors.ts';
+import { forgetStatements, send } from './statement.ts';
 
 // int8 and numeric arrive as strings by default. Epoch milliseconds and money fit a double exactly in our ranges.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
@@ -39,7 +41,7 @@ export function openDatabase(settings: DatabaseSettings): Knex {
   });
   bound = knex;
   named = settings.namedStatements ?? true;
-  forgetRows();
+  forgetStatements();
   Model.knex(knex);
   return knex;
 }
@@ -55,23 +57,28 @@ export function watchStatements(listener: (statement: string) => void): () => vo
   return () => listeners.delete(listener);
 }
 
-const names = new Map<string, string>();
-const statementName = (text: string): string => {
-  const name = names.get(text) ?? `s${names.size + 1}`;
-  names.set(text, name);
-  return name;
-};
-
 /**
  * Sends one statement and gives plain rows with camelCase names. `text` must come from a bounded set (never built from a
  * caller's values): it is kept, prepared, for as long as the process and its connections live.
  */
 export async function sql<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
+  try {
+    return await attempt<Row>(text, values);
+  } catch (error) {
+    if (databaseFault(error) !== 'retry') throw error;
+    return retrying(() => attempt<Row>(text, values), { budgetMs: patience });
+  }
+}
+
+/** A server that starts anew, a deadlock, a moved primary: what surely was not applied is tried again for so long. */
+const patience = seconds(2);
+
+async function attempt<Row>(text: string, values: unknown[]): Promise<Row[]> {
   const knex = database();
   for (const listener of listeners) listener(text);
   const connection = (await knex.client.acquireConnection()) as pg.ClientBase;
   try {
-    return await send<Row>(connection, named ? statementName(text) : '', text, values);
+    return await send<Row>(connection, text, values, named);
   } catch (error) {
     // Made while reading from a socket: the way that leads here is of more use.
     if (error instanceof Error) Error.captureStackTrace(error);
@@ -81,6 +88,10 @@ export async function sql<Row>(text: string, values: unknown[] = []): Promise<Ro
   }
 }
 
-/** All or nothing. Objection queries inside take the given transaction: `Project.query(trx)`. */
-export const transaction = <T>(work: (trx: Knex.Transaction) => Promise<T>): Promise<T> => database().transaction(work);
+/**
+ * All or nothing. Objection queries inside take the given transaction: `Project.query(trx)`. The work is done again when it
+ * surely was not applied, so what it does outside the database belongs after it.
+ */
+export const transaction = <T>(work: (trx: Knex.Transaction) => Promise<T>): Promise<T> =>
+  retrying(() => database().transaction(work), { budgetMs: patience });
 export type Transaction = Knex.Transaction;

@@ -19,6 +19,16 @@ export const prefixes = {
   registration: 'reg',
   claimAttempt: 'cla',
   request: 'req',
+  scheduledTask: 'sch',
+  automation: 'aut',
+  run: 'run',
+  issue: 'iss',
+  agent: 'agn',
+  missionCost: 'mco',
+  sandbox: 'sbx',
+  environment: 'env',
+  artifact: 'art',
+  content: 'cnt',
 } as const;
 
 export type Noun = keyof typeof prefixes;

@@ -1,5 +1,5 @@
 // Structured logs: one JSON line per event, written in the background, and never a secret in any of them. Whatever a line
-// was made from, its finished text goes through `withoutSecrets` on the way out.
+// was made from, its finished text goes through `withoutSecrets` on the way out; a request's line is made of known parts.
 import pino, { type DestinationStream, type LevelWithSilent, type Logger } from 'pino';
 import { isoTime, now } from './clock.ts';
 import type { Exchange } from './http.ts';
@@ -30,15 +30,29 @@ export function openLog({ level, destination }: LogSettings): Log {
     serializers: { err: describeError },
     hooks: { streamWrite: withoutSecrets },
   };
-  const log: Logger = pino(settings, destination ?? openDestination());
+  const stream = destination ?? openDestination();
+  const log: Logger = pino(settings, stream);
   return Object.assign(log, {
     request(surface: string, exchange: Exchange, milliseconds: number) {
       const status = statusOf(exchange);
+      const level = status < 500 ? 'info' : 'error';
+      if (!log.isLevelEnabled(level)) return;
       const { requestId, route, address, credentialId, req } = exchange;
-      const ms = Math.round(milliseconds * 100) / 100;
-      const line = { requestId, surface, method: req.method, route, status, ms, address, credentialId };
-      if (status < 500) log.info(line, 'request');
-      else log.error(line, 'request');
+      // Every answer has this line. Its id and its address come from outside; the rest has no room for a secret.
+      const line = {
+        level,
+        time: isoTime(now()),
+        requestId: scrub(requestId),
+        surface,
+        method: req.method,
+        route,
+        status,
+        ms: Math.round(milliseconds * 100) / 100,
+        address: scrub(address),
+        credentialId,
+        msg: 'request',
+      };
+      stream.write(`${JSON.stringify(line)}\n`);
     },
     fault({ requestId, route, credentialId, req }: Exchange, err: unknown) {
       log.error({ requestId, method: req.method, route, credentialId, err }, 'fault');

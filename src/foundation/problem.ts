@@ -37,6 +37,9 @@ function maker(status: number, category: Category, title: string, code: string, 
 export const invalid = maker(400, 'validation', 'Invalid request', 'invalid_request');
 /** 401: no credential, or none that is good here. */
 export const unauthenticated = maker(401, 'auth', 'Unauthenticated', 'unauthenticated');
+/** 402: the organization may not start a mission now. */
+export const outOfMeans = (code: 'credits_exhausted' | 'daily_cost_cap', description: string) =>
+  maker(402, 'agent', 'Payment required', code)(description);
 export const forbidden = maker(403, 'auth', 'Forbidden', 'forbidden');
 export const agentNotClaimed = maker(403, 'auth', 'Agent not claimed', 'agent_not_claimed');
 export const methodNotAllowed = (allow: string) =>

@@ -69,3 +69,21 @@ export async function readByKeys<R>(
   const any = `"${snake(column)}" = any($${values.push(keys)})`;
   return sql<R>(`${selection(model)}${where ? `${where} and ` : ' where '}${any} order by ${order}`, values);
 }
+
+/** The newest few rows of each key, newest first: a relation to many that stays small however many there are. */
+export async function readNewestByKeys<R>(
+  model: StoredClass<R>,
+  column: string,
+  keys: readonly string[],
+  equals: Equals,
+  limit: number,
+): Promise<R[]> {
+  const { where, values } = conditions(equals);
+  const own = `"${snake(column)}" = parent.id`;
+  return sql<R>(
+    `select r.* from unnest($${values.push(keys)}::text[]) parent (id) cross join lateral (
+      ${selection(model)}${where ? `${where} and ` : ' where '}${own} order by "created_at" desc, "id" desc limit $${values.push(limit)}
+    ) r order by r.created_at desc, r.id desc`,
+    values,
+  );
+}

@@ -2,8 +2,8 @@
 import {
   createCipheriv,
   createDecipheriv,
-  createHash,
   createHmac,
+  hash,
   randomBytes,
   randomInt,
   timingSafeEqual,
@@ -27,7 +27,7 @@ export const newSecret = <P extends string>(prefix: P, size = 32): `${P}${string
   `${prefix}${randomBytes(size).toString('base64url')}`;
 
 /** What is stored of a high-entropy secret. */
-export const digest = (secret: string): Buffer => createHash('sha256').update(secret).digest();
+export const digest = (secret: string): Buffer => hash('sha256', secret, 'buffer');
 
 /** Six digits, leading zeros kept. */
 export const newCode = (): string => String(randomInt(1_000_000)).padStart(6, '0');

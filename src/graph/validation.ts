@@ -44,8 +44,13 @@ export function describeIssues(error: z.ZodError): string {
 export const plainText = () =>
   z.string().refine((value) => !value.includes('\0') && value.isWellFormed(), 'must be text without NUL characters');
 
-/** A text of bounded length, counted in UTF-16 code units, as JSON Schema validators in JavaScript count. */
-export const boundedText = (bounds: { min?: number; max: number }) =>
+/** A text of bounded length, counted in characters (code points), as JSON Schema and PostgreSQL count them. */
+export const boundedText = ({ min = 0, max }: { min?: number; max: number }) =>
   plainText()
-    .min(bounds.min ?? 0)
-    .max(bounds.max);
+    .min(min)
+    .check(({ value, issues }) => {
+      // Code units are never fewer: most texts need no counting.
+      if (value.length <= max || [...value].length <= max) return;
+      issues.push({ code: 'too_big', origin: 'string', maximum: max, inclusive: true, input: value });
+    })
+    .meta({ maxLength: max });

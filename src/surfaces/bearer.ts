@@ -1,6 +1,7 @@
 // The Authorization header → the caller, for one resource (RFC 6750, RFC 9728; agent authentication §12). Looked up on every
 // request, never cached: a revocation must act on the next call, on every process.
 import type { Caller } from '#access/principal.ts';
+import { callerOfAgentToken } from '#domain/agent-identities/caller.ts';
 import { callerOfOAuthToken } from '#domain/oauth/access-tokens.ts';
 import { type Resource, resourceMetadataUrl } from '#domain/oauth/resources.ts';
 import { callerOfToken } from '#domain/tokens/operations.ts';
@@ -16,6 +17,7 @@ type LookUp = (secret: string, resource: Resource) => Promise<Caller | null>;
 const kinds: Record<string, LookUp> = {
   pat_: callerOfToken,
   srv_: async (secret, resource) => (resource === 'api' ? callerOfServiceToken(secret) : null),
+  agt_: callerOfAgentToken,
   oat_: callerOfOAuthToken,
 };
 

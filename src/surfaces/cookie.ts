@@ -12,24 +12,30 @@ import { lifetimes } from '#limits.ts';
 const isHttps = (): boolean => addresses().issuer.startsWith('https:');
 
 /** `__Host-` makes browsers insist on Secure, this host alone and the whole path (RFC 6265bis §4.1.3.2). */
-const cookieName = (): string => (isHttps() ? '__Host-session' : 'session');
+const assignment = (name: string): string => `${isHttps() ? '__Host-' : ''}${name}=`;
+
+/** The value of one of our cookies as the request brings it, or null. */
+export function cookieOf({ req }: Exchange, name: string): string | null {
+  const start = assignment(name);
+  const pair = req.headers.cookie?.split(';').find((part) => part.trimStart().startsWith(start));
+  return pair?.trim().slice(start.length) || null;
+}
+
+/** Gives the browser a cookie with the answer, or, with null, takes it away. No page's script reads it. */
+export function setCookie({ res }: Exchange, name: string, value: string | null, lifetime: number): void {
+  const start = assignment(name);
+  const others = [res.getHeader('set-cookie') ?? []].flat().map(String);
+  const age = value === null ? 0 : lifetime / 1_000;
+  const cookie = `${start}${value ?? ''}; Path=/; Max-Age=${age}; HttpOnly; SameSite=Lax${isHttps() ? '; Secure' : ''}`;
+  res.setHeader('set-cookie', [...others.filter((other) => !other.startsWith(start)), cookie]);
+}
 
 /** The secret of the request's session cookie, or null. */
-export function sessionSecret({ req }: Exchange): string | null {
-  const name = `${cookieName()}=`;
-  const pair = req.headers.cookie?.split(';').find((part) => part.trimStart().startsWith(name));
-  return pair?.trim().slice(name.length) || null;
-}
+export const sessionSecret = (exchange: Exchange): string | null => cookieOf(exchange, 'session');
 
-/** Gives the browser its cookie with the answer, or, with null, takes it away. */
-export function setSessionCookie({ res }: Exchange, secret: string | null): void {
-  const age = secret === null ? 0 : lifetimes.consoleSession / 1_000;
-  const secure = isHttps() ? '; Secure' : '';
-  res.setHeader(
-    'set-cookie',
-    `${cookieName()}=${secret ?? ''}; Path=/; Max-Age=${age}; HttpOnly; SameSite=Lax${secure}`,
-  );
-}
+/** Gives the browser its session cookie, or, with null, takes it away. */
+export const setSessionCookie = (exchange: Exchange, secret: string | null): void =>
+  setCookie(exchange, 'session', secret, lifetimes.consoleSession);
 
 const isSafe = ({ method }: IncomingMessage): boolean => method === 'GET' || method === 'HEAD';
 

@@ -130,7 +130,10 @@ describe('The table of faults', () => {
   const coded = (code: string, more: object = {}) => Object.assign(new Error('as raised'), { code, ...more });
 
   it.each([
-    ['retry', ['40001', '40P01', '55P03', '57P03', '53300', '25006', '08001', '08004', 'ECONNREFUSED', 'EHOSTUNREACH']],
+    [
+      'retry',
+      ['40001', '40P01', '55P03', '57P03', '53300', '3D000', '25006', '08001', '08004', 'ECONNREFUSED', 'EHOSTUNREACH'],
+    ],
     ['unknown', ['57P01', '57P02', '08003', '08006', '08007', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT']],
     ['overload', ['57014']],
     ['final', ['22001', '23503', '42P01', '28P01', '28000', '25P02', 'P0001']],

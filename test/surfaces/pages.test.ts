@@ -69,7 +69,7 @@ describe.each([
       expect(headers['content-type']).toMatch(/^text\/(javascript|css); charset=utf-8$/);
       expect(Number(headers['content-length'])).toBe(body.length);
 
-      const again = await get(address, { 'if-none-match': String(headers['etag']) });
+      const again = await get(address, { 'if-none-match': String(headers.etag) });
       expect([again.status, again.body.length]).toEqual([304, 0]);
       const unpacked = await get(address, { 'accept-encoding': 'gzip;q=0' });
       expect(unpacked.headers['content-encoding']).toBe(undefined);
@@ -119,7 +119,7 @@ test('the start scripts keep no token and ask nobody about our documents', async
 
 test('405 · the reference is only read', async () => {
   const { status, headers, body } = await get('/reference', browser, 'POST');
-  expect([status, headers['allow']]).toEqual([405, 'GET, HEAD']);
+  expect([status, headers.allow]).toEqual([405, 'GET, HEAD']);
   expect(JSON.parse(body.toString()).code).toBe('method_not_allowed');
   const head = await get('/reference', browser, 'HEAD');
   expect([head.status, head.body.length]).toEqual([200, 0]);

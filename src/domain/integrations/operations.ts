@@ -1,17 +1,25 @@
 // Integrations of an organization: list them, connect one, pick the ones that a new project uses.
 import type { Caller } from '#access/principal.ts';
-import { ownOrganization } from '#access/reach.ts';
+import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { invalid } from '#foundation/problem.ts';
-import { readAll, selection } from '#foundation/record.ts';
+import { readAll, readByKeys, selection } from '#foundation/record.ts';
 import { seal } from '#foundation/secrets.ts';
 import { Integration, type Vendor, type VendorKind, vendorKinds, vendors } from './model.ts';
 
 /** Oldest first, so that what a project picks by default stays the same when more are added. */
-export const listIntegrations = (caller: Caller): Promise<Integration[]> =>
-  readAll(Integration, { orgId: ownOrganization(caller) }, 'created_at, id');
+export async function listIntegrations(caller: Caller): Promise<Integration[]> {
+  beyondOneProject(caller);
+  return readAll<Integration>(Integration, { orgId: ownOrganization(caller) }, 'created_at, id');
+}
+
+/** The integrations of records that the caller has been shown. */
+export async function integrationsBehind(ids: readonly string[], caller: Caller): Promise<Integration[]> {
+  beyondOneProject(caller);
+  return readByKeys<Integration>(Integration, 'id', ids);
+}
 
 /** How many projects depend on each of these integrations. */
 export function dependentProjects(ids: readonly string[]): Promise<{ id: string; projects: number }[]> {

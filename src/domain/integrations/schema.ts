@@ -1,11 +1,10 @@
 // Integrations on every surface (specification, Integration).
-import { readByKeys } from '#foundation/record.ts';
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { OrganizationType, organizationOf } from '../organizations/schema.ts';
-import { Integration, vendorKinds, vendorNames } from './model.ts';
-import { dependentProjects, listIntegrations } from './operations.ts';
+import { type Integration, vendorKinds, vendorNames } from './model.ts';
+import { dependentProjects, integrationsBehind, listIntegrations } from './operations.ts';
 
 export const VendorKind = wordSet('VendorKind', vendorKinds, 'What a connector is for.');
 const Vendor = wordSet('Vendor', vendorNames, 'Who is connected.');
@@ -37,10 +36,7 @@ export const IntegrationType = builder.objectRef<Integration>('Integration').imp
 });
 
 /** The integration behind a connector id, batched. */
-export const integrationOf = toOne<Integration>(
-  (ids) => readByKeys<Integration>(Integration, 'id', ids),
-  (integration) => integration.id,
-);
+export const integrationOf = toOne<Integration>(integrationsBehind, (integration) => integration.id);
 
 const IntegrationList = builder.objectRef<{ integrations: Integration[] }>('IntegrationList').implement({
   fields: (t) => ({ integrations: t.expose('integrations', { type: [IntegrationType] }) }),

@@ -44,7 +44,12 @@ const InviteList = builder.objectRef<{ invites: Invite[] }>('InviteList').implem
 });
 const RevokeInviteResponse = okAnswer('RevokeInviteResponse');
 
-const CreateInviteRequest = request('CreateInviteRequest', z.object({ email: mailAddress, role: OrgRole.zod }));
+const CreateInviteRequest = request(
+  'CreateInviteRequest',
+  z
+    .object({ email: mailAddress, role: OrgRole.zod })
+    .meta({ examples: [{ email: 'bob@example.com', role: 'member' }] }),
+);
 
 builder.queryFields((t) => ({
   invites: t.field({

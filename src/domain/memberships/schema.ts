@@ -52,10 +52,12 @@ const MembershipList = builder.objectRef<{ memberships: Membership[] }>('Members
 
 const CreateMembershipRequest = request(
   'CreateMembershipRequest',
-  z.object({
-    userId: boundedText(text.pathId).describe('The account of the person; who has none is invited instead.'),
-    role: OrgRole.zod,
-  }),
+  z
+    .object({
+      userId: boundedText(text.pathId).describe('The account of the person; who has none is invited instead.'),
+      role: OrgRole.zod,
+    })
+    .meta({ examples: [{ userId: 'usr_019f2c1e4a00d2b9c5e7f1a3b4c6', role: 'member' }] }),
 );
 
 builder.queryFields((t) => ({

@@ -90,8 +90,8 @@ const metadata = z.object({
   redirect_uris: z.array(z.string()).min(redirectUrisPerClient.min).max(redirectUrisPerClient.max),
   token_endpoint_auth_method: z.literal('none').optional(),
   // A secret in a public document is none: whoever publishes one means something that does not work here.
-  client_secret: z.undefined(),
-  client_secret_expires_at: z.undefined(),
+  client_secret: z.undefined().optional(),
+  client_secret_expires_at: z.undefined().optional(),
 });
 
 function readDocument(url: string, { status, body }: Fetched): { name: string; redirectUris: string[] } {

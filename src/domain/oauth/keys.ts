@@ -32,7 +32,8 @@ interface SigningKey {
 interface Ring {
   /** The one that signs comes first. */
   keys: SigningKey[];
-  signer: CryptoKey;
+  /** Opened when something is signed: keys that this process can't open can still be read, and rotated. */
+  signer?: Promise<CryptoKey>;
 }
 
 /** What this process has read of the database that is open. */
@@ -60,7 +61,7 @@ const selectKeys = `select kid, public_jwk, sealed_private_jwk, retired_at from 
 async function readRing(): Promise<Ring> {
   const keys = await sql<SigningKey>(selectKeys, [now()]);
   const active = keys[0];
-  if (active?.retiredAt === null) return { keys, signer: await importSigner(active) };
+  if (active?.retiredAt === null) return { keys };
   await addKey();
   return readRing();
 }
@@ -120,8 +121,10 @@ export async function publicKeys(): Promise<{ keys: JWK[] }> {
 
 /** A compact JWS. `payload` is complete: times are epoch seconds. */
 export async function signJwt(payload: JWTPayload, { typ }: { typ: string }): Promise<string> {
-  const { keys, signer } = await ring();
-  return new SignJWT(payload).setProtectedHeader({ alg: algorithm, kid: keys[0]!.kid, typ }).sign(signer);
+  const known = await ring();
+  const active = known.keys[0]!;
+  known.signer ??= importSigner(active);
+  return new SignJWT(payload).setProtectedHeader({ alg: algorithm, kid: active.kid, typ }).sign(await known.signer);
 }
 
 /**

@@ -1,12 +1,11 @@
 // Organizations on every surface (specification, Organization; Organizations and people).
 import { z } from 'zod';
-import { readByKeys } from '#foundation/record.ts';
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import { pathId, request } from '#graph/input.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
-import { Organization } from './model.ts';
+import type { Organization } from './model.ts';
 import * as operations from './operations.ts';
 import { slugOf, slugPattern } from './slug.ts';
 
@@ -28,10 +27,7 @@ export const OrganizationType = builder.objectRef<Organization>('Organization').
 });
 
 /** The organization of a record, batched. */
-export const organizationOf = toOne<Organization>(
-  (ids) => readByKeys<Organization>(Organization, 'id', ids),
-  (organization) => organization.id,
-);
+export const organizationOf = toOne<Organization>(operations.organizationsBehind, (organization) => organization.id);
 
 const OrganizationList = builder.objectRef<{ orgs: Organization[] }>('OrganizationList').implement({
   fields: (t) => ({ orgs: t.expose('orgs', { type: [OrganizationType] }) }),
@@ -50,10 +46,13 @@ const SlugAvailabilityResponse = builder.objectRef<operations.SlugAvailability>(
   }),
 });
 
-const CreateOrganizationRequest = request('CreateOrganizationRequest', z.object({ name, slug: slug.optional() }));
+const CreateOrganizationRequest = request(
+  'CreateOrganizationRequest',
+  z.object({ name, slug: slug.optional() }).meta({ examples: [{ name: 'Acme', slug: 'acme' }] }),
+);
 const UpdateOrganizationRequest = request(
   'UpdateOrganizationRequest',
-  z.object({ name: name.optional(), slug: slug.optional() }),
+  z.object({ name: name.optional(), slug: slug.optional() }).meta({ examples: [{ name: 'Acme Works' }] }),
 );
 
 builder.queryFields((t) => ({

@@ -70,15 +70,14 @@ export async function createProject(caller: Caller, input: NewProject): Promise<
     defaultSandboxTemplateId: null,
     createdAt: now(),
   };
-  // A slug can be taken between the look and the insert: look again then.
-  for (;;) {
-    const slug = freeSlug(slugOf(input.name, 'project'), await takenSlugs(orgId, slugOf(input.name, 'project')));
+  // The plain slug is nearly always free, so it is tried before anybody looks which are taken.
+  const plain = slugOf(input.name, 'project');
+  for (let slug = plain; ; slug = freeSlug(plain, await takenSlugs(orgId, plain))) {
     try {
       await Project.query().insert({ ...record, slug });
       return { ...record, slug } as Project;
     } catch (error) {
-      if (isUniqueViolation(error, 'projects_slug')) continue;
-      throw await explained(error, orgId, repository);
+      if (!isUniqueViolation(error, 'projects_slug')) throw await explained(error, orgId, repository);
     }
   }
 }

@@ -103,25 +103,29 @@ const trackerTeamKey = boundedText(text.trackerTeamKey).describe('The key of the
 
 const CreateProjectRequest = request(
   'CreateProjectRequest',
-  z.object({
-    name,
-    repoFullName,
-    tracker: ProjectTracker.zod.default('builtin'),
-    trackerTeamKey: trackerTeamKey.optional(),
-    issueCode: issueCode.optional(),
-  }),
+  z
+    .object({
+      name,
+      repoFullName,
+      tracker: ProjectTracker.zod.default('builtin'),
+      trackerTeamKey: trackerTeamKey.optional(),
+      issueCode: issueCode.optional(),
+    })
+    .meta({ examples: [{ name: 'Web shop', repoFullName: 'acme/shop', tracker: 'builtin', issueCode: 'WEB' }] }),
 );
 const UpdateProjectRequest = request(
   'UpdateProjectRequest',
-  z.object({
-    name: name.optional(),
-    status: ProjectStatus.zod.optional(),
-    autoMerge: z.boolean().optional(),
-    issueCode: issueCode.optional(),
-    defaultSandboxTemplateId: boundedText(text.pathId).nullable().optional(),
-    trackerTeamKey: trackerTeamKey.optional(),
-    repoFullName: repoFullName.optional(),
-  }),
+  z
+    .object({
+      name: name.optional(),
+      status: ProjectStatus.zod.optional(),
+      autoMerge: z.boolean().optional(),
+      issueCode: issueCode.optional(),
+      defaultSandboxTemplateId: boundedText(text.pathId).nullable().optional(),
+      trackerTeamKey: trackerTeamKey.optional(),
+      repoFullName: repoFullName.optional(),
+    })
+    .meta({ examples: [{ status: 'paused', issueCode: null }] }),
 );
 
 builder.queryFields((t) => ({

@@ -59,16 +59,18 @@ const RevokeTokenResult = builder.objectRef<operations.RevokedToken>('RevokeToke
 const { min, max, default: usual } = tokens.lifetimeDays;
 const CreateTokenRequest = request(
   'CreateTokenRequest',
-  z.object({
-    name: boundedText(text.tokenName).describe('1 to 100 characters; a label for people, not an identifier.'),
-    scopes: z
-      .array(z.string())
-      .max(tokens.scopesPerToken)
-      .default([])
-      .describe('What the token may do: at most 25 of GET /scopes, none beyond the caller’s own.'),
-    expiresInDays: z.int().min(min).max(max).default(usual).describe('1 to 365 days; a token always expires.'),
-    projectId: boundedText(text.pathId).optional().describe('Binds the token to one project; left out: org-wide.'),
-  }),
+  z
+    .object({
+      name: boundedText(text.tokenName).describe('1 to 100 characters; a label for people, not an identifier.'),
+      scopes: z
+        .array(z.string())
+        .max(tokens.scopesPerToken)
+        .default([])
+        .describe('What the token may do: at most 25 of GET /scopes, none beyond the caller’s own.'),
+      expiresInDays: z.int().min(min).max(max).default(usual).describe('1 to 365 days; a token always expires.'),
+      projectId: boundedText(text.pathId).optional().describe('Binds the token to one project; left out: org-wide.'),
+    })
+    .meta({ examples: [{ name: 'CI', scopes: ['projects:read', 'missions:run'], expiresInDays: 30 }] }),
 );
 
 builder.queryField('tokens', (t) =>

@@ -1,7 +1,7 @@
 // The part of a page where a person chooses what a program may do for them: in which organization, on which project, with which
 // scopes, until when (specification, Authentication 6 and 8). Never more than their own role holds.
 import { z } from 'zod';
-import { type CatalogScope, catalog, scopesOfRole } from '#access/scopes.ts';
+import { scopesOfRole } from '#access/scopes.ts';
 import { type OwnOrganization, organizationsOf } from '#domain/memberships/operations.ts';
 import type { Project } from '#domain/projects/model.ts';
 import { listProjects } from '#domain/projects/operations.ts';
@@ -9,6 +9,7 @@ import { type Html, html } from '#foundation/html.ts';
 import { boundedText } from '#graph/validation.ts';
 import { pages, text, tokens } from '#limits.ts';
 import type { Visitor } from './layout.ts';
+import { scopeBoxes } from './scope-boxes.ts';
 
 export interface AccessOffer {
   /** Where the access would be. */
@@ -17,9 +18,9 @@ export interface AccessOffer {
   projects: Project[];
   hasMoreProjects: boolean;
   /** What was asked for and the person's role there holds. */
-  scopes: CatalogScope[];
+  scopes: ReadonlySet<string>;
   /** What was asked for beyond that. */
-  withheld: CatalogScope[];
+  withheld: string[];
 }
 
 /** In the wanted organization, else where the person works; null for somebody who belongs to none. */
@@ -34,15 +35,15 @@ export async function offerAccess(
   if (!organization) return null;
   const there = { ...caller, orgId: organization.id, role: organization.role };
   const { data: projects, nextCursor } = await listProjects(there, { limit: pages.projects.max });
-  const held = scopesOfRole(organization.role);
-  const entries = catalog.filter(({ scope }) => asked.includes(scope));
+  const held: ReadonlySet<string> = scopesOfRole(organization.role);
+  const isHeld = (scope: string) => held.has(scope);
   return {
     organization,
     organizations,
     projects,
     hasMoreProjects: nextCursor !== null,
-    scopes: entries.filter(({ scope }) => held.has(scope)),
-    withheld: entries.filter(({ scope }) => !held.has(scope)),
+    scopes: new Set(asked.filter(isHeld)),
+    withheld: asked.filter((scope) => !isHeld(scope)),
   };
 }
 
@@ -76,26 +77,37 @@ export const organizationPicker = (
     <button class="quiet">Choose this organization</button>
   </form>`;
 
-export const accessFields = (offer: AccessOffer): Html => html`
+/** What the person had chosen, where the page is shown again. */
+export interface Chosen {
+  scopes: readonly string[];
+  projectId: string;
+  expiresInDays: string;
+}
+
+export const chosenAccess = (form: URLSearchParams): Chosen => ({
+  scopes: chosenScopes(form),
+  projectId: form.get('project_id') ?? '',
+  expiresInDays: form.get('expires_in_days') ?? '',
+});
+
+export const accessFields = (offer: AccessOffer, chosen?: Chosen): Html => html`
   <input type="hidden" name="org_id" value="${offer.organization.id}">
-  <fieldset><legend>It may</legend>${offer.scopes.map(
-    ({ scope, description }) => html`<label class="check"><input type="checkbox" name="scopes" value="${scope}" checked>
-      <span>${description} <code class="muted small">${scope}</code></span></label>`,
-  )}
+  <fieldset><legend>It may</legend>${scopeBoxes(offer.scopes, chosen ? new Set(chosen.scopes) : offer.scopes)}
   ${
     offer.withheld.length > 0 &&
-    html`<p class="hint">Your role here (${offer.organization.role}) can not give: ${offer.withheld.map(({ scope }) => scope).join(', ')}.</p>`
+    html`<p class="hint">Your role here (${offer.organization.role}) can not give: ${offer.withheld.join(', ')}.</p>`
   }</fieldset>
   ${
     offer.projects.length > 0 &&
     html`<div class="field"><label for="project">Project</label>
       ${offer.hasMoreProjects && html`<p class="hint">The newest ${offer.projects.length} are shown.</p>`}
       <select id="project" name="project_id"><option value="">The whole organization</option>${offer.projects.map(
-        ({ id, name }) => html`<option value="${id}">Only ${name}</option>`,
+        ({ id, name }) =>
+          html`<option value="${id}"${id === chosen?.projectId && html` selected`}>Only ${name}</option>`,
       )}</select></div>`
   }
   <div class="field"><label for="expiry">Ends after</label>
     <select id="expiry" name="expires_in_days">${[1, 7, 30, 90, 365].map(
       (days) =>
-        html`<option value="${days}"${days === usual && html` selected`}>${days === 1 ? 'one day' : `${days} days`}</option>`,
+        html`<option value="${days}"${String(days) === (chosen?.expiresInDays ?? String(usual)) && html` selected`}>${days === 1 ? 'one day' : `${days} days`}</option>`,
     )}</select></div>`;

@@ -20,7 +20,15 @@ import { invalid, Problem } from '#foundation/problem.ts';
 import { createThrottle } from '#foundation/throttle.ts';
 import { plainText } from '#graph/validation.ts';
 import { rates } from '#limits.ts';
-import { accessChoice, accessFields, chosenScopes, offerAccess, organizationPicker } from './access-choice.ts';
+import {
+  accessChoice,
+  accessFields,
+  type Chosen,
+  chosenAccess,
+  chosenScopes,
+  offerAccess,
+  organizationPicker,
+} from './access-choice.ts';
 import { answerPage, csrfField, formError, type Visitor } from './layout.ts';
 import { fieldsOf, personsForm, personsPage } from './visitor.ts';
 
@@ -75,7 +83,8 @@ export function createConsent(): { showConsent: Handler; decideConsent: Handler 
         await sendBack(exchange, request.redirectUri, codeAddress(request, code));
       } catch (error) {
         if (!(error instanceof Problem) || error.status !== 400) throw error;
-        await answerConsent(exchange, visitor, { query, request, wantedOrgId: org_id }, error);
+        const page = { query, request, wantedOrgId: org_id, chosen: chosenAccess(form) };
+        await answerConsent(exchange, visitor, page, error);
       }
     }),
   };
@@ -88,12 +97,13 @@ interface ConsentPage {
   query: URLSearchParams;
   request: AuthorizationRequest;
   wantedOrgId: string | null;
+  chosen?: Chosen;
 }
 
 async function answerConsent(
   exchange: Exchange,
   visitor: Visitor,
-  { query, request, wantedOrgId }: ConsentPage,
+  { query, request, wantedOrgId, chosen }: ConsentPage,
   problem?: Problem,
 ): Promise<void> {
   const offer = await offerAccess(visitor, request.scopes, wantedOrgId);
@@ -110,7 +120,7 @@ async function answerConsent(
         ? html`${organizationPicker(offer, address, again)}
     <form method="post" action="${address}">${hidden}
       <p>Access to <strong>${offer.organization.name}</strong>, as you (${offer.organization.role}):</p>
-      ${accessFields(offer)}
+      ${accessFields(offer, chosen)}
       ${!request.isOffline && html`<p class="hint">It did not ask to stay signed in: its access ends after one hour.</p>`}
       <div class="actions"><button name="decision" value="approve">Allow</button>${deny}</div>
     </form>`
@@ -118,7 +128,7 @@ async function answerConsent(
     <form method="post" action="${address}">${hidden}${deny}</form>`
     }
   </section>`;
-  const formTargets = [placeOf(request.redirectUri).source];
+  const { sources: formTargets } = placeOf(request.redirectUri);
   await answerPage(exchange, problem?.status ?? 200, { title: 'Allow access', body, visitor, formTargets });
 }
 
@@ -142,12 +152,12 @@ function aboutClient({ client, redirectUri, resource }: AuthorizationRequest): H
     }`;
 }
 
-/** Where a redirect address leads, as people read it and as a Content-Security-Policy names it. */
-function placeOf(redirectUri: string): { name: string; source: string } {
+/** Where a redirect address leads, as people read it, and what of it a Content-Security-Policy has to let through. */
+function placeOf(redirectUri: string): { name: string; sources: string[] } {
   const { protocol, host, origin } = new URL(redirectUri);
-  if (!/^https?:$/.test(protocol)) return { name: `an app on this device (${protocol})`, source: protocol };
-  // A policy can't name an IPv6 address.
-  return { name: host, source: host.startsWith('[') ? protocol : origin };
+  if (!/^https?:$/.test(protocol)) return { name: `an app on this device (${protocol})`, sources: [protocol] };
+  // A policy can't name an IPv6 address. Clients lead on to pages of their own, and Chromium holds the whole way to the policy.
+  return { name: host, sources: [host.startsWith('[') ? protocol : origin, 'https:'] };
 }
 
 /** 303, whatever the method was, so that no form is sent on (RFC 9700 §4.12). Apps get a link as well, if nothing opens by itself. */

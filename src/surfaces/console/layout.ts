@@ -1,5 +1,5 @@
-// The one page frame, and the headers that every page has: nothing but our own style and images, no script, no frame, no
-// cache, no referrer (addresses of pages can carry secrets).
+// The one page frame, and the headers that every page has: nothing but our own style and images, no script but the one of the
+// page that asks for it, no frame, no cache, no referrer (addresses of pages can carry secrets).
 
 import type { Caller } from '#access/principal.ts';
 import type { SessionInUse } from '#domain/people/session.ts';
@@ -23,13 +23,24 @@ export interface Page {
   visitor?: Visitor | null;
   /** Places beside our own that a form of this page may lead to: the origin of a client's redirect address. */
   formTargets?: readonly string[];
+  /** The one script of ours, on the page that has copy buttons. */
+  script?: 'copy.js';
 }
 
 const product = 'Agent Engineering Platform';
 
-const pageHeaders = (formTargets: readonly string[] = []): Headers => ({
+/** The pages of a signed-in person. */
+const places = [
+  ['/console', 'Home'],
+  ['/console/tokens', 'Tokens'],
+  ['/console/connected-agents', 'Connected agents'],
+  ['/console/sessions', 'Sessions'],
+] as const;
+
+const pageHeaders = ({ formTargets = [], script }: Partial<Page> = {}): Headers => ({
   'content-security-policy': [
     "default-src 'none'",
+    ...(script ? ["script-src 'self'"] : []),
     "style-src 'self'",
     "img-src 'self'",
     // Chromium holds the redirect after a form to this as well.
@@ -44,8 +55,8 @@ const pageHeaders = (formTargets: readonly string[] = []): Headers => ({
 });
 
 export async function answerPage(exchange: Exchange, status: number, page: Page, headers: Headers = {}): Promise<void> {
-  const text = htmlText(frame(page, await files.addresses()));
-  answerHtml(exchange, status, text, { ...pageHeaders(page.formTargets), ...headers });
+  const text = htmlText(frame(page, exchange.path, await files.addresses()));
+  answerHtml(exchange, status, text, { ...pageHeaders(page), ...headers });
 }
 
 /** 303 to a page: what follows a form. */
@@ -68,7 +79,7 @@ export function answerProblemPage(exchange: Exchange, problem: Problem, visitor:
 
 type Addresses = Awaited<ReturnType<typeof files.addresses>>;
 
-function frame({ title, body, visitor }: Page, addresses: Addresses): Html {
+function frame({ title, body, visitor, script }: Page, path: string, addresses: Addresses): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -78,12 +89,14 @@ function frame({ title, body, visitor }: Page, addresses: Addresses): Html {
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="${addresses['icon.svg']}" type="image/svg+xml">
 <link rel="stylesheet" href="${addresses['style.css']}">
+${script && html`<script defer src="${addresses[script]}"></script>`}
 </head>
 <body>
 <a class="skip" href="#content">Skip to content</a>
 <header class="bar">
 <a class="brand" href="/console"><img src="${addresses['icon.svg']}" alt="" width="28" height="28">${product}</a>
 ${visitor && personBar(visitor)}
+${visitor && navigation(path)}
 </header>
 <main id="content" class="${visitor ? 'wide' : 'narrow'}">
 ${body}
@@ -97,6 +110,13 @@ const personBar = (visitor: Visitor) => html`<div class="person">
 <span class="muted small">${visitor.person.email}</span>
 <form method="post" action="/sign-out">${csrfField(visitor)}<button class="quiet">Sign out</button></form>
 </div>`;
+
+/** The page itself is marked, and the list is marked on what belongs to it: the answer to one of its forms. */
+const navigation = (path: string) =>
+  html`<nav aria-label="Console"><ul>${places.map(([address, name]) => {
+    const current = path === address ? 'page' : address !== '/console' && path.startsWith(`${address}/`) && 'true';
+    return html`<li><a href="${address}"${current && html` aria-current="${current}"`}>${name}</a></li>`;
+  })}</ul></nav>`;
 
 /** Stands in every form of a signed-in person. */
 export const csrfField = ({ csrf }: Visitor): Html => html`<input type="hidden" name="csrf_token" value="${csrf}">`;

@@ -15,34 +15,37 @@ import { answerPage, formError, seeOther } from './layout.ts';
 import { mailboxIsOpenTo } from './mailbox.ts';
 import { fieldsOf, ownPath, personsForm, readOwnForm, visitorOf } from './visitor.ts';
 
-export async function showSignIn(exchange: Exchange): Promise<void> {
-  const returnTo = ownPath(new URLSearchParams(exchange.search).get('return_to'));
-  if (await visitorOf(exchange)) return seeOther(exchange, returnTo);
-  return answerAddressForm(exchange, 200, { email: '', returnTo });
-}
-
 const addressForm = z.object({ email: mailAddress });
 const codeForm = addressForm.extend({ code: plainText() });
 
-/** The same answer whether or not the address has an account: the first sign-in makes one. */
-export function createSendCode(): Handler {
+/** With an `upstream` issuer there is a second way in (upstream.ts). */
+export function createSignIn(upstream: string | null): { showSignIn: Handler; sendCode: Handler } {
   const throttle = createThrottle(
     'sign-in',
     rates.signInCodesPerHourAndClient,
     3_600,
     'Too many codes were asked from here.',
   );
-  return async (exchange) => {
-    const form = await readOwnForm(exchange);
-    const entered = { email: form.get('email') ?? '', returnTo: ownPath(form.get('return_to')) };
-    try {
-      const { email } = fieldsOf(form, addressForm);
-      await throttle.take(exchange.address);
-      await sendSignInCode(email);
-      await answerCodeForm(exchange, 200, { ...entered, email });
-    } catch (error) {
-      await answerAddressForm(exchange, ...refused(error, entered));
-    }
+  return {
+    async showSignIn(exchange) {
+      const returnTo = ownPath(new URLSearchParams(exchange.search).get('return_to'));
+      if (await visitorOf(exchange)) return seeOther(exchange, returnTo);
+      return answerAddressForm(exchange, upstream, 200, { email: '', returnTo });
+    },
+
+    /** The same answer whether or not the address has an account: the first sign-in makes one. */
+    async sendCode(exchange) {
+      const form = await readOwnForm(exchange);
+      const entered = { email: form.get('email') ?? '', returnTo: ownPath(form.get('return_to')) };
+      try {
+        const { email } = fieldsOf(form, addressForm);
+        await throttle.take(exchange.address);
+        await sendSignInCode(email);
+        await answerCodeForm(exchange, 200, { ...entered, email });
+      } catch (error) {
+        await answerAddressForm(exchange, upstream, ...refused(error, entered));
+      }
+    },
   };
 }
 
@@ -83,7 +86,8 @@ export const signOut: Handler = personsForm(async (exchange, { caller }) => {
   seeOther(exchange, '/sign-in');
 });
 
-async function signIn(exchange: Exchange, person: Person, returnTo: string): Promise<void> {
+/** Opens a session for the person behind this browser and goes on. */
+export async function signIn(exchange: Exchange, person: Person, returnTo: string): Promise<void> {
   // A session that this browser still has is replaced, never taken over: nobody can plant one beforehand.
   const former = await visitorOf(exchange);
   if (former) await endSession(former.caller, former.caller.credentialId);
@@ -108,6 +112,7 @@ function refused(error: unknown, entered: Entered): [status: number, entered: En
 
 function answerAddressForm(
   exchange: Exchange,
+  upstream: string | null,
   status: number,
   { email, returnTo }: Entered,
   problem?: Problem,
@@ -124,6 +129,11 @@ function answerAddressForm(
       </div>
       <button class="full">Send me a code</button>
     </form>
+    ${
+      upstream &&
+      html`<p class="or"><span>or</span></p>
+    <a class="button quiet full" href="/sign-in/upstream?return_to=${encodeURIComponent(returnTo)}">Continue with ${new URL(upstream).host}</a>`
+    }
   </section>`;
   return answerPage(exchange, status, { title: 'Sign in', body }, { ...problem?.headers });
 }

@@ -1,24 +1,26 @@
 // The console's one style sheet and its mark: plain CSS, light and dark, from phone to desk. Colours keep a contrast of at
 // least 4.5:1 for text and 3:1 for edges of controls (WCAG 2.2, 1.4.3 and 1.4.11).
 import { assets } from '#foundation/assets.ts';
+import { copyScript } from './copy.ts';
 
 const css = `
 :root {
   color-scheme: light dark;
   --ground: #f6f7f9; --surface: #fff; --text: #16191f; --muted: #565d6b; --line: #d9dde4; --edge: #858d9b;
   --accent: #2f4bd8; --accent-strong: #2439ab; --on-accent: #fff; --accent-soft: #ebeefd;
-  --danger: #b3261e; --danger-soft: #fdeceb; --good: #14693a; --good-soft: #e6f5ec;
+  --danger: #b3261e; --danger-strong: #8c1d18; --danger-soft: #fdeceb; --good: #14693a; --good-soft: #e6f5ec;
   --shadow: 0 1px 2px rgb(20 25 40 / 6%), 0 8px 24px rgb(20 25 40 / 6%);
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --ground: #101217; --surface: #191c23; --text: #eceef2; --muted: #a2a9b6; --line: #2c313b; --edge: #737c8b;
     --accent: #8fa2ff; --accent-strong: #b3c0ff; --on-accent: #0f1430; --accent-soft: #20274a;
-    --danger: #ff9a92; --danger-soft: #3a1d1d; --good: #7fd8a4; --good-soft: #16301f;
+    --danger: #ff9a92; --danger-strong: #ffbab4; --danger-soft: #3a1d1d; --good: #7fd8a4; --good-soft: #16301f;
     --shadow: none;
   }
 }
 *, ::before, ::after { box-sizing: border-box; }
+[hidden] { display: none !important; }
 html { -webkit-text-size-adjust: 100%; }
 body { margin: 0; min-height: 100vh; background: var(--ground); color: var(--text);
   font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; }
@@ -30,7 +32,7 @@ a { color: var(--accent); text-underline-offset: .15em; }
 a:hover { color: var(--accent-strong); }
 code, pre, .code { font-family: ui-monospace, "SF Mono", Menlo, Consolas, monospace; font-size: .9375em; }
 code { overflow-wrap: anywhere; }
-pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; }
+pre { margin: 0 0 1rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 .muted { color: var(--muted); }
 .small { font-size: .875rem; }
@@ -43,9 +45,18 @@ pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; }
 .brand:hover { color: var(--text); }
 .brand img { display: block; }
 main > h1 { margin-bottom: 1.25rem; }
+main > h1:has(+ .lead) { margin-bottom: .375rem; }
+.lead { color: var(--muted); margin-bottom: 1.25rem; max-width: 44rem; }
+.lead strong { color: var(--text); }
 .bar button { min-height: 2.25rem; padding: .25rem .75rem; font-size: .9375rem; white-space: nowrap; }
 .person { display: flex; gap: .75rem; align-items: center; min-width: 0; }
 .person > span { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+nav { flex-basis: 100%; min-width: 0; margin: 0 -.625rem -.75rem; }
+nav ul { display: flex; flex-wrap: wrap; list-style: none; margin: 0; padding: 0; }
+nav a { display: block; padding: .5rem .625rem .625rem; color: var(--muted); font-size: .9375rem; text-decoration: none; border-bottom: 2px solid transparent; }
+nav a:hover { color: var(--text); }
+nav a[aria-current] { color: var(--text); font-weight: 600; border-color: var(--accent); }
+nav a:focus-visible { outline-offset: -3px; }
 main { margin: 0 auto; padding: 2rem 1rem 4rem; }
 main.narrow { max-width: 29rem; padding-top: max(2rem, 10vh); }
 main.wide { max-width: 62rem; }
@@ -53,7 +64,7 @@ main.wide { max-width: 62rem; }
 .card { background: var(--surface); border: 1px solid var(--line); border-radius: .75rem; box-shadow: var(--shadow);
   padding: 1.5rem; margin: 0 0 1.25rem; }
 .row { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; justify-content: space-between; }
-.row > :first-child { min-width: 0; overflow-wrap: anywhere; }
+.row > :first-child { flex: 1 1 10rem; min-width: 0; overflow-wrap: anywhere; }
 .actions { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; }
 ul.list { list-style: none; margin: 0; padding: 0; }
 ul.list > li { padding: .875rem 0; border-top: 1px solid var(--line); }
@@ -72,9 +83,20 @@ label, legend { display: block; font-weight: 550; margin-bottom: .375rem; paddin
 .field { margin: 0 0 1rem; max-width: 32rem; }
 fieldset { border: 0; margin: 0 0 1rem; padding: 0; min-width: 0; }
 label.check { display: flex; gap: .625rem; align-items: baseline; font-weight: 400; margin: 0; padding: .375rem 0; }
+label.check code { white-space: nowrap; }
 label.check input { flex: none; width: 1.0625rem; height: 1.0625rem; margin: 0; accent-color: var(--accent); transform: translateY(.125rem); }
 input:not([type=checkbox], [type=radio], [type=hidden]), select, textarea { width: 100%; min-height: 2.75rem;
   padding: .5rem .75rem; font: inherit; color: inherit; background: var(--surface); border: 1px solid var(--edge); border-radius: .5rem; }
+.groups { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 17rem), 1fr)); gap: .75rem 2rem; margin-top: .75rem; }
+fieldset.group { margin: 0; }
+.group legend { font-size: .875rem; color: var(--muted); margin-bottom: 0; }
+.choices { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; }
+label.choice { display: flex; gap: .5rem; align-items: center; min-height: 2.75rem; padding: .5rem .875rem; margin: 0; font-weight: 400; border: 1px solid var(--edge); border-radius: .5rem; cursor: pointer; }
+label.choice:has(:checked) { border-color: var(--accent); background: var(--accent-soft); }
+label.choice:has(:focus-visible) { outline: 3px solid var(--accent); outline-offset: 2px; }
+label.choice input { flex: none; width: 1.0625rem; height: 1.0625rem; margin: 0; accent-color: var(--accent); outline: none; }
+.choices:not(:has([value=other]:checked)) .other { display: none; }
+.choices .other input { width: 6rem; }
 input:user-invalid { border-color: var(--danger); }
 input.code { font-size: 1.5rem; letter-spacing: .35em; text-align: center; }
 button, .button { display: inline-block; min-height: 2.75rem; padding: .5625rem 1.125rem; font: inherit; font-weight: 600; line-height: 1.5;
@@ -84,8 +106,11 @@ button.quiet, .button.quiet { color: var(--text); background: transparent; borde
 button.quiet:hover, .button.quiet:hover { background: var(--accent-soft); color: var(--text); }
 button.danger { color: var(--danger); background: transparent; border-color: var(--danger); }
 button.danger:hover { background: var(--danger-soft); color: var(--danger); }
+button.danger.sure { color: var(--surface); background: var(--danger); }
+button.danger.sure:hover { color: var(--surface); background: var(--danger-strong); }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 button.link { min-height: 0; padding: 0; color: var(--accent); background: none; font-weight: 400; text-decoration: underline; text-underline-offset: .15em; }
-button.full { width: 100%; }
+button.full, .button.full { width: 100%; text-align: center; }
 .note { border: 1px solid var(--line); border-left: 4px solid var(--accent); border-radius: .5rem; background: var(--accent-soft);
   padding: .75rem 1rem; margin: 0 0 1rem; overflow-wrap: anywhere; }
 .note.error { border-left-color: var(--danger); background: var(--danger-soft); }
@@ -94,11 +119,31 @@ button.full { width: 100%; }
 .tag.good { color: var(--good); background: var(--good-soft); border-color: transparent; }
 summary { cursor: pointer; color: var(--accent); }
 details[open] > summary { margin-bottom: .75rem; }
+.more { border-top: 1px solid var(--line); margin-top: 1rem; padding-top: 1rem; }
+details.confirm > summary { display: inline-block; list-style: none; padding: .3125rem .875rem; font-weight: 600; color: var(--danger); border: 1px solid var(--edge); border-radius: .5rem; }
+details.confirm > summary::-webkit-details-marker { display: none; }
+details.confirm > summary:hover { background: var(--danger-soft); border-color: var(--danger); }
+details.confirm[open] { position: relative; flex-basis: 100%; padding: 1rem; background: var(--danger-soft); border-radius: .5rem; }
+details.confirm[open] > summary { position: absolute; top: .75rem; right: .75rem; color: var(--text); }
+details.confirm[open] p { min-height: 2.25rem; margin: 0 6rem .5rem 0; }
+details[open] > summary > .closed, details:not([open]) > summary > .opened { display: none; }
+ul.scopes { display: flex; flex-wrap: wrap; gap: .375rem; list-style: none; margin: .5rem 0 0; padding: 0; font-size: .875rem; }
+ul.scopes code { padding: .0625rem .375rem; background: var(--ground); border-radius: .25rem; }
+ul.scopes + .hint { margin: .5rem 0 0; }
+.secret { display: flex; flex-wrap: wrap; gap: .75rem; align-items: center; padding: .75rem .75rem .75rem 1rem; margin: 0 0 .5rem; background: var(--ground); border: 1px solid var(--edge); border-radius: .5rem; }
+.secret code { flex: 1 1 16rem; font-size: 1rem; word-break: break-all; user-select: all; -webkit-user-select: all; }
+.or { display: flex; gap: .75rem; align-items: center; margin: 1rem 0; color: var(--muted); font-size: .875rem; }
+.or::before, .or::after { content: ""; flex: 1; border-top: 1px solid var(--line); }
 
 @media (max-width: 36rem) {
   main { padding: 1.25rem .875rem 3rem; }
   main.narrow { padding-top: 1.25rem; }
   .card { padding: 1.25rem 1rem; }
+  .bar { gap: .5rem; }
+  .person { flex-basis: 100%; justify-content: space-between; }
+  nav { margin: 0 -.375rem -.75rem; }
+  nav ul { flex-wrap: nowrap; justify-content: space-between; overflow-x: auto; }
+  nav a { padding: .5rem .375rem .625rem; font-size: .875rem; white-space: nowrap; }
   dl.facts { grid-template-columns: 1fr; gap: 0; }
   dl.facts dd { margin-bottom: .625rem; }
 }
@@ -113,4 +158,5 @@ const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect 
 export const files = assets('/console', async () => ({
   'style.css': { type: 'text/css; charset=utf-8', content: css },
   'icon.svg': { type: 'image/svg+xml', content: icon },
+  'copy.js': { type: 'text/javascript; charset=utf-8', content: copyScript },
 }));

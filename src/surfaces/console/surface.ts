@@ -1,38 +1,70 @@
 // The console: pages for people. One list of addresses; what goes wrong on any of them is a page too.
-import { type Exchange, type Handler, redirect } from '#foundation/http.ts';
+import type { Exchange, Handler } from '#foundation/http.ts';
 import { methodNotAllowed, toProblem } from '#foundation/problem.ts';
+
+import { decideClaim, showClaim } from './claim.ts';
 import { createConsent } from './consent.ts';
+import { revokeOwnDelegation, showDelegations } from './delegations.ts';
 import { acceptOwnInvite, changeOwnName, createOwnOrganization, showHome, switchOrganization } from './home.ts';
-import { answerProblemPage } from './layout.ts';
+import { answerProblemPage, seeOther } from './layout.ts';
 import { showMailbox } from './mailbox.ts';
-import { createSendCode, enterCode, enterLink, showLink, showSignIn, signOut } from './sign-in.ts';
+import { endOwnOtherSessions, endOwnSession, showSessions } from './sessions.ts';
+import { createSignIn, enterCode, enterLink, showLink, signOut } from './sign-in.ts';
 import { files } from './style.ts';
+import { createOwnToken, revokeOwnToken, showTokens } from './tokens.ts';
+import { createUpstream, returnPath, type UpstreamSettings } from './upstream.ts';
 
 export interface ConsoleSettings {
   /** Told of every problem of ours (5xx) with its cause. */
   report(exchange: Exchange, error: unknown): void;
+  /** The operator's OpenID provider, if there is one. */
+  upstreamSignIn?: UpstreamSettings | null;
 }
 
 type Methods = Partial<Record<'GET' | 'POST', Handler>>;
 
-export function createConsole({ report }: ConsoleSettings) {
+/** Who loads the answer to a form anew, or types its address, comes to the page that the form stands on. */
+const back =
+  (address: string): Handler =>
+  (exchange) =>
+    seeOther(exchange, address);
+
+export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings) {
+  const { showSignIn, sendCode } = createSignIn(upstreamSignIn?.issuer ?? null);
   const { showConsent, decideConsent } = createConsent();
   const pages = new Map<string, Methods>([
     ['/console/style.css', { GET: async (exchange) => void (await files.answer(exchange, 'style.css')) }],
+    ['/console/copy.js', { GET: async (exchange) => void (await files.answer(exchange, 'copy.js')) }],
     ['/console/icon.svg', { GET: async (exchange) => void (await files.answer(exchange, 'icon.svg')) }],
-    ['/sign-in', { GET: showSignIn, POST: createSendCode() }],
+    ['/sign-in', { GET: showSignIn, POST: sendCode }],
     ['/sign-in/code', { POST: enterCode }],
     ['/sign-in/link', { GET: showLink, POST: enterLink }],
     ['/sign-out', { POST: signOut }],
-    ['/', { GET: (exchange) => redirect(exchange, '/console') }],
+    ['/', { GET: back('/console') }],
     ['/console', { GET: showHome }],
     ['/console/organization', { POST: switchOrganization }],
     ['/console/organizations', { POST: createOwnOrganization }],
     ['/console/invites/accept', { POST: acceptOwnInvite }],
     ['/console/name', { POST: changeOwnName }],
+    ['/console/tokens', { GET: showTokens, POST: createOwnToken }],
+    ['/console/tokens/revoke', { GET: back('/console/tokens'), POST: revokeOwnToken }],
+    ['/console/connected-agents', { GET: showDelegations }],
+    ['/console/connected-agents/revoke', { GET: back('/console/connected-agents'), POST: revokeOwnDelegation }],
+    ['/console/sessions', { GET: showSessions }],
+    ['/console/sessions/end', { GET: back('/console/sessions'), POST: endOwnSession }],
+    ['/console/sessions/end-others', { GET: back('/console/sessions'), POST: endOwnOtherSessions }],
     ['/oauth/authorize', { GET: showConsent, POST: decideConsent }],
+    ['/claim', { GET: showClaim }],
+    ['/claim/complete', { POST: decideClaim }],
+    // The same form by the name that auth.md gives it.
+    ['/v1/agent/identity/claim/complete', { POST: decideClaim }],
     ['/development/mailbox', { GET: showMailbox }],
   ]);
+
+  if (upstreamSignIn) {
+    const { leave, comeBack } = createUpstream(upstreamSignIn);
+    pages.set('/sign-in/upstream', { GET: leave }).set(returnPath, { GET: comeBack });
+  }
 
   async function handle(exchange: Exchange): Promise<void> {
     const page = pages.get(exchange.path)!;

@@ -78,7 +78,7 @@ function jsonSchema(zod: z.ZodType): Json {
   const inlined = (schema: unknown): unknown => {
     if (Array.isArray(schema)) return schema.map(inlined);
     if (schema === null || typeof schema !== 'object') return schema;
-    const { $ref, id, ...rest } = schema as Json;
+    const { $ref, ...rest } = schema as Json;
     const own = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, inlined(value)]));
     if (typeof $ref !== 'string') return own;
     return { ...(inlined(($defs as Json)[$ref.split('/').at(-1)!]) as Json), ...own };

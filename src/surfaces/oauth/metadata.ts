@@ -1,6 +1,7 @@
 // The well-known documents: what this authorization server can do (RFC 8414), what each resource asks for (RFC 9728), and the keys
 // (RFC 7517). Written once, from the live addresses and settings (agent authentication §2).
 import { catalog } from '#access/scopes.ts';
+import { revocationEvents } from '#domain/agent-identities/security-events.ts';
 import { offlineAccess } from '#domain/oauth/authorization-request.ts';
 import { metadataUrlOf, type Resource, resources, resourceUri } from '#domain/oauth/resources.ts';
 import { addresses, baseUrl } from '#foundation/addresses.ts';
@@ -14,9 +15,6 @@ export interface MetadataSettings {
 const scopes = catalog.map((entry) => entry.scope);
 
 export const authMdUrl = (): string => `${addresses().issuer}/auth.md`;
-
-/** The type of the events by which a provider takes back what it asserted (RFC 8417). */
-export const assertionRevoked = 'https://schemas.workos.com/events/agent/auth/identity/assertion/revoked';
 
 export function authorizationServerMetadata({ claimGrantType, trustedIssuers }: MetadataSettings) {
   const { issuer } = addresses();
@@ -54,7 +52,7 @@ export function authorizationServerMetadata({ claimGrantType, trustedIssuers }: 
         assertion_types_supported: ['urn:ietf:params:oauth:token-type:id-jag'],
         trusted_issuers: trustedIssuers.map(({ issuer: trusted }) => trusted),
       },
-      events_supported: [assertionRevoked],
+      events_supported: revocationEvents,
     },
   };
 }

@@ -8,7 +8,7 @@ import { answerFailure, type Report } from './failures.ts';
 import { authorizationServerMetadata, type MetadataSettings, resourceDocuments } from './metadata.ts';
 import { createRegistration } from './register.ts';
 import { answerRevocation } from './revoke.ts';
-import { answerToken } from './token.ts';
+import { createToken } from './token.ts';
 
 export interface OAuthSettings extends MetadataSettings {
   /** Per source address. */
@@ -41,7 +41,7 @@ export function createOAuth(settings: OAuthSettings) {
       answer(exchange, 200, authMd(settings), { 'content-type': 'text/markdown; charset=utf-8', ...publicFor5Minutes }),
     );
   }
-  endpoint('/v1/oauth2/token', answerToken);
+  endpoint('/v1/oauth2/token', createToken(settings.claimGrantType));
   endpoint('/v1/oauth2/revoke', answerRevocation);
   endpoint('/v1/oauth2/register', createRegistration(settings.registrationsPerHour));
 

@@ -6,9 +6,11 @@ import { answerJson, type Handler } from '#foundation/http.ts';
 import { readParameters } from './parameters.ts';
 import { OAuthTokenRequest } from './records.ts';
 
-export const answerToken: Handler = async (exchange) => {
-  const parameters = (await readParameters(exchange, OAuthTokenRequest)) as TokenParameters;
-  const grant = grantOf(parameters.grant_type);
-  if (!grant) throw unsupportedGrantType('grant_type: see grant_types_supported in the metadata.');
-  answerJson(exchange, 200, await grant(parameters));
-};
+export const createToken =
+  (claimGrantType: string): Handler =>
+  async (exchange) => {
+    const parameters = (await readParameters(exchange, OAuthTokenRequest)) as TokenParameters;
+    const grant = grantOf(parameters.grant_type, claimGrantType);
+    if (!grant) throw unsupportedGrantType('grant_type: see grant_types_supported in the metadata.');
+    answerJson(exchange, 200, await grant(parameters));
+  };

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Caller } from '#access/principal.ts';
 import { orgRoles } from '#access/roles.ts';
 import { scopesOfRole } from '#access/scopes.ts';
+import { revokeRegistration } from '#domain/agent-identities/revoke.ts';
 import {
   Integration,
   type Vendor,
@@ -13,6 +14,7 @@ import {
 } from '#domain/integrations/model.ts';
 import { createIntegration } from '#domain/integrations/operations.ts';
 import { addMember, findMembership } from '#domain/memberships/operations.ts';
+import { rotateSigningKey } from '#domain/oauth/keys.ts';
 import { Organization } from '#domain/organizations/model.ts';
 import { foundOrganization } from '#domain/organizations/operations.ts';
 import { slugPattern } from '#domain/organizations/slug.ts';
@@ -86,6 +88,19 @@ export const commands: Record<string, Command> = {
     about: 'Ends a service token at once.',
     options: z.object({ id: boundedText(text.pathId) }),
     run: ({ id }) => revokeServiceToken(id),
+  }),
+  'agent:revoke': command({
+    about: 'Ends an agent at once, claimed or not, with every token it holds.',
+    options: z.object({ registration: boundedText(text.pathId) }),
+    run: ({ registration }) => revokeRegistration(registration),
+  }),
+  'signing-key:rotate': command({
+    about: 'From now on a new key signs assertions; the old one stays published until the last of its own has expired.',
+    options: z.object({}),
+    run: async () => {
+      await rotateSigningKey();
+      return { ok: true };
+    },
   }),
   'integration:create': command({
     about: 'Connects a tracker, a source host or a language model; what the vendor asks for is piped in and sealed.',

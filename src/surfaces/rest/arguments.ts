@@ -1,6 +1,6 @@
 // Wire to arguments. Path, query and body never mix: a query string can't override a body (sofa would let it), a PATCH keeps
 // its nulls (sofa would drop them), and text becomes a number or a boolean only when it is exactly that.
-import { type GraphQLInputType, getNamedType, getNullableType, isEnumType, isListType } from 'graphql';
+import { type GraphQLInputType, getNamedType, getNullableType, isEnumType, isListType, isNonNullType } from 'graphql';
 import { type Exchange, readJson } from '#foundation/http.ts';
 import { invalid } from '#foundation/problem.ts';
 import { describeIssues } from '#graph/validation.ts';
@@ -15,12 +15,18 @@ export function argumentReader(route: Route): (exchange: Exchange, path: string[
   const query = route.field.args
     .filter(({ name }) => name !== bodyArgument && !route.parameters.includes(name))
     .map(({ name, type }) => ({ name, read: reader(name, type) }));
+  const required = route.field.args
+    .filter(
+      ({ name, type, defaultValue }) => name !== bodyArgument && isNonNullType(type) && defaultValue === undefined,
+    )
+    .map(({ name }) => name);
   // Every argument is named, with its default or undefined: sofa would look for a missing one elsewhere.
   const none: Arguments = Object.fromEntries(route.field.args.map(({ name, defaultValue }) => [name, defaultValue]));
 
   return async (exchange, path) => {
     const given: Arguments = { ...none };
     if (exchange.search !== '' && query.length > 0) {
+      refuseBrokenEncoding(exchange.search);
       const search = new URLSearchParams(exchange.search);
       for (const { name, read } of query) {
         const values = search.getAll(name);
@@ -28,9 +34,21 @@ export function argumentReader(route: Route): (exchange: Exchange, path: string[
       }
     }
     for (let i = 0; i < path.length; i++) given[route.parameters[i]!] = path[i];
+    const missing = required.filter((name) => given[name] === undefined);
+    if (missing.length > 0) throw invalid(`${missing.map((name) => `${name}: is required`).join('; ')}.`);
     if (route.body) given[bodyArgument] = await readInput(exchange, route.body);
     return given;
   };
+}
+
+/** URLSearchParams would take `%zz` as it stands and put U+FFFD for bytes that are no UTF-8: a filter by what nobody asked for. */
+function refuseBrokenEncoding(search: string): void {
+  if (!search.includes('%')) return;
+  try {
+    decodeURIComponent(search);
+  } catch {
+    throw invalid('The query is not valid percent-encoded UTF-8.');
+  }
 }
 
 /** The body, checked by the zod object of its record before GraphQL, whose coercion would turn `"x"` into `["x"]`. */

@@ -1,8 +1,8 @@
 // ETag and If-None-Match on GET by id (RFC 9110 §8.8.3, §13.1.2): a poller that has the record pays no body.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** A strong validator of the exact bytes. */
-export const etagOf = (body: string): string => `"${createHash('sha1').update(body).digest('base64url')}"`;
+export const etagOf = (body: string): string => `"${hash('sha1', body, 'base64url')}"`;
 
 /** Weak comparison, as If-None-Match asks for. */
 export function matches(ifNoneMatch: string | undefined, etag: string): boolean {

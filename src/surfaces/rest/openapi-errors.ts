@@ -1,4 +1,20 @@
 // The error answers of the OpenAPI document (specification, Errors; design decisions on statuses).
+import {
+  badGateway,
+  conflict,
+  invalid,
+  missingScopes,
+  notFound,
+  type ProblemBody,
+  tooLarge,
+  tooMany,
+  toProblem,
+  unauthenticated,
+  unavailable,
+  unprocessable,
+  unsupportedMediaType,
+} from '#foundation/problem.ts';
+import { bytes } from '#limits.ts';
 
 export type Json = Record<string, unknown>;
 
@@ -19,42 +35,60 @@ export const errorSchema: Json = {
   },
 };
 
-const errors: Record<number, [name: string, description: string, category: string, code: string, headers?: string[]]> =
-  {
-    400: ['BadRequest', 'Unreadable, of a wrong type or out of bounds.', 'validation', 'invalid_request'],
-    401: [
-      'Unauthenticated',
-      'No credential, or none that is good here.',
-      'auth',
-      'unauthenticated',
-      ['WWW-Authenticate'],
-    ],
-    402: ['PaymentRequired', 'No credits, or at the daily cost cap.', 'agent', 'credits_exhausted'],
-    403: ['Forbidden', 'The credential may not do this.', 'auth', 'missing_scope'],
-    404: ['NotFound', 'Unknown, or of another organization.', 'validation', 'not_found'],
-    409: ['Conflict', 'A duplicate, or a state that does not allow it.', 'validation', 'conflict'],
-    413: ['PayloadTooLarge', 'The body is too large.', 'validation', 'payload_too_large'],
-    415: ['UnsupportedMediaType', 'The body is not JSON.', 'validation', 'unsupported_media_type'],
-    422: [
-      'IdempotencyKeyReused',
-      'The Idempotency-Key was used for another request.',
-      'validation',
-      'idempotency_key_reused',
-    ],
-    429: ['TooManyRequests', 'Over the rate.', 'rate_limit', 'rate_limited', ['Retry-After']],
-    500: ['InternalError', 'The service failed; the request id tells where.', 'unknown', 'internal'],
-    502: ['UpstreamFailed', 'A remote service failed.', 'infrastructure', 'upstream_failed'],
-    503: ['Unavailable', 'The service can not answer at the moment.', 'infrastructure', 'unavailable', ['Retry-After']],
-  };
+/** What each status looks like: a problem as it is raised. */
+const errors: Record<number, [name: string, description: string, example: ProblemBody, headers?: string[]]> = {
+  400: [
+    'BadRequest',
+    'Unreadable, of a wrong type or out of bounds.',
+    invalid('name: must be at most 120 characters.').body,
+  ],
+  401: [
+    'Unauthenticated',
+    'No credential, or none that is good here.',
+    unauthenticated('A bearer token is required in the Authorization header.').body,
+    ['WWW-Authenticate'],
+  ],
+  402: [
+    'PaymentRequired',
+    'No credits, or at the daily cost cap.',
+    {
+      category: 'agent',
+      title: 'Credits exhausted',
+      description: 'No credits are left.',
+      retryable: false,
+      code: 'credits_exhausted',
+    },
+  ],
+  403: ['Forbidden', 'The credential may not do this.', missingScopes(['projects:write']).body],
+  404: ['NotFound', 'Unknown, or of another organization.', notFound('project').body],
+  409: [
+    'Conflict',
+    'A duplicate, or a state that does not allow it.',
+    conflict('email: bob@example.com is invited already; revoke that invite first.').body,
+  ],
+  413: ['PayloadTooLarge', 'The body is too large.', tooLarge(bytes.jsonBody).body],
+  415: [
+    'UnsupportedMediaType',
+    'The body is not JSON.',
+    unsupportedMediaType('Send the body as application/json.').body,
+  ],
+  422: [
+    'IdempotencyKeyReused',
+    'The Idempotency-Key was used for another request.',
+    unprocessable('Idempotency-Key: was used for another request.').body,
+  ],
+  429: ['TooManyRequests', 'Over the rate.', tooMany(12).body, ['Retry-After']],
+  500: ['InternalError', 'The service failed; the request id tells where.', toProblem(new Error()).body],
+  502: ['UpstreamFailed', 'A remote service failed.', badGateway('The tracker did not answer.').body],
+  503: ['Unavailable', 'The service can not answer at the moment.', unavailable().body, ['Retry-After']],
+};
 
 export const responseNames: Record<number, string> = Object.fromEntries(
   Object.entries(errors).map(([status, [name]]) => [status, name]),
 );
 
-const retryable = new Set(['429', '502', '503']);
-
 export const errorResponses: Json = Object.fromEntries(
-  Object.entries(errors).map(([status, [name, description, category, code, headers = []]]) => [
+  Object.values(errors).map(([name, description, example, headers = []]) => [
     name,
     {
       description,
@@ -63,12 +97,7 @@ export const errorResponses: Json = Object.fromEntries(
           headers.map((header) => [header, { schema: { type: header === 'Retry-After' ? 'integer' : 'string' } }]),
         ),
       }),
-      content: {
-        'application/json': {
-          schema: { $ref: '#/components/schemas/Error' },
-          example: { category, title: name, description, retryable: retryable.has(status), code },
-        },
-      },
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' }, example } },
     },
   ]),
 );

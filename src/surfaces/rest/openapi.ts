@@ -4,16 +4,17 @@ import type { GraphQLArgument } from 'graphql';
 import { getNamedType, isNonNullType } from 'graphql';
 import { z } from 'zod';
 import { baseUrl } from '#foundation/addresses.ts';
+import { text } from '#limits.ts';
 import { errorResponses, type Json, responseNames } from './openapi-errors.ts';
 import { bareSchema, nullableSchema, recordSchemas } from './openapi-schemas.ts';
-import { bodyArgument, type Projection, type Route } from './projection.ts';
+import { bodyArgument, isConditional, type Projection, type Route } from './projection.ts';
 
 export interface OpenApiSettings {
   skeleton: Json;
   projection: Projection;
   version: string;
   /** Paths and records of the plain handlers beside the gateway. */
-  beside?: { paths: Json; schemas: Json };
+  beside: { paths: Json; schemas: Json };
 }
 
 export function openApiDocument({ skeleton, projection, version, beside }: OpenApiSettings): Json {
@@ -25,7 +26,8 @@ export function openApiDocument({ skeleton, projection, version, beside }: OpenA
     paths[route.template] ??= {};
     paths[route.template]![verb] = { ...(known as Json), ...operation(route) };
   }
-  const tags = [...new Set(projection.routes.map(tagOf))].sort();
+  Object.assign(paths, beside.paths);
+  const tags = [...new Set(Object.keys(paths).map(tagOf))].sort();
   return {
     openapi: '3.1.0',
     info: {
@@ -39,7 +41,7 @@ export function openApiDocument({ skeleton, projection, version, beside }: OpenA
     servers: [{ url: baseUrl() }],
     security: [{ bearer: [] }],
     tags: tags.map((name) => ({ name, description: `Operations under /${name}.` })),
-    paths: { ...paths, ...beside?.paths },
+    paths,
     components: {
       securitySchemes: {
         bearer: {
@@ -47,9 +49,23 @@ export function openApiDocument({ skeleton, projection, version, beside }: OpenA
           scheme: 'bearer',
           description: 'A `pat_…`, `agt_…` or OAuth access token made for the API.',
         },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: baseUrl().startsWith('https:') ? '__Host-session' : 'session',
+          description:
+            'A person in the console, from its own pages alone and without an `Authorization` header. `X-Org-Id` picks one of ' +
+            'their organizations.',
+        },
+        csrf: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-CSRF-Token',
+          description: 'What the console puts beside its cookie in a request that changes something.',
+        },
       },
       responses: Object.fromEntries(Object.entries(errorResponses).filter(([name]) => speaksOf(paths, name))),
-      schemas: { ...recordSchemas(projection), ...beside?.schemas },
+      schemas: { ...recordSchemas(projection), ...beside.schemas },
     },
   };
 }
@@ -58,7 +74,7 @@ export function openApiDocument({ skeleton, projection, version, beside }: OpenA
 const speaksOf = (paths: Json, response: string): boolean =>
   JSON.stringify(paths).includes(`"#/components/responses/${response}"`);
 
-const tagOf = (route: Route): string => route.template.split('/')[1]!;
+const tagOf = (template: string): string => template.split('/')[1]!;
 
 function operation(route: Route): Json {
   const { scope, rest } = route.exposure;
@@ -76,17 +92,20 @@ function operation(route: Route): Json {
     500,
     503,
   ];
+  const etag = isConditional(route) && { headers: { ETag: { schema: { type: 'string' } } } };
   const success = {
     description: route.status === 201 ? 'Created.' : 'Done.',
+    ...etag,
     content: { 'application/json': { schema: nullableSchema(route.field.type) } },
   };
   return {
     operationId: route.name,
-    tags: [tagOf(route)],
+    tags: [tagOf(route.template)],
     summary: firstSentence(route.field.description ?? route.name),
     ...(route.field.description && { description: route.field.description }),
     ...(scope !== 'any-caller' && scope !== 'person' && { 'x-required-scope': scope }),
     ...(scope === 'person' && { 'x-requires-person': true }),
+    security: security(route),
     parameters: [...parameters.map((argument) => parameter(route, argument)), ...headerParameters(route)],
     // Undefined takes away what sofa says of a body that is none.
     requestBody: route.body && {
@@ -95,6 +114,7 @@ function operation(route: Route): Json {
     },
     responses: {
       [route.status]: success,
+      ...(etag && { 304: { description: 'The record is as it was.', ...etag } }),
       ...Object.fromEntries(
         [...new Set(errors)]
           .sort()
@@ -104,19 +124,26 @@ function operation(route: Route): Json {
   };
 }
 
+/** A token or the console's cookie; where only a person may ask, the cookie alone. */
+function security({ method, exposure: { scope } }: Route): Json[] {
+  const person = method === 'GET' ? { session: [] } : { session: [], csrf: [] };
+  return scope === 'person' ? [person] : [{ bearer: [] }, person];
+}
+
 const firstSentence = (text: string): string => text.split(/(?<=\.)\s/, 1)[0]!.replace(/\.$/, '');
 
 function headerParameters(route: Route): Json[] {
-  if (route.method !== 'POST') return [];
-  return [
-    {
-      name: 'Idempotency-Key',
-      in: 'header',
-      required: false,
-      description: 'Makes repeating the call safe for 24 hours: the first success is answered again.',
-      schema: { type: 'string', minLength: 1, maxLength: 255 },
-    },
+  const header = (name: string, description: string, schema: Json): Json[] => [
+    { name, in: 'header', required: false, description, schema: { type: 'string', ...schema } },
   ];
+  if (isConditional(route))
+    return header('If-None-Match', 'The `ETag` of the record one has: 304 when it is as it was.', {});
+  if (route.method !== 'POST') return [];
+  const { min, max } = text.idempotencyKey;
+  return header('Idempotency-Key', 'Makes repeating the call safe for 24 hours: the first success is answered again.', {
+    minLength: min,
+    maxLength: max,
+  });
 }
 
 function parameter(route: Route, argument: GraphQLArgument): Json {

@@ -20,6 +20,9 @@ export interface Route {
   body?: RequestRecord & { name: string; required: boolean };
 }
 
+/** GET of one record: its answer carries an ETag. */
+export const isConditional = ({ method, template }: Route): boolean => method === 'GET' && template.endsWith('}');
+
 export interface Projection {
   schema: GraphQLSchema;
   routes: Route[];

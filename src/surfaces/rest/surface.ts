@@ -13,13 +13,15 @@ import { compilePrune } from './absent.ts';
 import { type Arguments, argumentReader } from './arguments.ts';
 import { etagOf, matches } from './conditional.ts';
 import { answerProblem, problemOf } from './failures.ts';
-import { openApiDocument } from './openapi.ts';
-import { project, type Route } from './projection.ts';
+import { type OpenApiSettings, openApiDocument } from './openapi.ts';
+import { isConditional, project, type Route } from './projection.ts';
 import { createRouter } from './router.ts';
 
 export interface RestSettings {
   schema: GraphQLSchema;
   version: string;
+  /** OpenAPI paths and records of the handlers that stand beside the gateway under /v1. */
+  beside: OpenApiSettings['beside'];
   /** Who is asking; throws 401. */
   authenticate(exchange: Exchange): Promise<Caller>;
   /** Counts the call against the caller's rate; throws 429. */
@@ -109,7 +111,7 @@ export function createRest(settings: RestSettings) {
       read: argumentReader(route),
       run: sofa.__routes.find((one) => one.path === sofaPath(route) && one.method === route.method)!
         .handler as unknown as SofaHandler,
-      conditional: route.method === 'GET' && route.template.endsWith('}'),
+      conditional: isConditional(route),
     })),
   );
 
@@ -162,6 +164,7 @@ export function createRest(settings: RestSettings) {
       skeleton: sofa.openAPIDocument as never,
       projection,
       version: settings.version,
+      beside: settings.beside,
     }),
   );
   const owns = (path: string) => path === base || path.startsWith(`${base}/`);

@@ -1,8 +1,15 @@
 // What happens by itself, and how often: one list. Every process may run every job at any time; a job is written so that
 // doing it twice, or in two places at once, changes nothing.
+import { sweepAgentIdentities } from '#domain/agent-identities/sweep.ts';
+import { sweepArtifacts } from '#domain/artifacts/content.ts';
+import { automations } from '#domain/automations/model.ts';
+import { sweepOAuth } from '#domain/oauth/sweep.ts';
 import { sweepSessions } from '#domain/people/session.ts';
 import { sweepSignIns } from '#domain/people/sign-in.ts';
-import { hours, minutes } from '#foundation/clock.ts';
+import { dispatchDue } from '#domain/recurring/dispatch.ts';
+import { keepMetricPartitions } from '#domain/sandboxes/metric-partitions.ts';
+import { scheduledTasks } from '#domain/scheduled-tasks/model.ts';
+import { hours, minutes, seconds } from '#foundation/clock.ts';
 import { sweepIdempotencyKeys } from '#foundation/idempotency.ts';
 
 export interface Job {
@@ -13,7 +20,12 @@ export interface Job {
 }
 
 export const jobs: readonly Job[] = [
+  { name: 'run what is due', every: seconds(2), run: () => dispatchDue([scheduledTasks, automations]) },
   { name: 'sweep idempotency keys', every: minutes(10), run: sweepIdempotencyKeys },
   { name: 'sweep sign-in codes and links', every: minutes(10), run: sweepSignIns },
   { name: 'sweep sessions', every: hours(1), run: sweepSessions },
+  { name: 'sweep OAuth codes, tokens, keys and clients', every: hours(1), run: sweepOAuth },
+  { name: 'sweep unclaimed agents', every: hours(1), run: sweepAgentIdentities },
+  { name: 'sweep artifacts and their contents', every: hours(1), run: sweepArtifacts },
+  { name: 'make and drop partitions of sandbox metrics', every: minutes(10), run: keepMetricPartitions },
 ];

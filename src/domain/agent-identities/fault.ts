@@ -1,0 +1,48 @@
+// What goes wrong on the agent endpoints, as the specification's `AgentAuthError` (auth.md v0.6; agent authentication §4.5 and §5).
+// The status is born with the fault; a surface only prints it.
+import { lifetimes } from '#limits.ts';
+
+export class AgentAuthFault extends Error {
+  readonly status: number;
+  readonly error: string;
+  readonly description: string;
+  /** Seconds: how old a login may be, where one is required. */
+  readonly maxAge: number | undefined;
+
+  constructor(status: number, error: string, description: string, maxAge?: number) {
+    super(`${error}: ${description}`);
+    this.name = 'AgentAuthFault';
+    this.status = status;
+    this.error = error;
+    this.description = description;
+    this.maxAge = maxAge;
+  }
+}
+
+const maker =
+  (error: string, status = 400) =>
+  (description: string): AgentAuthFault =>
+    new AgentAuthFault(status, error, description);
+
+/** The body, or an assertion in it, is not of the form that it has to be. */
+export const invalidRequest = maker('invalid_request');
+export const invalidLoginHint = maker('invalid_login_hint');
+/** The provider is not on the trust list. */
+export const issuerNotEnabled = maker('issuer_not_enabled');
+/** The signature, its algorithm or its key. */
+export const invalidSignature = maker('invalid_signature');
+export const expired = maker('expired');
+export const invalidAudience = maker('invalid_audience');
+export const replayDetected = maker('replay_detected');
+export const invalidClientId = maker('invalid_client_id');
+export const missingVerifiedEmail = maker('missing_verified_email');
+/** The person's login at the provider is too old, or nobody says how old it is. */
+export const loginRequired = (description: string): AgentAuthFault =>
+  new AgentAuthFault(401, 'login_required', description, lifetimes.idJagLogin / 1_000);
+
+/** Unknown, or replaced by a later one: the two can't be told apart. */
+export const invalidClaimToken = maker('invalid_claim_token', 401);
+/** Only the account that the registration names may claim it. */
+export const emailMismatch = maker('email_mismatch');
+export const alreadyClaimed = maker('claimed_or_in_flight', 409);
+export const claimExpired = maker('claim_expired', 410);

@@ -1,0 +1,23 @@
+// What a provider signs counts once: its `jti` is used up with it, on all processes alike, until the message is too old anyway.
+// Keyed by issuer too, so that no provider can use up the ids of another.
+import { now } from '#foundation/clock.ts';
+import { database, type Transaction } from '#foundation/database.ts';
+
+/** Whether this is the first time; true for one of however many at once. Part of `trx`, or on its own. */
+export async function useJti(
+  kind: 'assertion' | 'event',
+  { issuer, jti, expiresAt }: { issuer: string; jti: string; expiresAt: number },
+  trx?: Transaction,
+): Promise<boolean> {
+  const used = await (trx ?? database())('used_jtis')
+    .insert({ kind, issuer, jti, expiresAt })
+    .onConflict(['kind', 'issuer', 'jti'])
+    .ignore()
+    .returning('jti');
+  return used.length > 0;
+}
+
+/** Forgets the ids of what is too old to be believed. */
+export const sweepJtis = async (): Promise<void> => {
+  await database()('used_jtis').where('expiresAt', '<=', now()).delete();
+};

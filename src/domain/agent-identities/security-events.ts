@@ -1,0 +1,46 @@
+// Security events of trusted providers (RFC 8417; agent authentication §11): by one that says so, a provider takes back the user
+// it has vouched for, and the agent ends. Each event acts once, however often it is delivered (RFC 8935 §2).
+import { now } from '#foundation/clock.ts';
+import { transaction } from '#foundation/database.ts';
+import { lifetimes } from '#limits.ts';
+import { type Members, parseJws } from './id-jag/parse.ts';
+import { refuse } from './id-jag/reasons.ts';
+import { useJti } from './id-jag/replay.ts';
+import { anId, checkAudience, checkSignature, idOf, issuedAt, issuerOf } from './id-jag/verify.ts';
+import { endProviderUser } from './revoke.ts';
+
+/** The events that something is done about. Others are accepted and leave everything as it is. */
+export const revocationEvents = ['https://schemas.workos.com/events/agent/auth/identity/assertion/revoked'];
+
+/** Takes one security event token and does what it says, unless that has been done. @throws Refusal */
+export async function receiveSecurityEvent(jws: string): Promise<void> {
+  const parsed = parseJws(jws, 'secevent+jwt');
+  const { issuer, maySendEvents, ...provider } = issuerOf(parsed);
+  if (maySendEvents === false) refuse('not a sender', 'iss: sends no security events here.');
+  await checkSignature(parsed, { issuer, ...provider });
+  const { claims } = parsed;
+  const iat = issuedAt(claims);
+  if (iat + lifetimes.securityEvent <= now()) refuse('bad times', 'iat: must not be older than seven days.');
+  if (typeof claims.exp === 'number' && claims.exp * 1_000 <= now()) refuse('expired', 'exp: has passed.');
+  checkAudience(claims);
+  const jti = idOf(claims, 'jti') ?? refuse('no id', `jti: must be ${anId}.`);
+  const subject = subjectOf(claims, issuer) ?? refuse('no subject', `sub: must be ${anId}.`);
+  const { events } = claims;
+  if (!isObject(events) || Object.keys(events).length === 0) {
+    return refuse('no events', 'events: must be an object with at least one event.');
+  }
+  await transaction(async (trx) => {
+    const isNew = await useJti('event', { issuer, jti, expiresAt: iat + lifetimes.securityEvent }, trx);
+    if (isNew && revocationEvents.some((event) => event in events)) await endProviderUser(trx, issuer, subject);
+  });
+}
+
+const isObject = (value: unknown): value is Members =>
+  value !== null && typeof value === 'object' && !Array.isArray(value);
+
+/** In `sub`, or in a `sub_id` of the provider's own users (RFC 9493 §3.2.3). */
+function subjectOf(claims: Members, issuer: string): string | null {
+  const { sub_id: subject } = claims;
+  if (claims.sub !== undefined || !isObject(subject)) return idOf(claims, 'sub');
+  return subject.format === 'iss_sub' && subject.iss === issuer ? idOf(subject, 'sub') : null;
+}

@@ -1,0 +1,175 @@
+// What agents are made of: roles, harnesses with their models, the built-in agents and sandbox template, instance types
+// (specification, Agent and catalog; design decisions, section 4). Data, no code.
+import { vendors } from '../integrations/model.ts';
+import type { AgentRole, HarnessId, InstanceTypeId } from './model.ts';
+
+/** Who makes language models: those that a connector of the kind `llm` can be of. */
+export const modelVendors = vendors.llm;
+export type ModelVendor = (typeof modelVendors)[number];
+
+export interface Role {
+  key: AgentRole;
+  name: string;
+  /** What an agent of the role is called beside its name. */
+  roleLabel: string;
+  blurb: string;
+}
+
+export const roles: readonly Role[] = [
+  {
+    key: 'planner',
+    name: 'Planner',
+    roleLabel: 'Planning',
+    blurb: 'Reads the issue and the code, and writes the plan that the others follow.',
+  },
+  { key: 'builder', name: 'Builder', roleLabel: 'Building', blurb: 'Writes the change and opens the pull request.' },
+  {
+    key: 'reviewer',
+    name: 'Reviewer',
+    roleLabel: 'Review',
+    blurb: 'Reads the change as a colleague would, and asks for what is missing.',
+  },
+  {
+    key: 'qa',
+    name: 'QA',
+    roleLabel: 'Quality assurance',
+    blurb: 'Tries the change in a preview environment and brings proof of work.',
+  },
+  {
+    key: 'researcher',
+    name: 'Researcher',
+    roleLabel: 'Research',
+    blurb: 'Answers a question about the code or the world, and changes nothing.',
+  },
+];
+
+export interface CatalogModel {
+  id: string;
+  label: string;
+}
+
+export const modelsByVendor: Readonly<Record<ModelVendor, readonly CatalogModel[]>> = {
+  anthropic: [
+    { id: 'claude-opus-4-5', label: 'Claude Opus 4.5' },
+    { id: 'claude-sonnet-4-5', label: 'Claude Sonnet 4.5' },
+    { id: 'claude-haiku-4-5', label: 'Claude Haiku 4.5' },
+  ],
+  openai: [
+    { id: 'gpt-5.1-codex', label: 'GPT-5.1 Codex' },
+    { id: 'gpt-5.1', label: 'GPT-5.1' },
+    { id: 'gpt-5-mini', label: 'GPT-5 mini' },
+  ],
+};
+
+export interface Harness {
+  id: HarnessId;
+  label: string;
+  /** Whether runtimes can run it, so that missions may be given to its agents. */
+  executable: boolean;
+  models: readonly CatalogModel[];
+}
+
+export const harnesses: readonly Harness[] = [
+  { id: 'claude-code', label: 'Claude Code', executable: true, models: modelsByVendor.anthropic },
+  { id: 'codex', label: 'Codex', executable: true, models: modelsByVendor.openai },
+  {
+    id: 'opencode',
+    label: 'OpenCode',
+    executable: true,
+    models: [...modelsByVendor.anthropic, ...modelsByVendor.openai],
+  },
+  // Runs a command and asks no model: for tests and demonstrations.
+  { id: 'shell', label: 'Shell', executable: true, models: [{ id: 'none', label: 'No model' }] },
+];
+
+export interface SandboxTemplate {
+  key: string;
+  name: string;
+  dockerfile: string;
+}
+
+export const builtinSandboxTemplate: SandboxTemplate = {
+  key: 'standard',
+  name: 'Standard',
+  dockerfile: `FROM debian:12-slim
+RUN apt-get update \\
+ && apt-get install -y --no-install-recommends build-essential ca-certificates curl git jq nodejs npm python3 ripgrep \\
+ && rm -rf /var/lib/apt/lists/*
+RUN useradd --create-home agent
+USER agent
+WORKDIR /home/agent/work
+`,
+};
+
+export interface BuiltinAgent {
+  key: string;
+  name: string;
+  role: AgentRole;
+  harness: HarnessId;
+  model: string;
+  userPrompt: string;
+  skillRepos: readonly string[];
+  sandboxTemplateKey: string;
+}
+
+const builtin = (role: AgentRole, name: string, model: string, userPrompt: string): BuiltinAgent => ({
+  key: role,
+  name,
+  role,
+  harness: 'claude-code',
+  model,
+  userPrompt,
+  skillRepos: [],
+  sandboxTemplateKey: builtinSandboxTemplate.key,
+});
+
+export const builtinAgents: readonly BuiltinAgent[] = [
+  builtin(
+    'planner',
+    'Planner',
+    'claude-opus-4-5',
+    'Write a plan that somebody else can follow: what changes where, in which order, and how it will be shown to work.',
+  ),
+  builtin(
+    'builder',
+    'Builder',
+    'claude-sonnet-4-5',
+    'Make the smallest change that does the whole job, with its tests, in the manner of the code around it.',
+  ),
+  builtin(
+    'reviewer',
+    'Reviewer',
+    'claude-opus-4-5',
+    'Look for what is wrong, missing or unclear. Say what to do about each point, and nothing about taste.',
+  ),
+  builtin(
+    'qa',
+    'QA',
+    'claude-sonnet-4-5',
+    'Try each acceptance criterion in the preview environment as a user would, and keep a screenshot of what you saw.',
+  ),
+  builtin(
+    'researcher',
+    'Researcher',
+    'claude-sonnet-4-5',
+    'Answer the question with its sources, say how sure you are, and change nothing.',
+  ),
+];
+
+export interface InstanceType {
+  id: InstanceTypeId;
+  label: string;
+  vcpu: number;
+  /** MiB. */
+  memory: number;
+  /** GB. */
+  disk: number;
+}
+
+export const instanceTypes: readonly InstanceType[] = [
+  { id: 'lite', label: 'Lite', vcpu: 0.0625, memory: 256, disk: 2 },
+  { id: 'basic', label: 'Basic', vcpu: 0.25, memory: 1_024, disk: 4 },
+  { id: 'standard-1', label: 'Standard 1', vcpu: 0.5, memory: 4_096, disk: 8 },
+  { id: 'standard-2', label: 'Standard 2', vcpu: 1, memory: 6_144, disk: 12 },
+  { id: 'standard-4', label: 'Standard 4', vcpu: 4, memory: 12_288, disk: 20 },
+];

@@ -1,0 +1,216 @@
+// Agents and their catalog on every surface (specification, Agent and catalog; Agents).
+import { z } from 'zod';
+import { okIdAnswer } from '#graph/acknowledgement.ts';
+import { builder } from '#graph/builder.ts';
+import { pathId, request } from '#graph/input.ts';
+import { pageArguments, pageOf } from '#graph/page.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { boundedText } from '#graph/validation.ts';
+import { pages, skillReposPerAgent, text } from '#limits.ts';
+import { OrganizationType, organizationOf } from '../organizations/schema.ts';
+import { repositoryPattern } from '../projects/repository.ts';
+import * as catalog from './catalog.ts';
+import { agentRoles, efforts, harnessIds, instanceTypeIds } from './model.ts';
+import * as operations from './operations.ts';
+
+export const AgentRole = wordSet('AgentRole', agentRoles, 'What an agent does in a mission.');
+export const Harness = wordSet('Harness', harnessIds, 'The program that drives the model.');
+export const InstanceType = wordSet('InstanceType', instanceTypeIds, 'How large a sandbox is.');
+const Effort = wordSet('AgentEffort', efforts, 'How long the model may think.');
+const SandboxKind = wordSet('AgentSandboxKind', ['existing'], 'Where the sandbox of an agent comes from.');
+
+export const AgentType = builder.objectRef<operations.AgentRecord>('Agent').implement({
+  description: 'Who missions run with: a role, a harness and a model under one name.',
+  fields: (t) => ({
+    id: t.exposeString('id'),
+    orgId: t.exposeString('orgId'),
+    name: t.exposeString('name', { description: 'Unique among the organization’s own agents.' }),
+    role: t.expose('role', { type: AgentRole.type }),
+    harness: t.expose('harness', { type: Harness.type }),
+    model: t.exposeString('model', { description: 'One of the models of the harness, as the catalog lists them.' }),
+    effort: t.expose('effort', { type: Effort.type, nullable: true, description: 'Null: the harness decides.' }),
+    sandboxTemplateId: t.exposeString('sandboxTemplateId'),
+    userPrompt: t.exposeString('userPrompt', { nullable: true, description: 'What it is told beside the issue.' }),
+    skillRepos: t.exposeStringList('skillRepos', { description: 'Repositories with skills that it may use.' }),
+    isBuiltin: t.exposeBoolean('isBuiltin', {
+      description: 'Came with the service: there in every organization, and never changed or deleted.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs' }),
+    updatedAt: t.expose('updatedAt', { type: 'EpochMs' }),
+    organization: t.field({
+      link: 'organizations:read',
+      type: OrganizationType,
+      nullable: true,
+      resolve: ({ orgId }, _args, context) => organizationOf(context).load(orgId),
+    }),
+  }),
+});
+
+const AgentPage = pageOf('AgentPage', AgentType);
+const DeleteAgentResponse = okIdAnswer('DeleteAgentResponse');
+
+const CatalogRole = builder.objectRef<catalog.Role>('CatalogRole').implement({
+  fields: (t) => ({
+    key: t.expose('key', { type: AgentRole.type }),
+    name: t.exposeString('name'),
+    roleLabel: t.exposeString('roleLabel'),
+    blurb: t.exposeString('blurb'),
+  }),
+});
+export const CatalogModelType = builder.objectRef<catalog.CatalogModel>('CatalogModel').implement({
+  fields: (t) => ({ id: t.exposeString('id'), label: t.exposeString('label') }),
+});
+const CatalogHarness = builder.objectRef<catalog.Harness>('CatalogHarness').implement({
+  fields: (t) => ({
+    id: t.expose('id', { type: Harness.type }),
+    label: t.exposeString('label'),
+    executable: t.exposeBoolean('executable', { description: 'Whether missions may be given to agents that use it.' }),
+    models: t.field({ type: [CatalogModelType], resolve: ({ models }) => [...models] }),
+  }),
+});
+const CatalogAgent = builder.objectRef<catalog.BuiltinAgent>('CatalogAgent').implement({
+  fields: (t) => ({
+    key: t.exposeString('key'),
+    name: t.exposeString('name'),
+    role: t.expose('role', { type: AgentRole.type }),
+    harness: t.expose('harness', { type: Harness.type }),
+    model: t.exposeString('model'),
+    userPrompt: t.exposeString('userPrompt'),
+    skillRepos: t.stringList({ resolve: ({ skillRepos }) => [...skillRepos] }),
+    sandboxTemplateKey: t.exposeString('sandboxTemplateKey'),
+  }),
+});
+const CatalogSandboxTemplate = builder.objectRef<catalog.SandboxTemplate>('CatalogSandboxTemplate').implement({
+  fields: (t) => ({
+    key: t.exposeString('key', { description: 'What `sandbox.templateId` of a new agent may say.' }),
+    name: t.exposeString('name'),
+    dockerfile: t.exposeString('dockerfile'),
+  }),
+});
+const CatalogInstanceType = builder.objectRef<catalog.InstanceType>('CatalogInstanceType').implement({
+  fields: (t) => ({
+    id: t.expose('id', { type: InstanceType.type }),
+    label: t.exposeString('label'),
+    vcpu: t.exposeFloat('vcpu'),
+    memory: t.exposeInt('memory', { description: 'MiB.' }),
+    disk: t.exposeInt('disk', { description: 'GB.' }),
+  }),
+});
+const AgentCatalog = builder.objectRef<typeof catalog>('AgentCatalog').implement({
+  description: 'What agents are made of.',
+  fields: (t) => ({
+    roles: t.field({ type: [CatalogRole], resolve: ({ roles }) => [...roles] }),
+    harnesses: t.field({ type: [CatalogHarness], resolve: ({ harnesses }) => [...harnesses] }),
+    builtinAgents: t.field({ type: [CatalogAgent], resolve: ({ builtinAgents }) => [...builtinAgents] }),
+    builtinSandboxTemplate: t.expose('builtinSandboxTemplate', { type: CatalogSandboxTemplate }),
+    instanceTypes: t.field({ type: [CatalogInstanceType], resolve: ({ instanceTypes }) => [...instanceTypes] }),
+  }),
+});
+
+const name = boundedText(text.missionAgentName).describe('1 to 120 characters; unique in the organization.');
+const model = boundedText(text.modelId).describe('One of the models of the harness.');
+const sandbox = z
+  .object({
+    kind: SandboxKind.zod,
+    templateId: boundedText(text.pathId).describe('A template that there is, such as the catalog’s `standard`.'),
+  })
+  .describe('What the agent works in.');
+const more = {
+  effort: Effort.zod.nullable().optional(),
+  userPrompt: boundedText(text.userPrompt)
+    .nullable()
+    .optional()
+    .describe('What it is told beside the issue: at most 20000 characters.'),
+  skillRepos: z
+    .array(boundedText(text.repoFullName).regex(repositoryPattern, 'must be <owner>/<repo>'))
+    .max(skillReposPerAgent)
+    .optional()
+    .describe('`<owner>/<repo>` of repositories with skills: at most 20.'),
+};
+
+const CreateAgentRequest = request(
+  'CreateAgentRequest',
+  z.object({ name, role: AgentRole.zod, harness: Harness.zod, model, sandbox, ...more }).meta({
+    examples: [
+      {
+        name: 'Careful builder',
+        role: 'builder',
+        harness: 'claude-code',
+        model: 'claude-sonnet-4-5',
+        sandbox: { kind: 'existing', templateId: 'standard' },
+      },
+    ],
+  }),
+);
+const UpdateAgentRequest = request(
+  'UpdateAgentRequest',
+  z
+    .object({
+      name: name.optional(),
+      role: AgentRole.zod.optional(),
+      harness: Harness.zod.optional(),
+      model: model.optional(),
+      sandbox: sandbox.optional(),
+      ...more,
+    })
+    .meta({ examples: [{ model: 'claude-opus-4-5', effort: 'high' }] }),
+);
+
+builder.queryFields((t) => ({
+  agentCatalog: t.field({
+    description: 'Roles, harnesses with their models, the built-in agents and sandbox template, and instance types.',
+    scope: 'agents:read',
+    rest: 'GET /agents/catalog',
+    tool: 'get_agent_catalog',
+    type: AgentCatalog,
+    resolve: () => catalog,
+  }),
+  agents: t.field({
+    description: 'The organization’s own agents, newest first, then the built-in ones.',
+    scope: 'agents:read',
+    rest: 'GET /agents',
+    tool: 'list_agents',
+    type: AgentPage,
+    args: pageArguments(pages.other),
+    resolve: (_, args, { caller }) => operations.listAgents(caller, args),
+  }),
+  agent: t.field({
+    description: 'One agent.',
+    scope: 'agents:read',
+    rest: 'GET /agents/{agentId}',
+    tool: 'get_agent',
+    type: AgentType,
+    args: { agentId: t.arg.string(pathId) },
+    resolve: (_, { agentId }, { caller }) => operations.findAgent(caller, agentId),
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  createAgent: t.field({
+    description: 'Creates an agent out of what the catalog offers.',
+    scope: 'agents:write',
+    rest: { route: 'POST /agents', status: 201, errors: [409] },
+    tool: 'create_agent',
+    type: AgentType,
+    args: { input: t.arg({ type: CreateAgentRequest, required: true }) },
+    resolve: (_, { input }, { caller }) => operations.createAgent(caller, input),
+  }),
+  updateAgent: t.field({
+    description: 'Changes an agent. A member that is left out stays; null clears what may be empty.',
+    scope: 'agents:write',
+    rest: { route: 'PATCH /agents/{agentId}', errors: [409] },
+    tool: 'update_agent',
+    type: AgentType,
+    args: { agentId: t.arg.string(pathId), input: t.arg({ type: UpdateAgentRequest, required: true }) },
+    resolve: (_, { agentId, input }, { caller }) => operations.updateAgent(caller, agentId, input),
+  }),
+  deleteAgent: t.field({
+    description: 'Deletes an agent. A built-in one can not be deleted.',
+    scope: 'agents:write',
+    rest: { route: 'DELETE /agents/{agentId}', errors: [409] },
+    tool: 'delete_agent',
+    type: DeleteAgentResponse,
+    args: { agentId: t.arg.string(pathId) },
+    resolve: (_, { agentId }, { caller }) => operations.deleteAgent(caller, agentId),
+  }),
+}));

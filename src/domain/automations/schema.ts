@@ -1,0 +1,145 @@
+// Automations on every surface (specification, Scheduled tasks and automations). What they do is written in ../recurring.
+import { okIdAnswer } from '#graph/acknowledgement.ts';
+import { builder } from '#graph/builder.ts';
+import { filter, pathId } from '#graph/input.ts';
+import { pageArguments, pageOf } from '#graph/page.ts';
+import { pages, shown } from '#limits.ts';
+import { ProjectType } from '../projects/schema.ts';
+import {
+  CreateRequest,
+  RunNowResponse,
+  recurringFields,
+  recurringType,
+  runFields,
+  runType,
+  TemplateList,
+  templateList,
+  UpdateRequest,
+  verbsOf,
+} from '../recurring/fields.ts';
+import { automations } from './model.ts';
+
+const verbs = verbsOf(automations);
+
+const AutomationType = recurringType('Automation');
+const AutomationRunType = runType('AutomationRun');
+
+AutomationType.implement({
+  description: 'A mission that starts again and again.',
+  fields: (t) => ({
+    ...recurringFields(t),
+    runs: t.field({
+      link: 'automations:read',
+      description: 'The newest 20; `automationRuns` pages through them all.',
+      type: [AutomationRunType],
+      complexity: { field: 1, multiplier: shown.perParent },
+      resolve: ({ id }, _args, context) => verbs.newestRunsOf(context).load(id),
+    }),
+  }),
+});
+
+AutomationRunType.implement({
+  description: 'One run of an automation.',
+  fields: (t) => ({
+    id: t.exposeString('id'),
+    automationId: t.string({ resolve: (run) => run.automationId! }),
+    ...runFields(t),
+    automation: t.field({
+      link: 'automations:read',
+      type: AutomationType,
+      nullable: true,
+      resolve: (run, _args, context) => verbs.parentOf(context).load(run.automationId!),
+    }),
+  }),
+});
+
+builder.objectField(ProjectType, 'automations', (t) =>
+  t.field({
+    description: 'The newest 20.',
+    link: 'automations:read',
+    type: [AutomationType],
+    complexity: { field: 1, multiplier: shown.perParent },
+    resolve: ({ id }, _args, context) => verbs.newestOf(context).load(id),
+  }),
+);
+
+const AutomationPage = pageOf('AutomationPage', AutomationType);
+const AutomationRunPage = pageOf('AutomationRunPage', AutomationRunType);
+const DeleteAutomationResponse = okIdAnswer('DeleteAutomationResponse');
+
+builder.queryFields((t) => ({
+  automations: t.field({
+    description: 'Automations, newest first; of one project, or of all.',
+    scope: 'automations:read',
+    rest: 'GET /automations',
+    tool: 'list_automations',
+    type: AutomationPage,
+    args: { ...pageArguments(pages.other), projectId: t.arg.string(filter) },
+    resolve: (_, args, { caller }) => verbs.list(caller, args),
+  }),
+  automationTemplates: t.field({
+    description: 'Ready-made missions to begin an automation from.',
+    scope: 'automations:read',
+    rest: 'GET /automations/templates',
+    tool: 'list_automation_templates',
+    type: TemplateList,
+    resolve: () => templateList,
+  }),
+  automation: t.field({
+    description: 'One automation.',
+    scope: 'automations:read',
+    rest: 'GET /automations/{automationId}',
+    tool: 'get_automation',
+    type: AutomationType,
+    args: { automationId: t.arg.string(pathId) },
+    resolve: (_, { automationId }, { caller }) => verbs.find(caller, automationId),
+  }),
+  automationRuns: t.field({
+    description: 'The runs of an automation, newest first.',
+    scope: 'automations:read',
+    rest: 'GET /automations/{automationId}/runs',
+    tool: 'list_automation_runs',
+    type: AutomationRunPage,
+    args: { automationId: t.arg.string(pathId), ...pageArguments(pages.runs) },
+    resolve: (_, { automationId, ...page }, { caller }) => verbs.runs(caller, automationId, page),
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  createAutomation: t.field({
+    description: 'Creates a mission that starts again and again, on a schedule.',
+    scope: 'automations:write',
+    rest: { route: 'POST /automations', status: 201, errors: [404] },
+    tool: 'create_automation',
+    type: AutomationType,
+    args: { input: t.arg({ type: CreateRequest, required: true }) },
+    resolve: (_, { input }, { caller }) => verbs.create(caller, input),
+  }),
+  updateAutomation: t.field({
+    description: 'Changes an automation. A member that is left out stays. The next run moves only with the triggers.',
+    scope: 'automations:write',
+    rest: 'PATCH /automations/{automationId}',
+    tool: 'update_automation',
+    type: AutomationType,
+    args: { automationId: t.arg.string(pathId), input: t.arg({ type: UpdateRequest, required: true }) },
+    resolve: (_, { automationId, input }, { caller }) => verbs.change(caller, automationId, input),
+  }),
+  deleteAutomation: t.field({
+    description: 'Deletes an automation and cancels what it has not begun; missions under way go on.',
+    scope: 'automations:write',
+    rest: 'DELETE /automations/{automationId}',
+    tool: 'delete_automation',
+    type: DeleteAutomationResponse,
+    args: { automationId: t.arg.string(pathId) },
+    resolve: (_, { automationId }, { caller }) => verbs.remove(caller, automationId),
+  }),
+  runAutomation: t.field({
+    description: 'Runs an automation now, also a disabled one.',
+    scope: 'missions:run',
+    rest: { route: 'POST /automations/{automationId}/run', errors: [402] },
+    tool: 'run_automation',
+    type: RunNowResponse,
+    args: { automationId: t.arg.string(pathId) },
+    resolve: (_, { automationId }, { caller }) => verbs.runNow(caller, automationId),
+  }),
+}));

@@ -1,0 +1,49 @@
+// A preview environment: where a change can be tried before it is merged (specification, Environment).
+import type { Id } from '#foundation/ids.ts';
+import { Stored } from '#foundation/record.ts';
+
+export const environmentStatuses = ['provisioning', 'active', 'destroying', 'destroyed', 'failed'] as const;
+export type EnvironmentStatus = (typeof environmentStatuses)[number];
+
+/** Which status may follow which (design decisions, section 4). */
+export const environmentMoves: Readonly<Record<EnvironmentStatus, readonly EnvironmentStatus[]>> = {
+  provisioning: ['active', 'destroying', 'failed'],
+  active: ['destroying', 'failed'],
+  destroying: ['destroyed', 'failed'],
+  destroyed: [],
+  failed: [],
+};
+
+/** The statuses from which one may be reached: what a conditional move asks for. */
+export const statusesBefore = (next: EnvironmentStatus): EnvironmentStatus[] =>
+  environmentStatuses.filter((status) => environmentMoves[status].includes(next));
+
+export class Environment extends Stored {
+  static override tableName = 'environments';
+  static override columns = [
+    'id',
+    'orgId',
+    'projectId',
+    'issueId',
+    'prNumber',
+    'workerName',
+    'status',
+    'createdAt',
+    'expiresAt',
+    'destroyedAt',
+  ];
+
+  declare id: Id<'environment'>;
+  declare orgId: Id<'organization'>;
+  declare projectId: Id<'project'>;
+  /** The issue whose change is shown, by the tracker's id. */
+  declare issueId: string | null;
+  /** The pull request of the change. */
+  declare prNumber: number | null;
+  /** What it is called where it runs. */
+  declare workerName: string | null;
+  declare status: EnvironmentStatus;
+  declare createdAt: number;
+  declare expiresAt: number | null;
+  declare destroyedAt: number | null;
+}

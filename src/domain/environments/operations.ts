@@ -1,0 +1,61 @@
+// What can be done with preview environments: list, read, ask for one to be destroyed.
+import type { Caller } from '#access/principal.ts';
+import { withinProject, withinReach } from '#access/reach.ts';
+import { emptyPage, type Page, type PageRequest, readPage } from '#foundation/cursor.ts';
+import { sql } from '#foundation/database.ts';
+import { conflict } from '#foundation/problem.ts';
+import { find, selection } from '#foundation/record.ts';
+import { shown } from '#limits.ts';
+import { Environment, type EnvironmentStatus, statusesBefore } from './model.ts';
+
+export interface EnvironmentFilter extends PageRequest {
+  issueId?: string | null | undefined;
+  projectId?: string | null | undefined;
+  status?: EnvironmentStatus | null | undefined;
+}
+
+/** Newest first. A project that the caller can't reach has none. */
+export async function listEnvironments(
+  caller: Caller,
+  { issueId, projectId, status, ...page }: EnvironmentFilter,
+): Promise<Page<Environment>> {
+  const own = withinProject(caller, projectId);
+  if (!own) return emptyPage;
+  return readPage<Environment>(
+    Environment,
+    { ...own, issueId: issueId ?? undefined, status: status ?? undefined },
+    page,
+  );
+}
+
+export const findEnvironment = (caller: Caller, environmentId: string): Promise<Environment> =>
+  find<Environment>(Environment, 'environment', { id: environmentId, ...withinReach(caller) });
+
+/**
+ * Asks for an environment to be destroyed; the runtime does it. One that is being destroyed or gone is what the caller wants.
+ * @throws 409 for one that has failed
+ */
+export async function destroyEnvironment(
+  caller: Caller,
+  environmentId: string,
+): Promise<{ ok: true; environmentId: string }> {
+  const moved = await Environment.query()
+    .where({ id: environmentId, ...withinReach(caller) })
+    .whereIn('status', statusesBefore('destroying'))
+    .patch({ status: 'destroying' });
+  if (moved === 0) {
+    const { status } = await findEnvironment(caller, environmentId);
+    if (status === 'failed') throw conflict('The environment has failed: there is nothing to destroy.');
+  }
+  return { ok: true, environmentId };
+}
+
+const ofProjects = `select e.* from unnest($1::text[]) parent (id) cross join lateral (
+    ${selection(Environment)} where project_id = parent.id and org_id = $2 order by created_at desc, id desc limit $3) e`;
+
+/** The newest few of each project. */
+export async function environmentsOfProjects(projectIds: readonly string[], caller: Caller): Promise<Environment[]> {
+  const { orgId, projectId } = withinReach(caller);
+  const reached = projectId ? projectIds.filter((id) => id === projectId) : projectIds;
+  return sql<Environment>(ofProjects, [reached, orgId, shown.perParent]);
+}

@@ -1,0 +1,11 @@
+// The tracker that needs nothing outside: issues in our own database, read in the console.
+import { addresses } from '#foundation/addresses.ts';
+import { createIssue } from '../../issues/operations.ts';
+import type { Tracker } from './tracker.ts';
+
+export const builtin: Tracker = {
+  async createIssue(project, issue) {
+    const id = await createIssue(project, issue);
+    return { id, url: `${addresses().issuer}/console/issues/${id}` };
+  },
+};

@@ -1,0 +1,68 @@
+// Issues of the built-in tracker, in the graph alone: the specification shows no route to them.
+import { builder } from '#graph/builder.ts';
+import { toMany, toOne } from '#graph/context.ts';
+import { filter, pathId } from '#graph/input.ts';
+import { pageArguments, pageOf } from '#graph/page.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { pages, shown } from '#limits.ts';
+import { ProjectType, projectOf } from '../projects/schema.ts';
+import { type Issue, issueStates } from './model.ts';
+import * as operations from './operations.ts';
+
+const IssueState = wordSet('IssueState', issueStates, 'Whether there is still something to do.');
+
+export const IssueType = builder.objectRef<Issue>('Issue').implement({
+  description: 'An issue of the tracker that is built in.',
+  fields: (t) => ({
+    id: t.exposeString('id'),
+    projectId: t.exposeString('projectId'),
+    number: t.exposeInt('number', { description: 'Counts up in the project.' }),
+    key: t.exposeString('key', { description: 'Such as WEB-12.' }),
+    title: t.exposeString('title'),
+    body: t.exposeString('body'),
+    labels: t.exposeStringList('labels'),
+    state: t.expose('state', { type: IssueState.type }),
+    runId: t.exposeString('runId', { nullable: true, description: 'The run that it was made for.' }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs' }),
+    updatedAt: t.expose('updatedAt', { type: 'EpochMs' }),
+    project: t.field({
+      link: 'projects:read',
+      type: ProjectType,
+      nullable: true,
+      resolve: ({ projectId }, _args, context) => projectOf(context).load(projectId),
+    }),
+  }),
+});
+
+/** The issue of a record, batched; null when another tracker keeps it. */
+export const issueOf = toOne<Issue>(operations.issuesBehind, (issue) => issue.id);
+
+const issuesOf = toMany<Issue>(operations.newestOfProjects, ({ projectId }) => projectId);
+builder.objectField(ProjectType, 'issues', (t) =>
+  t.field({
+    description: 'The newest 20 of the built-in tracker.',
+    link: 'missions:read',
+    type: [IssueType],
+    complexity: { field: 1, multiplier: shown.perParent },
+    resolve: ({ id }, _args, context) => issuesOf(context).load(id),
+  }),
+);
+
+const IssuePage = pageOf('IssuePage', IssueType);
+
+builder.queryFields((t) => ({
+  issues: t.field({
+    description: 'Issues of the built-in tracker, newest first; of one project, or of all.',
+    scope: 'missions:read',
+    type: IssuePage,
+    args: { ...pageArguments(pages.other), projectId: t.arg.string(filter) },
+    resolve: (_, args, { caller }) => operations.listIssues(caller, args),
+  }),
+  issue: t.field({
+    description: 'One issue of the built-in tracker.',
+    scope: 'missions:read',
+    type: IssueType,
+    args: { issueId: t.arg.string(pathId) },
+    resolve: (_, { issueId }, { caller }) => operations.findIssue(caller, issueId),
+  }),
+}));

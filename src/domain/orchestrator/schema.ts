@@ -1,0 +1,113 @@
+// The orchestrator's settings on every surface (specification, Orchestrator settings).
+import { z } from 'zod';
+import { builder } from '#graph/builder.ts';
+import { request } from '#graph/input.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { boundedText } from '#graph/validation.ts';
+import { dailyCostCapUsd, text } from '#limits.ts';
+import { modelVendors } from '../agents/catalog.ts';
+import { CatalogModelType } from '../agents/schema.ts';
+import { IntegrationType, integrationOf } from '../integrations/schema.ts';
+import { OrganizationType, organizationOf } from '../organizations/schema.ts';
+import * as operations from './operations.ts';
+
+const ModelVendor = wordSet('ModelVendor', modelVendors, 'Who makes a language model.');
+
+const ModelsByVendor = builder.objectRef<operations.OrchestratorRecord['modelsByVendor']>('ModelsByVendor').implement({
+  fields: (t) => ({
+    anthropic: t.field({ type: [CatalogModelType], resolve: ({ anthropic }) => [...anthropic] }),
+    openai: t.field({ type: [CatalogModelType], resolve: ({ openai }) => [...openai] }),
+  }),
+});
+
+const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orchestrator').implement({
+  description: 'Who decides which agents work on an issue, and what an organization may spend on that in a day.',
+  fields: (t) => ({
+    orgId: t.exposeString('orgId'),
+    name: t.exposeString('name'),
+    blurb: t.exposeString('blurb'),
+    model: t.exposeString('model'),
+    vendor: t.expose('vendor', { type: ModelVendor.type, description: 'Who makes the model.' }),
+    llmConnectorId: t.exposeString('llmConnectorId', { nullable: true }),
+    assignedCredentialUsableForInference: t.exposeBoolean('assignedCredentialUsableForInference', {
+      description: 'Whether the connector holds credentials and is of the model’s vendor.',
+    }),
+    modelsByVendor: t.expose('modelsByVendor', { type: ModelsByVendor }),
+    defaultModel: t.exposeString('defaultModel'),
+    isBuiltin: t.exposeBoolean('isBuiltin', {
+      description: 'Whether name, blurb and model are as the service has them.',
+    }),
+    inferenceEnabled: t.exposeBoolean('inferenceEnabled', { description: 'Whether it may ask its model.' }),
+    dailyCostCapUsd: t.exposeFloat('dailyCostCapUsd', {
+      nullable: true,
+      description: 'The organization’s own cap; null leaves it to the default.',
+    }),
+    defaultDailyCostCapUsd: t.exposeFloat('defaultDailyCostCapUsd'),
+    effectiveDailyCostCapUsd: t.exposeFloat('effectiveDailyCostCapUsd'),
+    dailySpendUsd: t.exposeFloat('dailySpendUsd', { description: 'What missions have cost since midnight UTC.' }),
+    atDailyCostCap: t.exposeBoolean('atDailyCostCap', { description: 'Whether no mission may start any more today.' }),
+    updatedAt: t.expose('updatedAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'Null while the organization has set nothing.',
+    }),
+    organization: t.field({
+      link: 'organizations:read',
+      type: OrganizationType,
+      nullable: true,
+      resolve: ({ orgId }, _args, context) => organizationOf(context).load(orgId),
+    }),
+    llmConnector: t.field({
+      link: 'integrations:read',
+      type: IntegrationType,
+      nullable: true,
+      resolve: ({ llmConnectorId: id }, _args, context) => (id ? integrationOf(context).load(id) : null),
+    }),
+  }),
+});
+
+const UpdateOrchestratorRequest = request(
+  'UpdateOrchestratorRequest',
+  z
+    .object({
+      name: boundedText(text.orchestratorName).nullable().describe('1 to 120 characters; null: as the service has it.'),
+      blurb: boundedText(text.orchestratorBlurb)
+        .nullable()
+        .describe('At most 500 characters; null: as the service has it.'),
+      model: boundedText(text.modelId).nullable().describe('One of `modelsByVendor`; null: the default.'),
+      vendor: ModelVendor.zod.describe('Alone it picks its first model; beside `model` it must be who makes it.'),
+      llmConnectorId: boundedText(text.pathId).nullable().describe('An integration of the kind llm, or null.'),
+      inferenceEnabled: z.boolean(),
+      dailyCostCapUsd: z
+        .number()
+        .min(dailyCostCapUsd.min)
+        .max(dailyCostCapUsd.max)
+        .nullable()
+        .describe('0 to 1000000, kept to a hundredth of a cent; null: the default. At 0 no mission starts.'),
+    })
+    .partial()
+    .meta({ examples: [{ model: 'claude-sonnet-4-5', dailyCostCapUsd: 25 }] }),
+);
+
+builder.queryField('orchestrator', (t) =>
+  t.field({
+    description: 'The orchestrator of the organization, its daily cost cap and what today has cost.',
+    scope: 'orchestrator:read',
+    rest: 'GET /orchestrator',
+    tool: 'get_orchestrator',
+    type: OrchestratorType,
+    resolve: (_, _args, { caller }) => operations.findOrchestrator(caller),
+  }),
+);
+
+builder.mutationField('updateOrchestrator', (t) =>
+  t.field({
+    description: 'Changes the orchestrator. A member that is left out stays; null brings back what the service has.',
+    scope: 'orchestrator:write',
+    rest: 'PATCH /orchestrator',
+    tool: 'update_orchestrator',
+    type: OrchestratorType,
+    args: { input: t.arg({ type: UpdateOrchestratorRequest, required: true }) },
+    resolve: (_, { input }, { caller }) => operations.updateOrchestrator(caller, input),
+  }),
+);

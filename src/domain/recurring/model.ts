@@ -1,0 +1,135 @@
+// A mission that returns, and its runs (specification, Scheduled task and automation). Both kinds have one shape and behave
+// alike; a kind says only what they are called and where they lie.
+import type { ModelClass } from 'objection';
+import type { Id } from '#foundation/ids.ts';
+import { Stored, type StoredClass } from '#foundation/record.ts';
+import type { Schedule } from './schedule.ts';
+
+export const triggerKinds = ['schedule'] as const;
+export interface Trigger {
+  kind: (typeof triggerKinds)[number];
+  schedule: Schedule;
+}
+
+export abstract class Recurring extends Stored {
+  static override columns = [
+    'id',
+    'orgId',
+    'projectId',
+    'name',
+    'prompt',
+    'templateKey',
+    'triggers',
+    'labels',
+    'skipIfPreviousOpen',
+    'enabled',
+    'nextRunAt',
+    'lastRunAt',
+    'createdByUserId',
+    'createdAt',
+    'updatedAt',
+  ];
+  static override jsonAttributes = ['triggers'];
+
+  declare id: Id<'scheduledTask' | 'automation'>;
+  declare orgId: Id<'organization'>;
+  declare projectId: Id<'project'>;
+  declare name: string;
+  /** What the agent is told. */
+  declare prompt: string;
+  /** The template it was begun from. */
+  declare templateKey: string | null;
+  declare triggers: Trigger[];
+  /** Put on each issue. */
+  declare labels: string[];
+  /** Whether an occurrence is passed over while an earlier run is still open. */
+  declare skipIfPreviousOpen: boolean;
+  declare enabled: boolean;
+  /** Null while it is disabled. Moves only when it is due, or when the triggers or `enabled` change. */
+  declare nextRunAt: number | null;
+  /** When a mission last began; what was skipped does not count. */
+  declare lastRunAt: number | null;
+  declare createdByUserId: Id<'person'>;
+  declare createdAt: number;
+  declare updatedAt: number;
+}
+
+export const runKinds = ['scheduled', 'manual'] as const;
+export type RunKind = (typeof runKinds)[number];
+export const runStatuses = ['dispatching', 'running', 'completed', 'failed', 'skipped', 'canceled'] as const;
+export type RunStatus = (typeof runStatuses)[number];
+/** The others are final. */
+export const openStatuses: readonly RunStatus[] = ['dispatching', 'running'];
+
+export class Run extends Stored {
+  static override tableName = 'runs';
+  static override columns = [
+    'id',
+    'orgId',
+    'projectId',
+    'scheduledTaskId',
+    'automationId',
+    'scheduledFor',
+    'kind',
+    'status',
+    'issueId',
+    'issueUrl',
+    'reason',
+    'lastError',
+    'missionTitle',
+    'missionProgress',
+    'missionActivity',
+    'missionCostUsd',
+    'missionCostIncomplete',
+    'billingActorUserId',
+    'attempts',
+    'createdAt',
+    'updatedAt',
+  ];
+
+  declare id: Id<'run'>;
+  declare orgId: Id<'organization'>;
+  declare projectId: Id<'project'>;
+  /** One of the two; neither once that one is deleted. */
+  declare scheduledTaskId: Id<'scheduledTask'> | null;
+  declare automationId: Id<'automation'> | null;
+  /** The occurrence. When several were missed, the first of them: they are run as one. */
+  declare scheduledFor: number;
+  declare kind: RunKind;
+  declare status: RunStatus;
+  /** As the project's tracker names it; null until it is there. */
+  declare issueId: string | null;
+  declare issueUrl: string | null;
+  /** Why it was skipped or canceled. */
+  declare reason: string | null;
+  declare lastError: string | null;
+  declare missionTitle: string | null;
+  /** Percent. */
+  declare missionProgress: number | null;
+  declare missionActivity: string | null;
+  declare missionCostUsd: number;
+  /** Whether costs are known to be missing from the sum. */
+  declare missionCostIncomplete: boolean;
+  /** Who pressed "run now", else who made the schedule. */
+  declare billingActorUserId: Id<'person'> | null;
+  /** Who works on it just now. */
+  declare claimedBy: string | null;
+  /** Until then nobody else takes it. */
+  declare leaseUntil: number | null;
+  /** How often it was taken: whoever took it last is the only one that may say it failed. */
+  declare attempts: number;
+  declare createdAt: number;
+  declare updatedAt: number;
+}
+
+export interface Kind {
+  /** As a sentence says it. */
+  noun: string;
+  idNoun: 'scheduledTask' | 'automation';
+  record: StoredClass<Recurring> & ModelClass<Recurring>;
+  /** Which column of a run names it. */
+  parent: 'scheduledTaskId' | 'automationId';
+}
+
+/** What the run is a run of; null once that is deleted. */
+export const parentOf = (run: Run): Recurring['id'] | null => run.scheduledTaskId ?? run.automationId;

@@ -1,0 +1,174 @@
+// What can be done with missions that return, whichever their kind: list, read, create, change, delete, run now, and see the runs.
+import { isDeepStrictEqual } from 'node:util';
+import type { Caller } from '#access/principal.ts';
+import { ownOrganization, ownPerson, reachesProject, withinProject, withinReach } from '#access/reach.ts';
+import { now } from '#foundation/clock.ts';
+import { emptyPage, type Page, type PageRequest, readPage } from '#foundation/cursor.ts';
+import { type Transaction, transaction } from '#foundation/database.ts';
+import { type Id, newId } from '#foundation/ids.ts';
+import { forbidden } from '#foundation/problem.ts';
+import { find, missing, readByKeys, readNewestByKeys } from '#foundation/record.ts';
+import { shown } from '#limits.ts';
+import { Project } from '../projects/model.ts';
+import { deliver, nextRunAt, startRuns } from './dispatch.ts';
+import { type Kind, type Recurring, Run, type RunStatus, type Trigger } from './model.ts';
+import { nextOccurrences } from './schedule.ts';
+
+export interface RecurringFilter extends PageRequest {
+  projectId?: string | null | undefined;
+}
+
+/** Newest first. A project that the caller can not reach has none. */
+export async function listRecurring(kind: Kind, caller: Caller, filter: RecurringFilter): Promise<Page<Recurring>> {
+  const own = withinProject(caller, filter.projectId);
+  return own ? readPage<Recurring>(kind.record, own, filter) : emptyPage;
+}
+
+export const findRecurring = async (kind: Kind, caller: Caller, id: string): Promise<Recurring> =>
+  find<Recurring>(kind.record, kind.noun, { id, ...withinReach(caller) });
+
+/** Those behind records that the caller has been shown. */
+export const recurringBehind = async (kind: Kind, ids: readonly string[], caller: Caller): Promise<Recurring[]> =>
+  readByKeys<Recurring>(kind.record, 'id', ids, withinReach(caller));
+
+/** The newest few of each project. */
+export const newestOfProjects = async (kind: Kind, ids: readonly string[], caller: Caller): Promise<Recurring[]> =>
+  readNewestByKeys<Recurring>(kind.record, 'projectId', ids, withinReach(caller), shown.perParent);
+
+export interface NewRecurring {
+  projectId: string;
+  name: string;
+  prompt: string;
+  templateKey?: string | null | undefined;
+  triggers: Trigger[];
+  labels: string[];
+  skipIfPreviousOpen: boolean;
+  enabled: boolean;
+}
+
+/** @throws 403 for a project that the credential is not bound to, 404 for one of nobody's or of others. */
+export function createRecurring(kind: Kind, caller: Caller, input: NewRecurring): Promise<Recurring> {
+  const [orgId, createdByUserId, createdAt] = [ownOrganization(caller), ownPerson(caller), now()];
+  const triggers = input.triggers.map(plain);
+  return transaction(async (trx) => {
+    const projectId = await holdProject(trx, caller, input.projectId);
+    const record = {
+      id: newId(kind.idNoun),
+      orgId,
+      ...input,
+      projectId,
+      templateKey: input.templateKey ?? null,
+      triggers,
+      nextRunAt: input.enabled ? nextRunAt(triggers, createdAt) : null,
+      lastRunAt: null,
+      createdByUserId,
+      createdAt,
+      updatedAt: createdAt,
+    };
+    await kind.record.query(trx).insert(record);
+    return record as Recurring;
+  });
+}
+
+/** The project, kept from being deleted until the transaction ends. */
+async function holdProject(trx: Transaction, caller: Caller, id: string): Promise<Id<'project'>> {
+  if (!reachesProject(caller, id)) throw forbidden('projectId: this credential is bound to another project.');
+  const project = await Project.query(trx)
+    .select('id')
+    .findOne({ id, orgId: ownOrganization(caller) })
+    .forKeyShare();
+  return project?.id ?? missing('project');
+}
+
+/** Without the members that say nothing, so that two ways to say the same are the same. */
+const plain = ({ kind, schedule: { interval, time, timezone, weekday, dayOfMonth } }: Trigger): Trigger => ({
+  kind,
+  schedule: { interval, time, timezone, ...(weekday && { weekday }), ...(dayOfMonth && { dayOfMonth }) },
+});
+
+export type RecurringChanges = { [K in keyof NewRecurring]?: NewRecurring[K] | undefined };
+
+/** The next run moves only when the triggers or `enabled` do, never on a rename. */
+export function changeRecurring(kind: Kind, caller: Caller, id: string, changes: RecurringChanges): Promise<Recurring> {
+  return transaction(async (trx) => {
+    const { projectId: wanted, ...others } = changes;
+    const projectId = wanted === undefined ? undefined : await holdProject(trx, caller, wanted);
+    const before = await locked(trx, kind, caller, id);
+    if (Object.keys(changes).length === 0) return before;
+    const at = now();
+    const triggers = changes.triggers?.map(plain) ?? before.triggers;
+    const enabled = changes.enabled ?? before.enabled;
+    const moves = enabled !== before.enabled || !isDeepStrictEqual(triggers, before.triggers);
+    const patch = {
+      ...others,
+      ...(projectId && { projectId }),
+      triggers,
+      ...(moves && { nextRunAt: enabled ? nextRunAt(triggers, at) : null }),
+      updatedAt: at,
+    };
+    await kind.record.query(trx).findById(id).patch(patch);
+    return { ...before, ...patch } as Recurring;
+  });
+}
+
+async function locked(trx: Transaction, kind: Kind, caller: Caller, id: string): Promise<Recurring> {
+  const found = await kind.record
+    .query(trx)
+    .findOne({ id, ...withinReach(caller) })
+    .forNoKeyUpdate();
+  return found ? ({ ...found } as Recurring) : missing(kind.noun);
+}
+
+/** Ends it with what has not begun; missions under way go on, and its runs stay in the books. */
+export function removeRecurring(kind: Kind, caller: Caller, id: string): Promise<{ ok: true; id: string }> {
+  return transaction(async (trx) => {
+    await locked(trx, kind, caller, id);
+    await Run.query(trx)
+      .where({ [kind.parent]: id, status: 'dispatching' })
+      .patch({ status: 'canceled', reason: `The ${kind.noun} was deleted.`, updatedAt: now() });
+    await kind.record.query(trx).deleteById(id);
+    return { ok: true, id };
+  });
+}
+
+/** Newest first; of a bound credential's project alone, wherever it ran before. */
+export async function listRuns(kind: Kind, caller: Caller, id: string, page: PageRequest): Promise<Page<Run>> {
+  await findRecurring(kind, caller, id);
+  return readPage<Run>(Run, { [kind.parent]: id, projectId: caller.projectId ?? undefined }, page);
+}
+
+/** The newest few runs of each. */
+export const newestRuns = async (kind: Kind, ids: readonly string[], caller: Caller): Promise<Run[]> =>
+  readNewestByKeys<Run>(Run, kind.parent, ids, withinReach(caller), shown.perParent);
+
+export interface StartedRun {
+  ok: true;
+  runId: string;
+  /** Null while the tracker has not taken it yet. */
+  issueId: string | null;
+  status: RunStatus;
+}
+
+/**
+ * Runs it at once, also when it is disabled. A tracker that fails is tried again later; the answer then has no issue yet.
+ * @throws 402 without means, 409 when the project is not active.
+ */
+export async function runNow(kind: Kind, caller: Caller, id: string): Promise<StartedRun> {
+  const started = await transaction(async (trx) => {
+    const one = await locked(trx, kind, caller, id);
+    const { runs, hindered } = await startRuns(trx, kind, [one], { kind: 'manual', at: now(), actor: caller.userId });
+    const { refusal } = hindered.get(id) ?? {};
+    if (refusal) throw refusal;
+    return runs[0] ?? missing(kind.noun);
+  });
+  await deliver([kind], [started]);
+  const { id: runId, issueId, status } = await find<Run>(Run, 'run', { id: started.id });
+  return { ok: true, runId, issueId, status };
+}
+
+/** The next occurrences; none while it is disabled. One that is overdue comes first. */
+export function upcoming({ triggers, nextRunAt: next }: Recurring, count: number): number[] {
+  if (next === null) return [];
+  const schedules = triggers.map(({ schedule }) => schedule);
+  return [next, ...nextOccurrences(schedules, Math.max(next, now()), count - 1)];
+}

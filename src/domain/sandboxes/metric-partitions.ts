@@ -1,0 +1,49 @@
+// The tables that samples lie in, one for each week: made before their time comes, dropped when it is long over (PostgreSQL
+// manual, 5.12). Any number of processes may do this at once; a second time there is nothing left to do.
+import { isoTime, now } from '#foundation/clock.ts';
+import { type Transaction, transaction } from '#foundation/database.ts';
+import { sandboxMetrics } from '#limits.ts';
+
+const { kept, partition, ahead } = sandboxMetrics;
+/** Any constant would do: all processes meet at this number. */
+const lockKey = 4_716_201_127;
+
+/** `sandbox_metrics_20261119`: by the day it begins. */
+const nameOf = (from: number): string => `sandbox_metrics_${isoTime(from).slice(0, 10).replaceAll('-', '')}`;
+
+export function keepMetricPartitions(): Promise<void> {
+  return transaction(async (trx) => {
+    // Whoever reads for long lets us wait only a little: everybody else would wait behind us.
+    await trx.raw(`set local lock_timeout = '2s'`);
+    await trx.raw(`select pg_advisory_xact_lock(${lockKey})`);
+    const there = await partitions(trx);
+    const at = now();
+    for (let from = at - (at % partition); from <= at + ahead; from += partition) {
+      if (!there.includes(nameOf(from))) await makePartition(trx, from);
+    }
+    const oldest = nameOf(at - kept - partition);
+    for (const name of there) if (name <= oldest) await trx.raw(`drop table ${name}`);
+    await trx.raw('delete from sandbox_metrics_default where at < ?', [at - kept]);
+  });
+}
+
+/** In their order in time, which is that of their names. */
+async function partitions(trx: Transaction): Promise<string[]> {
+  const { rows } = await trx.raw(
+    `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+     where i.inhparent = 'sandbox_metrics'::regclass and c.relname <> 'sandbox_metrics_default' order by 1`,
+  );
+  return (rows as { name: string }[]).map(({ name }) => name);
+}
+
+/** With the samples of its time that wait in the default partition: it could not be attached beside them. */
+async function makePartition(trx: Transaction, from: number): Promise<void> {
+  const [name, until] = [nameOf(from), from + partition];
+  await trx.raw(`create table ${name} (like sandbox_metrics including all)`);
+  await trx.raw('lock table sandbox_metrics_default in access exclusive mode');
+  await trx.raw(
+    `with moved as (delete from sandbox_metrics_default where at >= ${from} and at < ${until} returning *)
+     insert into ${name} select * from moved`,
+  );
+  await trx.raw(`alter table sandbox_metrics attach partition ${name} for values from (${from}) to (${until})`);
+}

@@ -1,0 +1,150 @@
+// A sandbox: the container that an agent works in, and what is known of its inside (specification, Sandbox). The runtime
+// reports it; people read it, and may end it.
+import type { Id } from '#foundation/ids.ts';
+import { Stored } from '#foundation/record.ts';
+import type { AgentRole, HarnessId, InstanceTypeId } from '../agents/model.ts';
+
+/** A running sandbox ends once, in one of the last three. `stale` is a running one that has not been heard of for a while. */
+export const sandboxStatuses = ['running', 'stale', 'destroyed', 'completed', 'failed'] as const;
+export type SandboxStatus = (typeof sandboxStatuses)[number];
+
+export class Sandbox extends Stored {
+  static override tableName = 'sandboxes';
+  static override columns = [
+    'id',
+    'orgId',
+    'issueId',
+    'projectId',
+    'role',
+    'harness',
+    'harnessVersion',
+    'runId',
+    'status',
+    'terminationReason',
+    'instanceType',
+    'createdAt',
+    'timeoutAt',
+    'lastHeartbeatAt',
+    'destroyedAt',
+    'lastCpuPct',
+    'lastMemUsedMb',
+    'lastMemTotalMb',
+    'lastDiskUsedPct',
+    'lastMetricAt',
+  ];
+
+  declare id: Id<'sandbox'>;
+  declare orgId: Id<'organization'>;
+  declare projectId: Id<'project'>;
+  /** The issue that the mission works on, by the tracker's id. */
+  declare issueId: string | null;
+  /** The run of a scheduled task or an automation that it belongs to. */
+  declare runId: string | null;
+  declare role: AgentRole;
+  declare harness: HarnessId;
+  declare harnessVersion: string | null;
+  /** `stale` is never stored. */
+  declare status: SandboxStatus;
+  declare terminationReason: string | null;
+  declare instanceType: InstanceTypeId;
+  declare createdAt: number;
+  /** When it will be ended whatever it does. */
+  declare timeoutAt: number | null;
+  declare lastHeartbeatAt: number;
+  declare destroyedAt: number | null;
+  /** The last sample of `sandbox_metrics`, kept here so that a list needs no other table. */
+  declare lastCpuPct: number | null;
+  declare lastMemUsedMb: number | null;
+  declare lastMemTotalMb: number | null;
+  declare lastDiskUsedPct: number | null;
+  declare lastMetricAt: number | null;
+}
+
+/** What the runtime is told at each heartbeat. Whatever ended a sandbox here, it must not go on there. */
+export const desiredOf = (status: SandboxStatus): 'run' | 'stop' =>
+  status === 'running' || status === 'stale' ? 'run' : 'stop';
+
+/** One conversation of a role with its model. */
+export class SandboxSession extends Stored {
+  static override tableName = 'sandbox_sessions';
+  static override idColumn = ['sandboxId', 'role', 'sessionId'];
+  static override columns = ['sandboxId', 'role', 'sessionId', 'startedAt', 'outcome', 'totalCostUsd'];
+
+  declare sandboxId: Id<'sandbox'>;
+  declare role: AgentRole;
+  declare sessionId: string;
+  declare startedAt: number;
+  /** Null while it goes on. */
+  declare outcome: string | null;
+  declare totalCostUsd: number;
+}
+
+export const logParts = ['session', 'system', 'prompt'] as const;
+export type LogPart = (typeof logParts)[number];
+
+/** A piece of a log, in the order of `seq`, which begins at 0. */
+export class SandboxLogPart extends Stored {
+  static override tableName = 'sandbox_log_parts';
+  static override idColumn = ['sandboxId', 'role', 'sessionId', 'part', 'seq'];
+  static override columns = ['sandboxId', 'role', 'sessionId', 'part', 'seq', 'content', 'bytes', 'spanId'];
+
+  declare sandboxId: Id<'sandbox'>;
+  declare role: AgentRole;
+  declare sessionId: string;
+  declare part: LogPart;
+  declare seq: number;
+  declare content: string;
+  /** Of the content in UTF-8; reckoned by the database. */
+  declare bytes: number;
+  /** Which span of the prompt this is; null in the other parts. */
+  declare spanId: string | null;
+}
+
+export const fragmentKinds = ['thought', 'action', 'elicitation', 'response', 'error', 'prompt', 'plan'] as const;
+
+/** What an agent thinks, does or says, while it does (the activities of Linear's agent interface). */
+export class SandboxFragment extends Stored {
+  static override tableName = 'sandbox_fragments';
+  static override idColumn = ['sandboxId', 'seq'];
+  static override jsonAttributes = ['items'];
+  static override columns = [
+    'sandboxId',
+    'seq',
+    'kind',
+    'at',
+    'body',
+    'action',
+    'parameter',
+    'result',
+    'toolUseId',
+    'items',
+  ];
+
+  declare sandboxId: Id<'sandbox'>;
+  /** In the order in which they came, from 0. */
+  declare seq: number;
+  declare kind: (typeof fragmentKinds)[number];
+  declare at: number;
+  declare body: string | null;
+  /** Of an action: the tool, what it was given, what it gave, and the model's own id of that use. */
+  declare action: string | null;
+  declare parameter: string | null;
+  declare result: string | null;
+  declare toolUseId: string | null;
+  /** The steps of a plan. */
+  declare items: { content: string; status: string }[];
+}
+
+/** One sample. Written in batches (`insert … on conflict do nothing`): one that is reported again changes nothing. */
+export class SandboxMetric extends Stored {
+  static override tableName = 'sandbox_metrics';
+  static override idColumn = ['sandboxId', 'at'];
+  static override columns = ['sandboxId', 'at', 'cpuPct', 'memUsedMb', 'memTotalMb', 'diskUsedPct'];
+
+  declare sandboxId: Id<'sandbox'>;
+  declare at: number;
+  declare cpuPct: number;
+  declare memUsedMb: number;
+  declare memTotalMb: number;
+  declare diskUsedPct: number;
+}

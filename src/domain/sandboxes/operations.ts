@@ -1,0 +1,137 @@
+// What can be done with sandboxes: list, read, end one; and what is read beside them, for many at a time.
+import type { Caller } from '#access/principal.ts';
+import { withinProject, withinReach } from '#access/reach.ts';
+import { now } from '#foundation/clock.ts';
+import { emptyPage, type Page, type PageRequest, readPageOf } from '#foundation/cursor.ts';
+import { sql } from '#foundation/database.ts';
+import { conflict } from '#foundation/problem.ts';
+import { conditions, type Equals, missing, snake } from '#foundation/record.ts';
+import { sandboxSilence, shown } from '#limits.ts';
+import { Sandbox, type SandboxFragment, type SandboxSession, type SandboxStatus } from './model.ts';
+
+/** A running sandbox must have been heard of since `$n`: filter and record go by the same moment. */
+const isStale = (n: number): string => `"status" = 'running' and "last_heartbeat_at" <= $${n}`;
+const staleSince = (): number => now() - sandboxSilence;
+
+const selectAt = (n: number): string => {
+  const columns = Sandbox.columns.map((name) =>
+    name === 'status' ? `case when ${isStale(n)} then 'stale' else "status" end as "status"` : `"${snake(name)}"`,
+  );
+  return `select ${columns.join(', ')} from sandboxes`;
+};
+
+/** A read of the sandboxes as they are now. */
+function present(equals: Equals, status?: SandboxStatus | null) {
+  const { where, values } = conditions(equals);
+  const n = values.push(staleSince());
+  const ofStatus: Record<SandboxStatus, string> = {
+    running: ` and "status" = 'running' and "last_heartbeat_at" > $${n}`,
+    stale: ` and ${isStale(n)}`,
+    destroyed: ` and "status" = 'destroyed'`,
+    completed: ` and "status" = 'completed'`,
+    failed: ` and "status" = 'failed'`,
+  };
+  return { select: selectAt(n), where: status ? where + ofStatus[status] : where, values };
+}
+
+export interface SandboxFilter extends PageRequest {
+  projectId?: string | null | undefined;
+  status?: SandboxStatus | null | undefined;
+}
+
+/** Newest first. A project that the caller can't reach has none. */
+export async function listSandboxes(
+  caller: Caller,
+  { projectId, status, ...page }: SandboxFilter,
+): Promise<Page<Sandbox>> {
+  const own = withinProject(caller, projectId);
+  if (!own) return emptyPage;
+  const binding = `sandboxes\n${JSON.stringify([own, status ?? null])}`;
+  return readPageOf<Sandbox>({ binding, ...present(own, status) }, page);
+}
+
+export async function findSandbox(caller: Caller, sandboxId: string): Promise<Sandbox> {
+  const { select, where, values } = present({ id: sandboxId, ...withinReach(caller) });
+  const [sandbox] = await sql<Sandbox>(select + where, values);
+  return sandbox ?? missing('sandbox');
+}
+
+/**
+ * Ends a running sandbox, also a stale one; its runtime stops at its next heartbeat. One that is destroyed already is what the
+ * caller wants. @throws 409 for one that has come to its end by itself
+ */
+export async function killSandbox(caller: Caller, sandboxId: string): Promise<{ ok: true; sandboxId: string }> {
+  const killed = await Sandbox.query()
+    .where({ id: sandboxId, ...withinReach(caller), status: 'running' })
+    .patch({ status: 'destroyed', terminationReason: 'killed', destroyedAt: now() });
+  if (killed === 0) {
+    const { status } = await findSandbox(caller, sandboxId);
+    if (status !== 'destroyed')
+      throw conflict(`The sandbox has ended by itself (${status}): there is nothing to kill.`);
+  }
+  return { ok: true, sandboxId };
+}
+
+/** The sandboxes of records that the caller has been shown. */
+export async function sandboxesBehind(ids: readonly string[], caller: Caller): Promise<Sandbox[]> {
+  const { select, where, values } = present(withinReach(caller));
+  return sql<Sandbox>(`${select}${where} and id = any($${values.push(ids)})`, values);
+}
+
+const ofProjects = `select s.* from unnest($2::text[]) parent (id) cross join lateral (
+    ${selectAt(1)} where project_id = parent.id and org_id = $3 order by created_at desc, id desc limit $4) s`;
+
+/** The newest few of each project. */
+export async function sandboxesOfProjects(projectIds: readonly string[], caller: Caller): Promise<Sandbox[]> {
+  const { orgId, projectId } = withinReach(caller);
+  const reached = projectId ? projectIds.filter((id) => id === projectId) : projectIds;
+  return sql<Sandbox>(ofProjects, [staleSince(), reached, orgId, shown.perParent]);
+}
+
+export type SessionRecord = SandboxSession & { logKey: string | null; systemKey: string | null };
+
+const keyOf = (
+  part: string,
+): string => `case when exists (select from sandbox_log_parts l where l.sandbox_id = s.sandbox_id
+    and l.role = s.role and l.session_id = s.session_id and l.part = '${part}')
+  then s.sandbox_id || '/' || s.role || '/' || s.session_id || '/${part}' end`;
+const sessions = `select s.sandbox_id, s.role, s.session_id, s.started_at, s.outcome, s.total_cost_usd,
+    ${keyOf('session')} as log_key, ${keyOf('system')} as system_key
+  from unnest($1::text[]) parent (id) cross join lateral (
+    select * from sandbox_sessions where sandbox_id = parent.id order by started_at desc, role, session_id limit $2) s
+  order by s.started_at, s.role, s.session_id`;
+
+/** The sessions of each sandbox, oldest first; of very many the last ones. */
+export const sessionsOf = (sandboxIds: readonly string[]): Promise<SessionRecord[]> =>
+  sql<SessionRecord>(sessions, [sandboxIds, shown.sessions]);
+
+const fragments = `select f.* from unnest($1::text[]) parent (id) cross join lateral (
+    select sandbox_id, seq, kind, at, body, action, parameter, result, tool_use_id, items from sandbox_fragments
+    where sandbox_id = parent.id order by seq desc limit $2) f
+  order by f.seq`;
+
+/** What each sandbox was thinking and doing last, the newest last. */
+export const fragmentsOf = (sandboxIds: readonly string[]): Promise<SandboxFragment[]> =>
+  sql<SandboxFragment>(fragments, [sandboxIds, shown.fragments]);
+
+export interface MetricPoint {
+  sandboxId: string;
+  t: number;
+  cpuPct: number;
+  memUsedMb: number;
+  memTotalMb: number;
+  diskUsedPct: number;
+}
+
+const points = `select m.sandbox_id, max(m.at) as t, round(avg(m.cpu_pct)::numeric, 2) as cpu_pct,
+    round(avg(m.mem_used_mb)::numeric, 2) as mem_used_mb, round(avg(m.mem_total_mb)::numeric, 2) as mem_total_mb,
+    round(avg(m.disk_used_pct)::numeric, 2) as disk_used_pct
+  from unnest($1::text[]) parent (id)
+  cross join lateral (select min(at) as first, max(at) as last from sandbox_metrics where sandbox_id = parent.id) span
+  join sandbox_metrics m on m.sandbox_id = parent.id and m.at between span.first and span.last
+  group by m.sandbox_id, (m.at - span.first) * $2 / (span.last - span.first + 1)
+  order by t`;
+
+/** The metrics of each sandbox over all its time in at most so many points, oldest first: a point is the mean of its samples. */
+export const metricsOf = (sandboxIds: readonly string[], atMost: number): Promise<MetricPoint[]> =>
+  sql<MetricPoint>(points, [sandboxIds, atMost]);

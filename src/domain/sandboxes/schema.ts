@@ -1,0 +1,224 @@
+// Sandboxes on every surface (specification, Sandbox; Sandboxes, environments, artifacts).
+import { isoTime } from '#foundation/clock.ts';
+import { builder } from '#graph/builder.ts';
+import { toMany, toOne } from '#graph/context.ts';
+import { filter, pathId } from '#graph/input.ts';
+import { pageArguments, pageOf } from '#graph/page.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { boundedText } from '#graph/validation.ts';
+import { pages, shown, text } from '#limits.ts';
+import { AgentRole, Harness, InstanceType } from '../agents/schema.ts';
+import { ProjectType, projectOf } from '../projects/schema.ts';
+import { type PromptSpan, readLog, type SandboxLog } from './log.ts';
+import { fragmentKinds, logParts, type Sandbox, type SandboxFragment, sandboxStatuses } from './model.ts';
+import * as operations from './operations.ts';
+
+const SandboxStatus = wordSet('SandboxStatus', sandboxStatuses, 'How a sandbox is; `stale` is running, but silent.');
+const LogPart = wordSet('SandboxLogPart', logParts, 'Which log of a session.');
+const FragmentKind = wordSet('SandboxFragmentKind', fragmentKinds, 'What an agent shows of its work.');
+
+const SandboxMetric = builder.objectRef<operations.MetricPoint>('SandboxMetric').implement({
+  description: 'How busy a sandbox was: the mean over a stretch of time that ends at `t`.',
+  fields: (t) => ({
+    t: t.expose('t', { type: 'EpochMs' }),
+    cpuPct: t.exposeFloat('cpuPct'),
+    memUsedMb: t.exposeFloat('memUsedMb'),
+    memTotalMb: t.exposeFloat('memTotalMb'),
+    diskUsedPct: t.exposeFloat('diskUsedPct'),
+  }),
+});
+const metricsIn = (points: number) =>
+  toMany<operations.MetricPoint>(
+    (ids) => operations.metricsOf(ids, points),
+    ({ sandboxId }) => sandboxId,
+  );
+const [sparklineOf, metricsOf] = [metricsIn(shown.sparkline), metricsIn(shown.metrics)];
+
+const SandboxSession = builder.objectRef<operations.SessionRecord>('SandboxSession').implement({
+  description: 'One conversation of a role with its model.',
+  fields: (t) => ({
+    role: t.expose('role', { type: AgentRole.type }),
+    sessionId: t.exposeString('sessionId'),
+    ts: t.field({ type: 'IsoTime', description: 'When it began.', resolve: ({ startedAt }) => isoTime(startedAt) }),
+    outcome: t.exposeString('outcome', { nullable: true, description: 'Null while it goes on.' }),
+    logKey: t.exposeString('logKey', { nullable: true, description: 'Names its log; null while that is empty.' }),
+    systemKey: t.exposeString('systemKey', { nullable: true, description: 'Names its system log, likewise.' }),
+    totalCostUsd: t.exposeFloat('totalCostUsd'),
+  }),
+});
+const sessionsOf = toMany<operations.SessionRecord>(operations.sessionsOf, ({ sandboxId }) => sandboxId);
+
+export const SandboxType = builder.objectRef<Sandbox>('Sandbox').implement({
+  description: 'The container that an agent works in.',
+  fields: (t) => ({
+    sandboxId: t.exposeString('id'),
+    issueId: t.exposeString('issueId', { nullable: true, description: 'The issue that is worked on.' }),
+    projectId: t.exposeString('projectId'),
+    role: t.expose('role', { type: AgentRole.type }),
+    harness: t.expose('harness', { type: Harness.type }),
+    harnessVersion: t.exposeString('harnessVersion', { nullable: true }),
+    runId: t.exposeString('runId', { nullable: true, description: 'The run of a recurring mission it belongs to.' }),
+    status: t.expose('status', { type: SandboxStatus.type }),
+    terminationReason: t.exposeString('terminationReason', { nullable: true, description: 'Such as `killed`.' }),
+    instanceType: t.expose('instanceType', { type: InstanceType.type }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs' }),
+    timeoutAt: t.expose('timeoutAt', { type: 'EpochMs', nullable: true }),
+    lastHeartbeatAt: t.expose('lastHeartbeatAt', { type: 'EpochMs' }),
+    destroyedAt: t.expose('destroyedAt', { type: 'EpochMs', nullable: true }),
+    lastCpuPct: t.exposeFloat('lastCpuPct', { nullable: true }),
+    lastMemUsedMb: t.exposeFloat('lastMemUsedMb', { nullable: true }),
+    lastMemTotalMb: t.exposeFloat('lastMemTotalMb', { nullable: true }),
+    lastDiskUsedPct: t.exposeFloat('lastDiskUsedPct', { nullable: true }),
+    lastMetricAt: t.expose('lastMetricAt', { type: 'EpochMs', nullable: true }),
+    project: t.field({
+      link: 'projects:read',
+      type: ProjectType,
+      nullable: true,
+      resolve: ({ projectId }, _args, context) => projectOf(context).load(projectId),
+    }),
+    sessions: t.field({
+      link: 'open',
+      type: [SandboxSession],
+      resolve: ({ id }, _args, context) => sessionsOf(context).load(id),
+    }),
+    sparkline: t.field({
+      description: 'Its metrics in at most 60 points.',
+      link: 'open',
+      type: [SandboxMetric],
+      complexity: { field: 1, multiplier: shown.sparkline },
+      resolve: ({ id }, _args, context) => sparklineOf(context).load(id),
+    }),
+  }),
+});
+
+/** The sandbox of a record, batched; null where the caller can't reach it. */
+export const sandboxOf = toOne<Sandbox>(operations.sandboxesBehind, ({ id }) => id);
+
+const sandboxesOf = toMany<Sandbox>(operations.sandboxesOfProjects, ({ projectId }) => projectId);
+builder.objectField(ProjectType, 'sandboxes', (t) =>
+  t.field({
+    description: 'The newest 20.',
+    link: 'sandboxes:read',
+    type: [SandboxType],
+    complexity: { field: 1, multiplier: shown.perParent },
+    resolve: ({ id }, _args, context) => sandboxesOf(context).load(id),
+  }),
+);
+
+const PlanItem = builder.objectRef<SandboxFragment['items'][number]>('SandboxPlanItem').implement({
+  fields: (t) => ({ content: t.exposeString('content'), status: t.exposeString('status') }),
+});
+const LiveFragment = builder.objectRef<SandboxFragment>('SandboxLiveFragment').implement({
+  description: 'What an agent thinks, does or says, while it does.',
+  fields: (t) => ({
+    kind: t.expose('kind', { type: FragmentKind.type }),
+    t: t.expose('at', { type: 'EpochMs' }),
+    body: t.exposeString('body', { nullable: true }),
+    action: t.exposeString('action', { nullable: true, description: 'The tool that is used.' }),
+    parameter: t.exposeString('parameter', { nullable: true }),
+    result: t.exposeString('result', { nullable: true }),
+    toolUseId: t.exposeString('toolUseId', { nullable: true }),
+    items: t.expose('items', { type: [PlanItem], description: 'The steps of a plan.' }),
+  }),
+});
+const fragmentsOf = toMany<SandboxFragment>(operations.fragmentsOf, ({ sandboxId }) => sandboxId);
+
+const SandboxDetail = builder.objectRef<Sandbox>('SandboxDetail').implement({
+  description: 'A sandbox with what went on inside.',
+  fields: (t) => ({
+    sandbox: t.field({ type: SandboxType, resolve: (sandbox) => sandbox }),
+    metrics: t.field({
+      description: 'Over all its time, oldest first, in at most 240 points.',
+      type: [SandboxMetric],
+      complexity: { field: 1, multiplier: shown.metrics },
+      resolve: ({ id }, _args, context) => metricsOf(context).load(id),
+    }),
+    sessions: t.field({
+      description: 'Oldest first.',
+      type: [SandboxSession],
+      resolve: ({ id }, _args, context) => sessionsOf(context).load(id),
+    }),
+    liveFragments: t.field({
+      description: 'The last 200, the newest last.',
+      type: [LiveFragment],
+      complexity: { field: 1, multiplier: shown.fragments },
+      resolve: ({ id }, _args, context) => fragmentsOf(context).load(id),
+    }),
+  }),
+});
+
+const PromptSpanType = builder.objectRef<PromptSpan>('PromptSpan').implement({
+  fields: (t) => ({ id: t.exposeString('id'), content: t.exposeString('content') }),
+});
+const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implement({
+  description: 'One log of a session.',
+  fields: (t) => ({
+    sandboxId: t.exposeString('sandboxId'),
+    role: t.expose('role', { type: AgentRole.type }),
+    sessionId: t.exposeString('sessionId'),
+    part: t.expose('part', { type: LogPart.type }),
+    content: t.exposeString('content', { description: 'At most the last 1048576 bytes.' }),
+    bytes: t.exposeInt('bytes', { description: 'Of the whole log: when it is more, the beginning is not shown.' }),
+    promptScope: t.exposeString('promptScope', {
+      nullable: true,
+      description: 'Whose words a prompt shows: `repo-contributed`, those that the repository brought along.',
+    }),
+    promptSpans: t.expose('promptSpans', { type: [PromptSpanType], description: 'Empty in the other parts.' }),
+  }),
+});
+
+const SandboxPage = pageOf('SandboxPage', SandboxType);
+const KillSandboxResponse = builder.objectRef<{ ok: true; sandboxId: string }>('KillSandboxResponse').implement({
+  fields: (t) => ({ ok: t.expose('ok', { type: 'True' }), sandboxId: t.exposeString('sandboxId') }),
+});
+
+builder.queryFields((t) => ({
+  sandboxes: t.field({
+    description: 'The sandboxes of the organization, newest first.',
+    scope: 'sandboxes:read',
+    rest: 'GET /sandboxes',
+    tool: 'list_sandboxes',
+    type: SandboxPage,
+    args: {
+      projectId: t.arg.string(filter),
+      status: t.arg({ type: SandboxStatus.type }),
+      ...pageArguments(pages.sandboxes),
+    },
+    resolve: (_, args, { caller }) => operations.listSandboxes(caller, args),
+  }),
+  sandbox: t.field({
+    description: 'One sandbox with its metrics, its sessions and what its agent does at the moment.',
+    scope: 'sandboxes:read',
+    rest: 'GET /sandboxes/{sandboxId}',
+    tool: 'get_sandbox',
+    type: SandboxDetail,
+    args: { sandboxId: t.arg.string(pathId) },
+    resolve: (_, { sandboxId }, { caller }) => operations.findSandbox(caller, sandboxId),
+  }),
+  sandboxLog: t.field({
+    description: 'A log of one session in a sandbox.',
+    scope: 'sandboxes:read',
+    rest: 'GET /sandboxes/{sandboxId}/logs',
+    tool: 'get_sandbox_log',
+    type: SandboxLogType,
+    args: {
+      sandboxId: t.arg.string(pathId),
+      role: t.arg({ type: AgentRole.type, required: true }),
+      sessionId: t.arg.string({ required: true, validate: { schema: boundedText(text.sessionId) } }),
+      part: t.arg({ type: LogPart.type, required: true, defaultValue: 'session' }),
+    },
+    resolve: (_, args, { caller }) => readLog(caller, args),
+  }),
+}));
+
+builder.mutationField('killSandbox', (t) =>
+  t.field({
+    description: 'Ends a running sandbox at once. Killing it twice changes nothing.',
+    scope: 'sandboxes:write',
+    rest: { route: 'POST /sandboxes/{sandboxId}/kill', errors: [409] },
+    tool: 'kill_sandbox',
+    type: KillSandboxResponse,
+    args: { sandboxId: t.arg.string(pathId) },
+    resolve: (_, { sandboxId }, { caller }) => operations.killSandbox(caller, sandboxId),
+  }),
+);

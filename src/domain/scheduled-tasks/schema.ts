@@ -1,0 +1,154 @@
+// Scheduled tasks on every surface (specification, Scheduled tasks and automations). What they do is written in ../recurring.
+import { okIdAnswer } from '#graph/acknowledgement.ts';
+import { builder } from '#graph/builder.ts';
+import { filter, pathId } from '#graph/input.ts';
+import { pageArguments, pageOf } from '#graph/page.ts';
+import { pages, shown } from '#limits.ts';
+import { ProjectType } from '../projects/schema.ts';
+import {
+  CreateRequest,
+  RunNowResponse,
+  recurringFields,
+  recurringType,
+  runFields,
+  runType,
+  TemplateList,
+  templateList,
+  UpdateRequest,
+  verbsOf,
+} from '../recurring/fields.ts';
+import { scheduledTasks } from './model.ts';
+
+const verbs = verbsOf(scheduledTasks);
+
+const ScheduledTaskType = recurringType('ScheduledTask');
+const ScheduledTaskRunType = runType('ScheduledTaskRun');
+
+ScheduledTaskType.implement({
+  description: 'A mission that starts again and again.',
+  fields: (t) => ({
+    ...recurringFields(t),
+    createdByUserId: t.exposeString('createdByUserId'),
+    runs: t.field({
+      link: 'scheduled-tasks:read',
+      description: 'The newest 20; `scheduledTaskRuns` pages through them all.',
+      type: [ScheduledTaskRunType],
+      complexity: { field: 1, multiplier: shown.perParent },
+      resolve: ({ id }, _args, context) => verbs.newestRunsOf(context).load(id),
+    }),
+  }),
+});
+
+ScheduledTaskRunType.implement({
+  description: 'One run of a scheduled task.',
+  fields: (t) => ({
+    id: t.exposeString('id'),
+    scheduledTaskId: t.string({ resolve: (run) => run.scheduledTaskId! }),
+    ...runFields(t),
+    billingActorUserId: t.exposeString('billingActorUserId', {
+      nullable: true,
+      description: 'Who pressed "run now", else who made the task.',
+    }),
+    missionCostIncomplete: t.exposeBoolean('missionCostIncomplete', {
+      description: 'Whether costs are known to be missing from the sum.',
+    }),
+    scheduledTask: t.field({
+      link: 'scheduled-tasks:read',
+      type: ScheduledTaskType,
+      nullable: true,
+      resolve: (run, _args, context) => verbs.parentOf(context).load(run.scheduledTaskId!),
+    }),
+  }),
+});
+
+builder.objectField(ProjectType, 'scheduledTasks', (t) =>
+  t.field({
+    description: 'The newest 20.',
+    link: 'scheduled-tasks:read',
+    type: [ScheduledTaskType],
+    complexity: { field: 1, multiplier: shown.perParent },
+    resolve: ({ id }, _args, context) => verbs.newestOf(context).load(id),
+  }),
+);
+
+const ScheduledTaskPage = pageOf('ScheduledTaskPage', ScheduledTaskType);
+const ScheduledTaskRunPage = pageOf('ScheduledTaskRunPage', ScheduledTaskRunType);
+const DeleteScheduledTaskResponse = okIdAnswer('DeleteScheduledTaskResponse');
+
+builder.queryFields((t) => ({
+  scheduledTasks: t.field({
+    description: 'Scheduled tasks, newest first; of one project, or of all.',
+    scope: 'scheduled-tasks:read',
+    rest: 'GET /scheduled-tasks',
+    tool: 'list_scheduled_tasks',
+    type: ScheduledTaskPage,
+    args: { ...pageArguments(pages.other), projectId: t.arg.string(filter) },
+    resolve: (_, args, { caller }) => verbs.list(caller, args),
+  }),
+  scheduledTaskTemplates: t.field({
+    description: 'Ready-made missions to begin a scheduled task from.',
+    scope: 'scheduled-tasks:read',
+    rest: 'GET /scheduled-tasks/templates',
+    tool: 'list_scheduled_task_templates',
+    type: TemplateList,
+    resolve: () => templateList,
+  }),
+  scheduledTask: t.field({
+    description: 'One scheduled task.',
+    scope: 'scheduled-tasks:read',
+    rest: 'GET /scheduled-tasks/{id}',
+    tool: 'get_scheduled_task',
+    type: ScheduledTaskType,
+    args: { id: t.arg.string(pathId) },
+    resolve: (_, { id }, { caller }) => verbs.find(caller, id),
+  }),
+  scheduledTaskRuns: t.field({
+    description: 'The runs of a scheduled task, newest first.',
+    scope: 'scheduled-tasks:read',
+    rest: 'GET /scheduled-tasks/{id}/runs',
+    tool: 'list_scheduled_task_runs',
+    type: ScheduledTaskRunPage,
+    args: { id: t.arg.string(pathId), ...pageArguments(pages.runs) },
+    resolve: (_, { id, ...page }, { caller }) => verbs.runs(caller, id, page),
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  createScheduledTask: t.field({
+    description: 'Creates a mission that starts again and again, on a schedule.',
+    scope: 'scheduled-tasks:write',
+    rest: { route: 'POST /scheduled-tasks', status: 201, errors: [404] },
+    tool: 'create_scheduled_task',
+    type: ScheduledTaskType,
+    args: { input: t.arg({ type: CreateRequest, required: true }) },
+    resolve: (_, { input }, { caller }) => verbs.create(caller, input),
+  }),
+  updateScheduledTask: t.field({
+    description:
+      'Changes a scheduled task. A member that is left out stays. The next run moves only with the triggers.',
+    scope: 'scheduled-tasks:write',
+    rest: 'PATCH /scheduled-tasks/{id}',
+    tool: 'update_scheduled_task',
+    type: ScheduledTaskType,
+    args: { id: t.arg.string(pathId), input: t.arg({ type: UpdateRequest, required: true }) },
+    resolve: (_, { id, input }, { caller }) => verbs.change(caller, id, input),
+  }),
+  deleteScheduledTask: t.field({
+    description: 'Deletes a scheduled task and cancels what it has not begun; missions under way go on.',
+    scope: 'scheduled-tasks:write',
+    rest: 'DELETE /scheduled-tasks/{id}',
+    tool: 'delete_scheduled_task',
+    type: DeleteScheduledTaskResponse,
+    args: { id: t.arg.string(pathId) },
+    resolve: (_, { id }, { caller }) => verbs.remove(caller, id),
+  }),
+  runScheduledTask: t.field({
+    description: 'Runs a scheduled task now, also a disabled one.',
+    scope: 'missions:run',
+    rest: { route: 'POST /scheduled-tasks/{id}/run', errors: [402] },
+    tool: 'run_scheduled_task',
+    type: RunNowResponse,
+    args: { id: t.arg.string(pathId) },
+    resolve: (_, { id }, { caller }) => verbs.runNow(caller, id),
+  }),
+}));

@@ -1,0 +1,45 @@
+// Reading the JSON bodies of the agent endpoints, and the members that several answers share.
+import type { z } from 'zod';
+import type { Ceremony } from '#domain/agent-identities/claim.ts';
+import { invalidRequest } from '#domain/agent-identities/fault.ts';
+import type { Claimable } from '#domain/agent-identities/register.ts';
+import { defaultScopes } from '#domain/oauth/authorization-request.ts';
+import { baseUrl } from '#foundation/addresses.ts';
+import { isoTime } from '#foundation/clock.ts';
+import { type Exchange, readJson } from '#foundation/http.ts';
+import { describeIssues } from '#graph/validation.ts';
+import { bytes } from '#limits.ts';
+
+type Members = Record<string, unknown>;
+
+/** @throws invalid_request for anything but a JSON object */
+export async function readObject(exchange: Exchange): Promise<Members> {
+  const given = await readJson(exchange, bytes.oauthBody);
+  if (given === null || typeof given !== 'object' || Array.isArray(given)) {
+    throw invalidRequest('The body must be a JSON object.');
+  }
+  return given as Members;
+}
+
+/** @throws invalid_request, naming each member and what it must be */
+export function checked<S extends z.ZodType>(given: unknown, record: S): z.output<S> {
+  const parsed = record.safeParse(given);
+  if (!parsed.success) throw invalidRequest(describeIssues(parsed.error));
+  return parsed.data;
+}
+
+export const ceremonyMembers = ({ userCode, verificationUri, expiresIn, expiresAt, interval }: Ceremony) => ({
+  user_code: userCode,
+  verification_uri: verificationUri,
+  expires_in: expiresIn,
+  expires_at: isoTime(expiresAt),
+  interval,
+});
+
+/** What an agent needs to be claimed. */
+export const claimableMembers = ({ claimToken, claimExpiresAt }: Claimable) => ({
+  claim_url: `${baseUrl()}/agent/identity/claim`,
+  claim_token: claimToken,
+  claim_token_expires: isoTime(claimExpiresAt),
+  post_claim_scopes: defaultScopes,
+});

@@ -1,0 +1,109 @@
+// The agent endpoints as OpenAPI 3.1 fragments, from the records that their bodies are checked with.
+import { z } from 'zod';
+import * as records from './records.ts';
+
+type Json = Record<string, unknown>;
+
+export const agentIdentitySchemas: Json = Object.fromEntries(
+  Object.entries({
+    AgentIdentityRequest: records.AgentIdentityRequest,
+    AgentRegistrationResponse: records.AgentRegistrationResponse,
+    AgentAuthError: records.AgentAuthError,
+    ClaimCeremony: records.ClaimCeremony,
+    InitiateClaimRequest: records.InitiateClaimRequest,
+    InitiateClaimResponse: records.InitiateClaimResponse,
+    SecurityEventError: records.SecurityEventError,
+  }).map(([name, record]) => {
+    // As input: there no schema closes itself, and members that are not named are ignored.
+    const { $schema, ...schema } = z.toJSONSchema(record, { io: 'input' });
+    return [name, schema];
+  }),
+);
+
+const content = (name: string, type = 'application/json') => ({
+  [type]: { schema: { $ref: `#/components/schemas/${name}` } },
+});
+
+const retryAfter = { 'Retry-After': { schema: { type: 'integer' } } };
+const challenge = { 'WWW-Authenticate': { schema: { type: 'string' } } };
+
+const fault = (description: string, headers?: Json): Json => ({
+  description,
+  ...(headers && { headers }),
+  content: content('AgentAuthError'),
+});
+
+const common = {
+  400: fault('Unreadable, of a wrong type, out of bounds, or not to be believed; `error` says which.'),
+  413: fault('The body is too large.'),
+  429: fault('Too many from one address, or for one registration.', retryAfter),
+  500: fault('The service failed; the request id tells where.'),
+  503: fault('The service can not answer at the moment.', retryAfter),
+};
+
+const eventFault = (description: string, headers?: Json): Json => ({
+  description,
+  ...(headers && { headers }),
+  content: content('SecurityEventError'),
+});
+
+export const agentIdentityPaths: Json = {
+  '/agent/identity': {
+    post: {
+      operationId: 'registerAgent',
+      tags: ['agent'],
+      summary: 'An agent registers itself',
+      description:
+        'Anonymously, for the mail address of its person, or with an ID-JAG of a trusted provider. No credential is needed.',
+      security: [],
+      requestBody: { required: true, content: content('AgentIdentityRequest') },
+      responses: {
+        200: { description: 'Registered.', content: content('AgentRegistrationResponse') },
+        401: fault(
+          '`interaction_required`: a person has to confirm the link. `login_required`: log in again.',
+          challenge,
+        ),
+        ...common,
+      },
+    },
+  },
+  '/agent/identity/claim': {
+    post: {
+      operationId: 'initiateClaim',
+      tags: ['agent'],
+      summary: 'An agent asks for a code that its person is to type',
+      description: 'Each call makes a new code and ends the one before. No credential but the claim token is needed.',
+      security: [],
+      requestBody: { required: true, content: content('InitiateClaimRequest') },
+      responses: {
+        200: { description: 'Initiated.', content: content('InitiateClaimResponse') },
+        401: fault('`invalid_claim_token`: unknown, or replaced by a later one.', challenge),
+        409: fault('`claimed_or_in_flight`: a person has claimed the agent.'),
+        410: fault('`claim_expired`: the 24 hours are over, or the registration was revoked.'),
+        ...common,
+      },
+    },
+  },
+  '/agent/event/notify': {
+    post: {
+      operationId: 'receiveSecurityEvent',
+      tags: ['agent'],
+      summary: 'A trusted provider takes back a user it has vouched for',
+      description:
+        'A security event token (RFC 8417), pushed (RFC 8935). A repeated one is accepted and changes nothing.',
+      security: [],
+      requestBody: {
+        required: true,
+        content: { 'application/secevent+jwt': { schema: { type: 'string', description: 'A compact JWS.' } } },
+      },
+      responses: {
+        202: { description: 'Understood.' },
+        400: eventFault('Not to be believed; `err` says why.'),
+        413: eventFault('The body is too large.'),
+        429: eventFault('Too many from one address.', retryAfter),
+        500: eventFault('The service failed; send it again.'),
+        503: eventFault('The service can not answer at the moment; send it again.', retryAfter),
+      },
+    },
+  },
+};

@@ -1,0 +1,82 @@
+// POST /agent/identity: an agent registers itself, in one of three ways (specification, AgentIdentityRequest; auth.md v0.6). No
+// credential is needed, so the source address is what is counted.
+import { z } from 'zod';
+import { registrationKinds } from '#domain/agent-identities/model.ts';
+import {
+  type AgentToBeClaimed,
+  type LinkedAgent,
+  registerAnonymous,
+  registerForAddress,
+  registerWithIdJag,
+} from '#domain/agent-identities/register.ts';
+import { countRegistration } from '#domain/agent-identities/registration-count.ts';
+import { answerJson, type Exchange, type Handler } from '#foundation/http.ts';
+import { ceremonyMembers, checked, claimableMembers, readObject } from './bodies.ts';
+import { answerFault } from './failures.ts';
+import { AnonymousRequest, IdentityAssertionRequest, ServiceAuthRequest, verifiedEmailType } from './records.ts';
+
+const anyKind = z.object({ type: z.enum(registrationKinds) });
+
+export function createRegistration(perHour: number): Handler {
+  /** Before anything is made, and before any signature is looked at. */
+  const count = ({ address }: Exchange) => countRegistration(address, perHour);
+
+  return async (exchange) => {
+    const given = await readObject(exchange);
+    switch (checked(given, anyKind).type) {
+      case 'anonymous': {
+        const { agent_name } = checked(given, AnonymousRequest);
+        await count(exchange);
+        const agent = await registerAnonymous(agent_name);
+        return answerJson(exchange, 200, {
+          registration_id: agent.registrationId,
+          registration_type: agent.kind,
+          identity_assertion: agent.assertion,
+          assertion_expires: agent.expires,
+          pre_claim_scopes: [],
+          ...claimableMembers(agent),
+        });
+      }
+      case 'service_auth': {
+        const { login_hint, agent_name } = checked(given, ServiceAuthRequest);
+        await count(exchange);
+        return answerJson(exchange, 200, toBeClaimed(await registerForAddress(login_hint, agent_name)));
+      }
+      case 'identity_assertion': {
+        const { assertion_type, assertion, agent_name } = checked(given, IdentityAssertionRequest);
+        await count(exchange);
+        if (assertion_type === verifiedEmailType) {
+          return answerJson(exchange, 200, toBeClaimed(await registerForAddress(assertion, agent_name)));
+        }
+        return answerProvided(exchange, await registerWithIdJag(assertion, agent_name));
+      }
+    }
+  };
+}
+
+const toBeClaimed = (agent: AgentToBeClaimed) => ({
+  registration_id: agent.registrationId,
+  registration_type: agent.kind,
+  ...claimableMembers(agent),
+  claim: ceremonyMembers(agent.ceremony),
+});
+
+/** A provider's user whom nobody has linked yet is a 401: a person has to act first (specification, Errors). */
+function answerProvided(exchange: Exchange, agent: LinkedAgent | AgentToBeClaimed): void {
+  if (!('ceremony' in agent)) {
+    const { registrationId, kind, assertion, expires, scopes } = agent;
+    answerJson(exchange, 200, {
+      registration_id: registrationId,
+      registration_type: kind,
+      identity_assertion: assertion,
+      assertion_expires: expires,
+      scopes,
+    });
+    return;
+  }
+  answerFault(exchange, 401, {
+    error: 'interaction_required',
+    error_description: 'A person has to confirm this agent first: show them the claim, and poll the token endpoint.',
+    ...toBeClaimed(agent),
+  });
+}

@@ -1,0 +1,41 @@
+// How a content is handed to a browser. What it says of its own type is a stranger's word: only what no browser executes is
+// shown as what it is, everything else is a file to save. And nothing in it may act as a page of our origin.
+
+/** Shown in place: media without scripts. SVG, HTML, XML and PDF are not among them. */
+const harmless: Record<string, string> = {
+  'image/png': 'png',
+  'image/jpeg': 'jpg',
+  'image/gif': 'gif',
+  'image/webp': 'webp',
+  'image/avif': 'avif',
+  'video/mp4': 'mp4',
+  'video/webm': 'webm',
+  'audio/mpeg': 'mp3',
+  'audio/wav': 'wav',
+  'text/plain': 'txt',
+};
+/** Saved under a name that programs know. */
+const saved: Record<string, string> = {
+  'application/json': 'json',
+  'application/pdf': 'pdf',
+  'application/zip': 'zip',
+  'application/gzip': 'gz',
+  'image/svg+xml': 'svg',
+  'text/csv': 'csv',
+  'text/html': 'html',
+  'text/markdown': 'md',
+};
+
+/** The name is made of our own words: a caption could hold anything. */
+export function presentation(contentType: string, name: string): Record<string, string> {
+  const type = contentType.split(';', 1)[0]!.trim().toLowerCase();
+  const shown = Object.hasOwn(harmless, type);
+  const extension = shown ? harmless[type] : Object.hasOwn(saved, type) ? saved[type] : 'bin';
+  return {
+    'content-type': !shown ? 'application/octet-stream' : type === 'text/plain' ? 'text/plain; charset=utf-8' : type,
+    'content-disposition': `${shown ? 'inline' : 'attachment'}; filename="${name}.${extension}"`,
+    'content-security-policy': "default-src 'none'; sandbox",
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+  };
+}

@@ -1,0 +1,15 @@
+// Which bytes a request asks for (RFC 9110 §14). One range is served; several, or what is no range of bytes, get the whole,
+// which a server may always answer.
+import type { ByteRange } from '#foundation/storage.ts';
+
+/** Undefined: the whole. Null: a range that begins behind the end (416). */
+export function rangeOf(header: string | undefined, size: number): ByteRange | null | undefined {
+  const [, from, to] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.replaceAll(/[ \t]/g, '') ?? '') ?? [];
+  if (from === undefined || to === undefined || (from === '' && to === '')) return undefined;
+  // `-5`: the last five.
+  if (from === '')
+    return Number(to) === 0 || size === 0 ? null : { first: Math.max(0, size - Number(to)), last: size - 1 };
+  if (to !== '' && Number(to) < Number(from)) return undefined;
+  if (Number(from) >= size) return null;
+  return { first: Number(from), last: to === '' ? size - 1 : Math.min(Number(to), size - 1) };
+}

@@ -1,0 +1,144 @@
+// The claim page: an agent says that it works for this person; the person types the code that the agent shows and chooses what it
+// may do, or denies (specification, Authentication 6; agent authentication §6). What the agent says of itself is marked as such.
+import { z } from 'zod';
+import { approveClaim, claimPageState, denyClaim, type OpenClaim } from '#domain/agent-identities/approval.ts';
+import { defaultScopes } from '#domain/oauth/authorization-request.ts';
+import { minutes, now } from '#foundation/clock.ts';
+import { type Html, html } from '#foundation/html.ts';
+import type { Exchange, Handler } from '#foundation/http.ts';
+import { Problem } from '#foundation/problem.ts';
+import { plainText } from '#graph/validation.ts';
+import {
+  accessChoice,
+  accessFields,
+  type Chosen,
+  chosenAccess,
+  chosenScopes,
+  offerAccess,
+  organizationPicker,
+} from './access-choice.ts';
+import { answerPage, answerProblemPage, csrfField, formError, type Visitor } from './layout.ts';
+import { ago } from './time.ts';
+import { fieldsOf, personsForm, personsPage } from './visitor.ts';
+
+const address = '/claim';
+
+interface ClaimPage {
+  attemptToken: string;
+  wantedOrgId: string | null;
+  chosen?: Chosen;
+}
+
+export const showClaim: Handler = personsPage(async (exchange, visitor) => {
+  const query = new URLSearchParams(exchange.search);
+  const page = { attemptToken: query.get('claim_attempt_token') ?? '', wantedOrgId: query.get('org_id') };
+  await answerEnding(exchange, visitor, () => answerClaim(exchange, visitor, page));
+});
+
+const decided = z.object({ claim_attempt_token: plainText(), decision: z.enum(['approve', 'deny']) });
+const approved = decided.extend({ user_code: plainText(), ...accessChoice });
+
+export const decideClaim: Handler = personsForm(async (exchange, visitor, form) => {
+  const { claim_attempt_token: attemptToken, decision } = fieldsOf(form, decided);
+  const { person } = visitor;
+  await answerEnding(exchange, visitor, async () => {
+    if (decision === 'deny') {
+      await denyClaim({ attemptToken, person });
+      return answerDone(exchange, visitor, 'Denied', 'The agent gets no access. It may ask again.');
+    }
+    try {
+      const { user_code, org_id, project_id, expires_in_days } = fieldsOf(form, approved);
+      await approveClaim({
+        attemptToken,
+        person,
+        userCode: user_code,
+        orgId: org_id,
+        projectId: project_id || null,
+        scopes: chosenScopes(form),
+        expiresInDays: expires_in_days,
+      });
+    } catch (error) {
+      if (!(error instanceof Problem) || (error.status !== 400 && error.status !== 401)) throw error;
+      // The form again, as it was filled in. A claim that has ended with this is not shown again, but says so.
+      const page = { attemptToken, wantedOrgId: form.get('org_id'), chosen: chosenAccess(form) };
+      return answerClaim(exchange, visitor, page, error);
+    }
+    await answerDone(exchange, visitor, 'Done', 'The agent goes on by itself; you can close this page.');
+  });
+});
+
+/** A claim that is not, or no longer, this person's to decide is a page of its own, with the way to sign out. */
+async function answerEnding(exchange: Exchange, visitor: Visitor, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status >= 500) throw error;
+    await answerProblemPage(exchange, error, visitor);
+  }
+}
+
+function answerDone(exchange: Exchange, visitor: Visitor, title: string, sentence: string): Promise<void> {
+  const body = html`<section class="card"><h1>${title}</h1>
+    <p>${sentence}</p>
+    <p><a class="button quiet" href="/console/connected-agents">Connected agents</a></p></section>`;
+  return answerPage(exchange, 200, { title, body, visitor });
+}
+
+async function answerClaim(
+  exchange: Exchange,
+  visitor: Visitor,
+  { attemptToken, wantedOrgId, chosen }: ClaimPage,
+  problem?: Problem,
+): Promise<void> {
+  const claim = await claimPageState(attemptToken, visitor.person);
+  if (claim === 'claimed') return answerDone(exchange, visitor, 'Done', 'This agent has been claimed already.');
+  const offer = await offerAccess(visitor, defaultScopes, wantedOrgId);
+  const token = html`<input type="hidden" name="claim_attempt_token" value="${attemptToken}">`;
+  const action = `${address}/complete`;
+  // Without the code: whoever denies has nothing to prove.
+  const deny = html`<button class="quiet" name="decision" value="deny" formnovalidate>Deny</button>`;
+  const body = html`<section class="card">
+    <h1>An agent asks for access</h1>
+    ${aboutAgent(claim)}
+    ${formError(problem?.body.description)}
+    ${
+      offer
+        ? html`${organizationPicker(offer, address, token)}
+    <form method="post" action="${action}">${csrfField(visitor)}${token}
+      <div class="field"><label for="user-code">Code that the agent shows</label>
+        <input class="code" id="user-code" name="user_code" inputmode="numeric" autocomplete="off" maxlength="12" required autofocus${problem && html` aria-describedby="form-error"`}></div>
+      <p>Access to <strong>${offer.organization.name}</strong>, as you (${offer.organization.role}):</p>
+      ${accessFields(offer, chosen)}
+      <div class="actions"><button name="decision" value="approve">Allow</button>${deny}</div>
+    </form>`
+        : html`<p class="note">You belong to no organization yet. <a href="/console">Found one</a>, then load this page again.</p>
+    <form method="post" action="${action}">${csrfField(visitor)}${token}${deny}</form>`
+    }
+  </section>`;
+  await answerPage(exchange, problem?.status ?? 200, { title: 'Claim an agent', body, visitor });
+}
+
+const nameOf = ({ agentName }: OpenClaim): Html =>
+  agentName
+    ? html`<bdi>${agentName}</bdi> <span class="muted small">its own words, which nobody has checked</span>`
+    : html`<span class="muted">It did not say.</span>`;
+
+const whoVouches: Record<Exclude<OpenClaim['kind'], 'identity_assertion'>, string> = {
+  anonymous: 'Nobody. It registered itself and named your address.',
+  service_auth: 'Nobody. It registered itself for your address.',
+};
+
+const aboutAgent = (claim: OpenClaim): Html => html`<dl class="facts">
+      <dt>Calls itself</dt><dd>${nameOf(claim)}</dd>
+      <dt>Vouched for by</dt><dd>${claim.kind === 'identity_assertion' ? html`<strong>${claim.providerName}</strong>` : whoVouches[claim.kind]}</dd>
+      <dt>Registered</dt><dd>${ago(claim.registeredAt)}</dd>
+      <dt>Code good for</dt><dd>${minutesUntil(claim.codeExpiresAt)}</dd>
+    </dl>
+    <p class="note">Allow this only if you are in touch with the agent right now and it shows you the code itself.</p>
+    ${claim.isFirstAgent && html`<p class="note">This would be the first agent on your account. It will act as you, within what you tick below.</p>`}
+    ${claim.isFirstOfProvider && html`<p class="note">This would be your first link with ${claim.providerName}. From then on agents that it vouches for as you get this access without asking again.</p>`}`;
+
+const minutesUntil = (epochMs: number): string => {
+  const left = Math.ceil((epochMs - now()) / minutes(1));
+  return left === 1 ? 'one more minute' : `${left} more minutes`;
+};

@@ -1,0 +1,23 @@
+// Times as people read them. The server does not know a visitor's zone, so a page says days, or how long ago; the exact
+// instant stands in the element (and in UTC where the pointer rests).
+import { hours, isoTime, minutes, now } from '#foundation/clock.ts';
+import { type Html, html } from '#foundation/html.ts';
+
+const date = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
+const instant = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+const distance = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+
+const element = (epochMs: number, words: string): Html =>
+  html`<time datetime="${isoTime(epochMs)}" title="${instant.format(epochMs)} UTC">${words}</time>`;
+
+/** `23 Nov 2026`. */
+export const day = (epochMs: number): Html => element(epochMs, date.format(epochMs));
+
+/** `just now`, `5 minutes ago`, `3 hours ago`; the day for what is older than one. */
+export function ago(epochMs: number): Html {
+  const age = now() - epochMs;
+  if (age < minutes(2)) return element(epochMs, 'just now');
+  if (age < hours(1)) return element(epochMs, distance.format(-Math.floor(age / minutes(1)), 'minute'));
+  if (age < hours(24)) return element(epochMs, distance.format(-Math.floor(age / hours(1)), 'hour'));
+  return day(epochMs);
+}

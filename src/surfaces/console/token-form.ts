@@ -1,0 +1,73 @@
+// The form that makes a personal access token: a name, until when, where, and what it may do (specification, CreateTokenRequest).
+import { z } from 'zod';
+import type { Project } from '#domain/projects/model.ts';
+import { listProjects } from '#domain/projects/operations.ts';
+import type { NewToken } from '#domain/tokens/operations.ts';
+import { type Html, html } from '#foundation/html.ts';
+import { invalid, type Problem } from '#foundation/problem.ts';
+import { boundedText } from '#graph/validation.ts';
+import { pages, text, tokens } from '#limits.ts';
+import { csrfField, formError, type Visitor } from './layout.ts';
+import { scopeBoxes } from './scope-boxes.ts';
+import { fieldsOf } from './visitor.ts';
+
+const { min, max, default: usual } = tokens.lifetimeDays;
+const lifetimes = [7, 30, 90, 365];
+
+const shape = z.object({
+  name: z.string().trim().pipe(boundedText(text.tokenName)),
+  expires_in_days: z.coerce.number(`must be an integer ${min} to ${max}`).int().min(min).max(max),
+  project_id: boundedText({ max: text.pathId.max }).optional(),
+});
+
+/** What was filled in; 400 names what is wrong with it. */
+export function newTokenOf(form: URLSearchParams): NewToken {
+  const fields = new URLSearchParams(form);
+  if (form.get('expires_in_days') === 'other') fields.set('expires_in_days', form.get('other_days') || 'none');
+  const { name, expires_in_days, project_id } = fieldsOf(fields, shape);
+  const scopes = form.getAll('scopes');
+  // The API makes a token for nothing; a person who ticked nothing forgot to, and would be shown a useless secret.
+  if (scopes.length === 0) throw invalid('scopes: choose at least one.');
+  if (scopes.length > tokens.scopesPerToken) throw invalid(`scopes: must be at most ${tokens.scopesPerToken} entries.`);
+  return { name, scopes, expiresInDays: expires_in_days, projectId: project_id || undefined };
+}
+
+export interface Refused {
+  entered: URLSearchParams;
+  problem: Problem;
+}
+
+/** The form, empty; or again, as it was filled in, with what was wrong. */
+export async function tokenForm(visitor: Visitor, refused?: Refused): Promise<Html> {
+  const { data: projects, nextCursor } = await listProjects(visitor.caller, { limit: pages.projects.max });
+  const entered = refused?.entered ?? new URLSearchParams();
+  return html`<form method="post" action="/console/tokens">${csrfField(visitor)}
+    ${formError(refused?.problem.body.description)}
+    <div class="field"><label for="name">Name</label>
+      <p class="hint" id="name-hint">So that you know it again: where it is used, and for what.</p>
+      <input id="name" name="name" value="${entered.get('name')}" maxlength="${text.tokenName.max}" autocomplete="off" required aria-describedby="name-hint"></div>
+    ${expiryField(entered)}
+    ${(projects.length > 0 || nextCursor) && projectField(projects, nextCursor !== null, entered.get('project_id'))}
+    <fieldset><legend>It may</legend>
+      <p class="hint">Never more than you may yourself (${visitor.caller.role}), and at most ${tokens.scopesPerToken} of these. If your role shrinks, so does the token.</p>
+      ${scopeBoxes(visitor.caller.scopes, new Set(entered.getAll('scopes')))}</fieldset>
+    <button>Create token</button>
+  </form>`;
+}
+
+function expiryField(entered: URLSearchParams): Html {
+  const chosen = entered.get('expires_in_days') ?? String(usual);
+  const radio = (value: string, label: string) =>
+    html`<label class="choice"><input type="radio" name="expires_in_days" value="${value}"${value === chosen && html` checked`}> <span>${label}</span></label>`;
+  return html`<fieldset><legend>Ends after</legend>
+      <div class="choices">${lifetimes.map((days) => radio(String(days), `${days} days`))}${radio('other', 'Other')}
+        <span class="other"><input type="number" name="other_days" value="${entered.get('other_days')}" min="${min}" max="${max}" inputmode="numeric" aria-label="Number of days, ${min} to ${max}"> days</span></div>
+    </fieldset>`;
+}
+
+const projectField = (projects: Project[], hasMore: boolean, chosen: string | null): Html =>
+  html`<div class="field"><label for="project">Project</label>
+      ${hasMore && html`<p class="hint">The newest ${projects.length} are shown.</p>`}
+      <select id="project" name="project_id"><option value="">The whole organization</option>${projects.map(
+        ({ id, name }) => html`<option value="${id}"${id === chosen && html` selected`}>Only ${name}</option>`,
+      )}</select></div>`;

@@ -1,0 +1,144 @@
+// Every root field with a `tool`, as a tool of that name. Calling it runs the field through the graph, behind the same gate; the
+// documents are of our own making, compiled once each (MCP 2025-11-25, Server Features: Tools).
+import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server';
+import {
+  type GraphQLError,
+  type GraphQLField,
+  type GraphQLSchema,
+  getNullableType,
+  isObjectType,
+  parse,
+} from 'graphql';
+import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
+import { admit, type Rule } from '#access/gate.ts';
+import type { Caller } from '#access/principal.ts';
+import { invalid, type Problem, toProblem } from '#foundation/problem.ts';
+import { createContext } from '#graph/context.ts';
+import { exposureOf, type RootExposure } from '#graph/exposure.ts';
+import { argumentsOf } from './arguments.ts';
+import { type Json, shapeOf } from './shape.ts';
+
+type Kind = 'query' | 'mutation';
+
+export interface Tool {
+  rule: Rule;
+  /** What `tools/list` says of it. */
+  listed: ListedTool;
+  /** The record that REST would answer. Throws the problem, or what broke. */
+  call(caller: Caller, requestId: string, given: Json): Promise<unknown>;
+}
+
+/** By name, in the order of the schema: queries first. */
+export function toolsOf(schema: GraphQLSchema): ReadonlyMap<string, Tool> {
+  const tools = new Map<string, Tool>();
+  for (const [kind, type] of [
+    ['query', schema.getQueryType()],
+    ['mutation', schema.getMutationType()],
+  ] as const) {
+    for (const field of Object.values(type?.getFields() ?? {})) {
+      const { tool: name } = exposureOf(field);
+      if (!name) continue;
+      if (tools.has(name)) throw new Error(`two fields are the tool ${name}`);
+      tools.set(name, toolOf(schema, kind, name, field));
+    }
+  }
+  return tools;
+}
+
+/** Whether the gate would let the caller in: only such tools are shown to it. */
+export function isAdmitted(caller: Caller, { rule }: Tool): boolean {
+  try {
+    admit(caller, rule);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function toolOf(schema: GraphQLSchema, kind: Kind, name: string, field: GraphQLField<unknown, unknown>): Tool {
+  const exposure = exposureOf(field);
+  const shape = shapeOf(field.type);
+  const taken = argumentsOf(field);
+  const variables = field.args.map((one) => `$${one.name}: ${one.type}`).join(', ');
+  const passed = field.args.map((one) => `${one.name}: $${one.name}`).join(', ');
+  const list = (text: string) => (text ? `(${text})` : '');
+  const text = `${kind} ${name}${list(variables)} { ${field.name}${list(passed)}${shape.selection} }`;
+  let compiled: CompiledQuery | undefined;
+
+  function compile(): CompiledQuery {
+    const made = compileQuery(schema, parse(text), name);
+    if (!isCompiledQuery(made)) throw new Error(`${text} does not compile: ${JSON.stringify(made)}`);
+    return made;
+  }
+
+  return {
+    rule: exposure.scope,
+    listed: {
+      name,
+      ...(field.description && { description: field.description }),
+      inputSchema: taken.json as ListedTool['inputSchema'],
+      ...(isRecord(field) && { outputSchema: resultSchema(shape.schema) }),
+      annotations: hints(kind, name, exposure),
+    },
+    async call(caller, requestId, given) {
+      // In this order, as everywhere: may they (403), only then what they sent (400).
+      admit(caller, exposure.scope);
+      const values = taken.read(given);
+      compiled ??= compile();
+      const { data, errors } = await compiled.query(undefined, createContext(caller, requestId), values);
+      if (errors) throw causeOf(errors[0] as GraphQLError);
+      const value: unknown = data![field.name];
+      shape.prune?.(value);
+      return value;
+    },
+  };
+}
+
+const isRecord = ({ type }: GraphQLField<unknown, unknown>): boolean =>
+  type !== getNullableType(type) && isObjectType(getNullableType(type));
+
+/** A refused variable is the caller's mistake; it carries no path, because no resolver ran. */
+function causeOf(error: GraphQLError): Error {
+  const ours = error.originalError && error.originalError.name !== 'GraphQLError';
+  const refused = toProblem(error).status === 500 && error.name === 'GraphQLError' && !error.path && !ours;
+  return refused ? invalid(error.message) : error;
+}
+
+const destructive = /^(delete|revoke|kill|remove|destroy)_/;
+
+function hints(kind: Kind, name: string, { rest }: RootExposure): ListedTool['annotations'] {
+  if (kind === 'query') return { readOnlyHint: true };
+  const method = rest?.route.split(' ', 1)[0];
+  const destroys = method === 'DELETE' || destructive.test(name);
+  // PUT, PATCH and DELETE leave the same behind however often they run (RFC 9110 §9.2.2; here PATCH sets members).
+  const repeatable = destroys || (method !== undefined && method !== 'POST');
+  return { readOnlyHint: false, destructiveHint: destroys, idempotentHint: repeatable };
+}
+
+const problemSchema: Json = {
+  type: 'object',
+  description: 'What went wrong, with `isError`.',
+  properties: {
+    category: { type: 'string' },
+    title: { type: 'string' },
+    description: { type: 'string' },
+    retryable: { type: 'boolean' },
+    code: { type: 'string' },
+  },
+  required: ['category', 'title', 'description', 'retryable'],
+};
+
+/** Clients hold the structured content of errors against the schema too, so it knows both. */
+const resultSchema = (record: Json): NonNullable<ListedTool['outputSchema']> => ({
+  type: 'object',
+  anyOf: [record, problemSchema],
+});
+
+/** The record as text for models, as structure for programs. */
+export function answered(value: unknown): CallToolResult {
+  const content: CallToolResult['content'] = [{ type: 'text', text: JSON.stringify(value) }];
+  const isStructure = value !== null && typeof value === 'object' && !Array.isArray(value);
+  return isStructure ? { content, structuredContent: value as Json } : { content };
+}
+
+export const refused = ({ body }: Problem): CallToolResult => ({ ...answered(body), isError: true });

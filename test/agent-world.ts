@@ -1,0 +1,172 @@
+// A world with a trusted provider, and the steps of the claim ceremony as an agent and its person take them.
+import type { OrgRole } from '#access/roles.ts';
+import { bindTrustedIssuers, type TrustedIssuer } from '#domain/agent-identities/id-jag/issuers.ts';
+import type { Organization } from '#domain/organizations/model.ts';
+import type { Person } from '#domain/people/model.ts';
+import { openOutbound } from '#foundation/outbound.ts';
+import { type Claims, openProvider } from './provider.ts';
+import { type Answer, type Ask, openWorld, type Session, type WorldSettings } from './world.ts';
+
+export const claimGrant = 'urn:workos:agent-auth:grant-type:claim';
+export const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+export const idJagType = 'urn:ietf:params:oauth:token-type:id-jag';
+
+export type AgentWorld = Awaited<ReturnType<typeof openAgentWorld>>;
+
+/** A person at work: the console session is theirs. */
+export interface Human {
+  person: Person;
+  organization: Organization;
+  session: Session;
+}
+
+export interface Choice {
+  decision?: string;
+  code?: string;
+  orgId?: string;
+  projectId?: string;
+  scopes?: string[];
+  days?: number | string;
+  csrf?: string;
+  /** Another address of the same form. */
+  path?: string;
+}
+
+let count = 0;
+
+export async function openAgentWorld(settings: WorldSettings = {}) {
+  const world = await openWorld(settings);
+  const provider = await openProvider();
+  openOutbound({ allowLoopback: true });
+  const trust = (more: Partial<TrustedIssuer> = {}, ...others: TrustedIssuer[]) =>
+    bindTrustedIssuers([{ issuer: provider.issuer, displayName: 'Acme Identity', ...more }, ...others]);
+  trust();
+
+  const form = (path: string, fields: [string, string][] | Record<string, string>, ask: Ask = {}): Promise<Answer> =>
+    world.request('POST', path, {
+      ...ask,
+      headers: { 'content-type': 'application/x-www-form-urlencoded', ...ask.headers },
+      body: new URLSearchParams(fields).toString(),
+    });
+
+  const identity = (body: unknown, ask: Ask = {}) => world.request('POST', '/v1/agent/identity', { ...ask, body });
+  const startClaim = (body: unknown) => world.request('POST', '/v1/agent/identity/claim', { body });
+  const grant = (fields: Record<string, string>) => form('/v1/oauth2/token', fields);
+  const poll = (claimToken: string, more: Record<string, string> = {}) =>
+    grant({ grant_type: claimGrant, claim_token: claimToken, ...more });
+  const exchange = (assertion: string, more: Record<string, string> = {}) =>
+    grant({ grant_type: jwtBearer, assertion, ...more });
+  const present = async (jwt: string | Promise<string>) =>
+    identity({ type: 'identity_assertion', assertion_type: idJagType, assertion: await jwt });
+
+  /** What stands behind the address that the agent shows. */
+  const pathOf = (ceremony: { verification_uri: string }): string => ceremony.verification_uri.slice(world.url.length);
+  const tokenOf = (ceremony: { verification_uri: string }): string =>
+    new URL(ceremony.verification_uri).searchParams.get('claim_attempt_token')!;
+
+  const openPage = (human: Human | null, ceremony: { verification_uri: string }) =>
+    world.request('GET', pathOf(ceremony), human ? { session: human.session } : {});
+
+  /** The form of the page, filled in. */
+  function decide(
+    human: Human,
+    ceremony: { verification_uri: string; user_code: string },
+    choice: Choice = {},
+  ): Promise<Answer> {
+    const fields: [string, string][] = [
+      ['csrf_token', choice.csrf ?? human.session.csrf],
+      ['claim_attempt_token', tokenOf(ceremony)],
+      ['decision', choice.decision ?? 'approve'],
+      ['user_code', choice.code ?? ceremony.user_code],
+      ['org_id', choice.orgId ?? human.organization.id],
+      ['project_id', choice.projectId ?? ''],
+      ['expires_in_days', String(choice.days ?? 30)],
+      ...(choice.scopes ?? ['missions:read', 'projects:read']).map((scope): [string, string] => ['scopes', scope]),
+    ];
+    return form(choice.path ?? '/claim/complete', fields, { session: human.session });
+  }
+
+  async function human(name = `person${++count}`, role: OrgRole = 'owner'): Promise<Human> {
+    const person = await world.person(name);
+    const founder = role === 'owner' ? person : await world.person(`founder-of-${name}`);
+    const organization = await world.found(founder, `${name} and company`);
+    if (role !== 'owner') await world.join(organization, person, role);
+    return { person, organization, session: await world.session(person, organization.id) };
+  }
+
+  async function anonymous(): Promise<Answer['body']> {
+    const answer = await identity({ type: 'anonymous' });
+    if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+    return answer.body;
+  }
+
+  /** An anonymous agent whose claim for this person has begun. */
+  async function begun(whom: Human) {
+    const agent = await anonymous();
+    const { body } = await startClaim({ claim_token: agent.claim_token, email: whom.person.email });
+    return { agent, ceremony: body.claim_attempt, attemptId: body.claim_attempt_id };
+  }
+
+  /** An agent that this person has claimed, with what it collected. */
+  async function claimed(whom: Human, choice: Choice = {}) {
+    const { agent, ceremony } = await begun(whom);
+    const decided = await decide(whom, ceremony, choice);
+    if (decided.status !== 200) throw new Error(`${decided.status} ${decided.body}`);
+    const { body } = await poll(agent.claim_token);
+    return { registrationId: agent.registration_id as string, agent, ...(body as Record<string, string>) } as {
+      registrationId: string;
+      agent: Answer['body'];
+      access_token: string;
+      identity_assertion: string;
+      scope: string;
+      assertion_expires: string;
+    };
+  }
+
+  /** A user of the provider, whose first agent this person has confirmed. */
+  async function linked(whom: Human, more: Claims = {}, choice: Choice = {}) {
+    const claims = provider.claimsOf({ email: whom.person.email, ...more });
+    const { body } = await present(provider.sign(claims));
+    await decide(whom, body.claim, choice);
+    const collected = await poll(body.claim_token);
+    return { subject: claims.sub as string, registrationId: body.registration_id as string, ...collected.body } as {
+      subject: string;
+      registrationId: string;
+      access_token: string;
+      identity_assertion: string;
+    };
+  }
+
+  return {
+    ...world,
+    provider,
+    trust,
+    form,
+    identity,
+    startClaim,
+    grant,
+    poll,
+    exchange,
+    present,
+    pathOf,
+    tokenOf,
+    openPage,
+    decide,
+    human,
+    anonymous,
+    begun,
+    claimed,
+    linked,
+    /** Whom the API takes the bearer for. */
+    me: (bearer: string) => world.rest('GET', '/me', { token: bearer }),
+    async close(): Promise<void> {
+      openOutbound({ allowLoopback: false });
+      bindTrustedIssuers([]);
+      await provider.close();
+      await world.close();
+    },
+  };
+}
+
+/** A code that is not this one. */
+export const otherCode = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, '0');

@@ -1,0 +1,51 @@
+// A self-signed certificate for this machine, written in DER by hand (RFC 5280 §4.1): Node makes none, and tests need no openssl.
+import { generateKeyPairSync, sign } from 'node:crypto';
+
+function der(tag: number, ...parts: Uint8Array[]): Buffer {
+  const body = Buffer.concat(parts);
+  const n = body.length;
+  const size = n < 0x80 ? [n] : n < 0x100 ? [0x81, n] : [0x82, n >> 8, n & 0xff];
+  return Buffer.concat([Buffer.from([tag, ...size]), body]);
+}
+
+const hex = (text: string) => Buffer.from(text, 'hex');
+const sequence = (...parts: Uint8Array[]) => der(0x30, ...parts);
+const octets = (...parts: Uint8Array[]) => der(0x04, ...parts);
+const ecdsaWithSha256 = sequence(hex('06082a8648ce3d040302'));
+const oid = { commonName: hex('0603550403'), subjectAltName: hex('0603551d11'), basicConstraints: hex('0603551d13') };
+
+export interface Certificate {
+  /** PEM. */
+  key: string;
+  cert: string;
+}
+
+/** Good for these host names and for 127.0.0.1. */
+export function makeCertificate(hosts: readonly string[] = ['localhost']): Certificate {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const name = sequence(der(0x31, sequence(oid.commonName, der(0x0c, Buffer.from('test')))));
+  const names = sequence(...hosts.map((host) => der(0x82, Buffer.from(host))), der(0x87, Buffer.from([127, 0, 0, 1])));
+  const extensions = sequence(
+    sequence(oid.basicConstraints, octets(sequence(hex('0101ff')))),
+    sequence(oid.subjectAltName, octets(names)),
+  );
+  const body = sequence(
+    hex('a003020102'), // version 3
+    hex('020101'), // serial number 1
+    ecdsaWithSha256,
+    name,
+    sequence(der(0x17, Buffer.from('200101000000Z')), der(0x17, Buffer.from('490101000000Z'))),
+    name,
+    publicKey.export({ type: 'spki', format: 'der' }),
+    der(0xa3, extensions),
+  );
+  const signature = der(0x03, hex('00'), sign('sha256', body, privateKey));
+  const text = sequence(body, ecdsaWithSha256, signature)
+    .toString('base64')
+    .match(/.{1,64}/g)!
+    .join('\n');
+  return {
+    key: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+    cert: `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----\n`,
+  };
+}

@@ -1,0 +1,406 @@
+// The contract, pinned: every root field with its route, scope, status and tool; every endpoint and record of the specification,
+// key by key (fixtures/spec.json); the OpenAPI document. A change here is a change of the contract.
+import { validate } from '@readme/openapi-parser';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { requestRecords } from '#graph/input.ts';
+import { schema } from '#schema.ts';
+import { bareSchema } from '#surfaces/rest/openapi-schemas.ts';
+import { askField, rootFields } from './fields.ts';
+import spec from './fixtures/spec.json' with { type: 'json' };
+import { argumentsOf, furnish, type Home } from './home.ts';
+import { type Ask, openWorld, type World } from './world.ts';
+
+/** A field of a record as spec.json writes it. */
+interface Member {
+  type?: string;
+  ref?: string;
+  items?: Member;
+  req?: boolean;
+  nullable?: boolean;
+  enum?: unknown[];
+  known?: unknown[];
+  const?: unknown;
+  default?: unknown;
+  [bound: string]: unknown;
+}
+type Members = Record<string, Member>;
+
+interface Endpoint {
+  id: string;
+  method: string;
+  path: string;
+  pathParams: Member[];
+  query: (Member & { name: string; required: boolean })[];
+  body: { schema: string } | null;
+  response: { schema?: string; fields?: Members };
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a document is looked into
+type Json = any;
+
+const records = { ...spec.schemas, ...spec.gaps.schemas } as unknown as Record<string, Members>;
+const endpoints = [...spec.endpoints, ...spec.gaps.endpoints] as unknown as Endpoint[];
+
+let world: World;
+let acme: Home;
+let document: Json;
+
+beforeAll(async () => {
+  world = await openWorld();
+  acme = await furnish(world);
+  document = world.contract.document;
+});
+afterAll(() => world.close());
+
+const routeOf = ({ method, path }: Endpoint) =>
+  rootFields.find(({ route }) => route?.method === method && route.template === path);
+const operationOf = ({ method, path }: Endpoint): Json => document.paths[path][method.toLowerCase()];
+
+it('every root field with its route, scope, status and tool', () => {
+  const lines = rootFields.map(({ name, route, exposure }) => {
+    const place = route ? `${route.method.padEnd(6)} ${route.template.padEnd(40)} ${route.status}` : '-'.padEnd(51);
+    return `${name.padEnd(22)} ${place} ${exposure.scope.padEnd(20)} ${exposure.tool ?? '-'}`;
+  });
+  expect(`\n${lines.sort().join('\n')}\n`).toMatchInlineSnapshot(`
+    "
+    agent                  GET    /agents/{agentId}                        200 agents:read          get_agent
+    agentCatalog           GET    /agents/catalog                          200 agents:read          get_agent_catalog
+    agentDelegations       GET    /agent-delegations                       200 person               -
+    agents                 GET    /agents                                  200 agents:read          list_agents
+    artifact               GET    /artifacts/{artifactId}                  200 artifacts:read       get_artifact
+    artifacts              GET    /artifacts                               200 artifacts:read       list_artifacts
+    automation             GET    /automations/{automationId}              200 automations:read     get_automation
+    automationRuns         GET    /automations/{automationId}/runs         200 automations:read     list_automation_runs
+    automationTemplates    GET    /automations/templates                   200 automations:read     list_automation_templates
+    automations            GET    /automations                             200 automations:read     list_automations
+    createAgent            POST   /agents                                  201 agents:write         create_agent
+    createAutomation       POST   /automations                             201 automations:write    create_automation
+    createInvite           POST   /invites                                 201 members:write        create_invite
+    createMembership       POST   /organizations/{orgId}/memberships       201 members:write        create_membership
+    createOrganization     POST   /organizations                           201 organizations:write  -
+    createProject          POST   /projects                                201 projects:write       create_project
+    createScheduledTask    POST   /scheduled-tasks                         201 scheduled-tasks:write create_scheduled_task
+    createToken            POST   /tokens                                  201 person               -
+    deleteAgent            DELETE /agents/{agentId}                        200 agents:write         delete_agent
+    deleteAutomation       DELETE /automations/{automationId}              200 automations:write    delete_automation
+    deleteProject          DELETE /projects/{projectId}                    200 projects:write       delete_project
+    deleteScheduledTask    DELETE /scheduled-tasks/{id}                    200 scheduled-tasks:write delete_scheduled_task
+    destroyEnvironment     DELETE /environments/{environmentId}            200 environments:write   destroy_environment
+    environment            GET    /environments/{environmentId}            200 environments:read    get_environment
+    environments           GET    /environments                            200 environments:read    list_environments
+    integrations           GET    /integrations                            200 integrations:read    list_integrations
+    invites                GET    /invites                                 200 members:read         list_invites
+    issue                  -                                                   missions:read        -
+    issues                 -                                                   missions:read        -
+    killSandbox            POST   /sandboxes/{sandboxId}/kill              200 sandboxes:write      kill_sandbox
+    me                     GET    /me                                      200 any-caller           get_me
+    memberships            GET    /organizations/{orgId}/memberships       200 members:read         list_memberships
+    orchestrator           GET    /orchestrator                            200 orchestrator:read    get_orchestrator
+    organization           GET    /organizations/{orgId}                   200 organizations:read   get_organization
+    organizations          GET    /organizations                           200 organizations:read   list_organizations
+    project                GET    /projects/{projectId}                    200 projects:read        get_project
+    projects               GET    /projects                                200 projects:read        list_projects
+    revokeAgentDelegation  DELETE /agent-delegations/{delegationId}        200 person               -
+    revokeInvite           DELETE /invites/{inviteId}                      200 members:write        revoke_invite
+    revokeToken            DELETE /tokens/{tokenId}                        200 person               -
+    runAutomation          POST   /automations/{automationId}/run          200 missions:run         run_automation
+    runScheduledTask       POST   /scheduled-tasks/{id}/run                200 missions:run         run_scheduled_task
+    sandbox                GET    /sandboxes/{sandboxId}                   200 sandboxes:read       get_sandbox
+    sandboxLog             GET    /sandboxes/{sandboxId}/logs              200 sandboxes:read       get_sandbox_log
+    sandboxes              GET    /sandboxes                               200 sandboxes:read       list_sandboxes
+    scheduledTask          GET    /scheduled-tasks/{id}                    200 scheduled-tasks:read get_scheduled_task
+    scheduledTaskRuns      GET    /scheduled-tasks/{id}/runs               200 scheduled-tasks:read list_scheduled_task_runs
+    scheduledTaskTemplates GET    /scheduled-tasks/templates               200 scheduled-tasks:read list_scheduled_task_templates
+    scheduledTasks         GET    /scheduled-tasks                         200 scheduled-tasks:read list_scheduled_tasks
+    scopes                 GET    /scopes                                  200 any-caller           list_scopes
+    slugAvailability       GET    /organizations/slug-availability         200 organizations:read   -
+    slugPreview            GET    /organizations/slug-preview              200 organizations:read   -
+    tokens                 GET    /tokens                                  200 person               -
+    updateAgent            PATCH  /agents/{agentId}                        200 agents:write         update_agent
+    updateAutomation       PATCH  /automations/{automationId}              200 automations:write    update_automation
+    updateOrchestrator     PATCH  /orchestrator                            200 orchestrator:write   update_orchestrator
+    updateOrganization     PATCH  /organizations/{orgId}                   200 organizations:write  update_organization
+    updateProject          PATCH  /projects/{projectId}                    200 projects:write       update_project
+    updateScheduledTask    PATCH  /scheduled-tasks/{id}                    200 scheduled-tasks:write update_scheduled_task
+    "
+  `);
+});
+
+describe('an endpoint of the specification', () => {
+  it.each(endpoints.map((one) => [one.id, one] as const))(
+    '%s · answers its record, key by key',
+    async (_, endpoint) => {
+      const home = endpoint.method === 'GET' ? acme : await furnish(world);
+      const session = await world.session(home.owner, home.organization.id);
+      const root = routeOf(endpoint);
+      if (!root) throw new Error(`${endpoint.id} is not served.`);
+      const { status, data } = await askField(checked, 'REST', root, argumentsOf(root, home), { session });
+      expect(status).toBe(endpoint.method === 'POST' ? 201 : 200);
+      const { schema, fields } = endpoint.response;
+      expect(complaints(fields ?? records[schema!]!, data, endpoint.id)).toEqual([]);
+    },
+  );
+
+  it.each(endpoints.map((one) => [one.id, one] as const))('%s · documents its parameters', (_, endpoint) => {
+    const { parameters } = operationOf(endpoint);
+    const named = (place: string): Json[] => parameters.filter((one: Json) => one.in === place);
+    const shown = (one: Json, asked: Member) => pick(one.schema, Object.keys(asked));
+    expect(named('query').map(({ name, required }) => ({ name, required }))).toEqual(
+      endpoint.query.map(({ name, required }) => ({ name, required })),
+    );
+    for (const [i, { name: _, required: __, ...bounds }] of endpoint.query.entries()) {
+      expect(shown(named('query')[i], bounds)).toEqual(bounds);
+    }
+    for (const [i, { name, ...bounds }] of endpoint.pathParams.entries()) {
+      expect([named('path')[i].name, shown(named('path')[i], bounds)]).toEqual([name, bounds]);
+    }
+  });
+
+  it.each(endpoints.flatMap(({ body }) => (body ? [[body.schema]] : [])))(
+    '%s · documents its members, whether they are required, and their bounds',
+    (name) => {
+      const schema = document.components.schemas[name];
+      const members = records[name]!;
+      expect(Object.keys(schema.properties)).toEqual(Object.keys(members));
+      expect(schema.required ?? []).toEqual(Object.keys(members).filter((key) => members[key]!.req));
+      for (const [key, { req, note, known, enumComplete, nullable, items, ...bounds }] of Object.entries(members)) {
+        const property = schema.properties[key];
+        const bare = property.anyOf?.find((one: Json) => one.type !== 'null') ?? property;
+        if (bounds.type === 'any') continue;
+        // JSON Schema writes the same expression with its slash escaped.
+        const { pattern } = bare;
+        const shown = {
+          ...pick(bare, Object.keys(bounds)),
+          ...('pattern' in bounds && { pattern: pattern.replace('\\/', '/') }),
+        };
+        expect([key, shown]).toEqual([key, bounds]);
+        if (nullable) expect(property.anyOf).toContainEqual({ type: 'null' });
+        if (items) expect(pick(bare.items, Object.keys(items))).toEqual(items);
+        for (const word of known ?? []) expect(bare.enum).toContain(word);
+      }
+    },
+  );
+});
+
+describe('a record of the specification', () => {
+  const answered = Object.keys(records).filter((name) => !name.endsWith('Request') && name !== 'DuplicateProjectError');
+
+  it.each(answered)(
+    '%s · is documented with its keys in order, their types, and which may be null or absent',
+    (name) => {
+      const schema = document.components.schemas[name];
+      const members = records[name]!;
+      const ours = name === 'Error' ? ['conflictingProjectId'] : [];
+      expect(Object.keys(schema.properties)).toEqual([...Object.keys(members), ...ours]);
+      expect(schema.required).toEqual(Object.keys(members).filter((key) => members[key]!.req !== false));
+      for (const [key, member] of Object.entries(members)) {
+        expect([key, ...misfits(member, schema.properties[key])]).toEqual([key]);
+      }
+    },
+  );
+
+  it('DuplicateProjectError · is answered whole, and names the project', async () => {
+    const session = await world.session(acme.owner, acme.organization.id);
+    const body = { name: 'Twice', repoFullName: 'twice/over' };
+    const first = await world.rest('POST', '/projects', { session, body });
+    const second = await world.rest('POST', '/projects', { session, body });
+    expect(second.status).toBe(409);
+    expect(complaints(records.DuplicateProjectError!, second.body, 'DuplicateProjectError')).toEqual([]);
+    expect(second.body.conflictingProjectId).toBe(first.body.id);
+  });
+
+  it.each(Object.entries(spec.gaps.words))('%s · holds the words that were decided, and no other', (name, words) => {
+    expect(bareSchema(schema.getType(name)!)).toMatchObject({ type: 'string', enum: words });
+  });
+});
+
+describe('nothing else is served', () => {
+  const strays = [
+    ...['/v1', '/v1/', '/v1/webhook', '/v1/webhook/1', '/v1/docs', '/v1/swagger', '/v1/swagger.json', '/v1/graphql'],
+    ...['/v1/unknown', '/v1//projects', '/v1/projects/a/b', '/v1/Projects', '/v1/openapi', '/v2/me', '/v1.0/me'],
+    ...['/unknown', '/api', '/.env', '/v1/slugPreview', '/v1/slug-preview'],
+  ];
+
+  let token: string;
+  beforeAll(async () => {
+    const { owner, organization } = await furnish(world);
+    token = await world.token(owner, organization);
+  });
+
+  it.each(strays)('404 · %s, in the body of every error', async (path) => {
+    for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
+      for (const ask of [{}, { token }]) {
+        const answer = await world.request(method, path, ask);
+        expect([method, answer.status, answer.body]).toEqual([
+          method,
+          404,
+          {
+            category: 'validation',
+            title: 'Not found',
+            description: 'No such path.',
+            retryable: false,
+            code: 'not_found',
+          },
+        ]);
+      }
+    }
+  });
+});
+
+describe('the OpenAPI document', () => {
+  const operations = (): [string, Json][] =>
+    Object.entries<Json>(document.paths).flatMap(([path, methods]) =>
+      Object.entries<Json>(methods).map(([method, operation]): [string, Json] => [
+        `${method.toUpperCase()} ${path}`,
+        operation,
+      ]),
+    );
+  const schemas = () => Object.entries<Json>(document.components.schemas);
+
+  it('is valid OpenAPI 3.1', async () => {
+    expect(document.openapi).toMatch(/^3\.1\.\d$/);
+    expect(await validate(structuredClone(document))).toEqual({ valid: true, warnings: [], specification: 'OpenAPI' });
+  });
+
+  it('is open to everyone, also to pages of other sites, and cached', async () => {
+    const { status, headers } = await world.request('GET', '/v1/openapi.json', {
+      headers: { origin: 'https://a.example' },
+    });
+    expect(status).toBe(200);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-type': 'application/json; charset=utf-8',
+      'access-control-allow-origin': '*',
+      'cache-control': 'public, max-age=300',
+    });
+    expect(headers.get('access-control-allow-credentials')).toBe(null);
+    expect((await world.request('HEAD', '/v1/openapi.json')).status).toBe(200);
+    expect((await world.request('POST', '/v1/openapi.json')).status).toBe(405);
+  });
+
+  it('says of every operation who may, and what can go wrong', () => {
+    const kinds = Object.keys(document.components.securitySchemes);
+    for (const [name, { security, responses, summary, operationId }] of operations()) {
+      expect([name, security?.flatMap(Object.keys).every((kind: string) => kinds.includes(kind))]).toEqual([
+        name,
+        true,
+      ]);
+      expect([name, typeof summary, typeof operationId]).toEqual([name, 'string', 'string']);
+      const statuses = Object.keys(responses);
+      const needed = ['429', '500', '503', ...(security.length > 0 ? ['401', '403'] : [])];
+      expect([name, needed.filter((status) => !statuses.includes(status))]).toEqual([name, []]);
+    }
+  });
+
+  it('says of every route what its field declares', () => {
+    for (const { route, exposure } of rootFields) {
+      if (!route) continue;
+      const name = `${route.method} ${route.template}`;
+      const { security, ...operation } = document.paths[route.template][route.method.toLowerCase()];
+      const scope = exposure.scope.includes(':') ? exposure.scope : undefined;
+      expect([name, operation['x-required-scope']]).toEqual([name, scope]);
+      expect([name, security.some((one: Json) => 'bearer' in one)]).toEqual([name, exposure.scope !== 'person']);
+      expect([name, String(route.status) in operation.responses]).toEqual([name, true]);
+    }
+  });
+
+  it('bounds every parameter, and every member of a request', () => {
+    const unbounded: string[] = [];
+    for (const [name, { parameters = [] }] of operations()) {
+      for (const { name: parameter, schema } of parameters) {
+        if (parameter !== 'If-None-Match' && !isBounded(schema)) unbounded.push(`${name}: ${parameter}`);
+      }
+    }
+    for (const record of requestRecords.keys()) {
+      const { properties } = document.components.schemas[record];
+      for (const [member, schema] of Object.entries<Json>(properties)) {
+        if (!(schema.anyOf ?? [schema]).every(isBounded)) unbounded.push(`${record}.${member}`);
+      }
+    }
+    expect(unbounded).toEqual([]);
+  });
+
+  it('shows an example of every request and of every error, and each is good', () => {
+    const ajv = new Ajv2020({ strict: false });
+    formats.default(ajv);
+    ajv.addSchema({ $id: 'openapi', ...document });
+    const valid = (name: string, example: unknown) =>
+      ajv.validate({ $ref: `openapi#/components/schemas/${name}` }, example) ? null : ajv.errorsText();
+    for (const record of requestRecords.keys()) {
+      const { examples } = document.components.schemas[record];
+      expect([record, examples?.length > 0]).toEqual([record, true]);
+      for (const example of examples) {
+        expect([record, valid(record, example)]).toEqual([record, null]);
+        expect([record, requestRecords.get(record)!.zod.safeParse(example).success]).toEqual([record, true]);
+      }
+    }
+    for (const [name, response] of Object.entries<Json>(document.components.responses)) {
+      expect([name, valid('Error', response.content['application/json'].example)]).toEqual([name, null]);
+    }
+  });
+
+  it('refers to nothing that is not there, and leaves no schema without a type', () => {
+    for (const [name, schema] of schemas())
+      expect([name, schema.type ?? ((schema.anyOf ?? schema.oneOf) && 'any of')]).not.toContain(undefined);
+    for (const [reference] of JSON.stringify(document).matchAll(/#\/components\/\w+\/\w+/g)) {
+      const [, , kind, name] = reference.split('/');
+      expect([reference, name! in document.components[kind!]]).toEqual([reference, true]);
+    }
+  });
+});
+
+/** The world's service, its answers held against the OpenAPI document. */
+const checked = (method: string, path: string, ask?: Ask) => world.rest(method, path.slice('/v1'.length), ask);
+
+const pick = (from: Json, keys: string[]) =>
+  Object.fromEntries(keys.flatMap((key) => (key in from ? [[key, from[key]]] : [])));
+
+const isBounded = (schema: Json): boolean => {
+  if (schema.enum || 'const' in schema || ['boolean', 'null'].includes(schema.type)) return true;
+  if (schema.type === 'string') return schema.maxLength !== undefined || /^\^.*\}\$$/.test(schema.pattern ?? '');
+  if (schema.type === 'array') return schema.maxItems !== undefined;
+  if (schema.type === 'object') return Object.values(schema.properties).every(isBounded);
+  return schema.minimum !== undefined && schema.maximum !== undefined;
+};
+
+/** What an answer has that the record does not, lacks, has in another place, or has of another type. */
+function complaints(members: Members, value: Json, where: string): string[] {
+  if (value === null || typeof value !== 'object') return [`${where} is no record: ${JSON.stringify(value)}`];
+  const wanted = Object.keys(members).filter((key) => members[key]!.req !== false || key in value);
+  const keys = Object.keys(value);
+  if (keys.join() !== wanted.join()) return [`${where} has ${keys.join()} and should have ${wanted.join()}`];
+  return keys.flatMap((key) => misfit(members[key]!, value[key], `${where}.${key}`));
+}
+
+function misfit(member: Member, value: Json, where: string): string[] {
+  const { type, ref, items, nullable, mayNull } = member;
+  const wrong = [`${where} should be ${JSON.stringify(member)}, and is ${JSON.stringify(value)}`];
+  if (value === null) return nullable || mayNull || type === 'any' ? [] : wrong;
+  if (ref) return complaints(records[ref]!, value, where);
+  if (member.enum && !member.enum.includes(value)) return wrong;
+  if ('const' in member && member.const !== value) return wrong;
+  if (member.pattern && !new RegExp(String(member.pattern)).test(value)) return wrong;
+  if (type === 'array') {
+    return Array.isArray(value) ? value.flatMap((one, i) => misfit(items!, one, `${where}.${i}`)) : wrong;
+  }
+  if (type === 'integer') return Number.isSafeInteger(value) ? [] : wrong;
+  return type === 'any' || typeof value === type ? [] : wrong;
+}
+
+/** What the document says of a field otherwise than the specification. */
+function misfits(member: Member, schema: Json): string[] {
+  const types: string[] = [schema.type, schema.anyOf?.map((one: Json) => one.type)].flat(2).filter(Boolean);
+  if (member.type === 'any') return [];
+  const found: string[] = [];
+  if (types.includes('null') !== (member.nullable ?? false)) found.push(`null: ${types}`);
+  if (member.ref) {
+    if (schema.$ref !== `#/components/schemas/${member.ref}`) found.push(`ref: ${JSON.stringify(schema)}`);
+  } else if (!types.includes(member.type!)) found.push(`type: ${types}`);
+  if (member.items) found.push(...misfits(member.items, schema.items));
+  if (member.enum && member.enumComplete && member.enum.join() !== schema.enum?.join())
+    found.push(`enum: ${schema.enum}`);
+  for (const word of member.known ?? []) if (schema.enum && !schema.enum.includes(word)) found.push(`lacks ${word}`);
+  if ('const' in member && schema.const !== member.const) found.push(`const: ${schema.const}`);
+  return found;
+}

@@ -1,0 +1,29 @@
+// One of several processes that run what is due, on a clock that goes faster than the world's. It is there to be killed
+// (surfaces/scheduler.test.ts starts it).
+import { automations } from '#domain/automations/model.ts';
+import { dispatchDue } from '#domain/recurring/dispatch.ts';
+import { scheduledTasks } from '#domain/scheduled-tasks/model.ts';
+import { bindAddresses } from '#foundation/addresses.ts';
+import { setClock } from '#foundation/clock.ts';
+import { openDatabase } from '#foundation/database.ts';
+import type { DatabaseConnection } from '#foundation/embedded-database.ts';
+import { openLog } from '#foundation/log.ts';
+import { startScheduler } from '#surfaces/scheduler/surface.ts';
+
+export interface Orders {
+  connection: DatabaseConnection;
+  /** The clock shows `shows` when the machine's shows `at`, and goes so many times as fast. */
+  clock: { at: number; shows: number; speed: number };
+}
+
+const { connection, clock }: Orders = JSON.parse(process.argv[2]!);
+setClock(() => Math.floor(clock.shows + (Date.now() - clock.at) * clock.speed));
+const url = 'http://localhost:4000';
+bindAddresses({ baseHost: url, issuer: url, mcp: url, a2a: `${url}/a2a` });
+openDatabase({ connection, poolMax: 4 });
+const log = openLog({ level: 'error', destination: { write: (line) => process.stderr.write(line) } });
+async function run(): Promise<void> {
+  process.send?.('at work');
+  await dispatchDue([scheduledTasks, automations]);
+}
+startScheduler([{ name: 'run what is due', every: 20, run }], log);

@@ -1,0 +1,306 @@
+// Agents: the catalog they are made of, the built-in ones that are everywhere, and Alice's own.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { builtinAgents } from '#domain/agents/catalog.ts';
+import type { Organization } from '#domain/organizations/model.ts';
+import type { Person } from '#domain/people/model.ts';
+import { openWorld, present, type World } from '../world.ts';
+
+let world: World;
+let acme: Organization;
+let owner: Person;
+let alice: string;
+let mallory: string;
+
+beforeAll(async () => {
+  world = await openWorld();
+  owner = await world.person('Alice');
+  const stranger = await world.person('Mallory');
+  acme = await world.found(owner, 'Acme');
+  const globex = await world.found(stranger, 'Globex');
+  alice = await world.token(owner, acme);
+  mallory = await world.token(stranger, globex);
+});
+afterAll(() => world.close());
+
+const sandbox = { kind: 'existing', templateId: 'standard' };
+const right = { name: 'Smith', role: 'builder', harness: 'claude-code', model: 'claude-sonnet-4-5', sandbox };
+let made = 0;
+const create = (changes: object = {}, token = alice) =>
+  world.rest('POST', '/agents', { token, body: { ...right, name: `Smith ${++made}`, ...changes } });
+const change = (id: string, body: object, token = alice) => world.rest('PATCH', `/agents/${id}`, { token, body });
+const list = async (query = '', token = alice) => (await world.rest('GET', `/agents${query}`, { token })).body;
+const names = (page: { data: { name: string }[] }) => page.data.map(({ name }) => name);
+const builtinNames = builtinAgents.map(({ name }) => name);
+
+describe('GET /agents/catalog', () => {
+  it('200 · everything that an agent can be made of, and each built-in agent is made of that', async () => {
+    const { status, body } = await world.rest('GET', '/agents/catalog', { token: alice });
+    expect(status).toBe(200);
+    expect(Object.keys(body)).toEqual([
+      'roles',
+      'harnesses',
+      'builtinAgents',
+      'builtinSandboxTemplate',
+      'instanceTypes',
+    ]);
+    expect(body.roles.map(({ key }: { key: string }) => key)).toEqual([
+      'planner',
+      'builder',
+      'reviewer',
+      'qa',
+      'researcher',
+    ]);
+    expect(body.harnesses.at(-1)).toEqual({
+      id: 'shell',
+      label: 'Shell',
+      executable: true,
+      models: [{ id: 'none', label: 'No model' }],
+    });
+    expect(body.builtinSandboxTemplate).toEqual({
+      key: 'standard',
+      name: 'Standard',
+      dockerfile: expect.stringMatching(/^FROM /),
+    });
+    expect(body.instanceTypes[0]).toEqual({ id: 'lite', label: 'Lite', vcpu: 0.0625, memory: 256, disk: 2 });
+    for (const { key, sandboxTemplateKey, ...agent } of body.builtinAgents) {
+      const answer = await create({
+        ...agent,
+        name: `As ${key}`,
+        sandbox: { kind: 'existing', templateId: sandboxTemplateKey },
+      });
+      expect([key, answer.status]).toEqual([key, 201]);
+    }
+  });
+});
+
+describe('POST /agents', () => {
+  it('201 · creates an agent, with nothing where nothing was said', async () => {
+    const { status, body } = await create({ name: 'Plain' });
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      id: expect.stringMatching(/^agn_[0-9a-f]{32}$/),
+      orgId: acme.id,
+      name: 'Plain',
+      role: 'builder',
+      harness: 'claude-code',
+      model: 'claude-sonnet-4-5',
+      effort: null,
+      sandboxTemplateId: 'standard',
+      userPrompt: null,
+      skillRepos: [],
+      isBuiltin: false,
+      createdAt: present(),
+      updatedAt: present(),
+    });
+    expect((await world.rest('GET', `/agents/${body.id}`, { token: alice })).body).toEqual(body);
+  });
+
+  it('201 · takes each bound at its edge', async () => {
+    const edges = {
+      name: 'n'.repeat(120),
+      effort: 'high',
+      userPrompt: 'p'.repeat(20_000),
+      skillRepos: Array.from({ length: 20 }, (_, i) => `acme/skill-${i}`),
+    };
+    const { status, body } = await create(edges);
+    expect(status).toBe(201);
+    expect(body).toMatchObject(edges);
+  });
+
+  it.each([
+    ['name: is required', { name: undefined }],
+    ['name: must be at least 1 character.', { name: '' }],
+    ['name: must be at most 120 characters.', { name: 'n'.repeat(121) }],
+    ['role: must be one of "planner", "builder", "reviewer", "qa", "researcher".', { role: 'boss' }],
+    ['harness: must be one of "claude-code", "codex", "opencode", "shell".', { harness: 'vim' }],
+    ['model: is required', { model: undefined }],
+    ['model: must be one that codex runs: gpt-5.1-codex, gpt-5.1, gpt-5-mini.', { harness: 'codex' }],
+    ['model: must be one that claude-code runs', { model: 'gpt-5.1' }],
+    ['model: must be one that shell runs: none.', { harness: 'shell' }],
+    ['sandbox: is required', { sandbox: undefined }],
+    ['sandbox.kind: must be "existing".', { sandbox: { kind: 'new', templateId: 'standard' } }],
+    ['sandbox.templateId: is required', { sandbox: { kind: 'existing' } }],
+    ['sandbox.templateId: there is no such template', { sandbox: { kind: 'existing', templateId: 'tpl_1' } }],
+    ['effort: must be one of "low", "medium", "high".', { effort: 'extreme' }],
+    ['userPrompt: must be at most 20000 characters.', { userPrompt: 'p'.repeat(20_001) }],
+    ['skillRepos: must be at most 20 entries.', { skillRepos: Array(21).fill('acme/skill') }],
+    ['skillRepos.0: must be <owner>/<repo>.', { skillRepos: ['acme'] }],
+  ])('400 · %s', async (words, changes) => {
+    const { status, body } = await create(changes);
+    expect([status, body.code]).toEqual([400, 'invalid_request']);
+    expect(body.description).toContain(words);
+  });
+
+  it('409 · a name is taken once in an organization, whatever the case of its letters', async () => {
+    await create({ name: 'Unique' });
+    const again = await create({ name: 'UNIQUE' });
+    expect([again.status, again.body.description]).toEqual([
+      409,
+      'name: another agent of this organization is called "UNIQUE" already.',
+    ]);
+    expect((await create({ name: 'Unique' }, mallory)).status).toBe(201);
+  });
+
+  it('201 once, 409 for the rest · when ten ask for a name at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 10 }, () => create({ name: 'Race' })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)]);
+  });
+});
+
+describe('GET /agents', () => {
+  it('200 · one’s own newest first, then those that are built in, each once over all pages', async () => {
+    const petra = await world.person('Petra');
+    const pages = await world.found(petra, 'Pages');
+    const token = await world.token(petra, pages);
+    for (const name of ['First', 'Second', 'Third']) {
+      await create({ name }, token);
+      world.clock.turn(1_000);
+    }
+    const whole = await list('', token);
+    expect(whole.nextCursor).toBe(null);
+    expect(names(whole).slice(0, 3)).toEqual(['Third', 'Second', 'First']);
+    expect(names(whole).slice(3).sort()).toEqual([...builtinNames].sort());
+    expect(new Set(whole.data.map(({ orgId }: { orgId: string }) => orgId))).toEqual(new Set([pages.id]));
+
+    const read: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page: Awaited<ReturnType<typeof list>> = await list(`?limit=2${cursor && `&cursor=${cursor}`}`, token);
+      read.push(...names(page));
+      cursor = page.nextCursor;
+    }
+    expect(read).toEqual(names(whole));
+    const [first] = (await list('?limit=1', token)).data;
+    expect(await list(`?limit=1&cursor=${(await list('?limit=1', token)).nextCursor}`, mallory)).toMatchObject({
+      code: 'invalid_request',
+      description: expect.stringContaining('cursor: must be the nextCursor of this list'),
+    });
+    expect(first).toEqual((await world.rest('GET', `/agents/${first.id}`, { token })).body);
+  });
+
+  it.each([
+    ['limit=0', 'limit: must be at least 1.'],
+    ['limit=201', 'limit: must be at most 200.'],
+  ])('400 · %s', async (query, words) => {
+    const { status, body } = await world.rest('GET', `/agents?${query}`, { token: alice });
+    expect([status, body.description]).toEqual([400, words]);
+  });
+
+  it('403 · a project-bound token: agents belong to the whole organization', async () => {
+    const project = await world.rest('POST', '/projects', {
+      token: alice,
+      body: { name: 'Shop', repoFullName: 'acme/shop' },
+    });
+    const bound = await world.token(owner, acme, { projectId: project.body.id });
+    for (const path of ['/agents', '/agents/agn_builtin_builder']) {
+      expect((await world.rest('GET', path, { token: bound })).status).toBe(403);
+    }
+    expect((await world.rest('GET', '/agents/catalog', { token: bound })).status).toBe(200);
+  });
+});
+
+describe('a built-in agent', () => {
+  it('200 · is read by its id in every organization', async () => {
+    const { body: catalog } = await world.rest('GET', '/agents/catalog', { token: alice });
+    const { key, sandboxTemplateKey, ...entry } = catalog.builtinAgents[1];
+    const { body } = await world.rest('GET', '/agents/agn_builtin_builder', { token: alice });
+    expect(key).toBe('builder');
+    expect(body).toEqual({
+      ...entry,
+      id: 'agn_builtin_builder',
+      orgId: acme.id,
+      effort: null,
+      sandboxTemplateId: sandboxTemplateKey,
+      isBuiltin: true,
+      createdAt: Date.UTC(2026, 0, 1),
+      updatedAt: Date.UTC(2026, 0, 1),
+    });
+    expect((await list()).data).toContainEqual(body);
+    expect((await world.rest('GET', '/agents/agn_builtin_boss', { token: alice })).status).toBe(404);
+  });
+
+  it('409 · is neither changed nor deleted', async () => {
+    const words = 'This agent is built in and stays as it is: create one of your own with what you want changed.';
+    const changed = await change('agn_builtin_builder', { name: 'Mine' });
+    const deleted = await world.rest('DELETE', '/agents/agn_builtin_builder', { token: alice });
+    for (const { status, body } of [changed, deleted]) expect([status, body.description]).toEqual([409, words]);
+  });
+});
+
+describe('PATCH /agents/{agentId}', () => {
+  it('200 · changes what is named, clears with null, and leaves the rest', async () => {
+    const { body: agent } = await create({ effort: 'low', userPrompt: 'Hurry.' });
+    world.clock.turn(5_000);
+    const { status, body } = await change(agent.id, {
+      name: 'Renamed',
+      role: 'qa',
+      harness: 'codex',
+      model: 'gpt-5.1',
+      effort: null,
+      userPrompt: null,
+      skillRepos: ['acme/skills'],
+      sandbox,
+    });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      ...agent,
+      name: 'Renamed',
+      role: 'qa',
+      harness: 'codex',
+      model: 'gpt-5.1',
+      effort: null,
+      userPrompt: null,
+      skillRepos: ['acme/skills'],
+      updatedAt: present(),
+    });
+    expect((await change(agent.id, {})).body).toEqual(body);
+  });
+
+  it('400 · a harness alone that does not run the model the agent has', async () => {
+    const { body: agent } = await create();
+    const { status, body } = await change(agent.id, { harness: 'shell' });
+    expect([status, body.description]).toEqual([400, 'model: must be one that shell runs: none.']);
+    expect((await world.rest('GET', `/agents/${agent.id}`, { token: alice })).body).toEqual(agent);
+  });
+
+  it('harness and model that two change at once fit each other in the end', async () => {
+    const { body: agent } = await create({ harness: 'opencode', model: 'claude-opus-4-5' });
+    const answers = await Promise.all([
+      change(agent.id, { harness: 'claude-code' }),
+      change(agent.id, { model: 'gpt-5.1' }),
+    ]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+  });
+
+  it('409 · a name that another agent has', async () => {
+    const [{ body: one }, { body: other }] = [await create(), await create()];
+    expect((await change(one.id, { name: other.name })).status).toBe(409);
+    expect((await change(one.id, { name: one.name.toUpperCase() })).body.name).toBe(one.name.toUpperCase());
+  });
+
+  it('404 · another organization’s, and it stays as it was', async () => {
+    const { body: agent } = await create();
+    expect((await change(agent.id, { name: 'Mine' }, mallory)).status).toBe(404);
+    expect((await world.rest('DELETE', `/agents/${agent.id}`, { token: mallory })).status).toBe(404);
+    expect((await world.rest('GET', `/agents/${agent.id}`, { token: mallory })).status).toBe(404);
+    expect((await world.rest('GET', `/agents/${agent.id}`, { token: alice })).body).toEqual(agent);
+  });
+});
+
+describe('DELETE /agents/{agentId}', () => {
+  it('200 once, 404 after, and the name is free again', async () => {
+    const { body: agent } = await create();
+    const gone = await world.rest('DELETE', `/agents/${agent.id}`, { token: alice });
+    expect([gone.status, gone.body]).toEqual([200, { ok: true, id: agent.id }]);
+    expect((await world.rest('DELETE', `/agents/${agent.id}`, { token: alice })).status).toBe(404);
+    expect((await create({ name: agent.name })).status).toBe(201);
+  });
+});
+
+it('over GraphQL an agent has its organization, and a word of no catalog is refused', async () => {
+  const document = `mutation ($input: CreateAgentRequest!) { createAgent(input: $input) { name organization { name } } }`;
+  const ask = (input: object) => world.graphql(document, { token: alice, variables: { input } });
+  const { body } = await ask({ ...right, name: 'Graphed' });
+  expect(body.data).toEqual({ createAgent: { name: 'Graphed', organization: { name: 'Acme' } } });
+  const refused = (await ask({ ...right, name: 'Wrong', harness: 'vim' })).body;
+  expect(refused.errors[0].extensions.problem).toMatchObject({ code: 'invalid_request' });
+});

@@ -1,0 +1,408 @@
+// Artifacts: proof of work, found by issue, project and sandbox, and downloaded from a signed address that any browser may
+// open and no page can act from.
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { storeContent, sweepArtifacts } from '#domain/artifacts/content.ts';
+import { Artifact } from '#domain/artifacts/model.ts';
+import { days, hours, minutes } from '#foundation/clock.ts';
+import { newId } from '#foundation/ids.ts';
+import { folderStorage, openStorage } from '#foundation/storage.ts';
+import { leaveArtifact, type Place, startSandbox } from '../runtime-records.ts';
+import { openWorld, present, type World } from '../world.ts';
+
+let world: World;
+/** What the log has called a fault of ours. */
+const faults: string[] = [];
+let folder: string;
+let alice: string;
+let bound: string;
+let shop: Place;
+let other: Place;
+let foreign: Place;
+
+beforeAll(async () => {
+  world = await openWorld({ log: (line) => line.includes('"msg":"fault"') && faults.push(line) });
+  folder = mkdtempSync(path.join(tmpdir(), 'aep-artifacts-'));
+  openStorage(folderStorage(folder));
+  const [owner, stranger] = [await world.person('Alice'), await world.person('Mallory')];
+  const acme = await world.found(owner, 'Acme');
+  const globex = await world.found(stranger, 'Globex');
+  alice = await world.token(owner, acme);
+  const project = async (name: string, token: string) =>
+    (await world.rest('POST', '/projects', { token, body: { name, repoFullName: `acme/${name}` } })).body.id;
+  shop = { orgId: acme.id, projectId: await project('shop', alice) };
+  other = { orgId: acme.id, projectId: await project('other', alice) };
+  foreign = { orgId: globex.id, projectId: await project('foreign', await world.token(stranger, globex)) };
+  bound = await world.token(owner, acme, { projectId: shop.projectId });
+});
+afterAll(async () => {
+  await world.close();
+  rmSync(folder, { recursive: true });
+});
+
+const get = (route: string, token = alice) => world.rest('GET', `/artifacts${route}`, { token });
+const ids = async (query: string, token = alice): Promise<string[]> =>
+  (await get(query, token)).body.data.map(({ id }: { id: string }) => id);
+const sorted = (...artifacts: Artifact[]) => artifacts.map(({ id }) => id).sort();
+/** The signed address of an artifact, as a path. */
+const addressOf = async ({ id }: Artifact): Promise<string> => (await get(`/${id}`)).body.url.slice(world.url.length);
+const download = async (artifact: Artifact, headers: Record<string, string> = {}, method = 'GET') =>
+  world.request(method, await addressOf(artifact), { headers });
+const files = () =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    statSync(path.join(folder, name)).isFile(),
+  );
+
+describe('GET /artifacts', () => {
+  it('200 · newest first, with every field, as GET by id shows it', async () => {
+    const older = await leaveArtifact(shop, 'old');
+    world.clock.turn(1);
+    const sandbox = await startSandbox(shop);
+    const more = {
+      issueId: 'WEB-12',
+      sessionId: 'abc',
+      sandboxId: sandbox.id,
+      kind: 'trace' as const,
+      contentType: 'application/zip',
+      caption: 'The cart, filled',
+      criterion: 'The cart survives a reload',
+      criterionPassed: true,
+      traceViewerUrl: 'https://trace.example/?trace=1',
+    };
+    const newer = await leaveArtifact(shop, 'zipped', more);
+    const { status, body } = await get('?limit=2');
+    expect(status).toBe(200);
+    expect(body.data[1].id).toBe(older.id);
+    const shown = {
+      id: newer.id,
+      projectId: shop.projectId,
+      role: 'qa',
+      sizeBytes: 6,
+      createdAt: new Date(present()).toISOString(),
+      expiresAt: new Date(present() + days(90)).toISOString(),
+      url: expect.stringMatching(
+        new RegExp(`^${world.url}/artifacts/${newer.id}/content\\?expires=\\d+&signature=[\\w-]{43}$`),
+      ),
+      ...more,
+    };
+    expect(body.data[0]).toEqual(shown);
+    expect((await get(`/${newer.id}`)).body).toEqual(shown);
+  });
+
+  it('200 · filters by issue, project and sandbox, alone and together, page by page', async () => {
+    const sandbox = await startSandbox(other);
+    const [one, two, three] = [
+      await leaveArtifact(shop, '1', { issueId: 'WEB-7' }),
+      await leaveArtifact(other, '2', { issueId: 'WEB-7', sandboxId: sandbox.id }),
+      await leaveArtifact(other, '3', { sandboxId: sandbox.id }),
+    ];
+    expect((await ids('?issueId=WEB-7')).sort()).toEqual(sorted(one, two));
+    expect((await ids(`?projectId=${other.projectId}`)).sort()).toEqual(sorted(two, three));
+    expect((await ids(`?sandboxId=${sandbox.id}`)).sort()).toEqual(sorted(two, three));
+    expect(await ids(`?sandboxId=${sandbox.id}&issueId=WEB-7`)).toEqual([two.id]);
+    expect(await ids(`?sandboxId=${sandbox.id}&projectId=${shop.projectId}`)).toEqual([]);
+    const first = (await get(`?sandboxId=${sandbox.id}&limit=1`)).body;
+    const second = (await get(`?sandboxId=${sandbox.id}&limit=1&cursor=${first.nextCursor}`)).body;
+    expect([first.data[0].id, second.data[0].id].sort()).toEqual(sorted(two, three));
+    expect(second.nextCursor).toBe(null);
+    expect((await get(`?limit=1&cursor=${first.nextCursor}`)).status).toBe(400);
+  });
+
+  it('200 · a bound token sees its own project’s; a project or a sandbox that is out of reach has none', async () => {
+    const [ours, theirs] = [await leaveArtifact(shop, 'ours'), await leaveArtifact(other, 'theirs')];
+    const elsewhere = await leaveArtifact(foreign, 'x', { sandboxId: (await startSandbox(foreign)).id });
+    const mine = await ids('', bound);
+    expect([mine.includes(ours.id), mine.includes(theirs.id)]).toEqual([true, false]);
+    for (const [query, token] of [
+      [`projectId=${other.projectId}`, bound],
+      [`projectId=${foreign.projectId}`, alice],
+      [`sandboxId=${elsewhere.sandboxId}`, alice],
+      ['projectId=prj_none', alice],
+    ]) {
+      expect((await get(`?${query}`, token)).body).toEqual({ data: [], nextCursor: null });
+    }
+    const unknown = await get('/art_none');
+    expect(unknown.status).toBe(404);
+    for (const answer of [await get(`/${elsewhere.id}`), await get(`/${theirs.id}`, bound)]) {
+      expect([answer.status, answer.body]).toEqual([404, unknown.body]);
+    }
+  });
+
+  it.each([
+    ['limit=0', 'limit: must be at least 1.'],
+    ['limit=2001', 'limit: must be at most 2000.'],
+    [`sandboxId=${'s'.repeat(201)}`, 'sandboxId: must be at most 200 characters.'],
+  ])('400 · %s', async (query, words) => {
+    const { status, body } = await get(`?${query}`);
+    expect([status, body.description]).toEqual([400, words]);
+  });
+
+  it('200 · takes each bound at its edge', async () => {
+    for (const limit of [1, 2_000]) expect((await get(`?limit=${limit}`)).status).toBe(200);
+  });
+
+  it('404 · one that has expired is gone, to the millisecond', async () => {
+    const artifact = await leaveArtifact(shop, 'soon', { expiresAt: present() + 10 });
+    const address = await addressOf(artifact);
+    world.clock.turn(9);
+    expect([(await get(`/${artifact.id}`)).status, (await ids('')).includes(artifact.id)]).toEqual([200, true]);
+    world.clock.turn(1);
+    expect([(await get(`/${artifact.id}`)).status, (await ids('')).includes(artifact.id)]).toEqual([404, false]);
+    expect((await world.request('GET', address)).status).toBe(404);
+  });
+});
+
+describe('a signed address', () => {
+  it('is the same for a quarter of an hour, so that a poller’s record has not changed', async () => {
+    const artifact = await leaveArtifact(shop, 'x');
+    world.clock.turn(minutes(15) - (present() % minutes(15)));
+    const first = await get(`/${artifact.id}`);
+    world.clock.turn(minutes(15) - 1);
+    const again = await world.rest('GET', `/artifacts/${artifact.id}`, {
+      token: alice,
+      headers: { 'if-none-match': first.headers.get('etag')! },
+    });
+    expect(again.status).toBe(304);
+    world.clock.turn(1);
+    expect((await get(`/${artifact.id}`)).body.url).not.toBe(first.body.url);
+  });
+
+  it('200 · is good for an hour and a quarter at most, then 403', async () => {
+    const artifact = await leaveArtifact(shop, 'x');
+    world.clock.turn(minutes(15) - (present() % minutes(15)));
+    const address = await addressOf(artifact);
+    world.clock.turn(hours(1) + minutes(15) - 1);
+    expect((await world.request('GET', address)).status).toBe(200);
+    world.clock.turn(1);
+    const { status, body } = await world.request('GET', address);
+    expect([status, body.code]).toEqual([403, 'forbidden']);
+  });
+
+  it('403 · made up, altered, of another artifact, or without its parts; nobody learns what there is', async () => {
+    const [artifact, second] = [await leaveArtifact(shop, 'x'), await leaveArtifact(shop, 'y')];
+    const address = await addressOf(artifact);
+    const [bare, query] = address.split('?') as [string, string];
+    const refused = await world.request('GET', `/artifacts/art_none/content?${query}`);
+    expect([refused.status, refused.headers.get('cache-control')]).toEqual([403, 'no-store']);
+    for (const other of [
+      bare,
+      `${bare}?expires=${present() + hours(1)}`,
+      `${bare}?${query.replace(/expires=\d+/, `expires=${present() + days(9)}`)}`,
+      `${bare}?${query.slice(0, -5)}AAAAA`,
+      `${bare}?${query}AAAA`,
+      `/artifacts/${second.id}/content?${query}`,
+    ]) {
+      const { status, body } = await world.request('GET', other, { token: alice });
+      expect([status, body]).toEqual([403, refused.body]);
+    }
+  });
+
+  it('405 · anything but reading', async () => {
+    const answer = await download(await leaveArtifact(shop, 'x'), {}, 'DELETE');
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  });
+});
+
+describe('GET /artifacts/{artifactId}/content', () => {
+  it('200 · the bytes, as they came', async () => {
+    const bytes = Buffer.from(Array.from({ length: 100_000 }, (_, i) => i % 251));
+    const artifact = await leaveArtifact(shop, bytes, { contentType: 'image/png', kind: 'screenshot' });
+    const response = await fetch(world.url + (await addressOf(artifact)));
+    expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true);
+    const { 'x-request-id': _, date, connection, 'keep-alive': __, ...headers } = Object.fromEntries(response.headers);
+    expect(headers).toEqual({
+      'accept-ranges': 'bytes',
+      'access-control-allow-origin': '*',
+      'cache-control': expect.stringMatching(/^private, max-age=\d{4}, immutable$/),
+      'content-disposition': `inline; filename="screenshot-${artifact.id}.png"`,
+      'content-length': '100000',
+      'content-security-policy': "default-src 'none'; sandbox",
+      'content-type': 'image/png',
+      etag: `"${artifact.contentKey}"`,
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+    });
+  });
+
+  it.each([
+    ['text/html', 'application/octet-stream', 'attachment', 'html'],
+    ['TEXT/HTML; charset=utf-8', 'application/octet-stream', 'attachment', 'html'],
+    ['image/svg+xml', 'application/octet-stream', 'attachment', 'svg'],
+    ['application/xhtml+xml', 'application/octet-stream', 'attachment', 'bin'],
+    ['application/pdf', 'application/octet-stream', 'attachment', 'pdf'],
+    ['application/javascript', 'application/octet-stream', 'attachment', 'bin'],
+    ['application/json', 'application/octet-stream', 'attachment', 'json'],
+    ['constructor', 'application/octet-stream', 'attachment', 'bin'],
+    ['image/png\r\nset-cookie: a=b', 'application/octet-stream', 'attachment', 'bin'],
+    ['', 'application/octet-stream', 'attachment', 'bin'],
+    ['text/plain; charset=utf-7', 'text/plain; charset=utf-8', 'inline', 'txt'],
+    ['Image/JPEG', 'image/jpeg', 'inline', 'jpg'],
+    ['video/mp4; codecs=avc1', 'video/mp4', 'inline', 'mp4'],
+  ])('%j is handed out as %s, %s', async (contentType, type, way, extension) => {
+    const artifact = await leaveArtifact(shop, '<script>alert(1)</script>', { contentType });
+    const { headers } = await download(artifact);
+    expect([headers.get('content-type'), headers.get('content-disposition')]).toEqual([
+      type,
+      `${way}; filename="log-${artifact.id}.${extension}"`,
+    ]);
+    expect(headers.get('content-security-policy')).toBe("default-src 'none'; sandbox");
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('set-cookie')).toBe(null);
+  });
+
+  it.each([
+    ['bytes=0-0', '0', '0-0'],
+    ['bytes=2-4', '234', '2-4'],
+    ['bytes=7-', '789', '7-9'],
+    ['bytes=7-99', '789', '7-9'],
+    ['bytes=-3', '789', '7-9'],
+    ['bytes=-99', '0123456789', '0-9'],
+    ['bytes= 2 - 4 ', '234', '2-4'],
+  ])('206 · %s', async (range, content, shown) => {
+    const artifact = await leaveArtifact(shop, '0123456789');
+    const { status, body, headers } = await download(artifact, { range });
+    expect([status, body, headers.get('content-range'), headers.get('content-length')]).toEqual([
+      206,
+      content,
+      `bytes ${shown}/10`,
+      String(content.length),
+    ]);
+  });
+
+  it.each(['bytes=10-', 'bytes=10-20', 'bytes=-0'])('416 · %s', async (range) => {
+    const { status, headers, body } = await download(await leaveArtifact(shop, '0123456789'), { range });
+    expect([status, headers.get('content-range'), body]).toEqual([416, 'bytes */10', '']);
+  });
+
+  it.each([
+    'bytes=4-2',
+    'bytes=a-b',
+    'bytes=-',
+    'bytes=0-1,4-5',
+    'lines=0-1',
+    'bytes=0x1-2',
+    `bytes=${'9'.repeat(16)}-`,
+  ])('200 · %s is no range that is served: the whole', async (range) => {
+    const { status, body } = await download(await leaveArtifact(shop, '0123456789'), { range });
+    expect([status, body]).toEqual([200, '0123456789']);
+  });
+
+  it('a range counts only of the content that one has begun to load (If-Range)', async () => {
+    const artifact = await leaveArtifact(shop, '0123456789');
+    const etag = `"${artifact.contentKey}"`;
+    const part = (condition: string) => download(artifact, { range: 'bytes=2-4', 'if-range': condition });
+    expect((await part(etag)).body).toBe('234');
+    for (const other of ['"other"', `W/${etag}`, 'Sat, 21 Nov 2026 09:00:00 GMT']) {
+      expect((await part(other)).status).toBe(200);
+    }
+  });
+
+  it('304 · who has it already pays nothing', async () => {
+    const artifact = await leaveArtifact(shop, '0123456789');
+    const etag = `"${artifact.contentKey}"`;
+    for (const known of [etag, `W/${etag}`, `"a", ${etag}`, '*']) {
+      const { status, body } = await download(artifact, { 'if-none-match': known, range: 'bytes=0-1' });
+      expect([status, body]).toEqual([304, '']);
+    }
+    expect((await download(artifact, { 'if-none-match': '"a"' })).status).toBe(200);
+  });
+
+  it('HEAD · the size without the content, and no range', async () => {
+    const { status, headers, body } = await download(
+      await leaveArtifact(shop, '0123456789'),
+      { range: 'bytes=2-4' },
+      'HEAD',
+    );
+    expect([status, headers.get('content-length'), body]).toEqual([200, '10', '']);
+  });
+
+  it('200 · nothing at all is a content too', async () => {
+    const artifact = await leaveArtifact(shop, '');
+    expect([(await download(artifact)).status, (await download(artifact)).body]).toEqual([200, '']);
+    expect((await download(artifact, { range: 'bytes=0-' })).status).toBe(416);
+    expect((await download(artifact, { range: 'bytes=-1' })).status).toBe(416);
+  });
+
+  it('who leaves half way leaves no open file and no fault behind', async () => {
+    const artifact = await leaveArtifact(shop, Buffer.alloc(20_000_000));
+    const leaving = new AbortController();
+    const response = await fetch(world.url + (await addressOf(artifact)), { signal: leaving.signal });
+    const reader = response.body!.getReader();
+    await reader.read();
+    leaving.abort();
+    await expect(reader.read()).rejects.toThrow();
+    expect((await download(artifact, { range: 'bytes=0-0' })).status).toBe(206);
+    expect(faults).toEqual([]);
+  });
+
+  it('404 · when the storage has lost it', async () => {
+    const artifact = await leaveArtifact(shop, 'x');
+    const { key } = await storeContent([] as never);
+    rmSync(path.join(folder, key.slice(-2), key));
+    await world.knex('artifacts').where({ id: artifact.id }).update({ contentKey: key, sizeBytes: 0 });
+    expect((await download(artifact)).body.description).toBe('No such content.');
+  });
+});
+
+describe('what nobody has any more', () => {
+  it('is removed: expired artifacts, contents of deleted projects, uploads that broke off', async () => {
+    await world.knex('artifacts').delete();
+    world.clock.turn(days(2));
+    await sweepArtifacts();
+    expect(files()).toEqual([]);
+
+    const project = await world.rest('POST', '/projects', {
+      token: alice,
+      body: { name: 'Short', repoFullName: 'acme/short' },
+    });
+    const short: Place = { orgId: shop.orgId, projectId: project.body.id };
+    const kept = await leaveArtifact(shop, 'kept');
+    await leaveArtifact(shop, 'expired', { expiresAt: present() + hours(1) });
+    await leaveArtifact(short, 'deleted');
+    async function* broken() {
+      yield Buffer.from('half');
+      throw new Error('the line went dead');
+    }
+    await expect(storeContent(broken())).rejects.toThrow('the line went dead');
+    await storeContent([Buffer.from('nobody’s')] as never);
+    await world.rest('DELETE', `/projects/${short.projectId}`, { token: alice });
+    const contents = async () => (await world.knex('storedContents')).length;
+    expect([files().length, await contents()]).toEqual([4, 5]);
+
+    world.clock.turn(days(1) - 1);
+    await sweepArtifacts();
+    expect([files().length, await contents(), (await world.knex('artifacts')).length]).toEqual([4, 5, 1]);
+    world.clock.turn(1);
+    await Promise.all([sweepArtifacts(), sweepArtifacts()]);
+    expect([files(), await contents()]).toEqual([[path.join(kept.contentKey.slice(-2), kept.contentKey)], 1]);
+    expect((await download(kept)).body).toBe('kept');
+  });
+
+  it('a content belongs to one artifact, and one that was swept to none', async () => {
+    const artifact = await leaveArtifact(shop, 'x');
+    const again = { ...artifact, id: newId('artifact') };
+    await expect(Artifact.query().insert(again)).rejects.toThrow('artifacts_content');
+    await expect(Artifact.query().insert({ ...again, contentKey: 'cnt_none' })).rejects.toThrow('foreign key');
+  });
+});
+
+it('over GraphQL artifacts, projects and sandboxes lead to each other', async () => {
+  const sandbox = await startSandbox(other);
+  for (let i = 0; i < 21; i++) await leaveArtifact(other, `${i}`, { sandboxId: sandbox.id });
+  const query = `{
+    sandbox(sandboxId: "${sandbox.id}") { sandbox { artifacts { url sandbox { sandboxId } project { name } } } }
+    projects { data { name artifacts { id } } }
+  }`;
+  const { data, errors } = (await world.graphql(query, { token: alice })).body;
+  expect(errors).toBe(undefined);
+  const { artifacts } = data.sandbox.sandbox;
+  expect(artifacts.length).toBe(20);
+  expect(artifacts[0]).toMatchObject({ sandbox: { sandboxId: sandbox.id }, project: { name: 'other' } });
+  const of = (name: string, body: typeof data) =>
+    body.projects.data.find((project: { name: string }) => project.name === name).artifacts.length;
+  expect(of('other', data)).toBe(20);
+  const bounded = await world.graphql('{ projects { data { name artifacts { id } } } }', { token: bound });
+  expect([of('other', bounded.body.data), of('shop', bounded.body.data) > 0]).toEqual([0, true]);
+});

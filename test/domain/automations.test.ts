@@ -1,0 +1,159 @@
+// Automations are scheduled tasks by another name (specification): what is told in scheduled-tasks.test.ts holds for them too.
+// Here: their own names, and that the two kinds don't mix.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { automations } from '#domain/automations/model.ts';
+import type { Organization } from '#domain/organizations/model.ts';
+import type { Person } from '#domain/people/model.ts';
+import { dispatchDue } from '#domain/recurring/dispatch.ts';
+import { scheduledTasks } from '#domain/scheduled-tasks/model.ts';
+import { days } from '#foundation/clock.ts';
+import { openWorld, present, type World } from '../world.ts';
+
+let world: World;
+let owner: Person;
+let acme: Organization;
+let alice: string;
+let mallory: string;
+let projectId: string;
+
+beforeAll(async () => {
+  world = await openWorld();
+  owner = await world.person('Alice');
+  const stranger = await world.person('Mallory');
+  acme = await world.found(owner, 'Acme');
+  alice = await world.token(owner, acme);
+  mallory = await world.token(stranger, await world.found(stranger, 'Globex'));
+  const body = { name: '7 Seas', repoFullName: 'acme/seas' };
+  projectId = (await world.rest('POST', '/projects', { token: alice, body })).body.id;
+});
+afterAll(() => world.close());
+
+const trigger = { kind: 'schedule', schedule: { interval: 'monthly', time: '18:00', timezone: 'UTC', dayOfMonth: 31 } };
+const create = async (more: object = {}) => {
+  const body = { projectId, name: 'Month’s end', prompt: 'Close the books.', triggers: [trigger], ...more };
+  return world.rest('POST', '/automations', { token: alice, body });
+};
+const get = async (id: string) => (await world.rest('GET', `/automations/${id}`, { token: alice })).body;
+const runs = async (id: string) => (await world.rest('GET', `/automations/${id}/runs`, { token: alice })).body.data;
+
+describe('an automation', () => {
+  it('201, 200 · is created, read, listed, changed and deleted by its own paths', async () => {
+    const { status, body: created } = await create();
+    expect(status).toBe(201);
+    expect(created).toEqual({
+      id: expect.stringMatching(/^aut_[0-9a-f]{32}$/),
+      orgId: acme.id,
+      projectId,
+      name: 'Month’s end',
+      prompt: 'Close the books.',
+      templateKey: null,
+      triggers: [trigger],
+      labels: [],
+      skipIfPreviousOpen: false,
+      enabled: true,
+      nextRunAt: Date.UTC(2026, 10, 30, 18),
+      lastRunAt: null,
+      createdAt: present(),
+      updatedAt: present(),
+    });
+    const list = await world.rest('GET', `/automations?projectId=${projectId}`, { token: alice });
+    expect(list.body).toEqual({ data: [created], nextCursor: null });
+    const changed = await world.rest('PATCH', `/automations/${created.id}`, { token: alice, body: { enabled: false } });
+    expect(changed.body).toEqual({ ...created, enabled: false, nextRunAt: null });
+    expect(await get(created.id)).toEqual(changed.body);
+    const deleted = await world.rest('DELETE', `/automations/${created.id}`, { token: alice });
+    expect([deleted.status, deleted.body]).toEqual([200, { ok: true, id: created.id }]);
+    expect((await world.rest('GET', `/automations/${created.id}`, { token: alice })).status).toBe(404);
+  });
+
+  it('200 · is run by hand and by its schedule, with its own run records', async () => {
+    const { body: created } = await create();
+    const { status, body: started } = await world.rest('POST', `/automations/${created.id}/run`, { token: alice });
+    expect([status, started]).toEqual([
+      200,
+      { ok: true, runId: started.runId, issueId: expect.stringMatching(/^iss_/), status: 'dispatching' },
+    ]);
+    world.clock.turn(created.nextRunAt - present());
+    await dispatchDue([scheduledTasks, automations]);
+    const [scheduled, manual, ...more] = await runs(created.id);
+    expect(more).toEqual([]);
+    expect(manual).toMatchObject({ id: started.runId, kind: 'manual' });
+    expect(scheduled).toEqual({
+      id: expect.stringMatching(/^run_/),
+      automationId: created.id,
+      projectId,
+      scheduledFor: created.nextRunAt,
+      kind: 'scheduled',
+      status: 'dispatching',
+      issueId: expect.stringMatching(/^iss_/),
+      issueUrl: `${world.url}/console/issues/${scheduled.issueId}`,
+      reason: null,
+      lastError: null,
+      createdAt: present(),
+      updatedAt: present(),
+      missionProgress: null,
+      missionActivity: null,
+      missionCostUsd: 0,
+      missionTitle: 'Month’s end',
+    });
+    expect((await get(created.id)).nextRunAt).toBe(Date.UTC(2026, 11, 31, 18));
+    const query = `{ automation(automationId: "${created.id}") {
+      upcoming(count: 3) project { name automations { name } } runs { automation { name } issue { key } } } }`;
+    const { automation } = (await world.graphql(query, { token: alice })).body.data;
+    expect(automation).toEqual({
+      upcoming: [Date.UTC(2026, 11, 31, 18), Date.UTC(2027, 0, 31, 18), Date.UTC(2027, 1, 28, 18)],
+      project: { name: '7 Seas', automations: [{ name: 'Month’s end' }] },
+      runs: [2, 1].map((n) => ({ automation: { name: 'Month’s end' }, issue: { key: `P7SEAS-${n}` } })),
+    });
+  });
+
+  it('200 · has the same templates', async () => {
+    const templates = async (path: string) => (await world.rest('GET', `${path}/templates`, { token: alice })).body;
+    expect(await templates('/automations')).toEqual(await templates('/scheduled-tasks'));
+  });
+
+  it('404 · is no scheduled task, and the reverse', async () => {
+    const { body: automation } = await create();
+    const body = { projectId, name: 'Task', prompt: 'Do it.', triggers: [trigger] };
+    const { body: task } = await world.rest('POST', '/scheduled-tasks', { token: alice, body });
+    for (const path of [`/scheduled-tasks/${automation.id}`, `/automations/${task.id}`]) {
+      for (const [method, below] of [
+        ['GET', ''],
+        ['DELETE', ''],
+        ['GET', '/runs'],
+        ['POST', '/run'],
+      ]) {
+        expect((await world.rest(method!, path + below, { token: alice })).status).toBe(404);
+      }
+    }
+    await world.rest('POST', `/scheduled-tasks/${task.id}/run`, { token: alice });
+    expect(await runs(automation.id)).toEqual([]);
+  });
+
+  it('403 · asks for scopes of its own', async () => {
+    const { body: created } = await create();
+    const scopes = ['scheduled-tasks:read', 'scheduled-tasks:write', 'automations:read'];
+    const token = await world.token(owner, acme, { scopes });
+    expect((await world.rest('GET', `/automations/${created.id}`, { token })).status).toBe(200);
+    const { body: refusal } = await world.rest('DELETE', `/automations/${created.id}`, { token });
+    expect(refusal.description).toContain('missing-scope:automations:write');
+    const run = await world.rest('POST', `/automations/${created.id}/run`, { token });
+    expect(run.body.description).toContain('missing-scope:missions:run');
+  });
+
+  it('404 or empty · for a stranger', async () => {
+    const { body: created } = await create();
+    expect((await world.rest('GET', `/automations/${created.id}`, { token: mallory })).status).toBe(404);
+    expect((await world.rest('GET', `/automations?projectId=${projectId}`, { token: mallory })).body.data).toEqual([]);
+  });
+
+  it('is skipped while its previous run is open, when it minds', async () => {
+    const daily = { kind: 'schedule', schedule: { interval: 'daily', time: '18:00', timezone: 'UTC' } };
+    const { body: created } = await create({ skipIfPreviousOpen: true, triggers: [daily] });
+    world.clock.turn(created.nextRunAt - present());
+    await dispatchDue([automations]);
+    world.clock.turn(days(1));
+    await dispatchDue([automations]);
+    expect(await runs(created.id)).toMatchObject([{ status: 'skipped' }, { status: 'dispatching' }]);
+  });
+});

@@ -1,0 +1,199 @@
+// Preview environments: listed, read, and destroyed on request; who can't reach the project sees none of it.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Environment, environmentStatuses, statusesBefore } from '#domain/environments/model.ts';
+import { days } from '#foundation/clock.ts';
+import { openEnvironment, type Place } from '../runtime-records.ts';
+import { openWorld, present, type World } from '../world.ts';
+
+let world: World;
+let alice: string;
+let viewer: string;
+let bound: string;
+let shop: Place;
+let other: Place;
+let foreign: Place;
+
+beforeAll(async () => {
+  world = await openWorld();
+  const [owner, dave, stranger] = [
+    await world.person('Alice'),
+    await world.person('Dave'),
+    await world.person('Mallory'),
+  ];
+  const acme = await world.found(owner, 'Acme');
+  const globex = await world.found(stranger, 'Globex');
+  await world.join(acme, dave, 'viewer');
+  [alice, viewer] = [await world.token(owner, acme), await world.token(dave, acme)];
+  const project = async (name: string, token: string) =>
+    (await world.rest('POST', '/projects', { token, body: { name, repoFullName: `acme/${name}` } })).body.id;
+  shop = { orgId: acme.id, projectId: await project('shop', alice) };
+  other = { orgId: acme.id, projectId: await project('other', alice) };
+  foreign = { orgId: globex.id, projectId: await project('foreign', await world.token(stranger, globex)) };
+  bound = await world.token(owner, acme, { projectId: shop.projectId });
+});
+afterAll(() => world.close());
+
+const get = (path: string, token = alice) => world.rest('GET', `/environments${path}`, { token });
+const ids = async (query: string, token = alice): Promise<string[]> =>
+  (await get(query, token)).body.data.map(({ environmentId }: { environmentId: string }) => environmentId);
+const destroy = ({ id }: Pick<Environment, 'id'>, token = alice) =>
+  world.rest('DELETE', `/environments/${id}`, { token });
+const statusOf = async ({ id }: Environment) => (await get(`/${id}`)).body.environment.status;
+
+const inStatus = (status: Environment['status']) =>
+  openEnvironment(shop, { status, ...(status === 'destroyed' && { destroyedAt: present() }) });
+
+describe('GET /environments', () => {
+  it('200 · newest first, with every field, as GET by id shows it', async () => {
+    const older = await openEnvironment(shop);
+    world.clock.turn(1);
+    const more = { issueId: 'WEB-12', prNumber: 34, workerName: 'shop-pr-34', expiresAt: present() + days(1) };
+    const newer = await openEnvironment(shop, more);
+    const { status, body } = await get('?limit=2');
+    expect(status).toBe(200);
+    expect(body.data[1].environmentId).toBe(older.id);
+    const shown = {
+      environmentId: newer.id,
+      projectId: shop.projectId,
+      status: 'active',
+      createdAt: present(),
+      destroyedAt: null,
+      ...more,
+    };
+    expect(body.data[0]).toEqual(shown);
+    expect((await get(`/${newer.id}`)).body).toEqual({ environment: shown });
+  });
+
+  it('200 · filters by issue, project and status, alone and together, page by page', async () => {
+    const [one, two, three] = [
+      await openEnvironment(shop, { issueId: 'WEB-7' }),
+      await openEnvironment(other, { issueId: 'WEB-7', status: 'failed' }),
+      await openEnvironment(other, { issueId: 'WEB-8' }),
+    ];
+    expect((await ids('?issueId=WEB-7')).sort()).toEqual([one.id, two.id].sort());
+    expect((await ids(`?projectId=${other.projectId}`)).sort()).toEqual([two.id, three.id].sort());
+    expect(await ids('?issueId=WEB-7&status=failed')).toEqual([two.id]);
+    expect(await ids(`?issueId=WEB-7&projectId=${shop.projectId}&status=active`)).toEqual([one.id]);
+    expect(await ids(`?issueId=WEB-8&projectId=${shop.projectId}`)).toEqual([]);
+    const first = (await get(`?projectId=${other.projectId}&limit=1`)).body;
+    const second = (await get(`?projectId=${other.projectId}&limit=1&cursor=${first.nextCursor}`)).body;
+    expect(
+      [first, second].flatMap(({ data }) => data.map((row: { environmentId: string }) => row.environmentId)).sort(),
+    ).toEqual([two.id, three.id].sort());
+    expect(second.nextCursor).toBe(null);
+    expect((await get(`?limit=1&cursor=${first.nextCursor}`)).status).toBe(400);
+  });
+
+  it.each(environmentStatuses)('200 · by status %s, as the record says', async (status) => {
+    const environment = await inStatus(status);
+    expect(await ids(`?status=${status}`)).toContain(environment.id);
+    expect(await statusOf(environment)).toBe(status);
+  });
+
+  it('200 · a bound token sees its own project’s; a project that is out of reach has none', async () => {
+    const [ours, theirs] = [await openEnvironment(shop), await openEnvironment(other)];
+    const mine = await ids('', bound);
+    expect([mine.includes(ours.id), mine.includes(theirs.id)]).toEqual([true, false]);
+    await openEnvironment(foreign);
+    for (const [projectId, token] of [
+      [other.projectId, bound],
+      [foreign.projectId, alice],
+      ['prj_none', alice],
+    ]) {
+      expect((await get(`?projectId=${projectId}`, token)).body).toEqual({ data: [], nextCursor: null });
+    }
+  });
+
+  it.each([
+    ['limit=0', 'limit: must be at least 1.'],
+    ['limit=501', 'limit: must be at most 500.'],
+    ['status=asleep', 'status: must be one of provisioning, active, destroying, destroyed, failed.'],
+    [`issueId=${'i'.repeat(201)}`, 'issueId: must be at most 200 characters.'],
+  ])('400 · %s', async (query, words) => {
+    const { status, body } = await get(`?${query}`);
+    expect([status, body.description]).toEqual([400, words]);
+  });
+
+  it('200 · takes each bound at its edge', async () => {
+    for (const query of ['limit=1', 'limit=500', `issueId=${'i'.repeat(200)}`]) {
+      expect((await get(`?${query}`)).status).toBe(200);
+    }
+  });
+});
+
+describe('DELETE /environments/{environmentId}', () => {
+  it.each(['provisioning', 'active', 'destroying'] as const)('200 · %s becomes destroying', async (status) => {
+    const environment = await inStatus(status);
+    const answer = await destroy(environment);
+    expect([answer.status, answer.body]).toEqual([200, { ok: true, environmentId: environment.id }]);
+    expect(await statusOf(environment)).toBe('destroying');
+    expect((await destroy(environment)).body).toEqual(answer.body);
+  });
+
+  it('200 · one that is gone stays gone', async () => {
+    const environment = await inStatus('destroyed');
+    const before = (await get(`/${environment.id}`)).body;
+    expect((await destroy(environment)).status).toBe(200);
+    expect((await get(`/${environment.id}`)).body).toEqual(before);
+  });
+
+  it('409 · one that has failed', async () => {
+    const environment = await inStatus('failed');
+    const { status, body } = await destroy(environment);
+    expect([status, body.description]).toEqual([409, 'The environment has failed: there is nothing to destroy.']);
+    expect(await statusOf(environment)).toBe('failed');
+  });
+
+  it('200 for all · asked for many times at once', async () => {
+    const environment = await openEnvironment(shop);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => destroy(environment)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+  });
+
+  it('403 without the scope, 404 out of reach, and it stays as it was', async () => {
+    const [ours, beside, theirs] = [
+      await openEnvironment(shop),
+      await openEnvironment(other),
+      await openEnvironment(foreign),
+    ];
+    expect((await destroy(ours, viewer)).body.description).toContain('missing-scope:environments:write');
+    const unknown = await destroy({ id: 'env_none' });
+    for (const answer of [await destroy(beside, bound), await destroy(theirs), await get(`/${theirs.id}`)]) {
+      expect([answer.status, answer.body]).toEqual([404, unknown.body]);
+    }
+    const rows = await world.knex('environments').whereIn('id', [ours.id, beside.id, theirs.id]);
+    expect(rows.map(({ status }) => status)).toEqual(Array(3).fill('active'));
+    expect((await destroy(ours, bound)).status).toBe(200);
+  });
+});
+
+it('moves as the table of moves says', () => {
+  expect(Object.fromEntries(environmentStatuses.map((status) => [status, statusesBefore(status)]))).toEqual({
+    provisioning: [],
+    active: ['provisioning'],
+    destroying: ['provisioning', 'active'],
+    destroyed: ['destroying'],
+    failed: ['provisioning', 'active', 'destroying'],
+  });
+});
+
+it('over GraphQL a project leads to its newest 20, and each back to it; a bound token to its own alone', async () => {
+  for (let i = 0; i < 21; i++) await openEnvironment(other);
+  const query = '{ projects { data { id environments { environmentId project { id } } } } }';
+  const of = async (token: string) => {
+    const { body } = await world.graphql(query, { token });
+    expect(body.errors).toBe(undefined);
+    return Object.fromEntries(
+      body.data.projects.data.map(({ id, environments }: { id: string; environments: { project: object }[] }) => [
+        id,
+        environments,
+      ]),
+    );
+  };
+  const all = await of(alice);
+  expect(all[other.projectId].length).toBe(20);
+  expect(all[other.projectId][0].project).toEqual({ id: other.projectId });
+  const own = await of(bound);
+  expect(own[other.projectId]).toEqual([]);
+  expect(own[shop.projectId]).toEqual(all[shop.projectId]);
+});

@@ -1,0 +1,180 @@
+// Signing keys: one that signs, made once however many processes begin at once; the old ones believed as long as need be.
+import { createHmac, generateKeyPairSync } from 'node:crypto';
+import { calculateJwkThumbprint, exportJWK, SignJWT } from 'jose';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { publicKeys, rotateSigningKey, signJwt, sweepSigningKeys, verifyOwnJwt } from '#domain/oauth/keys.ts';
+import { days, minutes } from '#foundation/clock.ts';
+import { openDatabase } from '#foundation/database.ts';
+import { openWorld, present, type World } from '../world.ts';
+
+let world: World;
+const pools: ReturnType<typeof openDatabase>[] = [];
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(async () => {
+  await Promise.all(pools.map((pool) => pool.destroy()));
+  await world.close();
+});
+
+/** A pool of its own is a process of its own, as far as what has been read of the keys goes. */
+const anotherProcess = () => pools.push(openDatabase({ connection: world.connection, poolMax: 2 }));
+
+const typ = 'oauth-id-jag+jwt';
+const seconds = () => Math.floor(present() / 1_000);
+const claims = (more: object = {}) => ({
+  iss: world.url,
+  aud: world.url,
+  sub: 'reg_1',
+  iat: seconds(),
+  exp: seconds() + 60,
+  ...more,
+});
+const sign = (more: object = {}) => signJwt(claims(more), { typ });
+const kids = async () => (await publicKeys()).keys.map(({ kid }) => kid!);
+
+describe('keys', () => {
+  it('the first is made once, by whichever process is first', async () => {
+    for (let round = 0; round < 20; round++) {
+      await world.knex('signingKeys').delete();
+      const sets = await Promise.all(
+        Array.from({ length: 4 }, () => {
+          anotherProcess();
+          return kids();
+        }),
+      );
+      expect(new Set(sets.map(String)).size).toBe(1);
+      expect(await world.knex('signingKeys').count().first()).toEqual({ count: 1 });
+    }
+  });
+
+  it('of rotations at once one happens, and there is always exactly one that signs', async () => {
+    for (let round = 0; round < 10; round++) {
+      const before = (await kids()).length;
+      await Promise.all(
+        Array.from({ length: 3 }, () => {
+          anotherProcess();
+          return rotateSigningKey();
+        }),
+      );
+      expect(await world.knex('signingKeys').whereNull('retiredAt').count().first()).toEqual({ count: 1 });
+      const after = (await kids()).length;
+      expect(after).toBeGreaterThan(before);
+      expect(after).toBeLessThanOrEqual(before + 3);
+    }
+  });
+
+  it('what another process signed after a rotation is believed at once', async () => {
+    anotherProcess();
+    const [before] = await kids();
+    await rotateSigningKey();
+    const jwt = await sign();
+    const [newest] = await world.knex('signingKeys').where({ retiredAt: null });
+    // As it was before the rotation, for a process that read the keys then.
+    await world.knex('signingKeys').where({ kid: newest.kid }).delete();
+    await world.knex('signingKeys').where({ kid: before }).update({ retiredAt: null });
+    anotherProcess();
+    expect(await kids()).not.toContain(newest.kid);
+    await world.knex('signingKeys').where({ kid: before }).update({ retiredAt: present() });
+    await world.knex('signingKeys').insert({ ...newest, publicJwk: JSON.stringify(newest.publicJwk) });
+    expect(await verifyOwnJwt(jwt, { typ })).toEqual(claims());
+    expect((await kids())[0]).toBe(newest.kid);
+  });
+
+  it('a retired one is published and believed until the longest access has ended, then it is gone', async () => {
+    await world.knex('signingKeys').delete();
+    anotherProcess();
+    const exp = seconds() + days(365) / 1_000;
+    const jwt = await sign({ exp });
+    const [old] = await kids();
+    await rotateSigningKey();
+    expect(await kids()).toEqual([expect.not.stringMatching(old!), old]);
+    world.clock.turn(days(365) - 1_000);
+    await sweepSigningKeys();
+    expect(await kids()).toContain(old);
+    expect(await verifyOwnJwt(jwt, { typ })).toMatchObject({ sub: 'reg_1', exp });
+    world.clock.turn(minutes(2));
+    await sweepSigningKeys();
+    expect(await kids()).not.toContain(old);
+    expect(await world.knex('signingKeys').count().first()).toEqual({ count: 1 });
+  });
+
+  it('one that was sealed with a service key that is lost can be rotated', async () => {
+    await world.knex('signingKeys').where({ retiredAt: null }).update({ sealedPrivateJwk: 'AAAA' });
+    anotherProcess();
+    const [lost] = await kids();
+    await expect(sign()).rejects.toThrow();
+    await rotateSigningKey();
+    expect(await kids()).toContain(lost);
+    expect(await verifyOwnJwt(await sign(), { typ })).toEqual(claims());
+  });
+
+  it('the private part is sealed', async () => {
+    const [row] = await world.knex('signingKeys');
+    expect(Object.keys(row.publicJwk).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
+    expect(row.sealedPrivateJwk).not.toMatch(/[{"]/);
+  });
+});
+
+describe('what the service did not sign for itself is nothing', () => {
+  const forge = async (header: object, more: object, key: Parameters<SignJWT['sign']>[0]) =>
+    new SignJWT(claims(more)).setProtectedHeader({ alg: 'ES256', typ, ...header }).sign(key);
+  const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+  it('a good one is read', async () => {
+    expect(await verifyOwnJwt(await sign(), { typ })).toEqual(claims());
+  });
+
+  it.each([
+    ['another audience', { aud: 'https://other.example' }],
+    ['another issuer', { iss: 'https://other.example' }],
+    ['an end that has passed', { exp: 1 }],
+    ['no end', { exp: undefined }],
+    ['no subject', { sub: undefined }],
+    ['no beginning', { iat: undefined }],
+  ])('null · %s', async (_, more) => {
+    expect(await verifyOwnJwt(await sign(more), { typ })).toBeNull();
+  });
+
+  it('null · another type, none, and none at all', async () => {
+    expect(await verifyOwnJwt(await signJwt(claims(), { typ: 'secevent+jwt' }), { typ })).toBeNull();
+    expect(await verifyOwnJwt(await signJwt(claims(), { typ: '' }), { typ })).toBeNull();
+  });
+
+  it('null · every byte of the signature counts', async () => {
+    const jwt = await sign();
+    const [header, payload, signature] = jwt.split('.') as [string, string, string];
+    const other = signature[10] === 'A' ? 'B' : 'A';
+    expect(
+      await verifyOwnJwt(`${header}.${payload}.${signature.slice(0, 10)}${other}${signature.slice(11)}`, { typ }),
+    ).toBeNull();
+    expect(await verifyOwnJwt(`${header}.${encoded(claims({ sub: 'reg_2' }))}.${signature}`, { typ })).toBeNull();
+    expect(await verifyOwnJwt(`${header}.${payload}.`, { typ })).toBeNull();
+  });
+
+  it('null · unsigned, signed with the public key as a shared secret, or by a key of the forger', async () => {
+    const [jwk] = (await publicKeys()).keys;
+    const kid = jwk!.kid!;
+    expect(await verifyOwnJwt(`${encoded({ alg: 'none', typ })}.${encoded(claims())}.`, { typ })).toBeNull();
+    const signed = `${encoded({ alg: 'HS256', typ, kid })}.${encoded(claims())}`;
+    for (const secret of [JSON.stringify(jwk), jwk!.x!]) {
+      const mac = createHmac('sha256', secret).update(signed).digest('base64url');
+      expect(await verifyOwnJwt(`${signed}.${mac}`, { typ })).toBeNull();
+    }
+    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    const own = await exportJWK(publicKey);
+    for (const header of [
+      { kid },
+      {},
+      { kid: 'unknown' },
+      { jwk: own },
+      { kid: await calculateJwkThumbprint(own), jwk: own },
+    ]) {
+      expect(await verifyOwnJwt(await forge(header, {}, privateKey), { typ })).toBeNull();
+    }
+  });
+
+  it.each(['', '.', '..', 'a.b.c', 'x'.repeat(16_384), '{"a":1}', '\0.\0.\0', 'oat_abc'])('null · %j', async (text) => {
+    expect(await verifyOwnJwt(text, { typ })).toBeNull();
+  });
+});

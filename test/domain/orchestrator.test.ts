@@ -1,0 +1,262 @@
+// The orchestrator of an organization: its settings, and a daily cost cap that says whether a mission may start.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { modelsByVendor } from '#domain/agents/catalog.ts';
+import { createIntegration } from '#domain/integrations/operations.ts';
+import { costCap, dayOf } from '#domain/orchestrator/cost-cap.ts';
+import { mayStartMission } from '#domain/orchestrator/operations.ts';
+import type { Organization } from '#domain/organizations/model.ts';
+import type { Person } from '#domain/people/model.ts';
+import { days, hours } from '#foundation/clock.ts';
+import { transaction } from '#foundation/database.ts';
+import { type Place, spend } from '../runtime-records.ts';
+import { openWorld, present, type World } from '../world.ts';
+
+let world: World;
+let owner: Person;
+
+beforeAll(async () => {
+  world = await openWorld();
+  owner = await world.person('Alice');
+});
+afterAll(() => world.close());
+
+let founded = 0;
+/** An organization of one test, with a project and the owner's token. */
+async function found() {
+  const organization = await world.found(owner, `Acme ${++founded}`);
+  const token = await world.token(owner, organization);
+  const body = { name: 'Shop', repoFullName: 'acme/shop' };
+  const project = (await world.rest('POST', '/projects', { token, body })).body;
+  const place: Place = { orgId: organization.id, projectId: project.id };
+  const read = async () => (await world.rest('GET', '/orchestrator', { token })).body;
+  const change = (changes: object) => world.rest('PATCH', '/orchestrator', { token, body: changes });
+  return { organization, token, place, read, change };
+}
+
+const mayStart = ({ id }: Organization) => transaction((trx) => mayStartMission(trx, id));
+
+const untouched = {
+  name: 'Orchestrator',
+  blurb: expect.any(String),
+  model: 'claude-opus-4-5',
+  vendor: 'anthropic',
+  llmConnectorId: null,
+  assignedCredentialUsableForInference: false,
+  modelsByVendor,
+  defaultModel: 'claude-opus-4-5',
+  isBuiltin: true,
+  inferenceEnabled: true,
+  dailyCostCapUsd: null,
+  defaultDailyCostCapUsd: 100,
+  effectiveDailyCostCapUsd: 100,
+  dailySpendUsd: 0,
+  atDailyCostCap: false,
+  updatedAt: null,
+};
+
+describe('GET /orchestrator', () => {
+  it('200 · is as the service has it until somebody sets something, and reading writes nothing', async () => {
+    const { organization, read } = await found();
+    expect(await read()).toEqual({ orgId: organization.id, ...untouched });
+    expect(await world.knex('orchestrators').where({ orgId: organization.id })).toEqual([]);
+  });
+
+  it('403 · a project-bound token: it belongs to the whole organization', async () => {
+    const { organization, place } = await found();
+    const bound = await world.token(owner, organization, { projectId: place.projectId });
+    expect((await world.rest('GET', '/orchestrator', { token: bound })).status).toBe(403);
+    expect((await world.rest('PATCH', '/orchestrator', { token: bound, body: {} })).status).toBe(403);
+  });
+});
+
+describe('PATCH /orchestrator', () => {
+  it('200 · sets what is named, leaves the rest, and null brings back what the service has', async () => {
+    const { organization, change, read } = await found();
+    const changes = { name: 'Conductor', blurb: 'Keeps time.', model: 'gpt-5.1', inferenceEnabled: false };
+    const { status, body } = await change({ ...changes, dailyCostCapUsd: 12.5 });
+    expect(status).toBe(200);
+    const set = {
+      orgId: organization.id,
+      ...untouched,
+      ...changes,
+      vendor: 'openai',
+      isBuiltin: false,
+      dailyCostCapUsd: 12.5,
+      effectiveDailyCostCapUsd: 12.5,
+      updatedAt: present(),
+    };
+    expect(body).toEqual(set);
+    expect((await change({})).body).toEqual(set);
+    expect((await change({ blurb: null })).body).toEqual({ ...set, blurb: untouched.blurb });
+    const nothing = { name: null, model: null, dailyCostCapUsd: null };
+    expect((await change(nothing)).body).toEqual({
+      orgId: organization.id,
+      ...untouched,
+      inferenceEnabled: false,
+      updatedAt: present(),
+    });
+    expect(await read()).toMatchObject({ isBuiltin: true });
+  });
+
+  it('200 · a vendor alone brings its first model, and beside a model it must be who makes it', async () => {
+    const { change } = await found();
+    expect((await change({ vendor: 'openai' })).body).toMatchObject({ model: 'gpt-5.1-codex', vendor: 'openai' });
+    expect((await change({ vendor: 'openai', model: 'gpt-5-mini' })).body).toMatchObject({ model: 'gpt-5-mini' });
+    const { status, body } = await change({ vendor: 'anthropic', model: 'gpt-5.1' });
+    expect([status, body.description]).toEqual([
+      400,
+      'model: must be one of claude-opus-4-5, claude-sonnet-4-5, claude-haiku-4-5.',
+    ]);
+  });
+
+  it('200 · a connector is usable when it is of the model’s vendor and holds credentials', async () => {
+    const { organization, change } = await found();
+    const connect = (vendor: 'anthropic' | 'openai', credentials?: string) =>
+      createIntegration({ orgId: organization.id, vendor, vendorKind: 'llm', displayName: vendor, credentials });
+    const usable = async (llmConnectorId: string, model: string | null = null) => {
+      const { body } = await change({ llmConnectorId, model });
+      return [body.llmConnectorId === llmConnectorId, body.assignedCredentialUsableForInference];
+    };
+    const [empty, full] = [await connect('anthropic'), await connect('anthropic', 'sk-secret')];
+    expect(await usable(empty.id)).toEqual([true, false]);
+    expect(await usable(full.id)).toEqual([true, true]);
+    expect(await usable(full.id, 'gpt-5.1')).toEqual([true, false]);
+    expect((await change({ llmConnectorId: null })).body.llmConnectorId).toBe(null);
+  });
+
+  it.each(['another organization’s', 'an unknown', 'a tracker’s'])(
+    '400 · %s connector, and nothing is written',
+    async (whose) => {
+      const [home, other] = [await found(), await found()];
+      const connect = (orgId: Place['orgId'], vendorKind: 'llm' | 'tracker') =>
+        createIntegration({
+          orgId,
+          vendor: vendorKind === 'llm' ? 'anthropic' : 'builtin',
+          vendorKind,
+          displayName: 'X',
+        });
+      const ids: Record<string, string> = {
+        'another organization’s': (await connect(other.organization.id, 'llm')).id,
+        'a tracker’s': (await connect(home.organization.id, 'tracker')).id,
+      };
+      const { status, body } = await home.change({ llmConnectorId: ids[whose] ?? 'int_none', name: 'Changed' });
+      expect([status, body.description]).toEqual([
+        400,
+        'llmConnectorId: must be an integration of this organization of the kind llm.',
+      ]);
+      expect((await home.read()).name).toBe('Orchestrator');
+    },
+  );
+
+  it('200 · takes each bound at its edge', async () => {
+    const { change } = await found();
+    for (const edges of [
+      { name: 'n', blurb: '', dailyCostCapUsd: 0 },
+      { name: 'n'.repeat(120), blurb: 'b'.repeat(500), dailyCostCapUsd: 1_000_000 },
+    ]) {
+      const { status, body } = await change(edges);
+      expect(status).toBe(200);
+      expect(body).toMatchObject(edges);
+    }
+  });
+
+  it.each([
+    ['name: must be at least 1 character.', { name: '' }],
+    ['name: must be at most 120 characters.', { name: 'n'.repeat(121) }],
+    ['blurb: must be at most 500 characters.', { blurb: 'b'.repeat(501) }],
+    ['model: must be one of claude-opus-4-5', { model: 'none' }],
+    ['vendor: must be one of "anthropic", "openai".', { vendor: 'linear' }],
+    ['vendor: must be one of "anthropic", "openai".', { vendor: null }],
+    ['inferenceEnabled: must be a boolean.', { inferenceEnabled: null }],
+    ['dailyCostCapUsd: must be at least 0.', { dailyCostCapUsd: -0.01 }],
+    ['dailyCostCapUsd: must be at most 1000000.', { dailyCostCapUsd: 1_000_000.01 }],
+    ['dailyCostCapUsd: must be a number.', { dailyCostCapUsd: '5' }],
+  ])('400 · %s', async (words, changes) => {
+    const { change } = await found();
+    const { status, body } = await change(changes);
+    expect([status, body.code]).toEqual([400, 'invalid_request']);
+    expect(body.description).toContain(words);
+  });
+
+  it('two first changes at once both stand', async () => {
+    const { change, read } = await found();
+    const answers = await Promise.all([change({ name: 'One' }), change({ dailyCostCapUsd: 7 })]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(await read()).toMatchObject({ name: 'One', dailyCostCapUsd: 7 });
+  });
+});
+
+describe('the daily cost cap', () => {
+  it('counts what the organization’s missions have cost since midnight UTC, to the hundredth of a cent', async () => {
+    const [{ organization, place, read, change }, other] = [await found(), await found()];
+    const midnight = dayOf(present());
+    await spend(place, 50, { at: midnight - 1 });
+    await spend(place, 0.1, { at: midnight });
+    await spend(place, 0.2001);
+    await spend(other.place, 1_000);
+    expect(await read()).toMatchObject({ dailySpendUsd: 0.3001, atDailyCostCap: false });
+    expect(await mayStart(organization)).toEqual({ ok: true });
+
+    await change({ dailyCostCapUsd: 0.3001 });
+    expect(await read()).toMatchObject({ effectiveDailyCostCapUsd: 0.3001, atDailyCostCap: true });
+    expect(await mayStart(organization)).toEqual({
+      ok: false,
+      code: 'daily_cost_cap',
+      reason: 'The daily cost cap of 0.3001 USD is reached: missions have cost 0.3001 USD since midnight UTC.',
+    });
+    await change({ dailyCostCapUsd: 0.3002 });
+    expect(await mayStart(organization)).toEqual({ ok: true });
+    expect(await mayStart(other.organization)).toMatchObject({ ok: false, code: 'daily_cost_cap' });
+
+    await change({ dailyCostCapUsd: 0.3 });
+    world.clock.turn(midnight + days(1) - 1 - present());
+    expect((await mayStart(organization)).ok).toBe(false);
+    world.clock.turn(1);
+    expect(await read()).toMatchObject({ dailySpendUsd: 0, atDailyCostCap: false });
+    expect(await mayStart(organization)).toEqual({ ok: true });
+  });
+
+  it('at 0 no mission starts', async () => {
+    const { organization, change } = await found();
+    await change({ dailyCostCapUsd: 0 });
+    expect((await mayStart(organization)).ok).toBe(false);
+  });
+
+  it('keeps what was spent when the project is gone', async () => {
+    const { token, place, read } = await found();
+    await spend(place, 3);
+    await world.rest('DELETE', `/projects/${place.projectId}`, { token });
+    expect((await read()).dailySpendUsd).toBe(3);
+  });
+
+  it('is the default where there is none of one’s own; a day begins at midnight UTC', () => {
+    expect(costCap(null, 99.99)).toEqual({
+      dailyCostCapUsd: null,
+      defaultDailyCostCapUsd: 100,
+      effectiveDailyCostCapUsd: 100,
+      dailySpendUsd: 99.99,
+      atDailyCostCap: false,
+    });
+    expect(costCap(null, 100).atDailyCostCap).toBe(true);
+    const day = Date.UTC(2027, 2, 14);
+    expect([day, day + hours(23), day + days(1)].map(dayOf)).toEqual([day, day, day + days(1)]);
+  });
+});
+
+it('over GraphQL the orchestrator leads to its organization and its connector', async () => {
+  const { organization, token, change } = await found();
+  const connector = await createIntegration({
+    orgId: organization.id,
+    vendor: 'openai',
+    vendorKind: 'llm',
+    displayName: 'Ours',
+  });
+  await change({ llmConnectorId: connector.id });
+  const { body } = await world.graphql('{ orchestrator { organization { name } llmConnector { displayName } } }', {
+    token,
+  });
+  expect(body.data.orchestrator).toEqual({
+    organization: { name: organization.name },
+    llmConnector: { displayName: 'Ours' },
+  });
+});

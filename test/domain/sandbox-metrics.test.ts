@@ -1,0 +1,102 @@
+// The partitions that samples of sandboxes lie in: made before their week begins, dropped when it is long over.
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { keepMetricPartitions } from '#domain/sandboxes/metric-partitions.ts';
+import { metricsOf } from '#domain/sandboxes/operations.ts';
+import { days, seconds } from '#foundation/clock.ts';
+import { sandboxMetrics } from '#limits.ts';
+import { measure } from '../runtime-records.ts';
+import { openWorld, present, type World } from '../world.ts';
+
+const sandbox = { id: 'sbx_1' as const };
+const week = days(7);
+let world: World;
+
+beforeAll(async () => {
+  world = await openWorld();
+});
+beforeEach(async () => {
+  for (const { name } of await partitions()) if (name !== rest) await world.knex.raw(`drop table ${name}`);
+  await world.knex('sandboxMetrics').delete();
+});
+afterAll(() => world.close());
+
+const rest = 'sandbox_metrics_default';
+
+/** Every partition with how many samples it holds. */
+async function partitions(): Promise<{ name: string; samples: number }[]> {
+  const { rows } = await world.knex.raw(
+    "select inhrelid::regclass::text as name from pg_inherits where inhparent = 'sandbox_metrics'::regclass order by 1",
+  );
+  return Promise.all(
+    rows.map(async ({ name }: { name: string }) => ({
+      name,
+      samples: Number((await world.knex.raw(`select count(*) from ${name}`)).rows[0].count),
+    })),
+  );
+}
+
+/** The day on which the week of a time begins. */
+const nameOf = (at: number) =>
+  `sandbox_metrics_${new Date(at - (at % week)).toISOString().slice(0, 10).replaceAll('-', '')}`;
+
+it('this week and the next two are there, with what came before them; doing it again changes nothing', async () => {
+  await measure(sandbox, present() - seconds(20), seconds(10), [1, 2, 3]);
+  await measure(sandbox, present() + week, seconds(10), [4]);
+  await measure(sandbox, present() - 2 * week, seconds(10), [5]);
+  const before = await metricsOf([sandbox.id], 1_000);
+  await keepMetricPartitions();
+  const made = await partitions();
+  expect(made).toEqual([
+    { name: nameOf(present()), samples: 3 },
+    { name: nameOf(present() + week), samples: 1 },
+    { name: nameOf(present() + 2 * week), samples: 0 },
+    { name: rest, samples: 1 },
+  ]);
+  await keepMetricPartitions();
+  expect(await partitions()).toEqual(made);
+  expect(await metricsOf([sandbox.id], 1_000)).toEqual(before);
+});
+
+it('processes that do it at once make each partition once', async () => {
+  await measure(sandbox, present(), seconds(1), Array(50).fill(1));
+  await Promise.all(Array.from({ length: 5 }, keepMetricPartitions));
+  expect((await partitions()).map(({ samples }) => samples)).toEqual([50, 0, 0, 0]);
+});
+
+it('samples find their week, and no sample is there twice', async () => {
+  await keepMetricPartitions();
+  await measure(sandbox, present(), seconds(1), [1]);
+  expect((await partitions())[0]).toEqual({ name: nameOf(present()), samples: 1 });
+  await expect(measure(sandbox, present(), seconds(1), [2])).rejects.toThrow('duplicate key');
+});
+
+it('a week is dropped when all of it is older than is kept, and so is what waited beside', async () => {
+  await measure(sandbox, present() - week, seconds(1), [1]);
+  await keepMetricPartitions();
+  await measure(sandbox, present(), seconds(1), [2]);
+  const name = nameOf(present());
+  const end = present() - (present() % week) + week;
+  const names = async () => (await partitions()).map((one) => one.name);
+
+  world.clock.turn(end + sandboxMetrics.kept - 1 - present());
+  await keepMetricPartitions();
+  expect(await names()).toContain(name);
+  expect(await partitions()).toContainEqual({ name: rest, samples: 0 });
+
+  world.clock.turn(1);
+  await keepMetricPartitions();
+  expect(await names()).not.toContain(name);
+  expect((await names()).at(-1)).toBe(rest);
+  expect(await metricsOf([sandbox.id], 1_000)).toEqual([]);
+});
+
+it('a reader that does not end makes it wait a little and try again the next time', async () => {
+  await keepMetricPartitions();
+  world.clock.turn(week);
+  const reader = await world.knex.transaction();
+  await reader.raw('lock table sandbox_metrics_default in access share mode');
+  await expect(keepMetricPartitions()).rejects.toThrow('lock timeout');
+  await reader.rollback();
+  await keepMetricPartitions();
+  expect((await partitions()).length).toBeGreaterThan(4);
+});

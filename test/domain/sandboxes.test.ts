@@ -1,0 +1,456 @@
+// Sandboxes: what the runtime has reported of them, read, filtered and ended by people. Alice sees all of Acme's, a token that
+// is bound to a project sees that project's, and Mallory sees none.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { desiredOf, type Sandbox } from '#domain/sandboxes/model.ts';
+import { hours, minutes, seconds } from '#foundation/clock.ts';
+import { watchStatements } from '#foundation/database.ts';
+import { shown } from '#limits.ts';
+import { measure, type Place, showFragments, startSandbox, startSession, writeLog } from '../runtime-records.ts';
+import { openWorld, present, type World } from '../world.ts';
+
+let world: World;
+let alice: string;
+let viewer: string;
+let bound: string;
+let mallory: string;
+let shop: Place;
+let other: Place;
+let foreign: Place;
+
+beforeAll(async () => {
+  world = await openWorld();
+  const [owner, dave, stranger] = [
+    await world.person('Alice'),
+    await world.person('Dave'),
+    await world.person('Mallory'),
+  ];
+  const acme = await world.found(owner, 'Acme');
+  const globex = await world.found(stranger, 'Globex');
+  await world.join(acme, dave, 'viewer');
+  [alice, viewer, mallory] = [
+    await world.token(owner, acme),
+    await world.token(dave, acme),
+    await world.token(stranger, globex),
+  ];
+  const project = async (name: string, token: string) =>
+    (await world.rest('POST', '/projects', { token, body: { name, repoFullName: `acme/${name}` } })).body.id;
+  shop = { orgId: acme.id, projectId: await project('shop', alice) };
+  other = { orgId: acme.id, projectId: await project('other', alice) };
+  foreign = { orgId: globex.id, projectId: await project('foreign', mallory) };
+  bound = await world.token(owner, acme, { projectId: shop.projectId });
+});
+afterAll(() => world.close());
+
+const get = (path: string, token = alice) => world.rest('GET', `/sandboxes${path}`, { token });
+const ids = async (query = '', token = alice): Promise<string[]> =>
+  (await get(query, token)).body.data.map(({ sandboxId }: { sandboxId: string }) => sandboxId);
+const kill = ({ id }: Pick<Sandbox, 'id'>, token = alice) => world.rest('POST', `/sandboxes/${id}/kill`, { token });
+const record = async ({ id }: Sandbox) => (await get(`/${id}`)).body.sandbox;
+
+describe('GET /sandboxes', () => {
+  it('200 · newest first, with every field', async () => {
+    const older = await startSandbox(shop);
+    world.clock.turn(1);
+    const more = {
+      issueId: 'WEB-12',
+      runId: 'run_1',
+      harnessVersion: '2.0.1',
+      timeoutAt: present() + hours(1),
+      lastCpuPct: 12.5,
+      lastMemUsedMb: 512,
+      lastMemTotalMb: 4_096,
+      lastDiskUsedPct: 30.25,
+      lastMetricAt: present(),
+    };
+    const newer = await startSandbox(shop, more);
+    const { status, body } = await get('?limit=2');
+    expect(status).toBe(200);
+    expect(body.data[1].sandboxId).toBe(older.id);
+    expect(body.data[0]).toEqual({
+      sandboxId: newer.id,
+      projectId: shop.projectId,
+      role: 'builder',
+      harness: 'claude-code',
+      status: 'running',
+      terminationReason: null,
+      instanceType: 'standard-1',
+      createdAt: present(),
+      lastHeartbeatAt: present(),
+      destroyedAt: null,
+      ...more,
+    });
+  });
+
+  it('200 · pages through all of them, each once, null at the end', async () => {
+    const made = new Set<string>();
+    for (let i = 0; i < 5; i++) made.add((await startSandbox(other)).id); // of one millisecond: the id breaks the tie
+    const seen: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const query: string = `?projectId=${other.projectId}&limit=2${cursor && `&cursor=${cursor}`}`;
+      const { body }: Awaited<ReturnType<typeof get>> = await get(query);
+      seen.push(...body.data.map(({ sandboxId }: { sandboxId: string }) => sandboxId));
+      cursor = body.nextCursor;
+    }
+    expect(seen).toEqual([...made].sort().reverse());
+    const { nextCursor } = (await get(`?projectId=${other.projectId}&limit=2`)).body;
+    for (const query of ['', `?projectId=${shop.projectId}`, `?projectId=${other.projectId}&status=running`]) {
+      expect((await get(`${query || '?'}&cursor=${nextCursor}`)).status).toBe(400);
+    }
+  });
+
+  it('200 · a filter by status and the record agree, to the millisecond in which a silent one is stale', async () => {
+    const place = { orgId: shop.orgId, projectId: other.projectId };
+    const status = async (sandbox: Sandbox) => {
+      const found = [];
+      for (const word of ['running', 'stale', 'destroyed', 'completed', 'failed']) {
+        if ((await ids(`?status=${word}&projectId=${other.projectId}`)).includes(sandbox.id)) found.push(word);
+      }
+      return [(await record(sandbox)).status, ...found];
+    };
+    const silent = await startSandbox(place);
+    world.clock.turn(minutes(2) - 1);
+    expect(await status(silent)).toEqual(['running', 'running']);
+    world.clock.turn(1);
+    expect(await status(silent)).toEqual(['stale', 'stale']);
+    await world.knex('sandboxes').where({ id: silent.id }).update({ lastHeartbeatAt: present() });
+    expect(await status(silent)).toEqual(['running', 'running']);
+    for (const word of ['completed', 'failed'] as const) {
+      expect(await status(await startSandbox(place, { status: word, lastHeartbeatAt: 0 }))).toEqual([word, word]);
+    }
+    const gone = { status: 'destroyed' as const, destroyedAt: present(), lastHeartbeatAt: 0 };
+    expect(await status(await startSandbox(place, gone))).toEqual(['destroyed', 'destroyed']);
+  });
+
+  it('200 · a bound token sees its own project’s; a project that is out of reach has none', async () => {
+    const [ours, theirs] = [await startSandbox(shop), await startSandbox(other)];
+    const mine = await ids('', bound);
+    expect([mine.includes(ours.id), mine.includes(theirs.id)]).toEqual([true, false]);
+    expect(await ids(`?projectId=${shop.projectId}`, bound)).toEqual(mine);
+    for (const [projectId, token] of [
+      [other.projectId, bound],
+      [foreign.projectId, alice],
+      ['prj_none', alice],
+    ]) {
+      expect((await get(`?projectId=${projectId}`, token)).body).toEqual({ data: [], nextCursor: null });
+    }
+    expect(await ids('', mallory)).toEqual([]);
+  });
+
+  it.each([
+    ['limit=0', 'limit: must be at least 1.'],
+    ['limit=501', 'limit: must be at most 500.'],
+    ['status=asleep', 'status: must be one of running, stale, destroyed, completed, failed.'],
+    [`projectId=${'p'.repeat(201)}`, 'projectId: must be at most 200 characters.'],
+  ])('400 · %s', async (query, words) => {
+    const { status, body } = await get(`?${query}`);
+    expect([status, body.description]).toEqual([400, words]);
+  });
+
+  it('200 · takes each bound at its edge', async () => {
+    expect((await get('?limit=1')).body.data.length).toBe(1);
+    expect((await get('?limit=500')).status).toBe(200);
+  });
+});
+
+describe('GET /sandboxes/{sandboxId}', () => {
+  it('200 · with metrics, sessions and live fragments, each in its order', async () => {
+    const sandbox = await startSandbox(shop);
+    const start = present();
+    await measure(sandbox, start, seconds(10), [1, 2.5, 3]);
+    const [first, second] = [
+      await startSession(sandbox, { role: 'planner', outcome: 'completed', totalCostUsd: 0.1234 }),
+      await startSession(sandbox, { startedAt: start + 1 }),
+    ];
+    await writeLog(first, 'session', ['Hello']);
+    await writeLog(first, 'system', ['Booted']);
+    await showFragments(sandbox, [
+      { body: 'Where is it?' },
+      { kind: 'action', action: 'grep', parameter: 'TODO', result: '3 lines', toolUseId: 'toolu_1' },
+      { kind: 'plan', items: [{ content: 'Fix it', status: 'pending' }] },
+    ]);
+    const nothing = { body: null, action: null, parameter: null, result: null, toolUseId: null, items: [] };
+    const memory = { memTotalMb: 4_096, diskUsedPct: 12.5 };
+    const { status, body } = await get(`/${sandbox.id}`);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      sandbox: expect.objectContaining({ sandboxId: sandbox.id, status: 'running' }),
+      metrics: [
+        { t: start, cpuPct: 1, memUsedMb: 1_024, ...memory },
+        { t: start + 10_000, cpuPct: 2.5, memUsedMb: 1_025, ...memory },
+        { t: start + 20_000, cpuPct: 3, memUsedMb: 1_026, ...memory },
+      ],
+      sessions: [
+        {
+          role: 'planner',
+          sessionId: first.sessionId,
+          ts: new Date(start).toISOString(),
+          outcome: 'completed',
+          logKey: `${sandbox.id}/planner/${first.sessionId}/session`,
+          systemKey: `${sandbox.id}/planner/${first.sessionId}/system`,
+          totalCostUsd: 0.1234,
+        },
+        {
+          role: 'builder',
+          sessionId: second.sessionId,
+          ts: new Date(start + 1).toISOString(),
+          outcome: null,
+          logKey: null,
+          systemKey: null,
+          totalCostUsd: 0,
+        },
+      ],
+      liveFragments: [
+        { ...nothing, kind: 'thought', t: start, body: 'Where is it?' },
+        {
+          ...nothing,
+          kind: 'action',
+          t: start,
+          action: 'grep',
+          parameter: 'TODO',
+          result: '3 lines',
+          toolUseId: 'toolu_1',
+        },
+        { ...nothing, kind: 'plan', t: start, items: [{ content: 'Fix it', status: 'pending' }] },
+      ],
+    });
+  });
+
+  it('200 · nothing reported is nothing shown', async () => {
+    const { body } = await get(`/${(await startSandbox(shop)).id}`);
+    expect(body).toMatchObject({ metrics: [], sessions: [], liveFragments: [] });
+  });
+
+  it('200 · however many samples there are, the points are bounded, in order, and means of what they stand for', async () => {
+    const sandbox = await startSandbox(shop);
+    const start = present();
+    const cpu = Array.from({ length: 3_000 }, (_, i) => (i % 2 === 0 ? 20 : 40));
+    await measure(sandbox, start, seconds(5), cpu);
+    const { metrics } = (await get(`/${sandbox.id}`)).body;
+    expect(metrics.length).toBe(shown.metrics);
+    const times = metrics.map(({ t }: { t: number }) => t);
+    expect(times).toEqual([...times].sort((a, b) => a - b));
+    expect(times.at(-1)).toBe(start + 2_999 * 5_000);
+    for (const { cpuPct } of metrics) expect(Math.abs(cpuPct - 30)).toBeLessThan(1);
+  });
+
+  it('200 · of very many fragments and sessions the last ones', async () => {
+    const sandbox = await startSandbox(shop);
+    await showFragments(
+      sandbox,
+      Array.from({ length: shown.fragments + 5 }, (_, i) => ({ body: `${i}` })),
+    );
+    for (let i = 0; i < shown.sessions + 2; i++) {
+      await startSession(sandbox, { startedAt: present() + i, sessionId: `n-${i}` });
+    }
+    const { liveFragments, sessions } = (await get(`/${sandbox.id}`)).body;
+    expect([liveFragments.length, liveFragments[0].body, liveFragments.at(-1).body]).toEqual([200, '5', '204']);
+    expect([sessions.length, sessions[0].sessionId, sessions.at(-1).sessionId]).toEqual([100, 'n-2', 'n-101']);
+  });
+
+  it('404 · unknown, another organization’s, or out of a bound token’s project: one and the same', async () => {
+    const [theirs, beside] = [await startSandbox(foreign), await startSandbox(other)];
+    const unknown = await get('/sbx_none');
+    expect(unknown.status).toBe(404);
+    for (const [id, token] of [
+      [theirs.id, alice],
+      [beside.id, bound],
+    ] as const) {
+      const answer = await get(`/${id}`, token);
+      expect([answer.status, answer.body]).toEqual([404, unknown.body]);
+    }
+  });
+});
+
+describe('GET /sandboxes/{sandboxId}/logs', () => {
+  const logs = (sandbox: Pick<Sandbox, 'id'>, query: string, token = alice) =>
+    get(`/${sandbox.id}/logs?${query}`, token);
+
+  it('200 · each part in the order of its pieces, the session’s without asking', async () => {
+    const sandbox = await startSandbox(shop);
+    const session = await startSession(sandbox, { sessionId: 'abc' });
+    await writeLog(session, 'session', ['Zwei ', 'Wörter\n', '']);
+    await writeLog(session, 'system', ['boot']);
+    await writeLog(session, 'prompt', ['You work on a shop.', 'Use tabs.']);
+    const which = { sandboxId: sandbox.id, role: 'builder', sessionId: 'abc' };
+    const plain = { promptScope: null, promptSpans: [] };
+    const own = { ...which, part: 'session', content: 'Zwei Wörter\n', bytes: 13, ...plain };
+    expect((await logs(sandbox, 'role=builder&sessionId=abc')).body).toEqual(own);
+    expect((await logs(sandbox, 'role=builder&sessionId=abc&part=session')).body).toEqual(own);
+    expect((await logs(sandbox, 'role=builder&sessionId=abc&part=system')).body).toEqual({
+      ...which,
+      part: 'system',
+      content: 'boot',
+      bytes: 4,
+      ...plain,
+    });
+    expect((await logs(sandbox, 'role=builder&sessionId=abc&part=prompt')).body).toEqual({
+      ...which,
+      part: 'prompt',
+      content: 'You work on a shop.Use tabs.',
+      bytes: 28,
+      promptScope: 'repo-contributed',
+      promptSpans: [
+        { id: 'span-0', content: 'You work on a shop.' },
+        { id: 'span-1', content: 'Use tabs.' },
+      ],
+    });
+  });
+
+  it('200 · a part that nothing was written to is empty', async () => {
+    const sandbox = await startSandbox(shop);
+    await startSession(sandbox, { sessionId: 'empty' });
+    const { body } = await logs(sandbox, 'role=builder&sessionId=empty&part=prompt');
+    expect(body).toMatchObject({ content: '', bytes: 0, promptScope: 'repo-contributed', promptSpans: [] });
+  });
+
+  it('200 · of a long log the end, cut between characters, and how long it is', async () => {
+    const sandbox = await startSandbox(shop);
+    const session = await startSession(sandbox, { sessionId: 'long' });
+    const mebibyte = 1024 * 1024;
+    await writeLog(session, 'session', ['lost', 'ä'.repeat(10), 'x'.repeat(mebibyte - 3)]);
+    const { body } = await logs(sandbox, 'role=builder&sessionId=long');
+    expect(body.bytes).toBe(4 + 20 + mebibyte - 3);
+    expect(body.content.replace(/x+$/, '')).toBe('ä');
+    await writeLog(session, 'system', ['lost', 'y'.repeat(mebibyte)]);
+    expect((await logs(sandbox, 'role=builder&sessionId=long&part=system')).body.content).toBe('y'.repeat(mebibyte));
+  });
+
+  it.each([
+    ['sessionId=abc', /role: is required/],
+    ['role=builder', /sessionId: is required/],
+    ['', /role: is required.*sessionId: is required/],
+    ['role=&sessionId=abc', /role: must be one of planner, builder/],
+    ['role=boss&sessionId=abc', /role: must be one of planner, builder/],
+    ['role=builder&sessionId=', /sessionId: must be at least 1 character/],
+    [`role=builder&sessionId=${'s'.repeat(201)}`, /sessionId: must be at most 200 characters/],
+    ['role=builder&sessionId=abc&part=all', /part: must be one of session, system, prompt/],
+  ])('400 · %s', async (query, words) => {
+    const { status, body } = await logs(await startSandbox(shop), query);
+    expect([status, body.description]).toEqual([400, expect.stringMatching(words)]);
+  });
+
+  it('404 · no such session of that role; no such sandbox for a stranger', async () => {
+    const sandbox = await startSandbox(shop);
+    await startSession(sandbox, { sessionId: 's'.repeat(200) });
+    const query = `role=builder&sessionId=${'s'.repeat(200)}`;
+    expect((await logs(sandbox, query)).status).toBe(200);
+    const elsewhere = await logs(sandbox, query.replace('builder', 'qa'));
+    expect([elsewhere.status, elsewhere.body.description]).toEqual([404, 'No such session.']);
+    const stranger = await logs(sandbox, query, mallory);
+    expect([stranger.status, stranger.body.description]).toEqual([404, 'No such sandbox.']);
+  });
+});
+
+describe('POST /sandboxes/{sandboxId}/kill', () => {
+  it('200 · ends it, and a second time changes nothing; its runtime is to stop', async () => {
+    const sandbox = await startSandbox(shop);
+    const { status, body } = await kill(sandbox);
+    expect([status, body]).toEqual([200, { ok: true, sandboxId: sandbox.id }]);
+    const killed = await record(sandbox);
+    expect(killed).toMatchObject({ status: 'destroyed', terminationReason: 'killed', destroyedAt: present() });
+    world.clock.turn(1_000);
+    expect((await kill(sandbox)).body).toEqual(body);
+    expect(await record(sandbox)).toEqual(killed);
+    expect([desiredOf(sandbox.status), desiredOf(killed.status)]).toEqual(['run', 'stop']);
+  });
+
+  it('200 · also a stale one, and one that went by another way already', async () => {
+    const silent = await startSandbox(shop, { lastHeartbeatAt: 0 });
+    expect((await kill(silent)).status).toBe(200);
+    expect((await record(silent)).terminationReason).toBe('killed');
+    const late = await startSandbox(shop, { status: 'destroyed', terminationReason: 'timeout', destroyedAt: 5 });
+    expect((await kill(late)).status).toBe(200);
+    expect(await record(late)).toMatchObject({ terminationReason: 'timeout', destroyedAt: 5 });
+  });
+
+  it.each(['completed', 'failed'] as const)('409 · one that has %s stays so', async (status) => {
+    const sandbox = await startSandbox(shop, { status });
+    const answer = await kill(sandbox);
+    expect([answer.status, answer.body.description]).toEqual([
+      409,
+      `The sandbox has ended by itself (${status}): there is nothing to kill.`,
+    ]);
+    expect((await record(sandbox)).status).toBe(status);
+  });
+
+  it('killed and completed at once, it ends in one way', async () => {
+    const sandbox = await startSandbox(shop);
+    const complete = () =>
+      world.knex('sandboxes').where({ id: sandbox.id, status: 'running' }).update({ status: 'completed' });
+    const [answer, completed] = await Promise.all([kill(sandbox), complete()]);
+    expect([answer.status, completed, (await record(sandbox)).status]).toEqual(
+      answer.status === 200 ? [200, 0, 'destroyed'] : [409, 1, 'completed'],
+    );
+  });
+
+  it('403 without the scope, 404 out of reach, and it goes on', async () => {
+    const [ours, beside, theirs] = [await startSandbox(shop), await startSandbox(other), await startSandbox(foreign)];
+    expect((await kill(ours, viewer)).body.description).toContain('missing-scope:sandboxes:write');
+    expect((await kill(beside, bound)).status).toBe(404);
+    expect((await kill(theirs)).status).toBe(404);
+    expect((await kill({ id: 'sbx_none' })).status).toBe(404);
+    const rows = await world.knex('sandboxes').whereIn('id', [ours.id, beside.id, theirs.id]);
+    expect(rows.map(({ status }) => status)).toEqual(Array(3).fill('running'));
+    expect((await kill(ours, bound)).status).toBe(200);
+  });
+});
+
+it('goes with its project, and takes along all that was known of it', async () => {
+  const body = { name: 'Short', repoFullName: 'acme/short' };
+  const project = (await world.rest('POST', '/projects', { token: alice, body })).body;
+  const sandbox = await startSandbox({ orgId: shop.orgId, projectId: project.id });
+  await writeLog(await startSession(sandbox), 'session', ['x']);
+  await showFragments(sandbox, [{ body: 'x' }]);
+  await world.rest('DELETE', `/projects/${project.id}`, { token: alice });
+  expect((await get(`/${sandbox.id}`)).status).toBe(404);
+  for (const table of ['sandbox_sessions', 'sandbox_log_parts', 'sandbox_fragments']) {
+    expect(await world.knex(table).where({ sandboxId: sandbox.id })).toEqual([]);
+  }
+});
+
+it('over GraphQL projects and sandboxes lead to each other, each relation in one statement however many there are', async () => {
+  const owner = await world.person('Gina');
+  const gadgets = await world.found(owner, 'Gadgets');
+  const token = await world.token(owner, gadgets);
+  const projects: string[] = [];
+  for (const name of ['one', 'two']) {
+    const body = { name, repoFullName: `gadgets/${name}` };
+    projects.push((await world.rest('POST', '/projects', { token, body })).body.id);
+    world.clock.turn(1);
+  }
+  const fill = async (count: number) => {
+    for (const projectId of projects as Place['projectId'][]) {
+      for (let i = 0; i < count; i++) {
+        const sandbox = await startSandbox({ orgId: gadgets.id, projectId });
+        await startSession(sandbox);
+        await measure(sandbox, present(), 1_000, Array(shown.sparkline * 2).fill(5));
+      }
+    }
+  };
+  const query = `{ projects(limit: 5) { data { name sandboxes {
+    status project { name } sessions { outcome } sparkline { cpuPct } } } } }`;
+  const ask = async () => {
+    let statements = 0;
+    const stop = watchStatements(() => statements++);
+    const { body } = await world.graphql(query, { token });
+    stop();
+    expect(body.errors).toBe(undefined);
+    return { statements, data: body.data.projects.data };
+  };
+  await fill(1);
+  const few = await ask();
+  await fill(11);
+  const many = await ask();
+  expect(few.data[0].sandboxes[0]).toEqual({
+    status: 'running',
+    project: { name: 'two' },
+    sessions: [{ outcome: null }],
+    sparkline: Array(shown.sparkline).fill({ cpuPct: 5 }),
+  });
+  expect(many.data.map((project: { sandboxes: [] }) => project.sandboxes.length)).toEqual([12, 12]);
+  expect(many.statements).toBe(few.statements);
+  await fill(10);
+  expect((await ask()).data[0].sandboxes.length).toBe(shown.perParent);
+  const page = `{ sandboxes(limit: 1, projectId: "${projects[0]}", status: running) { data { sandboxId } nextCursor } }`;
+  expect((await world.graphql(page, { token })).body.data.sandboxes.data.length).toBe(1);
+});

@@ -1,0 +1,641 @@
+// Scheduled tasks, told as a story: what Alice schedules, what comes of it, and everyone who may not touch it. The clock begins
+// on Monday 23 November 2026, 09:00 UTC. How runs are shared by processes is told in surfaces/scheduler.test.ts.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Organization } from '#domain/organizations/model.ts';
+import type { Person } from '#domain/people/model.ts';
+import { dispatchDue } from '#domain/recurring/dispatch.ts';
+import { scheduledTasks } from '#domain/scheduled-tasks/model.ts';
+import { days, hours, minutes } from '#foundation/clock.ts';
+import { watchStatements } from '#foundation/database.ts';
+import { openWorld, present, type World } from '../world.ts';
+
+let world: World;
+let owner: Person;
+let acme: Organization;
+let shop: string;
+let other: string;
+let alice: string;
+let viewer: string;
+let mallory: string;
+/** Bound to the shop. */
+let bound: string;
+
+beforeAll(async () => {
+  world = await openWorld();
+  owner = await world.person('Alice');
+  const [dave, stranger] = [await world.person('Dave'), await world.person('Mallory')];
+  acme = await world.found(owner, 'Acme');
+  await world.join(acme, dave, 'viewer');
+  const globex = await world.found(stranger, 'Globex');
+  alice = await world.token(owner, acme);
+  viewer = await world.token(dave, acme);
+  mallory = await world.token(stranger, globex);
+  shop = await project('Web Shop', { issueCode: 'WEB' });
+  other = await project('Other');
+  bound = await world.token(owner, acme, { projectId: shop });
+});
+afterAll(() => world.close());
+
+async function project(name: string, more: object = {}): Promise<string> {
+  const repoFullName = `acme/${name.replaceAll(' ', '-')}`;
+  return (await world.rest('POST', '/projects', { token: alice, body: { name, repoFullName, ...more } })).body.id;
+}
+
+const at = (interval: string, time: string, timezone: string, more: object = {}) => ({
+  kind: 'schedule',
+  schedule: { interval, time, timezone, ...more },
+});
+const mondays = at('weekly', '09:00', 'Pacific/Auckland', { weekday: 'monday' });
+const hourly = (hour: number) => at('daily', `${String(hour).padStart(2, '0')}:00`, 'UTC');
+const body = (more: object = {}) => ({
+  projectId: shop,
+  name: 'Updates',
+  prompt: 'Update the dependencies.',
+  triggers: [mondays],
+  ...more,
+});
+
+const create = (more: object = {}, token = alice) =>
+  world.rest('POST', '/scheduled-tasks', { token, body: body(more) });
+const task = async (more: object = {}) => (await create(more)).body;
+const get = async (id: string) => (await world.rest('GET', `/scheduled-tasks/${id}`, { token: alice })).body;
+const change = (id: string, changes: unknown, token = alice) =>
+  world.rest('PATCH', `/scheduled-tasks/${id}`, { token, body: changes });
+const runNow = (id: string, token = alice) => world.rest('POST', `/scheduled-tasks/${id}/run`, { token });
+const runs = async (id: string) => (await world.rest('GET', `/scheduled-tasks/${id}/runs`, { token: alice })).body.data;
+const due = () => dispatchDue([scheduledTasks]);
+const finish = (runId: string) => world.knex('runs').where({ id: runId }).update({ status: 'completed' });
+
+describe('POST /scheduled-tasks', () => {
+  it('201 · Monday 09:00 in Auckland, with its defaults and its next run', async () => {
+    const { status, body: created } = await create();
+    expect(status).toBe(201);
+    expect(created).toEqual({
+      id: expect.stringMatching(/^sch_[0-9a-f]{32}$/),
+      orgId: acme.id,
+      projectId: shop,
+      name: 'Updates',
+      prompt: 'Update the dependencies.',
+      templateKey: null,
+      triggers: [mondays],
+      labels: [],
+      skipIfPreviousOpen: false,
+      enabled: true,
+      nextRunAt: Date.UTC(2026, 10, 29, 20),
+      lastRunAt: null,
+      createdAt: present(),
+      updatedAt: present(),
+      createdByUserId: owner.id,
+    });
+    expect(await get(created.id)).toEqual(created);
+  });
+
+  it('201 · takes each bound at its edge, and says nothing of what was null', async () => {
+    const triggers = [
+      at('monthly', '23:59', 'UTC', { dayOfMonth: 31, weekday: null }),
+      ...Array.from({ length: 9 }, () => at('daily', '00:00', 'UTC', { dayOfMonth: null })),
+    ];
+    const most = {
+      name: 'n'.repeat(120),
+      prompt: 'p'.repeat(20_000),
+      labels: Array.from({ length: 20 }, () => 'l'.repeat(50)),
+      templateKey: 'security-review',
+      skipIfPreviousOpen: true,
+      enabled: false,
+    };
+    const { status, body: created } = await create({ ...most, triggers });
+    expect(status).toBe(201);
+    expect(created).toMatchObject({ ...most, nextRunAt: null });
+    expect(created.triggers[0]).toEqual(at('monthly', '23:59', 'UTC', { dayOfMonth: 31 }));
+    expect(created.triggers[9]).toEqual(at('daily', '00:00', 'UTC'));
+  });
+
+  const schedule = (more: object) => ({ triggers: [{ kind: 'schedule', schedule: { ...mondays.schedule, ...more } }] });
+  const where = 'triggers.0.schedule';
+  it.each([
+    ['projectId: is required', { projectId: undefined }],
+    ['projectId: must be at least 1 character', { projectId: '' }],
+    ['name: must be at least 1 character', { name: '' }],
+    ['name: must be at most 120 characters', { name: 'n'.repeat(121) }],
+    ['prompt: is required', { prompt: undefined }],
+    ['prompt: must be at most 20000 characters', { prompt: 'p'.repeat(20_001) }],
+    ['triggers: is required', { triggers: undefined }],
+    ['triggers: must be an array', { triggers: mondays }],
+    ['triggers: must be at least 1 entry', { triggers: [] }],
+    ['triggers: must be at most 10 entries', { triggers: Array.from({ length: 11 }, () => mondays) }],
+    ['triggers.0.kind: must be "schedule"', { triggers: [{ ...mondays, kind: 'webhook' }] }],
+    ['triggers.1.schedule: is required', { triggers: [mondays, { kind: 'schedule' }] }],
+    [`${where}.interval: must be one of "daily", "weekly", "monthly"`, schedule({ interval: 'hourly' })],
+    [`${where}.time: must be HH:MM, 00:00 to 23:59`, schedule({ time: '25:00' })],
+    [`${where}.time: must be HH:MM, 00:00 to 23:59`, schedule({ time: '24:00' })],
+    [`${where}.time: must be HH:MM, 00:00 to 23:59`, schedule({ time: '9:00' })],
+    [`${where}.time: must be HH:MM, 00:00 to 23:59`, schedule({ time: '09:60' })],
+    [`${where}.time: must be HH:MM, 00:00 to 23:59`, schedule({ time: '09:00\n' })],
+    [`${where}.timezone: must be an IANA time zone`, schedule({ timezone: 'Mars/Olympus' })],
+    [`${where}.timezone: must be an IANA time zone`, schedule({ timezone: '+13:00' })],
+    [`${where}.timezone: must be at most 64 characters`, schedule({ timezone: 'x'.repeat(65) })],
+    [`${where}.weekday: is required when interval is weekly`, schedule({ weekday: undefined })],
+    [`${where}.weekday: is required when interval is weekly`, schedule({ weekday: null })],
+    [`${where}.weekday: must be one of "monday"`, schedule({ weekday: 'Monday' })],
+    [`${where}.dayOfMonth: is required when interval is monthly`, schedule({ interval: 'monthly' })],
+    [`${where}.dayOfMonth: must be at most 31`, schedule({ interval: 'monthly', dayOfMonth: 32 })],
+    [`${where}.dayOfMonth: must be at least 1`, schedule({ interval: 'monthly', dayOfMonth: 0 })],
+    [`${where}.dayOfMonth: must be an integer`, schedule({ interval: 'monthly', dayOfMonth: 1.5 })],
+    ['templateKey: must be one of "dependency-updates"', { templateKey: 'none' }],
+    ['labels: must be at most 20 entries', { labels: Array.from({ length: 21 }, () => 'l') }],
+    ['labels.0: must be at least 1 character', { labels: [''] }],
+    ['labels.0: must be at most 50 characters', { labels: ['l'.repeat(51)] }],
+    ['enabled: must be a boolean', { enabled: 'yes' }],
+  ])('400 · %s', async (words, wrong) => {
+    const answer = await create(wrong);
+    expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request']);
+    expect(answer.body.description).toContain(words);
+  });
+
+  it('400 · the same in the graph', async () => {
+    const query = 'mutation ($input: CreateScheduledTaskRequest!) { createScheduledTask(input: $input) { id } }';
+    const input = body(schedule({ timezone: 'Mars/Olympus', weekday: null }));
+    const { errors } = (await world.graphql(query, { token: alice, variables: { input } })).body;
+    expect(errors[0].extensions.problem.description).toBe(
+      `${where}.timezone: must be an IANA time zone such as Europe/Berlin; ${where}.weekday: is required when interval is weekly.`,
+    );
+  });
+
+  it('404 · a project of nobody’s, or of another organization', async () => {
+    for (const [projectId, token] of [
+      ['prj_none', alice],
+      [shop, mallory],
+    ] as const) {
+      const answer = await create({ projectId }, token);
+      expect([answer.status, answer.body.description]).toEqual([404, 'No such project.']);
+    }
+  });
+
+  it('403 · a project that the credential is not bound to', async () => {
+    const answer = await create({ projectId: other }, bound);
+    expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
+    expect((await create({}, bound)).status).toBe(201);
+  });
+
+  it('403 · a viewer may look, not write, and not run', async () => {
+    expect((await create({}, viewer)).body.description).toContain('missing-scope:scheduled-tasks:write');
+    const { id } = await task();
+    expect((await world.rest('GET', `/scheduled-tasks/${id}`, { token: viewer })).status).toBe(200);
+    expect((await runNow(id, viewer)).body.description).toContain('missing-scope:missions:run');
+  });
+});
+
+describe('GET /scheduled-tasks', () => {
+  it('200 · newest first, of one project or of all, in pages', async () => {
+    const home = await project('Pages');
+    for (let n = 0; n < 5; n++) await task({ projectId: home, name: `T${n}` });
+    const seen: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const path: string = `/scheduled-tasks?projectId=${home}&limit=2${cursor && `&cursor=${cursor}`}`;
+      const page = (await world.rest('GET', path, { token: alice })).body;
+      seen.push(...page.data.map((one: { name: string }) => one.name));
+      cursor = page.nextCursor;
+    }
+    expect(seen.sort()).toEqual(['T0', 'T1', 'T2', 'T3', 'T4']);
+    const all = (await world.rest('GET', '/scheduled-tasks?limit=200', { token: alice })).body.data;
+    expect(all.length).toBeGreaterThan(5);
+  });
+
+  it('200 · an empty list for a project that the caller can not reach', async () => {
+    await task();
+    await task({ projectId: other });
+    const list = async (query: string, token: string) =>
+      (await world.rest('GET', `/scheduled-tasks${query}`, { token })).body;
+    const empty = { data: [], nextCursor: null };
+    expect(await list(`?projectId=${shop}`, mallory)).toEqual(empty);
+    expect(await list('?projectId=prj_none', alice)).toEqual(empty);
+    expect(await list(`?projectId=${other}`, bound)).toEqual(empty);
+    const own = (await list('?limit=200', bound)).data.map((one: { projectId: string }) => one.projectId);
+    expect(new Set(own)).toEqual(new Set([shop]));
+  });
+
+  it('404 · outside of its project a bound credential finds nothing', async () => {
+    const { id } = await task({ projectId: other });
+    for (const [method, path] of [
+      ['GET', ''],
+      ['PATCH', ''],
+      ['DELETE', ''],
+      ['GET', '/runs'],
+      ['POST', '/run'],
+    ] as const) {
+      const ask = { token: bound, ...(method === 'PATCH' && { body: { name: 'Mine' } }) };
+      expect((await world.rest(method, `/scheduled-tasks/${id}${path}`, ask)).status).toBe(404);
+    }
+    expect((await get(id)).name).toBe('Updates');
+  });
+
+  it('200 · templates that can be taken as they are', async () => {
+    const { data } = (await world.rest('GET', '/scheduled-tasks/templates', { token: viewer })).body;
+    expect(data[0]).toEqual({
+      key: 'dependency-updates',
+      name: 'Dependency updates',
+      blurb: expect.any(String),
+      prompt: expect.any(String),
+      suggestedSchedule: { interval: 'weekly', time: '06:00', timezone: 'UTC', weekday: 'monday' },
+    });
+    for (const { key, name, prompt, suggestedSchedule } of data) {
+      const triggers = [{ kind: 'schedule', schedule: suggestedSchedule }];
+      expect((await create({ name, prompt, templateKey: key, triggers })).status).toBe(201);
+    }
+  });
+});
+
+describe('PATCH /scheduled-tasks/{id}', () => {
+  it('200 · a rename leaves the next run where it is, however overdue', async () => {
+    const before = await task();
+    world.clock.turn(days(8));
+    const { body: after } = await change(before.id, {
+      name: 'Renamed',
+      labels: ['a'],
+      triggers: [mondays],
+      enabled: true,
+    });
+    expect(after).toEqual({ ...before, name: 'Renamed', labels: ['a'], updatedAt: present() });
+    expect(await get(before.id)).toEqual(after);
+    expect((await change(before.id, {})).body).toEqual(after);
+  });
+
+  it('200 · other triggers move it, and so does enabling; disabled it has none', async () => {
+    const { id } = await task();
+    const daily = (await change(id, { triggers: [hourly(9)] })).body;
+    expect(daily.nextRunAt).toBe(Math.ceil((present() + 1 - hours(9)) / days(1)) * days(1) + hours(9));
+    expect((await change(id, { enabled: false })).body.nextRunAt).toBe(null);
+    world.clock.turn(days(3));
+    expect((await change(id, { enabled: true })).body.nextRunAt).toBe(daily.nextRunAt + days(3));
+  });
+
+  it('200 · null clears the template; every other member can be changed', async () => {
+    const before = await task({ templateKey: 'flaky-tests' });
+    const changes = { templateKey: null, prompt: 'Other', skipIfPreviousOpen: true, projectId: other };
+    expect((await change(before.id, changes)).body).toEqual({ ...before, ...changes });
+  });
+
+  it.each([
+    ['name: must be a string', { name: null }],
+    ['triggers: must be at least 1 entry', { triggers: [] }],
+    ['triggers.0.schedule.dayOfMonth: is required', { triggers: [at('monthly', '09:00', 'UTC')] }],
+    ['enabled: must be a boolean', { enabled: null }],
+  ])('400 · %s', async (words, wrong) => {
+    const before = await task();
+    const answer = await change(before.id, wrong);
+    expect([answer.status, answer.body.description]).toEqual([400, expect.stringContaining(words)]);
+    expect(await get(before.id)).toEqual(before);
+  });
+
+  it('404 or 403 · to a project of nobody’s, or out of one’s own', async () => {
+    const before = await task();
+    expect((await change(before.id, { projectId: 'prj_none' })).status).toBe(404);
+    expect((await change(before.id, { projectId: other }, bound)).status).toBe(403);
+    expect((await change(before.id, { name: 'Mine' }, mallory)).status).toBe(404);
+    expect(await get(before.id)).toEqual(before);
+  });
+});
+
+describe('POST /scheduled-tasks/{id}/run', () => {
+  it('200 · runs a disabled task at once, with an issue in the built-in tracker', async () => {
+    const { id } = await task({ name: 'By hand', enabled: false, labels: ['night'] });
+    const { status, body: started } = await runNow(id);
+    expect(status).toBe(200);
+    expect(started).toEqual({
+      ok: true,
+      runId: expect.stringMatching(/^run_/),
+      issueId: expect.stringMatching(/^iss_/),
+      status: 'dispatching',
+    });
+    expect(await runs(id)).toEqual([
+      {
+        id: started.runId,
+        scheduledTaskId: id,
+        projectId: shop,
+        scheduledFor: present(),
+        kind: 'manual',
+        status: 'dispatching',
+        issueId: started.issueId,
+        issueUrl: `${world.url}/console/issues/${started.issueId}`,
+        reason: null,
+        lastError: null,
+        createdAt: present(),
+        updatedAt: present(),
+        missionProgress: null,
+        missionActivity: null,
+        missionCostUsd: 0,
+        missionTitle: 'By hand',
+        billingActorUserId: owner.id,
+        missionCostIncomplete: false,
+      },
+    ]);
+    expect(await get(id)).toMatchObject({ lastRunAt: present(), nextRunAt: null, enabled: false });
+    const { issue } = (
+      await world.graphql(
+        `{ issue(issueId: "${started.issueId}") { key title body labels state runId project { name } } }`,
+        { token: alice },
+      )
+    ).body.data;
+    expect(issue).toEqual({
+      key: expect.stringMatching(/^WEB-\d+$/),
+      title: 'By hand',
+      body: 'Update the dependencies.',
+      labels: ['night'],
+      state: 'open',
+      runId: started.runId,
+      project: { name: 'Web Shop' },
+    });
+  });
+
+  it('one dispatching, nine skipped · ten press at once and the previous run is to be over', async () => {
+    const { id } = await task({ skipIfPreviousOpen: true });
+    const answers = await Promise.all(Array.from({ length: 10 }, () => runNow(id)));
+    expect(answers.map((answer) => answer.body.status).sort()).toEqual(['dispatching', ...Array(9).fill('skipped')]);
+    const skipped = (await runs(id)).filter(({ status }: { status: string }) => status === 'skipped');
+    expect(skipped).toHaveLength(9);
+    expect(skipped[0]).toMatchObject({ reason: 'The previous run is still open.', issueId: null, issueUrl: null });
+    expect(answers.filter((answer) => answer.body.issueId === null)).toHaveLength(9);
+  });
+
+  it('ten dispatching · ten press at once and nobody minds', async () => {
+    const { id } = await task();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => runNow(id)));
+    expect(new Set(answers.map((answer) => answer.body.issueId)).size).toBe(10);
+  });
+
+  it('one run · the same Idempotency-Key twice', async () => {
+    const { id } = await task();
+    const press = () =>
+      world.rest('POST', `/scheduled-tasks/${id}/run`, { token: alice, headers: { 'idempotency-key': `run-${id}` } });
+    expect((await press()).body).toEqual((await press()).body);
+    expect(await runs(id)).toHaveLength(1);
+  });
+
+  it('409 · on a paused project, and nothing is written', async () => {
+    const home = await project('Paused');
+    const { id } = await task({ projectId: home });
+    await world.rest('PATCH', `/projects/${home}`, { token: alice, body: { status: 'paused' } });
+    const answer = await runNow(id);
+    expect([answer.status, answer.body.description]).toEqual([409, 'The project is paused: no mission starts on it.']);
+    expect(await runs(id)).toEqual([]);
+  });
+
+  it('402 · at the daily cost cap, and nothing is written', async () => {
+    const { id } = await task({ triggers: [hourly(12)] });
+    const cap = (dailyCostCapUsd: number | null) =>
+      world.rest('PATCH', '/orchestrator', { token: alice, body: { dailyCostCapUsd } });
+    await cap(0);
+    const answer = await runNow(id);
+    const description = 'The daily cost cap of 0 USD is reached: missions have cost 0 USD since midnight UTC.';
+    expect([answer.status, answer.body]).toEqual([
+      402,
+      { category: 'agent', title: 'Payment required', description, retryable: false, code: 'daily_cost_cap' },
+    ]);
+    expect(await runs(id)).toEqual([]);
+    // What is due meanwhile is passed over, and says why.
+    world.clock.turn(days(1));
+    await due();
+    expect(await runs(id)).toMatchObject([
+      { kind: 'scheduled', status: 'skipped', reason: description, issueId: null },
+    ]);
+    await cap(null);
+    expect((await runNow(id)).body.status).toBe('dispatching');
+  });
+
+  it('200, and then failed · a tracker that nobody has connected', async () => {
+    const { id } = await task({ projectId: await project('Linear', { tracker: 'linear' }) });
+    expect((await runNow(id)).body).toMatchObject({ ok: true, issueId: null, status: 'failed' });
+    expect((await runs(id))[0].lastError).toContain('linear');
+  });
+
+  it('404 · for a stranger', async () => {
+    const { id } = await task();
+    expect((await runNow(id, mallory)).status).toBe(404);
+    expect(await runs(id)).toEqual([]);
+  });
+});
+
+describe('GET /scheduled-tasks/{id}/runs', () => {
+  it('200 · newest first, 50 unless asked, in pages of 1 to 200', async () => {
+    const { id } = await task();
+    const made = Array.from({ length: 52 }, (_, n) => `run_${n}`);
+    const done = { kind: 'manual', status: 'completed', scheduledFor: 0, createdAt: 0, updatedAt: 0 };
+    const rows = made.map((runId) => ({ ...done, id: runId, orgId: acme.id, projectId: shop, scheduledTaskId: id }));
+    await world.knex('runs').insert(rows);
+    const page = async (query: string) =>
+      (await world.rest('GET', `/scheduled-tasks/${id}/runs${query}`, { token: alice })).body;
+    const first = await page('');
+    const second = await page(`?cursor=${first.nextCursor}`);
+    expect([first.data.length, second.data.length, second.nextCursor]).toEqual([50, 2, null]);
+    const seen = [...first.data, ...second.data].map((run: { id: string }) => run.id);
+    expect(seen).toEqual([...made].sort().reverse());
+    expect((await page('?limit=200')).data).toHaveLength(52);
+    for (const [limit, words] of [
+      [0, 'limit: must be at least 1.'],
+      [201, 'limit: must be at most 200.'],
+    ]) {
+      expect((await page(`?limit=${limit}`)).description).toBe(words);
+    }
+    const elsewhere = await task();
+    const foreign = `/scheduled-tasks/${elsewhere.id}/runs?cursor=${first.nextCursor}`;
+    expect((await world.rest('GET', foreign, { token: alice })).status).toBe(400);
+  });
+
+  it('200 · after a move, a bound credential sees what ran in its project', async () => {
+    const { id } = await task({ projectId: other });
+    await runNow(id);
+    await change(id, { projectId: shop });
+    const second = (await runNow(id)).body.runId;
+    const seen = (await world.rest('GET', `/scheduled-tasks/${id}/runs`, { token: bound })).body.data;
+    expect(seen.map((run: { id: string }) => run.id)).toEqual([second]);
+    expect(await runs(id)).toHaveLength(2);
+    const nested = await world.graphql(`{ scheduledTask(id: "${id}") { runs { id } } }`, { token: bound });
+    expect(nested.body.data.scheduledTask.runs).toEqual([{ id: second }]);
+  });
+});
+
+describe('DELETE /scheduled-tasks/{id}', () => {
+  it('200 once, 404 after · what has not begun is canceled, what runs goes on, and both stay in the books', async () => {
+    const { id } = await task();
+    const [running, waiting] = [(await runNow(id)).body, (await runNow(id)).body];
+    await world.knex('runs').where({ id: running.runId }).update({ status: 'running' });
+    const first = await world.rest('DELETE', `/scheduled-tasks/${id}`, { token: alice });
+    expect([first.status, first.body]).toEqual([200, { ok: true, id }]);
+    expect((await world.rest('DELETE', `/scheduled-tasks/${id}`, { token: alice })).status).toBe(404);
+    expect((await world.rest('GET', `/scheduled-tasks/${id}/runs`, { token: alice })).status).toBe(404);
+    const left = await world.knex('runs').whereIn('id', [running.runId, waiting.runId]).orderBy('status');
+    expect(left).toMatchObject([
+      { id: waiting.runId, status: 'canceled', reason: 'The scheduled task was deleted.', scheduledTaskId: null },
+      { id: running.runId, status: 'running', reason: null, scheduledTaskId: null },
+    ]);
+  });
+
+  it('with its project goes everything', async () => {
+    const home = await project('Gone');
+    const { id } = await task({ projectId: home });
+    const { runId, issueId } = (await runNow(id)).body;
+    expect((await world.rest('DELETE', `/projects/${home}`, { token: alice })).status).toBe(200);
+    for (const [table, key] of [
+      ['scheduled_tasks', id],
+      ['runs', runId],
+      ['issues', issueId],
+    ]) {
+      expect(await world.knex(table!).where({ id: key })).toEqual([]);
+    }
+  });
+});
+
+describe('when it is due', () => {
+  it('runs, moves on, and runs again', async () => {
+    const created = await task({ triggers: [hourly(12)] });
+    world.clock.turn(created.nextRunAt - present() - 1);
+    await due();
+    expect(await runs(created.id)).toEqual([]);
+    world.clock.turn(1);
+    await due();
+    await due();
+    const [run, ...more] = await runs(created.id);
+    expect(more).toEqual([]);
+    expect(run).toMatchObject({
+      kind: 'scheduled',
+      status: 'dispatching',
+      scheduledFor: created.nextRunAt,
+      billingActorUserId: owner.id,
+      issueId: expect.stringMatching(/^iss_/),
+    });
+    expect(await get(created.id)).toEqual({ ...created, nextRunAt: created.nextRunAt + days(1), lastRunAt: present() });
+    world.clock.turn(days(1));
+    await due();
+    expect(await runs(created.id)).toHaveLength(2);
+  });
+
+  it('runs once for all that was missed, and goes on from now', async () => {
+    const created = await task({ triggers: [hourly(12)] });
+    world.clock.turn(created.nextRunAt - present() + days(5) + minutes(1));
+    await due();
+    const all = await runs(created.id);
+    expect(all).toHaveLength(1);
+    expect(all[0].scheduledFor).toBe(created.nextRunAt);
+    expect((await get(created.id)).nextRunAt).toBe(created.nextRunAt + days(6));
+  });
+
+  it('is skipped, with the reason, while the previous run is open; and only then', async () => {
+    const created = await task({ triggers: [hourly(12)], skipIfPreviousOpen: true });
+    const { runId } = (await runNow(created.id)).body;
+    world.clock.turn(created.nextRunAt - present());
+    await due();
+    const [skipped] = await runs(created.id);
+    expect(skipped).toMatchObject({
+      kind: 'scheduled',
+      status: 'skipped',
+      reason: 'The previous run is still open.',
+      scheduledFor: created.nextRunAt,
+      issueId: null,
+    });
+    expect((await get(created.id)).lastRunAt).not.toBe(present());
+    await finish(runId);
+    world.clock.turn(days(1));
+    await due();
+    expect((await runs(created.id))[0]).toMatchObject({ status: 'dispatching', reason: null });
+  });
+
+  it('is skipped, with the reason, on a project that is not active', async () => {
+    const home = await project('Archived');
+    const created = await task({ projectId: home, triggers: [hourly(12)] });
+    await world.rest('PATCH', `/projects/${home}`, { token: alice, body: { status: 'archived' } });
+    world.clock.turn(created.nextRunAt - present());
+    await due();
+    expect(await runs(created.id)).toMatchObject([
+      { status: 'skipped', reason: 'The project is archived: no mission starts on it.' },
+    ]);
+  });
+
+  it('does nothing while it is disabled, nor for what passed meanwhile', async () => {
+    const created = await task({ triggers: [hourly(12)] });
+    await change(created.id, { enabled: false });
+    world.clock.turn(days(2));
+    await due();
+    await change(created.id, { enabled: true });
+    await due();
+    expect(await runs(created.id)).toEqual([]);
+  });
+});
+
+describe('in the graph', () => {
+  const upcoming = async (id: string, args = '') =>
+    (await world.graphql(`{ scheduledTask(id: "${id}") { upcoming${args} } }`, { token: alice })).body;
+
+  it('upcoming: the next five, or as few as asked for; an overdue one first; none when disabled', async () => {
+    const created = await task({ triggers: [hourly(12), hourly(18)] });
+    const first = created.nextRunAt;
+    const gaps = first % days(1) === hours(12) ? [6, 24, 30, 48] : [18, 24, 42, 48];
+    const five = [first, ...gaps.map((gap) => first + hours(gap))];
+    expect((await upcoming(created.id)).data.scheduledTask.upcoming).toEqual(five);
+    expect((await upcoming(created.id, '(count: 2)')).data.scheduledTask.upcoming).toEqual(five.slice(0, 2));
+    world.clock.turn(first - present() + days(2));
+    const overdue = (await upcoming(created.id, '(count: 2)')).data.scheduledTask.upcoming;
+    expect(overdue[0]).toBe(first);
+    expect(overdue[1]).toBeGreaterThan(present());
+    await change(created.id, { enabled: false });
+    expect((await upcoming(created.id)).data.scheduledTask.upcoming).toEqual([]);
+    for (const count of [0, 6]) {
+      expect((await upcoming(created.id, `(count: ${count})`)).errors[0].extensions.problem.description).toMatch(
+        /^count: must be/,
+      );
+    }
+  });
+
+  it('five tasks with their project, their newest runs and the issues of these cost as much as one', async () => {
+    const home = await project('Nested');
+    const query = `{ scheduledTasks(projectId: "${home}") { data {
+      name upcoming(count: 2) project { name }
+      runs { id status issue { key project { name } } scheduledTask { name } project { name } }
+    } } }`;
+    const asked = async () => {
+      const tables: string[] = [];
+      const stop = watchStatements((text) => tables.push(/(?:from|update|into) "?(\w+)/.exec(text)?.[1] ?? text));
+      const { body } = await world.graphql(query, { token: alice });
+      stop();
+      expect(body.errors).toBe(undefined);
+      return { tables: tables.sort(), tasks: body.data.scheduledTasks.data };
+    };
+    const first = await task({ projectId: home, name: 'T0' });
+    await runNow(first.id);
+    const one = await asked();
+    for (let n = 1; n < 5; n++) {
+      const { id } = await task({ projectId: home, name: `T${n}` });
+      await Promise.all(Array.from({ length: 21 }, () => runNow(id)));
+    }
+    const five = await asked();
+    expect(five.tables).toEqual(one.tables);
+    expect(one.tables).toEqual(['issues', 'projects', 'scheduled_tasks', 'scheduled_tasks', 'tokens', 'unnest']);
+    expect(five.tasks).toHaveLength(5);
+    const last = five.tasks.find(({ name }: { name: string }) => name === 'T4');
+    expect(last.runs).toHaveLength(20);
+    expect(last.runs[0]).toEqual({
+      id: expect.stringMatching(/^run_/),
+      status: 'dispatching',
+      issue: { key: expect.stringMatching(/^NESTED-\d+$/), project: { name: 'Nested' } },
+      scheduledTask: { name: 'T4' },
+      project: { name: 'Nested' },
+    });
+  });
+
+  it('a project with its scheduled tasks and its issues, newest first, to those who may see them', async () => {
+    const home = await project('Dashboard');
+    const { id } = await task({ projectId: home, name: 'First' });
+    world.clock.turn(1);
+    await task({ projectId: home, name: 'Second' });
+    await runNow(id);
+    await runNow(id);
+    const query = `{ project(projectId: "${home}") { scheduledTasks { name } issues { number title } } }`;
+    const seen = (await world.graphql(query, { token: alice })).body.data.project;
+    expect(seen.scheduledTasks).toEqual([{ name: 'Second' }, { name: 'First' }]);
+    expect(seen.issues.map(({ number }: { number: number }) => number).sort()).toEqual([1, 2]);
+    const nothing = { scheduledTasks: [], issues: [] };
+    expect((await world.graphql(query, { token: bound })).body.data.project).toEqual(nothing);
+    const list = (token: string) => world.graphql(`{ issues(projectId: "${home}") { data { number } } }`, { token });
+    expect((await list(alice)).body.data.issues.data).toHaveLength(2);
+    for (const token of [mallory, bound]) expect((await list(token)).body.data.issues.data).toEqual([]);
+  });
+});

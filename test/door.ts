@@ -1,0 +1,42 @@
+// The projections of the graph behind a door that lets in whoever the test says, over real HTTP: for callers that no
+// credential could be made for, such as a person without a scope that every role holds.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Caller } from '#access/principal.ts';
+import type { Exchange } from '#foundation/http.ts';
+import { schema } from '#schema.ts';
+import { createGraphql } from '#surfaces/graphql/surface.ts';
+import { createRest } from '#surfaces/rest/surface.ts';
+import { type Ask, requestsTo } from './world.ts';
+
+export type Door = Awaited<ReturnType<typeof openDoor>>;
+
+/** Opened within a world: it stands on the world's database. */
+export async function openDoor() {
+  const guests: Caller[] = [];
+  const settings = {
+    schema,
+    authenticate: async ({ req }: Exchange) => guests[Number(req.headers['x-guest'])]!,
+    meter: async () => {},
+    report: (_: Exchange, error: unknown) => console.error(error),
+  };
+  const surfaces = [
+    createRest({ ...settings, version: '0.0.0', beside: { paths: {}, schemas: {} } }),
+    createGraphql(settings),
+  ];
+  const server = createServer((req, res) => {
+    const [path = '', search = ''] = req.url!.split('?', 2);
+    const exchange = { req, res, path, search, requestId: 'req_door', address: '127.0.0.1' };
+    void surfaces.find((surface) => surface.owns(path))!.handle(exchange);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    request: requestsTo(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
+    /** What to ask with, to be this caller. */
+    as: (caller: Caller): Ask => ({ headers: { 'x-guest': String(guests.push(caller) - 1) } }),
+    async close(): Promise<void> {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

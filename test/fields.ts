@@ -1,0 +1,137 @@
+// Every root field of the built schema, asked through each surface that shows it. New fields join by being declared.
+import {
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLOutputType,
+  getNamedType,
+  isNonNullType,
+  isObjectType,
+} from 'graphql';
+import type { ProblemBody } from '#foundation/problem.ts';
+import { exposureOf, isLink, type RootExposure } from '#graph/exposure.ts';
+import { schema } from '#schema.ts';
+import { bodyArgument, project, type Route } from '#surfaces/rest/projection.ts';
+import type { Answer, Ask } from './world.ts';
+
+export interface RootField {
+  kind: 'Query' | 'Mutation';
+  name: string;
+  field: GraphQLField<unknown, unknown>;
+  exposure: RootExposure;
+  /** Its place in REST, when it has one. */
+  route?: Route;
+}
+
+export type Arguments = Record<string, unknown>;
+export type Surface = 'GraphQL' | 'REST';
+export type Request = (method: string, path: string, ask?: Ask) => Promise<Answer>;
+
+const routes = project(schema).routes;
+const routeOf = (name: string) => routes.find((route) => route.name === name);
+
+const rootsOf = (kind: 'Query' | 'Mutation'): RootField[] =>
+  Object.values((kind === 'Query' ? schema.getQueryType() : schema.getMutationType())!.getFields()).map((field) => {
+    const route = routeOf(field.name);
+    return { kind, name: field.name, field, exposure: exposureOf(field), ...(route && { route }) };
+  });
+
+export const rootFields: readonly RootField[] = [...rootsOf('Query'), ...rootsOf('Mutation')];
+export const rootField = (name: string): RootField => rootFields.find((one) => one.name === name)!;
+/** The routes that read a request record. */
+export const bodyRoots: readonly RootField[] = rootFields.filter(({ field }) => inputOf(field));
+export const surfacesOf = ({ route }: RootField): Surface[] => (route ? ['GraphQL', 'REST'] : ['GraphQL']);
+
+/** The name of the request record that the field takes, if it takes one. */
+export function inputOf(field: GraphQLField<unknown, unknown>): string | undefined {
+  const input = field.args.find(({ name }) => name === bodyArgument);
+  return input && getNamedType(input.type).name;
+}
+
+/** Whether there is no asking without it. */
+export const isRequired = ({ type, defaultValue }: GraphQLArgument): boolean =>
+  isNonNullType(type) && defaultValue === undefined;
+
+/** All of a record that REST would show: every field but the relations. */
+export function selectionOf(output: GraphQLOutputType): string {
+  const type = getNamedType(output);
+  if (!isObjectType(type)) return '';
+  const fields = Object.values(type.getFields()).filter((field) => !isLink(field));
+  return `{ ${fields.map((field) => `${field.name} ${selectionOf(field.type)}`).join(' ')} }`;
+}
+
+/** The operation that asks a root field for `selection`, with every given argument as a variable. */
+export function documentOf({ kind, name, field }: RootField, args: Arguments, selection = selectionOf(field.type)) {
+  const given = field.args.filter((argument) => argument.name in args);
+  const variables = given.map((argument) => `$${argument.name}: ${argument.type}`).join(', ');
+  const passed = given.map((argument) => `${argument.name}: $${argument.name}`).join(', ');
+  return `${kind.toLowerCase()} ${variables && `(${variables})`} { ${name}${passed && `(${passed})`} ${selection} }`;
+}
+
+/** The path of a route with its parameters and its query. */
+export function pathOf({ template, parameters, field }: Route, args: Arguments): string {
+  const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(args[name])));
+  const query = field.args
+    .filter(({ name }) => name in args && name !== bodyArgument && !parameters.includes(name))
+    .map(({ name }) => `${name}=${encodeURIComponent(String(args[name]))}`);
+  return `/v1${path}${query.length > 0 ? `?${query.join('&')}` : ''}`;
+}
+
+/** What a surface said: the record that was asked for, or the problem and its status. */
+export interface Outcome {
+  status: number;
+  data?: unknown;
+  problem?: ProblemBody;
+  answer: Answer;
+}
+
+/** Asks a root field through one surface. */
+export async function askField(
+  request: Request,
+  surface: Surface,
+  root: RootField,
+  args: Arguments,
+  ask: Ask,
+): Promise<Outcome> {
+  if (surface === 'REST') {
+    const { route } = root;
+    const answer = await request(route!.method, pathOf(route!, args), { ...ask, body: args[bodyArgument] });
+    if (answer.status < 300) return { status: answer.status, data: answer.body, answer };
+    return { status: answer.status, problem: answer.body, answer };
+  }
+  const body = { query: documentOf(root, args), variables: args };
+  return outcomeOf(root.name, await request('POST', '/graphql', { ...ask, body }));
+}
+
+/** Of a GraphQL answer. An execution is a 200 of HTTP: then the status is that of the problem it tells. */
+export function outcomeOf(name: string, answer: Answer): Outcome {
+  const { data, errors } = answer.body;
+  if (!errors) return { status: answer.status, data: data[name], answer };
+  const { problem } = errors[0].extensions;
+  if (data?.[name] != null) throw new Error(`${name} answered data beside its problem: ${JSON.stringify(answer.body)}`);
+  return { status: answer.status === 200 ? statusOf(problem) : answer.status, problem, answer };
+}
+
+const statuses: Record<string, number> = {
+  invalid_request: 400,
+  unauthenticated: 401,
+  credits_exhausted: 402,
+  daily_cost_cap: 402,
+  missing_scope: 403,
+  agent_not_claimed: 403,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  rate_limited: 429,
+  internal: 500,
+  upstream_failed: 502,
+  unavailable: 503,
+};
+
+/** The status that REST has for a problem (gaps.md, section 3). */
+export function statusOf(problem: ProblemBody): number {
+  if (problem.conflictingProjectId) return 409;
+  const status = statuses[problem.code ?? ''];
+  if (!status)
+    throw new Error(`Which status has ${JSON.stringify(problem)}? Add its code to \`statuses\`, test/fields.ts`);
+  return status;
+}

@@ -1,0 +1,58 @@
+// What surely was not applied is done again, within bounds, and what was refused for good is not (design of the infrastructure, §4).
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openDatabase, sql, transaction } from '#foundation/database.ts';
+import { databaseFault } from '#foundation/database-errors.ts';
+import { type FreshDatabase, freshDatabase } from '../database.ts';
+
+let fresh: FreshDatabase;
+let knex: ReturnType<typeof openDatabase>;
+
+beforeAll(async () => {
+  fresh = await freshDatabase();
+  knex = openDatabase({ connection: fresh.connection });
+  await knex.raw('create table tries (n integer)');
+  await knex.raw('create sequence calls');
+  await knex.raw(`create function unlucky(times integer, state text) returns integer language plpgsql as $$
+    declare call integer := nextval('calls');
+    begin
+      if call <= times then raise exception 'unlucky' using errcode = state; end if;
+      return call;
+    end $$`);
+});
+afterAll(async () => {
+  await knex.destroy();
+  await fresh.drop();
+});
+
+const again = () => knex.raw("select setval('calls', 1, false)");
+const serializationFailure = '40001';
+const divisionByZero = '22012';
+
+it('a statement that lost a race is sent again', async () => {
+  await again();
+  expect(await sql('select unlucky(2, $1) as call', [serializationFailure])).toEqual([{ call: 3 }]);
+});
+
+it('a transaction that lost a race is done again, whole: what it wrote before stands once', async () => {
+  await again();
+  const call = await transaction(async (trx) => {
+    await trx('tries').insert({ n: 1 });
+    const { rows } = await trx.raw('select unlucky(1, ?) as call', [serializationFailure]);
+    return rows[0].call;
+  });
+  expect(call).toBe(2);
+  expect(await sql('select count(*) as rows from tries')).toEqual([{ rows: 1 }]);
+});
+
+it('what is wrong for good is sent once', async () => {
+  await again();
+  const error = await sql('select unlucky(9, $1)', [divisionByZero]).catch((thrown) => thrown);
+  expect(databaseFault(error)).toBe('final');
+  expect(await sql("select nextval('calls') as call")).toEqual([{ call: 2 }]);
+});
+
+it('who never gets lucky is told within seconds', async () => {
+  await again();
+  const error = await sql('select unlucky(1000, $1)', [serializationFailure]).catch((thrown) => thrown);
+  expect(databaseFault(error)).toBe('retry');
+});

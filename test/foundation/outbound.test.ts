@@ -1,0 +1,233 @@
+// Fetching what a stranger names: which addresses are never asked, that the checked address is the one that is connected to, and
+// the bounds of what is read. Servers are real; the name server is ours.
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Server } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { fetchJson, OutboundFault, openOutbound } from '#foundation/outbound.ts';
+import { makeCertificate } from '../certificate.ts';
+
+const certificate = makeCertificate(['client.example', 'localhost']);
+let listener: RequestListener;
+let asked: string[] = [];
+const respond: RequestListener = (req, res) => {
+  asked.push(`${req.headers.host} ${req.url}`);
+  listener(req, res);
+};
+const plain = createServer(respond);
+const secure = createTlsServer(certificate, respond);
+let connections = 0;
+
+const portOf = (server: Server) => (server.address() as AddressInfo).port;
+const bounds = { maxBytes: 1_000, timeoutMs: 2_000 };
+
+beforeAll(async () => {
+  for (const server of [plain, secure]) {
+    server.on('connection', () => connections++);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  }
+});
+afterAll(() => {
+  for (const server of [plain, secure]) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+beforeEach(() => {
+  [asked, connections] = [[], 0];
+  listener = (_req, res) => res.writeHead(200, { 'content-type': 'application/json' }).end('{"a":1}');
+});
+afterEach(() => openOutbound({ allowLoopback: false }));
+
+const open = (more: Partial<Parameters<typeof openOutbound>[0]> = {}) =>
+  openOutbound({ allowLoopback: true, ca: certificate.cert, ...more });
+const at =
+  (...addresses: string[]) =>
+  async () =>
+    addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
+
+describe('what is answered', () => {
+  it('is given with status, headers and JSON body, over TLS and in development over http', async () => {
+    open();
+    for (const url of [`https://localhost:${portOf(secure)}/a?b=c`, `http://127.0.0.1:${portOf(plain)}/a?b=c`]) {
+      const { status, headers, body } = await fetchJson(url, { ...bounds, accept: 'application/jwk-set+json' });
+      expect([status, headers['content-type'], body]).toEqual([200, 'application/json', { a: 1 }]);
+    }
+    expect(asked).toEqual([`localhost:${portOf(secure)} /a?b=c`, `127.0.0.1:${portOf(plain)} /a?b=c`]);
+  });
+
+  it.each([
+    ['application/vnd.example+json; charset=utf-8', '[1]', [1]],
+    ['text/html', '{}', undefined],
+    ['application/json', '{', undefined],
+    ['application/json', Buffer.from([0x22, 0xff, 0x22]), undefined],
+  ])('has a body when it is JSON: %s %j', async (type, text, expected) => {
+    open();
+    listener = (_req, res) => res.writeHead(200, { 'content-type': type }).end(text);
+    expect((await fetchJson(`http://127.0.0.1:${portOf(plain)}/`, bounds)).body).toEqual(expected);
+  });
+
+  it('is not followed elsewhere: a redirect is the answer', async () => {
+    open();
+    listener = (_req, res) => res.writeHead(302, { location: 'http://169.254.169.254/' }).end();
+    expect((await fetchJson(`http://127.0.0.1:${portOf(plain)}/`, bounds)).status).toBe(302);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('carries no credentials and asks for plain text of bytes', async () => {
+    open();
+    let headers: NodeJS.Dict<string | string[]> = {};
+    listener = (req, res) => {
+      headers = req.headers;
+      res.end();
+    };
+    await fetchJson(`http://127.0.0.1:${portOf(plain)}/`, bounds);
+    expect(headers).toEqual({
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      'user-agent': 'agent-engineering-platform',
+      host: `127.0.0.1:${portOf(plain)}`,
+      connection: expect.any(String),
+    });
+  });
+});
+
+describe('bounds', () => {
+  it('too many bytes, announced or not, end the reading', async () => {
+    open();
+    let sent = 0;
+    listener = (_req, res) => {
+      res.writeHead(200, { 'content-type': 'application/json' });
+      const more = () => {
+        while (!res.destroyed && sent < 50_000_000) {
+          sent += 10_000;
+          if (!res.write('x'.repeat(10_000))) return void res.once('drain', more);
+        }
+      };
+      more();
+    };
+    await expect(fetchJson(`http://127.0.0.1:${portOf(plain)}/`, bounds)).rejects.toThrow(/larger than 1000 bytes/);
+    expect(sent).toBeLessThan(50_000_000);
+  });
+
+  it.each([
+    ['never answers', () => {}],
+    ['never ends', (_req: unknown, res: { write(text: string): void }) => res.write('{')],
+  ] as [string, RequestListener][])('a server that %s is left after the time', async (_, slow) => {
+    open();
+    listener = slow;
+    const begun = performance.now();
+    await expect(fetchJson(`http://127.0.0.1:${portOf(plain)}/`, { ...bounds, timeoutMs: 150 })).rejects.toThrow(
+      OutboundFault,
+    );
+    expect(performance.now() - begun).toBeLessThan(1_500);
+  });
+
+  it('a name server that never answers is left after the time', async () => {
+    openOutbound({ allowLoopback: false, resolve: () => new Promise(() => {}) });
+    await expect(fetchJson('https://client.example/', { ...bounds, timeoutMs: 100 })).rejects.toThrow(OutboundFault);
+  });
+
+  it('a certificate that nobody vouches for ends it', async () => {
+    openOutbound({ allowLoopback: true });
+    await expect(fetchJson(`https://localhost:${portOf(secure)}/`, bounds)).rejects.toThrow(OutboundFault);
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('addresses that are never asked', () => {
+  const special = [
+    [
+      '0.0.0.0',
+      '10.1.2.3',
+      '100.64.0.1',
+      '127.0.0.1',
+      '127.255.255.254',
+      '169.254.169.254',
+      '172.16.0.1',
+      '172.31.255.255',
+    ],
+    ['192.0.0.8', '192.0.2.1', '192.88.99.1', '192.168.0.1', '198.18.0.1', '198.51.100.1', '203.0.113.1', '224.0.0.1'],
+    ['239.255.255.255', '240.0.0.1', '255.255.255.255'],
+    [
+      '::',
+      '::1',
+      '::ffff:127.0.0.1',
+      '::ffff:10.0.0.1',
+      '::ffff:8.8.8.8',
+      '::127.0.0.1',
+      '64:ff9b::10.0.0.1',
+      '64:ff9b:1::1',
+    ],
+    ['100::1', '2001::1', '2001:db8::1', '2002:7f00:1::', '3fff::1', '5f00::1', 'fc00::1', 'fd12:3456::1', 'fe80::1'],
+    ['fec0::1', 'ff02::1', 'not an address'],
+  ].flat();
+
+  it.each(special)('a name at %s', async (address) => {
+    openOutbound({ allowLoopback: false, resolve: at(address) });
+    await expect(fetchJson(`https://client.example:${portOf(secure)}/`, bounds)).rejects.toThrow(OutboundFault);
+    expect(connections).toBe(0);
+  });
+
+  it.each(special.filter((address) => address !== 'not an address'))('%s itself', async (address) => {
+    const host = address.includes(':') ? `[${address}]` : address;
+    openOutbound({ allowLoopback: false });
+    await expect(fetchJson(`https://${host}/`, bounds)).rejects.toThrow(/not public/);
+  });
+
+  it.each(['http://2130706433/', 'https://0x7f.1/', 'https://0177.0.0.1/', 'https://127.1/', 'https://localhost/'])(
+    '%s, however it is written',
+    async (url) => {
+      openOutbound({ allowLoopback: false });
+      await expect(fetchJson(url, bounds)).rejects.toThrow(/not public/);
+    },
+  );
+
+  it('one bad address among good ones is enough', async () => {
+    openOutbound({ allowLoopback: false, resolve: at('93.184.215.14', '10.0.0.1') });
+    await expect(fetchJson('https://client.example/', bounds)).rejects.toThrow(/not public/);
+    open({ resolve: at('127.0.0.1', '10.0.0.1') });
+    await expect(fetchJson(`https://client.example:${portOf(secure)}/`, bounds)).rejects.toThrow(/not public/);
+    expect(connections).toBe(0);
+  });
+
+  it('the exception for this machine is for this machine alone', async () => {
+    for (const address of ['10.0.0.1', '169.254.169.254', '::ffff:127.0.0.1', '0.0.0.0']) {
+      open({ resolve: at(address) });
+      await expect(fetchJson(`https://client.example:${portOf(secure)}/`, bounds)).rejects.toThrow(/not public/);
+    }
+  });
+
+  it.each([
+    ['http', 'http://client.example/'],
+    ['another scheme', 'ftp://client.example/'],
+    ['another port', 'https://client.example:8443/'],
+    ['a user', 'https://me:secret@client.example/'],
+    ['no address at all', 'client.example'],
+    ['a name without an address', 'https://nowhere.example/'],
+  ])('by %s', async (_, url) => {
+    openOutbound({
+      allowLoopback: false,
+      resolve: async (host) => (host.startsWith('nowhere') ? [] : [{ address: '93.184.215.14', family: 4 }]),
+    });
+    await expect(fetchJson(url, { ...bounds, timeoutMs: 300 })).rejects.toThrow(OutboundFault);
+  });
+});
+
+describe('the name server is asked once', () => {
+  it('what it says afterwards changes nothing: the connection goes to the address that was checked', async () => {
+    const answers = [['127.0.0.1'], ['169.254.169.254']];
+    let questions = 0;
+    open({ resolve: (host) => at(...answers[Math.min(questions++, 1)]!)().then((found) => (host ? found : [])) });
+    const { body } = await fetchJson(`https://client.example:${portOf(secure)}/x`, bounds);
+    expect(body).toEqual({ a: 1 });
+    expect(questions).toBe(1);
+    expect(asked).toEqual([`client.example:${portOf(secure)} /x`]);
+  });
+
+  it('and a connection is never taken again for another request', async () => {
+    open();
+    for (let i = 0; i < 3; i++) await fetchJson(`http://127.0.0.1:${portOf(plain)}/`, bounds);
+    expect(connections).toBe(3);
+  });
+});

@@ -1,0 +1,79 @@
+// Statements as they go over the wire: what is given, what comes back, and what a failure leaves behind.
+import type { Knex } from 'knex';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openDatabase, sql } from '#foundation/database.ts';
+import { emptyDatabase, type FreshDatabase } from '../database.ts';
+
+let fresh: FreshDatabase;
+let knex: Knex;
+
+beforeAll(async () => {
+  fresh = await emptyDatabase();
+});
+afterAll(() => fresh.drop());
+
+describe.each([
+  ['prepared', true],
+  ['behind a pooler in transaction mode', false],
+])('A statement, %s', (_, namedStatements) => {
+  beforeAll(() => {
+    knex = openDatabase({ connection: fresh.connection, poolMax: 1, namedStatements });
+  });
+  afterAll(() => knex.destroy());
+
+  it.each([
+    ['text', `it's "quoted" \\ and ünïcödé`],
+    ['text', ''],
+    ['text', null],
+    ['int4', 7],
+    ['int8', 1_795_219_200_000],
+    ['numeric', 12.5],
+    ['float8', -0.25],
+    ['boolean', true],
+    ['bytea', Buffer.from('00ff5c', 'hex')],
+    ['jsonb', { a: [1, null, 'x'] }],
+    ['text[]', ['a"b', 'c\\d', '', 'e,f', 'NULL', null, '{}']],
+    ['int4[]', [1, 2]],
+    ['bytea[]', [Buffer.from('0aff', 'hex')]],
+    ['text[]', []],
+  ])('Gives a %s back as it was given: %j', async (type, value) => {
+    expect(await sql(`select $1::${type} as the_value`, [value])).toEqual([{ theValue: value }]);
+  });
+
+  it('Names its columns as the wire does, time after time', async () => {
+    const text = 'select n as created_at, n % 2 = 0 as is_even, null as no_thing from generate_series(1, $1) n';
+    const rows = [
+      { createdAt: 1, isEven: false, noThing: null },
+      { createdAt: 2, isEven: true, noThing: null },
+    ];
+    expect(await sql(text, [2])).toEqual(rows);
+    expect(await sql(text, [2])).toEqual(rows);
+    expect(await sql(text, [0])).toEqual([]);
+  });
+
+  it('Gives no rows where there are none to give', async () => {
+    await sql('create temporary table places (id int)');
+    const insert = 'insert into places select generate_series(1, $1)';
+    expect(await sql(insert, [3])).toEqual([]);
+    expect(await sql(insert, [3])).toEqual([]);
+    expect(await sql('select count(*) from places')).toEqual([{ count: 6 }]);
+    await sql('drop table places');
+  });
+
+  it('Fails with the words of the server and the way that leads here, and its connection goes on', async () => {
+    const text = 'select 1 / $1::int as n';
+    const error: Error = await sql(text, [0]).then(
+      () => expect.unreachable(),
+      (thrown) => thrown,
+    );
+    expect(error).toMatchObject({ code: '22012', message: 'division by zero' });
+    expect(error.stack).toContain('statement.test.ts');
+    await expect(sql('select nothing')).rejects.toMatchObject({ code: '42703' });
+    await expect(sql('select $1::int as n', ['x'])).rejects.toMatchObject({ code: '22P02' });
+    expect(await sql(text, [1])).toEqual([{ n: 1 }]);
+  });
+
+  it('Fails when the server ends its connection', async () => {
+    await expect(sql('select pg_terminate_backend(pg_backend_pid())')).rejects.toMatchObject({ code: '57P01' });
+  });
+});

@@ -1,0 +1,746 @@
+// Every bound of the specification's Limits table at its edge and one beyond, and everything else that a caller can get wrong:
+// types, bytes, ids, cursors, methods. Always a 4xx in the promised body that names the field, never a 500, nothing written.
+import { request as sendRaw } from 'node:http';
+import { getNamedType } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Invite } from '#domain/invites/model.ts';
+import { days } from '#foundation/clock.ts';
+import { readPage } from '#foundation/cursor.ts';
+import { newId } from '#foundation/ids.ts';
+import { requestRecords } from '#graph/input.ts';
+import { bytes } from '#limits.ts';
+import { schema } from '#schema.ts';
+import { bareSchema } from '#surfaces/rest/openapi-schemas.ts';
+import {
+  type Arguments,
+  askField,
+  bodyRoots,
+  inputOf,
+  isRequired,
+  type Outcome,
+  pathOf,
+  type RootField,
+  rootField,
+  rootFields,
+  type Surface,
+  surfacesOf,
+} from './fields.ts';
+import { adderOf, argumentsOf, bodyOf, furnish, type Home } from './home.ts';
+import { nothing, rowsOf, written } from './rows.ts';
+import { type Answer, type Ask, openWorld, type World } from './world.ts';
+
+let world: World;
+let home: Home;
+/** The owner, in the console: who may ask everything. */
+let owner: Ask;
+
+beforeAll(async () => {
+  world = await openWorld();
+  home = await furnish(world);
+  owner = { session: await world.session(home.owner, home.organization.id) };
+});
+afterAll(() => world.close());
+
+const checked = (method: string, path: string, ask?: Ask) =>
+  path.startsWith('/v1/') ? world.rest(method, path.slice('/v1'.length), ask) : world.request(method, path, ask);
+const ask = (surface: Surface, root: RootField, args: Arguments): Promise<Outcome> =>
+  askField(checked, surface, root, args, owner);
+
+/** Right arguments but for one: of the field itself, or a member of its body. */
+function argumentsWith(root: RootField, name: string, value: unknown): Arguments {
+  const args = argumentsOf(root, home);
+  if (root.field.args.some((argument) => argument.name === name)) return { ...args, [name]: value };
+  return { ...args, input: { ...(args.input as object), [name]: value } };
+}
+
+async function untouched(work: () => Promise<unknown>): Promise<void> {
+  const before = await rowsOf(world.knex);
+  await work();
+  expect(written(before, await rowsOf(world.knex))).toEqual(nothing);
+}
+
+/** A sentence when an answer is not the 400 that names the field. */
+function unlessNamed(what: string, name: string, { status, problem, data }: Outcome): string[] {
+  const fine = status === 400 && problem?.code === 'invalid_request' && problem.description.includes(name);
+  return fine ? [] : [`${what}: ${status} ${JSON.stringify(problem ?? data)}`];
+}
+
+const x = (length: number): string => 'x'.repeat(length);
+let made = 0;
+const digits = (length: number): string => String(++made).padStart(length, '0').slice(-length);
+const letter = (): string => 'abcdefghijklmnopqrstuvwxyz'[made++ % 26]!;
+
+interface Bound {
+  bound: string;
+  /** Values at the edges: new ones at each call. */
+  fits: () => unknown[];
+  /** Values beyond them, and what the description says. */
+  beyond: [value: unknown, words: string][];
+}
+
+const length = (min: number, max: number): Bound => ({
+  bound: `${min} to ${max} characters`,
+  // A character outside of the Basic Multilingual Plane is one, though JavaScript counts two.
+  fits: () => [x(min), x(max), '😀'.repeat(max)],
+  beyond: [
+    [x(min - 1), `must be at least ${min} character`],
+    [x(max + 1), `must be at most ${max} characters`],
+    ['😀'.repeat(max + 1), `must be at most ${max} characters`],
+  ],
+});
+const slugs: Bound = {
+  bound: '1 to 64 lower-case letters, digits and hyphens',
+  fits: () => [letter(), `${digits(6)}${x(58)}`, `-${digits(6)}-`],
+  beyond: [
+    ['', 'must be at least 1 character'],
+    [x(65), 'must be at most 64 characters'],
+    ...['Acme', 'a b', 'a_b', 'ä', 'a.b', 'a\n'].map((slug): [string, string] => [
+      slug,
+      'must hold only lower-case letters, digits and hyphens',
+    ]),
+  ],
+};
+const repositories: Bound = {
+  bound: 'two non-empty segments without white space, one slash',
+  fits: () => [`${digits(6)}/r`, `o/${digits(6)}`, `${digits(6)}.-_/ü`, `${digits(6)}/${x(193)}`],
+  beyond: [
+    ...['', 'shop', '/', 'a/', '/b', 'a//b', 'a/b/c', 'a b/c', 'a/b ', ' a/b', 'a/\tb', 'a/b\n'].map(
+      (repository): [string, string] => [repository, 'must be <owner>/<repo>'],
+    ),
+    [`a/${x(199)}`, 'must be at most 200 characters'],
+  ],
+};
+const issueCodes: Bound = {
+  bound: '2 to 10 capital letters or digits, beginning with a letter',
+  fits: () => ['AB', 'A123456789', null],
+  beyond: ['', 'A', 'A1234567890', '1AB', 'ab', 'A-B', 'ÄB', 'AB\n'].map((code) => [code, 'must be 2 to 10 capital']),
+};
+const scopes = ['projects:read', 'missions:read', 'agents:read'];
+
+const bounds: Record<string, Bound> = {
+  'createOrganization.name': length(1, 120),
+  'createOrganization.slug': slugs,
+  'updateOrganization.name': length(1, 120),
+  'updateOrganization.slug': slugs,
+  'slugPreview.name': length(1, 120),
+  'slugAvailability.slug': slugs,
+  'createInvite.email': {
+    bound: 'a mail address of 3 to 320 characters',
+    fits: () => [`${letter()}@b`, `${digits(6)}${x(302)}@example.com`],
+    beyond: [
+      [`${x(309)}@example.com`, 'must be at most 320 characters'],
+      ...['', 'bob', 'bob@', '@b', 'a@b@c', 'a b@c', 'a@-b', 'a@b\n'].map((email): [string, string] => [
+        email,
+        'must be a mail address',
+      ]),
+    ],
+  },
+  'createProject.name': length(1, 120),
+  'createProject.repoFullName': repositories,
+  'createProject.trackerTeamKey': length(1, 100),
+  'createProject.issueCode': issueCodes,
+  'updateProject.name': length(1, 120),
+  'updateProject.repoFullName': repositories,
+  'updateProject.trackerTeamKey': length(1, 100),
+  'updateProject.issueCode': issueCodes,
+  'updateProject.defaultSandboxTemplateId': { ...length(1, 200), fits: () => ['t', x(200), null] },
+  'createToken.name': length(1, 100),
+  'createToken.scopes': {
+    bound: 'at most 25 entries',
+    fits: () => [[], Array.from({ length: 25 }, (_, i) => scopes[i % 3])],
+    beyond: [[Array.from({ length: 26 }, () => scopes[0]), 'must be at most 25 entries']],
+  },
+  'createToken.expiresInDays': {
+    bound: '1 to 365',
+    fits: () => [1, 365],
+    beyond: [
+      [0, 'must be at least 1'],
+      [-1, 'must be at least 1'],
+      [366, 'must be at most 365'],
+      [2 ** 31 - 1, 'must be at most 365'],
+    ],
+  },
+  'projects.limit': {
+    bound: '1 to 100',
+    fits: () => [1, 100],
+    beyond: [
+      [0, 'must be at least 1'],
+      [-1, 'must be at least 1'],
+      [101, 'must be at most 100'],
+    ],
+  },
+  ...Object.fromEntries(
+    [
+      'byTrackerConnectorId',
+      'byTrackerTeamId',
+      'byTrackerProjectId',
+      'byScmConnectorId',
+      'byScmOwner',
+      'byScmRepo',
+    ].map((filter) => [
+      `projects.${filter}`,
+      {
+        bound: 'at most 200 characters',
+        fits: () => ['', x(200)],
+        beyond: [[x(201), 'must be at most 200 characters']],
+      },
+    ]),
+  ),
+};
+
+describe('a bound of the Limits table, at its edge and one beyond, in REST and GraphQL', () => {
+  it.each(Object.entries(bounds).map(([name, bound]) => [name, bound.bound, bound] as const))(
+    '%s · %s',
+    async (place, _, { fits, beyond }) => {
+      const [name, member] = place.split('.') as [string, string];
+      const root = rootField(name);
+      for (const surface of surfacesOf(root)) {
+        for (const value of fits()) {
+          const { status, problem } = await ask(surface, root, argumentsWith(root, member, value));
+          expect([surface, value, status < 300, problem]).toEqual([surface, value, true, undefined]);
+        }
+      }
+      await untouched(async () => {
+        for (const surface of surfacesOf(root)) {
+          for (const [value, words] of beyond) {
+            const outcome = await ask(surface, root, argumentsWith(root, member, value));
+            expect(unlessNamed(`${surface} ${JSON.stringify(value)}`, `${member}: ${words}`, outcome)).toEqual([]);
+          }
+        }
+      });
+    },
+  );
+
+  const parameters = rootFields.flatMap((root) => (root.route?.parameters ?? []).map((name) => [root, name] as const));
+  it.each(parameters.map(([root, name]) => [`${root.route!.method} ${root.route!.template}`, name, root] as const))(
+    '%s · %s has 1 to 200 characters',
+    async (_, name, root) => {
+      await untouched(async () => {
+        for (const surface of surfacesOf(root)) {
+          for (const [value, words] of [
+            ['', 'must be at least 1 character'],
+            [x(201), 'must be at most 200 characters'],
+            [x(8_000), 'must be at most 200 characters'],
+          ] as const) {
+            const outcome = await ask(surface, root, argumentsWith(root, name, value));
+            expect(unlessNamed(`${surface} ${value.length} characters`, `${name}: ${words}`, outcome)).toEqual([]);
+          }
+          for (const value of ['x', x(200), ' ', 'a/b', 'ü', '*', '%', "' or 1=1 --"]) {
+            const { status, problem } = await ask(surface, root, argumentsWith(root, name, value));
+            expect([surface, value, status, problem?.code]).toEqual([surface, value, 404, 'not_found']);
+          }
+        }
+      });
+    },
+  );
+
+  it('GET /projects · 20 rows unless asked, 100 at most, and a cursor to the rest', async () => {
+    const { organization, owner: person } = await furnish(world);
+    const rows = Array.from({ length: 101 }, (_, i) => ({
+      id: newId('project'),
+      orgId: organization.id,
+      slug: `many-${i}`,
+      name: 'Many',
+      status: 'active',
+      tracker: 'builtin',
+      scmOwner: 'many',
+      scmRepo: `${i}`,
+      createdAt: 1,
+    }));
+    await world.knex('projects').insert(rows);
+    const session = await world.session(person, organization.id);
+    const usual = await world.rest('GET', '/projects', { session });
+    expect([usual.body.data.length, typeof usual.body.nextCursor]).toEqual([20, 'string']);
+    const most = await world.rest('GET', '/projects?limit=100', { session });
+    expect([most.body.data.length, typeof most.body.nextCursor]).toEqual([100, 'string']);
+    const rest = await world.rest('GET', `/projects?limit=100&cursor=${most.body.nextCursor}`, { session });
+    // 101 here and the two that every organization of these tests has.
+    expect([rest.body.data.length, rest.body.nextCursor]).toEqual([3, null]);
+  });
+
+  it('POST /tokens · 90 days and no scope unless asked; a token always ends', async () => {
+    const { body } = await world.rest('POST', '/tokens', { ...owner, body: { name: 'Usual' } });
+    expect([body.expiresAt - body.createdAt, body.scopes, body.projectId]).toEqual([days(90), [], null]);
+    for (const expiresInDays of [1, 365]) {
+      const edge = await world.rest('POST', '/tokens', { ...owner, body: { name: 'Edge', expiresInDays } });
+      expect(edge.body.expiresAt - edge.body.createdAt).toBe(days(expiresInDays));
+    }
+  });
+
+  it.each([['1 to 255 printable characters', ['k', x(255), '~!"#'], ['', x(256), 'ü', 'a\tb']]])(
+    'Idempotency-Key · %s',
+    async (_, fits, beyond) => {
+      const body = () => bodyOf('CreateProjectRequest', home);
+      for (const key of fits) {
+        const answer = await world.rest('POST', '/projects', {
+          ...owner,
+          body: body(),
+          headers: { 'idempotency-key': key },
+        });
+        expect([key, answer.status]).toEqual([key, 201]);
+      }
+      await untouched(async () => {
+        for (const key of beyond) {
+          const headers = { 'idempotency-key': key };
+          const { status, body: problem } = await world.rest('POST', '/projects', { ...owner, body: body(), headers });
+          expect([key, status, problem.description]).toEqual([
+            key,
+            400,
+            expect.stringContaining('Idempotency-Key: must be'),
+          ]);
+        }
+      });
+    },
+  );
+});
+
+/** A member of a request record, as JSON Schema has it. */
+interface Property {
+  type?: string;
+  $ref?: string;
+  anyOf?: Property[];
+  items?: Property;
+  properties?: Record<string, Property>;
+  enum?: string[];
+}
+
+/** Word sets are named: their words stand in the schema. */
+const named = ({ $ref, ...property }: Property): Property =>
+  $ref ? (bareSchema(schema.getType($ref.split('/').at(-1)!)!) as Property) : property;
+const choices = (property: Property): Property[] => (property.anyOf ?? [property]).map(named);
+
+const samples: Record<string, unknown> = {
+  null: null,
+  boolean: true,
+  integer: 7,
+  number: 1.5,
+  string: 'text',
+  array: [],
+  object: {},
+};
+const takes = (property: Property, sample: string): boolean =>
+  choices(property).some(({ type }) => type === sample || (type === 'number' && sample === 'integer'));
+const wrongValues = (property: Property): unknown[] =>
+  Object.keys(samples).flatMap((sample) => (takes(property, sample) ? [] : [samples[sample]]));
+
+interface Wrong {
+  /** What the description must hold. */
+  names: string[];
+  value: unknown;
+  surfaces: Surface[];
+}
+
+const both: Surface[] = ['REST', 'GraphQL'];
+
+/** Everything that one member of a record, or something within it, must not be. */
+function wrongs(names: string[], property: Property, right: unknown): Wrong[] {
+  const list = wrongValues(property).map((value): Wrong => {
+    // GraphQL makes a list of a single value (October 2021, section 3.11).
+    const single = property.type === 'array' && value !== null && !wrongValues(property.items!).includes(value);
+    return { names, value, surfaces: single ? ['REST'] : both };
+  });
+  const add = (...values: unknown[]) => list.push(...values.map((value) => ({ names, value, surfaces: both })));
+  const within = (inner: Wrong[], around: (value: unknown) => unknown) =>
+    list.push(...inner.map((wrong) => ({ ...wrong, value: around(wrong.value) })));
+  for (const choice of choices(property)) {
+    const { enum: words, type, items, properties = {} } = choice;
+    if (words) add('nonsense', '', words[0]!.toUpperCase(), ` ${words[0]}`);
+    else if (type === 'string') for (const bad of ['\0', '\ud800', '\udc00']) add(`${right ?? 'text'}${bad}`);
+    if (type === 'integer') add(1e308, -1e308, 2 ** 31, 2 ** 53, -(2 ** 31) - 1, 1e-7, 10 ** 21);
+    if (items) within(wrongs(names, items, [right].flat()[0]), (value) => [value]);
+    for (const [name, inner] of Object.entries(properties)) {
+      const whole = right as Record<string, unknown>;
+      within(wrongs([...names, name], inner, whole?.[name]), (value) => ({ ...whole, [name]: value }));
+    }
+  }
+  return list;
+}
+
+/** Whatever text it is: a scope that is not declared is refused as such, each by its name (specification, Errors). */
+const isUndeclaredScope = ([name]: string[], value: unknown): boolean =>
+  name === 'scopes' && Array.isArray(value) && typeof value[0] === 'string';
+
+describe('400 · a member of a body that is not what it must be is named, in REST and GraphQL', () => {
+  it.each(bodyRoots.map((root) => [`${root.name}(${inputOf(root.field)})`, root] as const))('%s', async (_, root) => {
+    const { json } = requestRecords.get(inputOf(root.field)!)!;
+    const right = bodyOf(inputOf(root.field)!, home);
+    const cases = Object.entries(json.properties as Record<string, Property>).flatMap(([member, property]) =>
+      wrongs([member], property, right[member]),
+    );
+    await untouched(async () => {
+      const complaints = cases.flatMap(({ names, value, surfaces }) =>
+        surfaces.map(async (surface) => {
+          const outcome = await ask(surface, root, argumentsWith(root, names[0]!, value));
+          if (isUndeclaredScope(names, value) && outcome.status === 403) return [];
+          const what = `${surface} ${names.join('.')} = ${JSON.stringify(value)}`;
+          return names.flatMap((name) => unlessNamed(what, name, outcome));
+        }),
+      );
+      const missing = (json.required ?? []).flatMap((member) =>
+        surfacesOf(root).map(async (surface) => {
+          const args = argumentsOf(root, home);
+          delete (args.input as Arguments)[member];
+          return unlessNamed(`${surface} without ${member}`, member, await ask(surface, root, args));
+        }),
+      );
+      expect((await Promise.all([...complaints, ...missing])).flat()).toEqual([]);
+    });
+  });
+});
+
+/** Bodies that are no JSON object, or none that can be read. */
+const unreadable: Record<string, string | Uint8Array> = {
+  'an empty body': '',
+  'white space': ' \n ',
+  'a byte order mark alone': '\ufeff',
+  null: 'null',
+  'a list': '[]',
+  'a text': '"name"',
+  'a number': '5',
+  'a truncated object': '{"name": "x"',
+  'an object and more': '{"name": "x"} {}',
+  'single quotes': "{'name': 'x'}",
+  'a comment': '{/* x */}',
+  'not a number': '{"name": NaN}',
+  'a bare control character': '{"name": "\u0001"}',
+  'bytes that are no UTF-8': Buffer.concat([
+    Buffer.from('{"name": "'),
+    Buffer.from([0xc3, 0x28, 0xff]),
+    Buffer.from('"}'),
+  ]),
+  'a surrogate in UTF-8': Buffer.concat([
+    Buffer.from('{"name": "'),
+    Buffer.from([0xed, 0xa0, 0x80]),
+    Buffer.from('"}'),
+  ]),
+  'a NUL byte': '\0',
+  'a deep list': '['.repeat(30_000),
+  'a deep list that ends': `${'['.repeat(30_000)}${']'.repeat(30_000)}`,
+  'a deep object': '{"a":'.repeat(40_000),
+};
+/** Every route that reads a body. Whose path it is does not matter: the body is looked at before. */
+const bodyRoutes = bodyRoots.flatMap(({ route }): [method: string, path: string][] =>
+  route ? [[route.method, pathOf(route, Object.fromEntries(route.parameters.map((name) => [name, 'none'])))]] : [],
+);
+
+describe('400 · a body that can not be read', () => {
+  it.each(Object.entries(unreadable))('%s', async (_, body) => {
+    await untouched(async () => {
+      for (const [method, path] of bodyRoutes) {
+        const answer = await checked(method, path, { ...owner, body });
+        expect([path, answer.status, answer.body.code]).toEqual([path, 400, 'invalid_request']);
+      }
+      const graph = await world.request('POST', '/graphql', { ...owner, body });
+      // A list is a batch: answered as one, each operation by itself.
+      const isBatch = Array.isArray(graph.body);
+      const { extensions } = (isBatch ? graph.body[0] : graph.body).errors[0];
+      expect([graph.status, extensions.code]).toEqual([isBatch ? 200 : 400, 'invalid_request']);
+    });
+  });
+
+  it.each(
+    Object.entries({
+      'a deep value': `{"name": ${'['.repeat(30_000)}${']'.repeat(30_000)}}`,
+      'an endless number': `{"name": ${'9'.repeat(30_000)}}`,
+      'a number beyond all': '{"name": 1e999}',
+      'a member named __proto__ alone': '{"__proto__": {"name": "x", "repoFullName": "a/b"}}',
+    }),
+  )('%s, in an object', async (_, body) => {
+    await untouched(async () => {
+      const answer = await checked('POST', '/v1/projects', { ...owner, body });
+      expect([answer.status, answer.body.description]).toEqual([400, expect.stringContaining('name: ')]);
+    });
+  });
+});
+
+describe('a body of the wrong size or kind', () => {
+  const megabyte = JSON.stringify({ name: x(1_000_000) });
+  const targets = [...bodyRoutes, ['POST', '/graphql'] as const];
+  const codeOf = ({ body }: Answer) => body.code ?? body.errors[0].extensions.code;
+
+  it('413 · one megabyte, whether its length is told or not', async () => {
+    await untouched(async () => {
+      for (const [method, path] of targets) {
+        const told = await checked(method, path, { ...owner, body: megabyte });
+        expect([path, told.status, codeOf(told)]).toEqual([path, 413, 'payload_too_large']);
+        const { status, body } = await chunked(method, path, megabyte);
+        expect([path, status, codeOf({ body } as Answer)]).toEqual([path, 413, 'payload_too_large']);
+      }
+    });
+  });
+
+  it('the largest body that is read is 256 KiB', async () => {
+    const full = (size: number) => {
+      const body = JSON.stringify({ name: 5, more: '' });
+      return body.replace('""', JSON.stringify(x(size - body.length)));
+    };
+    await untouched(async () => {
+      const fits = await checked('POST', '/v1/projects', { ...owner, body: full(bytes.jsonBody) });
+      expect([fits.status, fits.body.description]).toEqual([400, expect.stringContaining('name: must be a string')]);
+      const beyond = await checked('POST', '/v1/projects', { ...owner, body: full(bytes.jsonBody + 1) });
+      expect([beyond.status, beyond.body.description]).toEqual([
+        413,
+        `The body is limited to ${bytes.jsonBody} bytes.`,
+      ]);
+    });
+  });
+
+  it.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/xml',
+    'json',
+  ])('415 · %s', async (type) => {
+    await untouched(async () => {
+      for (const [method, path] of targets) {
+        const answer = await checked(method, path, {
+          ...owner,
+          body: '{"name":"x"}',
+          headers: { 'content-type': type },
+        });
+        expect([path, answer.status, codeOf(answer)]).toEqual([path, 415, 'unsupported_media_type']);
+      }
+    });
+  });
+
+  /** Sent without a length. The service may answer, and hang up, before it has heard all. */
+  function chunked(method: string, path: string, body: string): Promise<{ status: number; body: Answer['body'] }> {
+    const { secret, csrf } = owner.session!;
+    const headers = {
+      cookie: `session=${secret}`,
+      'x-csrf-token': csrf,
+      'sec-fetch-site': 'same-origin',
+      'content-type': 'application/json',
+      'transfer-encoding': 'chunked',
+    };
+    return new Promise((resolve, reject) => {
+      const sent = sendRaw(world.url + path, { method, headers }, async (response) => {
+        const chunks: Buffer[] = [];
+        for await (const chunk of response) chunks.push(chunk);
+        resolve({ status: response.statusCode!, body: JSON.parse(Buffer.concat(chunks).toString()) });
+      });
+      sent.on('error', reject);
+      sent.end(body);
+    });
+  }
+});
+
+describe('400 · a query that is not what it must be', () => {
+  const queries = rootFields.flatMap((root) =>
+    root.kind === 'Query' && root.route
+      ? root.field.args
+          .filter(({ name }) => !root.route!.parameters.includes(name))
+          .map(({ name, type }) => [`${root.name}.${name}`, root, name, `${type}`.replace('!', '')] as const)
+      : [],
+  );
+  const get = (root: RootField, name: string, query: string) => {
+    const args = argumentsOf(root, home);
+    delete args[name];
+    const path = pathOf(root.route!, args);
+    return checked('GET', `${path}${path.includes('?') ? '&' : '?'}${query}`, owner);
+  };
+
+  it.each(queries)('%s · given twice, badly encoded, or of a wrong kind', async (_, root, name, type) => {
+    const texts = ['%00', '%', '%zz', '%ff', '%c3%28', '%ed%a0%80', 'a%0', '%u0041'];
+    const numbers = [
+      '',
+      'abc',
+      '1.5',
+      '1e1',
+      '0x10',
+      '%201',
+      '%2B1',
+      '1,2',
+      '%D9%A3',
+      '99999999999',
+      'NaN',
+      'null',
+      'true',
+    ];
+    for (const query of [
+      `${name}=1&${name}=2`,
+      `${name}=1&${name}=1`,
+      `${name}=&${name}=`,
+      ...[...texts, ...(type === 'Int' ? numbers : [])].map((value) => `${name}=${value}`),
+    ]) {
+      const { status, body } = await get(root, name, query);
+      expect([query, status, body.code]).toEqual([query, 400, 'invalid_request']);
+      expect(body.description).toMatch(
+        query.startsWith(`${name}=%`) || query.includes('%0') ? /./ : new RegExp(`^${name}: `),
+      );
+    }
+  });
+
+  it('parameters that nobody asked for are not looked at, however odd', async () => {
+    const { status } = await world.rest(
+      'GET',
+      '/projects?limit[]=x&LIMIT=0&unknown=1&unknown=2&__proto__=1&=&&',
+      owner,
+    );
+    expect(status).toBe(200);
+  });
+
+  const isPaging = (name: string) => name === 'limit' || name === 'cursor';
+  const paged = rootFields.filter(({ field }) => field.args.some(({ name }) => name === 'cursor'));
+  it.each(paged.map((root) => [root.name, root] as const))(
+    '%s · a cursor of another list, filter or organization, or made up',
+    async (_, root) => {
+      const [surface] = surfacesOf(root).reverse() as [Surface];
+      const filters = root.field.args.filter((argument) => !isRequired(argument) && !isPaging(argument.name));
+      const own = argumentsOf(root, home);
+      for (const { name } of filters) delete own[name];
+      for (let rows = 0; rows < 2; rows++) {
+        const adds = adderOf(root.name);
+        if (typeof adds === 'function') await adds(home);
+        else
+          expect((await ask('GraphQL', rootField(adds), argumentsOf(rootField(adds), home))).problem).toBe(undefined);
+      }
+      const { nextCursor: good } = (await ask(surface, root, { ...own, limit: 1 })).data as { nextCursor: string };
+      expect(typeof good).toBe('string');
+
+      for (let rows = 0; rows < 2; rows++) {
+        await world.rest('POST', '/invites', { ...owner, body: bodyOf('CreateInviteRequest', home) });
+      }
+      const invites = await readPage<Invite>(Invite, { orgId: home.organization.id }, { limit: 1 });
+      const other = await furnish(world);
+      const elsewhere: Ask = { session: await world.session(other.owner, other.organization.id) };
+
+      await untouched(async () => {
+        const letters = Array.from(good, (_, i) => i).filter((i) => i % 7 === 0 || i >= good.length - 2);
+        const changed = letters.map((i) => `${good.slice(0, i)}${good[i] === 'A' ? 'B' : 'A'}${good.slice(i + 1)}`);
+        const foreign = [
+          invites.nextCursor!,
+          '',
+          'AAAA',
+          '0',
+          '-',
+          good.slice(1),
+          good.slice(0, -4),
+          `${good}AAAA`,
+          x(500),
+        ];
+        for (const cursor of [...foreign, ...changed]) {
+          for (const surface of surfacesOf(root)) {
+            const outcome = await ask(surface, root, { ...own, limit: 1, cursor });
+            expect(unlessNamed(`${surface} ${cursor} for ${good}`, 'cursor: must be the nextCursor', outcome)).toEqual(
+              [],
+            );
+          }
+        }
+        for (const { name, type } of filters) {
+          const other = named(bareSchema(getNamedType(type)) as Property).enum?.[0] ?? 'x';
+          const outcome = await ask(surface, root, { ...own, [name]: other, cursor: good });
+          expect(unlessNamed(`with ${name}`, 'cursor: must be the nextCursor', outcome)).toEqual([]);
+        }
+        const theirs = await askField(
+          checked,
+          surface,
+          root,
+          { ...argumentsOf(root, other), limit: 1, cursor: good },
+          elsewhere,
+        );
+        expect(unlessNamed('elsewhere', 'cursor: must be the nextCursor', theirs)).toEqual([]);
+        const long = await ask(surface, root, { ...own, cursor: x(501) });
+        expect(unlessNamed('501 characters', 'cursor: must be at most 500 characters', long)).toEqual([]);
+      });
+      expect((await ask(surface, root, { ...own, limit: 1, cursor: good })).status).toBe(200);
+    },
+  );
+});
+
+describe('404 · an id of another kind', () => {
+  const takers = rootFields.flatMap((root) =>
+    root.field.args
+      .filter((argument) => isRequired(argument) && /^id$|Id$/.test(argument.name))
+      .map(({ name }) => [root.name, name, root] as const),
+  );
+
+  it.each(takers)('%s · %s', async (_, name, root) => {
+    await untouched(async () => {
+      for (const [kind, id] of Object.entries({ ...home.ids, userId: home.nomadId })) {
+        if (kind === name) continue;
+        for (const surface of surfacesOf(root)) {
+          const { status, problem } = await ask(surface, root, argumentsWith(root, name, id));
+          expect([surface, kind, status, problem?.code]).toEqual([surface, kind, 404, 'not_found']);
+        }
+      }
+    });
+  });
+
+  it.each([
+    ['createToken', 'projectId'],
+    ['createMembership', 'userId'],
+  ])('%s · %s in the body', async (name, member) => {
+    const root = rootField(name);
+    await untouched(async () => {
+      for (const [kind, id] of Object.entries({ ...home.ids, none: 'none' })) {
+        if (kind === member) continue;
+        for (const surface of surfacesOf(root)) {
+          const { status } = await ask(surface, root, argumentsWith(root, member, id));
+          expect([surface, kind, status]).toEqual([surface, kind, 404]);
+        }
+      }
+    });
+  });
+});
+
+describe('a path or method that is not there', () => {
+  const templates = [...new Set(rootFields.flatMap(({ route }) => (route ? [route.template] : [])))];
+  const methodsOf = (template: string) =>
+    rootFields.flatMap(({ route }) => (route?.template === template ? [route.method as string] : []));
+
+  it.each(templates)(
+    '%s · 405 with Allow for other methods, HEAD as GET without its body, OPTIONS tells',
+    async (template) => {
+      const root = rootFields.find(({ route }) => route?.template === template)!;
+      const path = pathOf(root.route!, argumentsOf(root, home));
+      const declared = methodsOf(template);
+      const allow = [...declared, ...(declared.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].sort();
+      const told = ({ headers }: Answer) => headers.get('allow')?.split(', ').sort();
+      await untouched(async () => {
+        for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']) {
+          if (allow.includes(method)) continue;
+          // Whoever asks: what a path allows is no secret.
+          for (const as of [owner, {}]) {
+            const answer = await world.request(method, path, as);
+            expect([method, answer.status, told(answer)]).toEqual([method, 405, allow]);
+            if (method !== 'HEAD') expect(answer.body.code).toBe('method_not_allowed');
+          }
+        }
+        const options = await world.request('OPTIONS', path);
+        expect([options.status, told(options), options.body]).toEqual([204, allow, '']);
+        if (declared.includes('GET')) {
+          const [head, get] = [await world.request('HEAD', path, owner), await world.request('GET', path, owner)];
+          expect([head.status, head.body]).toEqual([get.status, '']);
+          expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(JSON.stringify(get.body))));
+        }
+      });
+    },
+  );
+
+  it.each([
+    ['/v1/projects/%', 400],
+    ['/v1/projects/%zz', 400],
+    ['/v1/projects/%ff', 400],
+    ['/v1/projects/%c3%28', 400],
+    ['/v1/projects/%ed%a0%80', 400],
+    ['/v1/projects/%00', 400],
+    ['/v1/projects/a%00b', 400],
+    ['/v1/projects/', 400],
+    ['/v1/organizations//memberships', 400],
+    ['/v1/projects/a%2Fb', 404],
+    ['/v1/projects/a/', 404],
+    ['/v1/projects//', 404],
+    ['/v1/projects/%252F', 404],
+    ['/v1/projects/;a=b', 404],
+    ['/v1/projects/__proto__', 404],
+    ['/v1/constructor', 404],
+    ['/v1/__proto__/a', 404],
+  ])('%s · %i', async (path, status) => {
+    await untouched(async () => {
+      const answer = await checked('GET', path, owner);
+      expect([answer.status, answer.body.code]).toEqual([status, status === 400 ? 'invalid_request' : 'not_found']);
+    });
+  });
+});

@@ -1,0 +1,22 @@
+// What schedule.test.ts uses of luxon, which comes without types.
+declare module 'luxon' {
+  export interface DateTime {
+    year: number;
+    month: number;
+    day: number;
+    /** 1 is Monday. */
+    weekday: number;
+    toMillis(): number;
+    toFormat(format: string): string;
+    /** One, or the two that a wall time which comes twice can mean. */
+    getPossibleOffsets(): DateTime[];
+  }
+  export const DateTime: {
+    fromMillis(milliseconds: number, options: { zone: string }): DateTime;
+    fromObject(
+      wall: { year: number; month: number; day: number; hour?: number; minute?: number },
+      options: { zone: string },
+    ): DateTime;
+  };
+  export const IANAZone: { create(name: string): { offset(milliseconds: number): number } };
+}

@@ -1,0 +1,119 @@
+// What a runtime would report, written straight into its tables: the least that each record needs, and what a test adds to it.
+import { storeContent } from '#domain/artifacts/content.ts';
+import { Artifact, StoredContent } from '#domain/artifacts/model.ts';
+import { Environment } from '#domain/environments/model.ts';
+import { MissionCost } from '#domain/orchestrator/model.ts';
+import {
+  type LogPart,
+  Sandbox,
+  SandboxFragment,
+  SandboxLogPart,
+  SandboxMetric,
+  SandboxSession,
+} from '#domain/sandboxes/model.ts';
+import { type Id, newId } from '#foundation/ids.ts';
+import { lifetimes } from '#limits.ts';
+import { present } from './world.ts';
+
+type Some<R> = { [K in keyof R]?: R[K] };
+
+/** Where a record belongs. */
+export interface Place {
+  orgId: Id<'organization'>;
+  projectId: Id<'project'>;
+}
+
+export const spend = async (place: Place, usd: number, more: Some<MissionCost> = {}): Promise<MissionCost> =>
+  MissionCost.query().insertAndFetch({ id: newId('missionCost'), ...place, usd, at: present(), ...more });
+
+/** A running sandbox that has just been registered. */
+export const startSandbox = async ({ orgId, projectId }: Place, more: Some<Sandbox> = {}): Promise<Sandbox> =>
+  Sandbox.query().insertAndFetch({
+    id: newId('sandbox'),
+    orgId,
+    projectId,
+    role: 'builder',
+    harness: 'claude-code',
+    status: 'running',
+    instanceType: 'standard-1',
+    createdAt: present(),
+    lastHeartbeatAt: present(),
+    ...more,
+  });
+
+let begun = 0;
+export const startSession = async ({ id }: Sandbox, more: Some<SandboxSession> = {}): Promise<SandboxSession> =>
+  SandboxSession.query().insertAndFetch({
+    sandboxId: id,
+    role: 'builder',
+    sessionId: `session-${++begun}`,
+    startedAt: present(),
+    ...more,
+  });
+
+/** Writes the pieces of one log, in their order. Those of a prompt are its spans. */
+export async function writeLog({ sandboxId, role, sessionId }: SandboxSession, part: LogPart, pieces: string[]) {
+  for (const [seq, content] of pieces.entries()) {
+    const spanId = part === 'prompt' ? `span-${seq}` : null;
+    await SandboxLogPart.query().insert({ sandboxId, role, sessionId, part, seq, content, spanId });
+  }
+}
+
+export async function showFragments({ id }: Sandbox, fragments: Some<SandboxFragment>[]): Promise<void> {
+  await SandboxFragment.query().insert(
+    fragments.map((fragment, seq) => ({ sandboxId: id, seq, kind: 'thought' as const, at: present(), ...fragment })),
+  );
+}
+
+/** Samples from `from` on, one each `every` milliseconds, with the given CPU percentages. */
+export async function measure({ id }: Pick<Sandbox, 'id'>, from: number, every: number, cpu: number[]): Promise<void> {
+  const samples = cpu.map((cpuPct, i) => ({
+    sandboxId: id,
+    at: from + i * every,
+    cpuPct,
+    memUsedMb: 1_024 + i,
+    memTotalMb: 4_096,
+    diskUsedPct: 12.5,
+  }));
+  for (let i = 0; i < samples.length; i += 1_000) await SandboxMetric.query().insert(samples.slice(i, i + 1_000));
+}
+
+/** An environment that is ready to be looked at. */
+export const openEnvironment = async (place: Place, more: Some<Environment> = {}): Promise<Environment> =>
+  Environment.query().insertAndFetch({
+    id: newId('environment'),
+    orgId: place.orgId,
+    projectId: place.projectId,
+    status: 'active',
+    createdAt: present(),
+    ...more,
+  });
+
+/** An artifact with its content, which is text unless it says otherwise. Needs an open storage. */
+export async function leaveArtifact(
+  place: Place,
+  content: string | Buffer,
+  more: Some<Artifact> = {},
+): Promise<Artifact> {
+  const { key, sizeBytes } = await storeContent([Buffer.from(content)] as never);
+  return registerArtifact(place, { contentKey: key, sizeBytes, ...more });
+}
+
+/** An artifact whose content nobody is going to ask for. */
+export async function noteArtifact(place: Place, more: Some<Artifact> = {}): Promise<Artifact> {
+  const { key } = await StoredContent.query().insert({ key: newId('content'), createdAt: present(), sizeBytes: 0 });
+  return registerArtifact(place, { contentKey: key, sizeBytes: 0, ...more });
+}
+
+const registerArtifact = async ({ orgId, projectId }: Place, more: Some<Artifact>): Promise<Artifact> =>
+  Artifact.query().insertAndFetch({
+    id: newId('artifact'),
+    orgId,
+    projectId,
+    role: 'qa',
+    kind: 'log',
+    contentType: 'text/plain',
+    createdAt: present(),
+    expiresAt: present() + lifetimes.artifact,
+    ...more,
+  });

@@ -1,0 +1,171 @@
+// The agent-to-agent endpoint against the running service: the card that says what is there, the resource that it is, and the
+// honest answer of methods that wait for missions.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { catalog } from '#access/scopes.ts';
+import { addresses, bindAddresses } from '#foundation/addresses.ts';
+import { bytes } from '#limits.ts';
+import { createA2a } from '../../src/surfaces/a2a/surface.ts';
+import { openWorld, type World } from '../world.ts';
+
+let world: World;
+let alice: Awaited<ReturnType<World['person']>>;
+let acme: Awaited<ReturnType<World['found']>>;
+let token: string;
+
+beforeAll(async () => {
+  world = await openWorld();
+  alice = await world.person('Alice');
+  acme = await world.found(alice, 'Acme');
+  token = await world.token(alice, acme);
+});
+afterAll(() => world.close());
+
+const call = (method: string, version?: string, params: unknown = {}) =>
+  world.request('POST', '/a2a', {
+    token,
+    headers: version ? { 'a2a-version': version } : {},
+    body: { jsonrpc: '2.0', id: 'a-1', method, params },
+  });
+
+const errorInfo = (reason: string) => ({
+  '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+  reason,
+  domain: 'a2a-protocol.org',
+});
+
+describe('the agent card', () => {
+  test('says to anyone where and how to call, and promises nothing that is not there', async () => {
+    const { status, headers, body } = await world.request('GET', '/.well-known/agent-card.json');
+    expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
+    const flow = {
+      authorizationUrl: `${world.url}/oauth/authorize`,
+      tokenUrl: `${world.url}/v1/oauth2/token`,
+      refreshUrl: `${world.url}/v1/oauth2/token`,
+      scopes: Object.fromEntries(catalog.map(({ scope, description }) => [scope, description])),
+    };
+    const oauth2MetadataUrl = `${world.url}/.well-known/oauth-authorization-server`;
+    const bearer = { scheme: 'bearer', description: 'A personal access token, `pat_…`.' };
+    expect(body).toEqual({
+      name: 'Agent Engineering Platform',
+      description: 'Runs AI agents (missions) against software projects. Missions are not offered over A2A yet.',
+      version: '0.0.0',
+      documentationUrl: `${world.url}/auth.md`,
+      supportedInterfaces: [
+        { url: `${world.url}/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+        { url: `${world.url}/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+      ],
+      capabilities: { streaming: false, pushNotifications: false, extendedAgentCard: false },
+      defaultInputModes: ['text/plain'],
+      defaultOutputModes: ['text/plain'],
+      skills: [],
+      securitySchemes: {
+        bearer: { type: 'http', ...bearer, httpAuthSecurityScheme: bearer },
+        oauth2: {
+          type: 'oauth2',
+          flows: { authorizationCode: flow },
+          oauth2MetadataUrl,
+          oauth2SecurityScheme: { flows: { authorizationCode: { ...flow, pkceRequired: true } }, oauth2MetadataUrl },
+        },
+      },
+      securityRequirements: [{ schemes: { oauth2: { list: [] } } }, { schemes: { bearer: { list: [] } } }],
+      protocolVersion: '0.3.0',
+      url: `${world.url}/a2a`,
+      preferredTransport: 'JSONRPC',
+      security: [{ oauth2: [] }, { bearer: [] }],
+    });
+    expect((await world.request('GET', '/a2a/.well-known/agent-card.json')).body).toEqual(body);
+  });
+
+  test('405 · is read, not written', async () => {
+    const { status, headers } = await world.request('POST', '/.well-known/agent-card.json', { body: {} });
+    expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  });
+});
+
+describe('who may come in', () => {
+  const metadata = () => `resource_metadata="${world.url}/.well-known/oauth-protected-resource/a2a"`;
+
+  test('401 · no token: the challenge points to the metadata of this resource', async () => {
+    const { status, headers, body } = await world.request('POST', '/a2a', { body: {} });
+    expect([status, headers.get('www-authenticate')]).toEqual([401, `Bearer ${metadata()}`]);
+    expect(body).toEqual({
+      category: 'auth',
+      title: 'Unauthenticated',
+      description: 'A bearer token is required in the Authorization header.',
+      retryable: false,
+      code: 'unauthenticated',
+    });
+  });
+
+  test('401 · a token that is unknown or of a service, and a person’s cookie', async () => {
+    for (const bad of ['pat_nothing', await world.service()]) {
+      const { status, headers } = await world.request('POST', '/a2a', { token: bad, body: {} });
+      expect([status, headers.get('www-authenticate')]).toEqual([401, `Bearer error="invalid_token", ${metadata()}`]);
+    }
+    const session = await world.session(alice, acme.id);
+    expect((await world.request('POST', '/a2a', { session, body: {} })).status).toBe(401);
+  });
+});
+
+describe('the methods', () => {
+  test.each([
+    ['SendMessage', '1.0', -32004, 'UNSUPPORTED_OPERATION'],
+    ['GetTask', '1.0', -32004, 'UNSUPPORTED_OPERATION'],
+    ['GetExtendedAgentCard', '1.0', -32004, 'UNSUPPORTED_OPERATION'],
+    ['CreateTaskPushNotificationConfig', '1.0', -32003, 'PUSH_NOTIFICATION_NOT_SUPPORTED'],
+    ['message/send', undefined, -32004, 'UNSUPPORTED_OPERATION'],
+    ['tasks/pushNotificationConfig/set', '0.3', -32003, 'PUSH_NOTIFICATION_NOT_SUPPORTED'],
+    ['agent/getAuthenticatedExtendedCard', '0.3', -32007, 'EXTENDED_AGENT_CARD_NOT_CONFIGURED'],
+    ['SendMessage', '2.0', -32009, 'VERSION_NOT_SUPPORTED'],
+  ])('%s of version %s answers %i, by the name that the protocol has for it', async (method, version, code, reason) => {
+    const { status, body } = await call(method, version);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      jsonrpc: '2.0',
+      id: 'a-1',
+      error: { code, message: expect.any(String), data: [errorInfo(reason)] },
+    });
+  });
+
+  test('a method that the version does not have is not found', async () => {
+    for (const [method, version] of [
+      ['message/send', '1.0'],
+      ['SendMessage', '0.3'],
+      ['constructor', '1.0'],
+    ] as const) {
+      const { body } = await call(method, version);
+      expect(body).toEqual({ jsonrpc: '2.0', id: 'a-1', error: { code: -32601, message: 'Method not found' } });
+    }
+  });
+
+  test('what is no JSON, and what is no request, is told apart', async () => {
+    const code = async (body: unknown) => (await world.request('POST', '/a2a', { token, body })).body.error.code;
+    expect(await code('{')).toBe(-32700);
+    for (const body of [[], { jsonrpc: '2.0', method: 'SendMessage' }, { id: 1, method: 'SendMessage' }, null]) {
+      expect(await code(JSON.stringify(body))).toBe(-32600);
+    }
+  });
+
+  test('405, 413 and 415 · only a JSON request of bounded size, by POST', async () => {
+    const got = await world.request('GET', '/a2a', { token });
+    expect([got.status, got.headers.get('allow')]).toEqual([405, 'POST']);
+    expect((await world.request('POST', '/a2a', { token, body: ' '.repeat(bytes.jsonBody + 1) })).status).toBe(413);
+    const text = { token, body: 'hello', headers: { 'content-type': 'text/plain' } };
+    expect((await world.request('POST', '/a2a', text)).status).toBe(415);
+  });
+});
+
+test('on a host of its own it owns that host’s root, and the console keeps the others', () => {
+  const own = { meter: async () => {}, authenticate: () => Promise.reject(new Error('not asked')), report: () => {} };
+  const here = addresses();
+  bindAddresses({ ...here, a2a: 'https://agents.example' });
+  try {
+    const { owns } = createA2a({ version: '0', ...own });
+    expect(owns('/', 'agents.example')).toBe(true);
+    expect(owns('/', 'platform.example')).toBe(false);
+    expect(owns('/a2a', 'agents.example')).toBe(false);
+    expect(owns('/.well-known/agent-card.json', 'agents.example')).toBe(true);
+  } finally {
+    bindAddresses(here);
+  }
+});

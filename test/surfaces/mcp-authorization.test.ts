@@ -1,0 +1,284 @@
+// How a program gets into the MCP server without a secret of its own: the official client discovers, registers, asks the person,
+// exchanges and refreshes by itself (specification, Authentication 8); the person's part is done over HTTP, as a browser does it.
+import { auth, type OAuthClientProvider, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { catalog } from '#access/scopes.ts';
+import { hours } from '#foundation/clock.ts';
+import { hiddenRequest, locationOf } from '../oauth-world.ts';
+import { openWorld, type Session, type World } from '../world.ts';
+
+let world: World;
+let alice: Awaited<ReturnType<World['person']>>;
+let acme: Awaited<ReturnType<World['found']>>;
+let session: Session;
+let serverUrl: URL;
+
+beforeAll(async () => {
+  world = await openWorld();
+  alice = await world.person('Alice');
+  acme = await world.found(alice, 'Acme');
+  session = await world.session(alice, acme.id);
+  serverUrl = new URL(`${world.url}/mcp`);
+});
+afterAll(() => world.close());
+
+const accept = 'application/json, text/event-stream';
+const redirectUrl = 'http://127.0.0.1:33418/callback';
+
+/** What a client program keeps: its registration, its verifier, its tokens, and where it sent the person last. */
+function program() {
+  const kept: { client?: OAuthClientInformationMixed; tokens?: OAuthTokens; verifier?: string; sentTo?: URL } = {};
+  const provider: OAuthClientProvider = {
+    redirectUrl,
+    clientMetadata: {
+      client_name: 'Editor',
+      redirect_uris: [redirectUrl],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+    },
+    state: () => 'a state',
+    clientInformation: () => kept.client,
+    saveClientInformation: (client) => void Object.assign(kept, { client }),
+    tokens: () => kept.tokens,
+    saveTokens: (tokens) => void Object.assign(kept, { tokens }),
+    redirectToAuthorization: (sentTo) => void Object.assign(kept, { sentTo }),
+    saveCodeVerifier: (verifier) => void Object.assign(kept, { verifier }),
+    codeVerifier: () => kept.verifier!,
+    invalidateCredentials: (what) => {
+      if (what === 'tokens' || what === 'all') delete kept.tokens;
+    },
+  };
+  const connect = async () => {
+    const client = new Client({ name: 'editor', version: '1' });
+    const sent: Promise<unknown>[] = [];
+    const asked: typeof fetch = (...request) => {
+      const response = fetch(...request);
+      sent.push(response);
+      return response;
+    };
+    await client.connect(new StreamableHTTPClientTransport(serverUrl, { authProvider: provider, fetch: asked }));
+    // Beside the first call the client tries for a stream: that has been refused before a test goes on.
+    await client.ping();
+    await Promise.allSettled(sent);
+    return client;
+  };
+  return { kept, provider, connect };
+}
+
+/** The person reads the page that the program sent them to, and answers: the parameters that go back to the program. */
+async function answer(sentTo: URL, fields: Record<string, string>, scopes: string[] = []): Promise<URLSearchParams> {
+  const page = await world.request('GET', sentTo.pathname + sentTo.search, { session });
+  expect(page.status).toBe(200);
+  expect(page.body).toContain('Editor');
+  const form = new URLSearchParams({
+    csrf_token: session.csrf,
+    request: hiddenRequest(page),
+    org_id: acme.id,
+    project_id: '',
+    expires_in_days: '30',
+    ...fields,
+  });
+  for (const scope of scopes) form.append('scopes', scope);
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  const sent = await world.request('POST', '/oauth/authorize', { session, headers, body: form.toString() });
+  expect([sent.status, `${locationOf(sent).origin}${locationOf(sent).pathname}`]).toEqual([303, redirectUrl]);
+  return locationOf(sent).searchParams;
+}
+
+const approve = (sentTo: URL, scopes: string[], fields: Record<string, string> = {}) =>
+  answer(sentTo, { decision: 'approve', ...fields }, scopes);
+
+/** A program that has been let in, with these scopes. */
+async function admitted(scopes: string[], fields: Record<string, string> = {}) {
+  const { kept, provider, connect } = program();
+  await auth(provider, { serverUrl, scope: `${scopes.join(' ')} offline_access` });
+  const authorizationCode = (await approve(kept.sentTo!, scopes, fields)).get('code')!;
+  expect(await auth(provider, { serverUrl, authorizationCode })).toBe('AUTHORIZED');
+  return { kept, connect };
+}
+
+const names = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
+
+test('a client that knows nothing but the address gets in, with what the person chose and no more', async () => {
+  const { kept, provider, connect } = program();
+  await expect(connect()).rejects.toThrow(UnauthorizedError);
+  const asked = Object.fromEntries(kept.sentTo!.searchParams);
+  expect(`${kept.sentTo!.origin}${kept.sentTo!.pathname}`).toBe(`${world.url}/oauth/authorize`);
+  expect(asked).toEqual({
+    response_type: 'code',
+    client_id: (kept.client as { client_id: string }).client_id,
+    code_challenge: expect.any(String),
+    code_challenge_method: 'S256',
+    redirect_uri: redirectUrl,
+    state: 'a state',
+    scope: catalog.map(({ scope }) => scope).join(' '),
+    resource: `${world.url}/mcp`,
+  });
+
+  const back = await approve(kept.sentTo!, ['projects:read', 'projects:write']);
+  expect(Object.fromEntries(back)).toEqual({ code: expect.any(String), state: 'a state', iss: world.url });
+  const transport = new StreamableHTTPClientTransport(serverUrl, { authProvider: provider });
+  await transport.finishAuth(back.get('code')!);
+  expect(kept.tokens).toEqual({
+    access_token: expect.stringMatching(/^oat_/),
+    token_type: 'Bearer',
+    expires_in: 3600,
+    scope: 'projects:read projects:write',
+    // The client's own note.
+    issuer: expect.any(String),
+  });
+
+  const client = await connect();
+  expect(await names(client)).toEqual([
+    'list_projects',
+    'get_project',
+    'get_me',
+    'list_scopes',
+    'create_project',
+    'update_project',
+    'delete_project',
+  ]);
+  const me = await client.callTool({ name: 'get_me', arguments: {} });
+  expect(me.structuredContent).toMatchObject({
+    principalType: 'user',
+    userId: alice.id,
+    orgId: acme.id,
+    scopes: ['projects:read', 'projects:write'],
+    projectId: null,
+  });
+});
+
+const form = (path: string, parameters: Record<string, string>) =>
+  world.request('POST', path, {
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams(parameters).toString(),
+  });
+
+/** What the three resources answer to a token. */
+async function statuses(token: string) {
+  const ping = { token, body: { jsonrpc: '2.0', id: 1, method: 'ping' }, headers: { accept } };
+  const [api, mcp, a2a] = await Promise.all([
+    world.rest('GET', '/me', { token }),
+    world.request('POST', '/mcp', ping),
+    world.request('POST', '/a2a', ping),
+  ]);
+  return { api: api.status, mcp: mcp.status, a2a: a2a.status };
+}
+
+test('401 · a token opens the resource that it was made for and no other; a personal access token opens all three', async () => {
+  const made = async (resource: string | null) => {
+    const { provider, kept } = program();
+    await auth(provider, { serverUrl, scope: 'projects:read' });
+    const { sentTo, verifier, client } = kept;
+    sentTo!.searchParams.delete('resource');
+    if (resource) sentTo!.searchParams.set('resource', resource);
+    const { body } = await form('/v1/oauth2/token', {
+      grant_type: 'authorization_code',
+      code: (await approve(sentTo!, ['projects:read'])).get('code')!,
+      code_verifier: verifier!,
+      redirect_uri: redirectUrl,
+      client_id: (client as { client_id: string }).client_id,
+    });
+    return body.access_token as string;
+  };
+  expect(await statuses(await made(`${world.url}/mcp`))).toEqual({ api: 401, mcp: 200, a2a: 401 });
+  expect(await statuses(await made(`${world.url}/a2a`))).toEqual({ api: 401, mcp: 401, a2a: 200 });
+  expect(await statuses(await made(null))).toEqual({ api: 200, mcp: 401, a2a: 401 });
+  expect(await statuses(await world.token(alice, acme))).toEqual({ api: 200, mcp: 200, a2a: 200 });
+});
+
+test('when the hour is over the client refreshes by itself, and the old refresh token is spent', async () => {
+  const { kept, connect } = await admitted(['projects:read']);
+  const client = await connect();
+  const first = { ...kept.tokens! };
+  expect(first.refresh_token).toEqual(expect.any(String));
+  world.clock.turn(hours(1) + 1);
+  expect(await names(client)).toContain('list_projects');
+  expect(kept.tokens!.access_token).not.toBe(first.access_token);
+  expect(kept.tokens!.scope).toBe(first.scope);
+  const again = { grant_type: 'refresh_token', refresh_token: first.refresh_token! };
+  expect((await form('/v1/oauth2/token', again)).body.error).toBe('invalid_grant');
+});
+
+test('when the person’s sign-in is revoked the client has to ask them again', async () => {
+  const { kept, connect } = await admitted(['projects:read']);
+  const client = await connect();
+  delete kept.sentTo;
+  expect((await form('/v1/oauth2/revoke', { token: kept.tokens!.refresh_token! })).status).toBe(200);
+  await expect(names(client)).rejects.toThrow(UnauthorizedError);
+  expect(kept.sentTo).toBeInstanceOf(URL);
+});
+
+test('access that is lent for one project stays in it', async () => {
+  const token = await world.token(alice, acme);
+  const input = { name: 'Alpha', repoFullName: 'acme/alpha' };
+  const project = (await world.rest('POST', '/projects', { token, body: input })).body;
+  const { connect } = await admitted(['projects:read', 'projects:write'], { project_id: project.id });
+  const client = await connect();
+  const me = await client.callTool({ name: 'get_me', arguments: {} });
+  expect(me.structuredContent).toMatchObject({ projectId: project.id });
+  const beyond = await client.callTool({ name: 'create_project', arguments: { name: 'B', repoFullName: 'acme/b' } });
+  expect(beyond.structuredContent).toMatchObject({ category: 'auth', code: 'forbidden' });
+});
+
+test('a person who says no sends the client away with access_denied', async () => {
+  const { kept, provider } = program();
+  await auth(provider, { serverUrl });
+  const back = await answer(kept.sentTo!, { decision: 'deny' });
+  expect(Object.fromEntries(back)).toMatchObject({ error: 'access_denied', state: 'a state', iss: world.url });
+});
+
+/** An agent that has registered itself, and what it got. */
+const register = async () => (await world.request('POST', '/v1/agent/identity', { body: { type: 'anonymous' } })).body;
+const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
+
+test('401 · an agent that nobody has claimed gets no token for the MCP server, and its token for the API does not open it', async () => {
+  const { identity_assertion: assertion } = await register();
+  const refused = await form('/v1/oauth2/token', { grant_type: jwtBearer, assertion, resource: `${world.url}/mcp` });
+  expect([refused.status, refused.body.error]).toEqual([400, 'invalid_target']);
+  const { body } = await form('/v1/oauth2/token', { grant_type: jwtBearer, assertion });
+  expect(body.access_token).toMatch(/^agt_/);
+  expect(await statuses(body.access_token)).toEqual({ api: 200, mcp: 401, a2a: 401 });
+});
+
+test('an agent that a person has claimed sees what they lent, until they take it back', async () => {
+  const { claim_token } = await register();
+  const claim = await world.request('POST', '/v1/agent/identity/claim', {
+    body: { claim_token, email: 'alice@example.com' },
+  });
+  const { verification_uri, user_code } = claim.body.claim_attempt;
+  const lent = new URLSearchParams({
+    csrf_token: session.csrf,
+    claim_attempt_token: new URL(verification_uri).searchParams.get('claim_attempt_token')!,
+    decision: 'approve',
+    user_code,
+    org_id: acme.id,
+    project_id: '',
+    expires_in_days: '30',
+    scopes: 'projects:read',
+  });
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  const said = await world.request('POST', '/claim/complete', { session, headers, body: lent.toString() });
+  expect(said.status).toBe(200);
+
+  const { body } = await form('/v1/oauth2/token', {
+    grant_type: 'urn:workos:agent-auth:grant-type:claim',
+    claim_token,
+    resource: `${world.url}/mcp`,
+  });
+  const token = body.access_token;
+  expect(await statuses(token)).toEqual({ api: 401, mcp: 200, a2a: 401 });
+  const client = new Client({ name: 'agent', version: '1' });
+  const requestInit = { headers: { authorization: `Bearer ${token}` } };
+  await client.connect(new StreamableHTTPClientTransport(serverUrl, { requestInit }));
+  expect(await names(client)).toEqual(['list_projects', 'get_project', 'get_me', 'list_scopes']);
+
+  const { data } = (await world.rest('GET', '/agent-delegations', { session })).body;
+  const [delegation] = data.filter((one: { registrationType: string }) => one.registrationType === 'anonymous');
+  expect((await world.rest('DELETE', `/agent-delegations/${delegation.id}`, { session })).status).toBe(200);
+  await expect(names(client)).rejects.toThrow('Unauthenticated');
+});

@@ -1,0 +1,398 @@
+// The MCP server against the running service, through the official client: what a program sees, calls, and is refused.
+import { request } from 'node:http';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Caller } from '#access/principal.ts';
+import { createIntegration } from '#domain/integrations/operations.ts';
+import { bytes, mcp } from '#limits.ts';
+import { schema } from '#schema.ts';
+import { isAdmitted, toolsOf } from '../../src/surfaces/mcp/tools.ts';
+import { type Ask, openWorld, type World } from '../world.ts';
+
+let world: World;
+let alice: Awaited<ReturnType<World['person']>>;
+let acme: Awaited<ReturnType<World['found']>>;
+let token: string;
+
+beforeAll(async () => {
+  world = await openWorld();
+  alice = await world.person('Alice');
+  acme = await world.found(alice, 'Acme');
+  token = await world.token(alice, acme);
+});
+afterAll(() => world.close());
+
+/** A connected client; a call of it gives the result without its protocol's own members. */
+async function connect(bearer: string) {
+  const client = new Client({ name: 'test', version: '1' });
+  const requestInit = { headers: { authorization: `Bearer ${bearer}` } };
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${world.url}/mcp`), { requestInit }));
+  return {
+    client,
+    names: async () => (await client.listTools()).tools.map(({ name }) => name),
+    call: (name: string, args: Record<string, unknown> = {}) => client.callTool({ name, arguments: args }),
+  };
+}
+
+const accept = 'application/json, text/event-stream';
+const post = (body: unknown, ask: Ask = {}) =>
+  world.request('POST', '/mcp', { token, ...ask, body, headers: { accept, ...ask.headers } });
+const message = (method: string, params?: unknown, id = 1) => ({
+  jsonrpc: '2.0',
+  id,
+  method,
+  ...(params ? { params } : {}),
+});
+const record = (value: unknown) => ({
+  content: [{ type: 'text', text: JSON.stringify(value) }],
+  structuredContent: value,
+});
+const refusal = (body: unknown) => ({ ...record(body), isError: true });
+
+describe('what is there', () => {
+  test('every field that names a tool is one, with the fields of REST and in the same order each time', async () => {
+    const { client, names } = await connect(token);
+    const listed = await names();
+    const declared = [...toolsOf(schema).keys()];
+    expect(listed).toEqual(declared);
+    expect(await names()).toEqual(listed);
+    expect(client.getServerVersion()).toEqual({
+      name: 'agent-engineering-platform',
+      title: 'Agent Engineering Platform',
+      version: '0.0.0',
+    });
+    expect(client.getServerCapabilities()).toEqual({ tools: {} });
+  });
+
+  test('a tool takes the path, the query and the body of its call side by side, with their bounds', async () => {
+    const { tools } = await (await connect(token)).client.listTools();
+    const tool = tools.find(({ name }) => name === 'update_project')!;
+    expect(tool.description).toBe('Changes a project. A member that is left out stays; null clears what may be empty.');
+    expect(tool.annotations).toEqual({ readOnlyHint: false, destructiveHint: false, idempotentHint: true });
+    expect(tool.inputSchema).toEqual({
+      type: 'object',
+      additionalProperties: false,
+      required: ['projectId'],
+      properties: {
+        ...tool.inputSchema.properties,
+        projectId: { type: 'string', minLength: 1, maxLength: 200 },
+        name: { type: 'string', minLength: 1, maxLength: 120, description: '1 to 120 characters.' },
+        status: { type: 'string', enum: ['active', 'paused', 'archived'] },
+      },
+    });
+    const hints = Object.fromEntries(tools.map(({ name, annotations }) => [name, annotations]));
+    expect(hints.list_projects).toEqual({ readOnlyHint: true });
+    expect(hints.create_project).toEqual({ readOnlyHint: false, destructiveHint: false, idempotentHint: false });
+    expect(hints.delete_project).toEqual({ readOnlyHint: false, destructiveHint: true, idempotentHint: true });
+    expect(hints.revoke_invite).toEqual({ readOnlyHint: false, destructiveHint: true, idempotentHint: true });
+  });
+
+  test('a credential sees the tools that its scopes allow and no others', async () => {
+    const narrow = await world.token(alice, acme, { scopes: ['projects:read'] });
+    expect(await (await connect(narrow)).names()).toEqual(['list_projects', 'get_project', 'get_me', 'list_scopes']);
+  });
+
+  test('an agent that nobody has claimed would see the two that any caller may ask', () => {
+    const agent: Caller = {
+      principalType: 'agent',
+      credentialId: 'reg_1',
+      userId: null,
+      orgId: null,
+      role: null,
+      scopes: new Set(),
+      projectId: null,
+    };
+    const seen = [...toolsOf(schema).values()].filter((tool) => isAdmitted(agent, tool));
+    expect(seen.map(({ listed }) => listed.name)).toEqual(['get_me', 'list_scopes']);
+  });
+
+  test('a role that is lost takes its tools along at once', async () => {
+    const bob = await world.person('Bob');
+    await world.join(acme, bob, 'admin');
+    const { names } = await connect(await world.token(bob, acme));
+    expect(await names()).toContain('create_project');
+    await world.knex('memberships').where({ userId: bob.id }).update({ role: 'viewer' });
+    expect(await names()).not.toContain('create_project');
+  });
+});
+
+describe('calling', () => {
+  test('what a tool answers is what REST answers, as text and as structure', async () => {
+    // The client has the list, so it holds every structured content against the schema of its tool.
+    const { call, names } = await connect(token);
+    await names();
+    const created = await call('create_project', { name: 'Alpha', repoFullName: 'acme/alpha' });
+    const { id } = created.structuredContent as { id: string };
+    const viaRest = await world.rest('GET', `/projects/${id}`, { token });
+    expect(created).toEqual(record(viaRest.body));
+    expect(viaRest.body.missingConnectorKinds).toEqual(['tracker', 'scm', 'llm']);
+    expect(await call('get_project', { projectId: id })).toEqual(record(viaRest.body));
+    expect(await call('list_projects', { limit: 1, cursor: null })).toEqual(
+      record((await world.rest('GET', '/projects?limit=1', { token })).body),
+    );
+    expect(await call('get_me')).toEqual(record((await world.rest('GET', '/me', { token })).body));
+    expect(await call('list_scopes')).toEqual(record((await world.rest('GET', '/scopes', { token })).body));
+  });
+
+  test('what is absent in REST is absent here, not null', async () => {
+    const dora = await world.person('Dora');
+    const orgId = (await world.found(dora, 'Doras')).id;
+    for (const [vendor, vendorKind] of [
+      ['builtin', 'tracker'],
+      ['github', 'scm'],
+      ['anthropic', 'llm'],
+    ] as const) {
+      await createIntegration({ orgId, displayName: vendor, vendor, vendorKind });
+    }
+    const { call, names } = await connect(await world.token(dora, { id: orgId } as typeof acme));
+    await names();
+    const created = await call('create_project', { name: 'Whole', repoFullName: 'doras/whole' });
+    expect(Object.keys(created.structuredContent as object)).not.toContain('missingConnectorKinds');
+    const page = (await call('list_projects')).structuredContent as { data: object[] };
+    expect(page.data).toEqual([created.structuredContent]);
+  });
+
+  test('a member that is left out stays, null clears, and a deleted record is gone for REST too', async () => {
+    const { call } = await connect(token);
+    const created = await call('create_project', { name: 'Beta', repoFullName: 'acme/beta', issueCode: 'BET' });
+    const { id } = created.structuredContent as { id: string };
+    const renamed = await call('update_project', { projectId: id, name: 'Gamma' });
+    expect(renamed.structuredContent).toMatchObject({ name: 'Gamma', issueCode: 'BET' });
+    const cleared = await call('update_project', { projectId: id, issueCode: null });
+    expect(cleared.structuredContent).toMatchObject({ name: 'Gamma', issueCode: null });
+    expect(await call('delete_project', { projectId: id })).toEqual(record({ ok: true, id }));
+    expect((await world.rest('GET', `/projects/${id}`, { token })).status).toBe(404);
+  });
+
+  test('a problem is a tool error with the Error body of REST', async () => {
+    const { call, names } = await connect(token);
+    await names();
+    const unknown = await world.rest('GET', '/projects/prj_nothing', { token });
+    expect(await call('get_project', { projectId: 'prj_nothing' })).toEqual(refusal(unknown.body));
+
+    const input = { name: 'Twin', repoFullName: 'acme/twin' };
+    await call('create_project', input);
+    const twin = await world.rest('POST', '/projects', { token, body: input });
+    expect(twin.status).toBe(409);
+    expect(await call('create_project', input)).toEqual(refusal(twin.body));
+  });
+
+  test('arguments out of bounds are a tool error that names each, and nothing is written', async () => {
+    const { call } = await connect(token);
+    const before = await world.knex('projects').count();
+    const bad = [
+      [
+        { name: '', repoFullName: 'acme' },
+        'name: must be at least 1 character; repoFullName: must be <owner>/<repo>: two parts without white space, one slash.',
+      ],
+      [{ name: 'A' }, 'repoFullName: is required.'],
+      [{ name: 'A', repoFullName: 'acme/a', colour: 'red' }, 'has no field "colour".'],
+      [
+        { name: 'A', repoFullName: 'acme/a', tracker: 'paper' },
+        'tracker: must be one of "builtin", "linear", "github".',
+      ],
+      [{ name: ['A'], repoFullName: 'acme/a' }, 'name: must be a string.'],
+    ] as const;
+    for (const [args, description] of bad) {
+      const body = {
+        category: 'validation',
+        title: 'Invalid request',
+        description,
+        retryable: false,
+        code: 'invalid_request',
+      };
+      expect(await call('create_project', args)).toEqual(refusal(body));
+    }
+    const page = await call('list_projects', { limit: 101 });
+    expect(page.structuredContent).toMatchObject({ description: 'limit: must be at most 100.' });
+    expect(await world.knex('projects').count()).toEqual(before);
+  });
+
+  test('a tool beyond the scopes is a tool error that names the scope, before its arguments are looked at', async () => {
+    const narrow = await world.token(alice, acme, { scopes: ['projects:read'] });
+    const { call } = await connect(narrow);
+    const viaRest = await world.rest('POST', '/projects', { token: narrow, body: {} });
+    expect(viaRest.body.description).toContain('missing-scope:projects:write');
+    expect(await call('create_project')).toEqual(refusal(viaRest.body));
+  });
+
+  test('a project-bound token reads every project of the organization and changes nothing org-wide', async () => {
+    const { call } = await connect(token);
+    const input = { name: 'Bound', repoFullName: 'acme/bound' };
+    const bound = (await call('create_project', input)).structuredContent as { id: string };
+    const narrow = await world.token(alice, acme, { projectId: bound.id });
+    const held = await connect(narrow);
+    expect((await held.call('get_me')).structuredContent).toMatchObject({ projectId: bound.id });
+    expect(await held.call('list_projects')).toEqual(record((await world.rest('GET', '/projects', { token })).body));
+    const viaRest = await world.rest('POST', '/projects', {
+      token: narrow,
+      body: { name: 'N', repoFullName: 'acme/n' },
+    });
+    expect(viaRest.status).toBe(403);
+    expect(await held.call('create_project', { name: 'N', repoFullName: 'acme/n' })).toEqual(refusal(viaRest.body));
+  });
+
+  test('another organization’s record does not exist', async () => {
+    const carol = await world.person('Carol');
+    const other = await connect(await world.token(carol, await world.found(carol, 'Carols')));
+    const { data } = (await world.rest('GET', '/projects', { token })).body;
+    const answer = await other.call('get_project', { projectId: data[0].id });
+    expect(answer.structuredContent).toMatchObject({ code: 'not_found' });
+  });
+});
+
+describe('the protocol', () => {
+  test.each(['2025-03-26', '2025-06-18', '2025-11-25'])('speaks %s', async (protocolVersion) => {
+    const params = { protocolVersion, capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+    const { status, headers, body } = await post(message('initialize', params));
+    expect([status, headers.get('content-type'), headers.get('mcp-session-id')]).toEqual([
+      200,
+      'application/json',
+      null,
+    ]);
+    expect(body.result.protocolVersion).toBe(protocolVersion);
+    const version = { headers: { 'mcp-protocol-version': protocolVersion } };
+    const initialized = { jsonrpc: '2.0', method: 'notifications/initialized' };
+    expect((await post(initialized, version)).status).toBe(202);
+    expect((await post(message('ping'), version)).body).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
+  });
+
+  test('offers its newest version to a client of an unknown one', async () => {
+    const params = { protocolVersion: '2199-01-01', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+    expect((await post(message('initialize', params))).body.result.protocolVersion).toBe('2025-11-25');
+  });
+
+  test('speaks 2026-07-28, where each request says for itself who sends it', async () => {
+    const version = '2026-07-28';
+    const asked = (method: string, params: Record<string, unknown> = {}) => {
+      const _meta = {
+        'io.modelcontextprotocol/protocolVersion': version,
+        'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+        'io.modelcontextprotocol/clientCapabilities': {},
+      };
+      const headers: Record<string, string> = { 'mcp-protocol-version': version, 'mcp-method': method };
+      if (typeof params.name === 'string') headers['mcp-name'] = params.name;
+      return post(message(method, { ...params, _meta }), { headers });
+    };
+    const discovered = await asked('server/discover');
+    expect(discovered.body.result).toMatchObject({ supportedVersions: [version], capabilities: { tools: {} } });
+    expect((await asked('tools/list')).body.result.tools.length).toBe(toolsOf(schema).size);
+    const me = (await world.rest('GET', '/me', { token })).body;
+    expect((await asked('tools/call', { name: 'get_me', arguments: {} })).body.result).toMatchObject(record(me));
+    const listening = await asked('subscriptions/listen', { notifications: {} });
+    expect(listening.body.error.message).toBe('Subscription limit reached');
+  });
+
+  test('an unknown tool, a call without a name and an unknown method are errors of the protocol', async () => {
+    const codes = [];
+    for (const [method, params] of [
+      ['tools/call', { name: 'launch_rocket', arguments: {} }],
+      ['tools/call', {}],
+      ['tools/call', { name: 'get_me', arguments: [] }],
+      ['resources/list', {}],
+    ] as const) {
+      const { status, body } = await post(message(method, params));
+      codes.push([status, body.error.code]);
+    }
+    expect(codes).toEqual([
+      [200, -32602],
+      [200, -32602],
+      [200, -32602],
+      [200, -32601],
+    ]);
+    const { call } = await connect(token);
+    await expect(call('launch_rocket')).rejects.toThrow('Unknown tool: launch_rocket');
+  });
+
+  test('400 · a body that is no JSON, or no message', async () => {
+    expect(await post('{').then(({ status, body }) => [status, body.error.code])).toEqual([400, -32700]);
+    for (const body of [{ hello: 'world' }, 'null', '5', []]) {
+      const text = typeof body === 'string' ? body : JSON.stringify(body);
+      expect(await post(text).then(({ status, body: { error } }) => [status, error.code])).toEqual([400, -32600]);
+    }
+  });
+
+  test('a batch is answered whole, even where it takes one of its requests back', async () => {
+    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 2 } };
+    const call = message('tools/call', { name: 'get_me', arguments: {} }, 2);
+    const { status, body } = await post([message('ping'), call, cancel]);
+    expect([status, body.map(({ id }: { id: number }) => id).sort()]).toEqual([200, [1, 2]]);
+    const long = Array.from({ length: mcp.messagesPerBatch + 1 }, (_, id) => message('ping', undefined, id));
+    expect((await post(long)).status).toBe(400);
+  });
+
+  test('405 · without sessions there is nothing to open and nothing to end', async () => {
+    for (const method of ['GET', 'DELETE']) {
+      const { status, headers } = await world.request(method, '/mcp', {
+        token,
+        headers: { accept: 'text/event-stream' },
+      });
+      expect([status, headers.get('allow')]).toEqual([405, 'POST']);
+    }
+  });
+
+  test('413 and 415 · a body that is too large or no JSON by its type', async () => {
+    expect((await post(' '.repeat(bytes.jsonBody + 1))).status).toBe(413);
+    expect((await post('hello', { headers: { 'content-type': 'text/plain' } })).status).toBe(415);
+  });
+});
+
+describe('who may come in', () => {
+  const metadata = () => `resource_metadata="${world.url}/.well-known/oauth-protected-resource/mcp"`;
+
+  test('401 · no token: the challenge points to the metadata of the MCP server', async () => {
+    const { status, headers, body } = await world.request('POST', '/mcp', { body: message('ping') });
+    expect([status, headers.get('www-authenticate')]).toEqual([401, `Bearer ${metadata()}`]);
+    expect(body).toMatchObject({ category: 'auth', code: 'unauthenticated' });
+    expect((await world.request('GET', '/mcp')).status).toBe(401);
+  });
+
+  test('401 · a token that is unknown, of a service, or in any place but the header', async () => {
+    for (const bad of ['pat_nothing', await world.service()]) {
+      const { status, headers } = await post(message('ping'), { token: bad });
+      expect([status, headers.get('www-authenticate')]).toEqual([401, `Bearer error="invalid_token", ${metadata()}`]);
+    }
+    const session = await world.session(alice, acme.id);
+    expect((await world.request('POST', '/mcp', { session, body: message('ping') })).status).toBe(401);
+    expect((await world.request('POST', `/mcp?access_token=${token}`, { body: message('ping') })).status).toBe(401);
+    await expect(connect('pat_nothing')).rejects.toThrow(StreamableHTTPError);
+  });
+
+  test('403 · a page of another site, and a name that was made to point here', async () => {
+    const from = (origin: string) => post(message('ping'), { headers: { origin } }).then(({ status }) => status);
+    expect(await from('https://evil.example')).toBe(403);
+    expect(await from('null')).toBe(403);
+    expect(await from(world.url)).toBe(200);
+    expect(await from('http://localhost:6274')).toBe(200);
+
+    const named = (host: string) =>
+      new Promise((resolve) => {
+        const headers = { host, authorization: `Bearer ${token}` };
+        request(`${world.url}/mcp`, { method: 'POST', headers }, (res) => resolve(res.resume().statusCode)).end();
+      });
+    expect(await named('evil.example:4000')).toBe(403);
+    expect(await named('localhost:4000')).toBe(415);
+  });
+
+  test('429 · each message of a batch counts, with Retry-After', async () => {
+    const narrow = await openWorld({ requestsPerMinute: 5 });
+    try {
+      const person = await narrow.person('Alice');
+      const credential = await narrow.token(person, await narrow.found(person, 'Acme'));
+      const batch = (size: number) =>
+        narrow.request('POST', '/mcp', {
+          token: credential,
+          headers: { accept },
+          body: Array.from({ length: size }, (_, id) => message('ping', undefined, id)),
+        });
+      const first = await batch(4);
+      expect([first.status, first.headers.get('ratelimit')]).toEqual([200, expect.stringContaining('r=1;')]);
+      const second = await batch(2);
+      expect([second.status, second.body.code]).toEqual([429, 'rate_limited']);
+      expect(Number(second.headers.get('retry-after'))).toBeGreaterThan(0);
+    } finally {
+      await narrow.close();
+    }
+  });
+});

@@ -1,0 +1,369 @@
+// The pages for people in a real browser: by keyboard, on a phone, light and dark. On every page that a test comes by nothing
+// may fail, nothing may be asked of another machine, and axe may find no serious fault (WCAG 2.2).
+// SCREENSHOTS=<folder> keeps a picture of each.
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Organization } from '#domain/organizations/model.ts';
+import type { Person } from '#domain/people/model.ts';
+import { developmentMailbox } from '#foundation/mail.ts';
+import { launchBrowser } from '../browser.ts';
+import { authorizationRequest, claimGrantType } from '../oauth-world.ts';
+import { openWorld, type Session, type World } from '../world.ts';
+
+const launched = await launchBrowser();
+if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const pictures = process.env.SCREENSHOTS;
+if (pictures) mkdirSync(pictures, { recursive: true });
+
+const looks = [
+  { look: 'light', colorScheme: 'light', width: 1280, height: 800 },
+  // The same elements: another colour, another size.
+  { look: 'dark', colorScheme: 'dark', width: 1280, height: 800, runOnly: ['color-contrast'] },
+  {
+    look: 'phone',
+    colorScheme: 'light',
+    width: 360,
+    height: 740,
+    runOnly: ['target-size', 'scrollable-region-focusable'],
+  },
+] as const;
+
+const codeFor = (to: string): string =>
+  /\b\d{6}\b/.exec(developmentMailbox()!.find((mail) => mail.to === to)!.text)![0];
+
+describe.skipIf(typeof launched === 'string')('in a browser', () => {
+  const browser = launched as Browser;
+  let world: World;
+  const contexts: BrowserContext[] = [];
+  /** What went wrong on any page since the last test began. */
+  const faults: string[] = [];
+
+  beforeAll(async () => {
+    world = await openWorld();
+  });
+  afterEach(async () => {
+    await Promise.all(contexts.splice(0).map((context) => context.close()));
+    expect(faults.splice(0)).toEqual([]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await world.close();
+  });
+
+  /** A browser window of its own; with a session, of somebody who is signed in. */
+  async function open(session?: Session, options: BrowserContextOptions = {}): Promise<Page> {
+    const context = await browser.newContext({ baseURL: world.url, reducedMotion: 'reduce', ...options });
+    context.setDefaultTimeout(15_000);
+    contexts.push(context);
+    if (session) await context.addCookies([{ name: 'session', value: session.secret, url: world.url }]);
+    context.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) faults.push(`${message.page()?.url()}: ${message.text()}`);
+    });
+    context.on('weberror', (error) => faults.push(String(error.error())));
+    context.on('requestfailed', (request) => faults.push(`${request.url()}: ${request.failure()?.errorText}`));
+    context.on('request', (request) => {
+      const { protocol, hostname } = new URL(request.url());
+      if (!/^(data|blob):$/.test(protocol) && hostname !== '127.0.0.1') faults.push(`asked ${request.url()}`);
+    });
+    return context.newPage();
+  }
+
+  /** The page as it is now, in each look: no serious fault, and nothing beside the screen. */
+  async function inspect(page: Page, name: string): Promise<void> {
+    const before = page.viewportSize();
+    await page.evaluate(axe);
+    for (const { look, colorScheme, width, height, ...asked } of looks) {
+      await page.setViewportSize({ width, height });
+      await page.emulateMedia({ colorScheme });
+      // The policy of the page lets axe load nothing, and there is nothing to load.
+      const found = await page.evaluate<{ id: string; impact: string; nodes: { target: string[] }[] }[]>(
+        `axe.run(document, ${JSON.stringify({ ...asked, preload: false, resultTypes: ['violations'] })}).then((result) => result.violations)`,
+      );
+      for (const { id, impact, nodes } of found) {
+        if (impact !== 'serious' && impact !== 'critical') continue;
+        faults.push(`${name}, ${look}: ${id} at ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
+      }
+      const isTooWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
+      if (isTooWide) faults.push(`${name}, ${look}: is wider than the screen`);
+      if (pictures) await page.screenshot({ path: path.join(pictures, `${name}-${look}.png`), fullPage: true });
+    }
+    await page.emulateMedia({ colorScheme: 'light' });
+    if (before) await page.setViewportSize(before);
+  }
+
+  /** Comes to it by the Tab key alone, and it can be seen that the focus is there. */
+  async function tabTo(page: Page, target: Locator): Promise<void> {
+    const hasFocus = () => target.evaluate((element) => element === element.ownerDocument.activeElement);
+    for (let steps = 0; steps < 80 && !(await hasFocus()); steps++) await page.keyboard.press('Tab');
+    expect(await hasFocus()).toBe(true);
+    expect(await target.evaluate((element) => getComputedStyle(element).outlineStyle)).not.toBe('none');
+  }
+
+  async function signInByKeyboard(page: Page, email: string): Promise<void> {
+    await page.getByLabel('Mail address').waitFor();
+    // The field has the focus already.
+    await page.keyboard.type(email);
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Six-digit code').waitFor();
+    await page.keyboard.type(codeFor(email));
+    await page.keyboard.press('Enter');
+  }
+
+  let count = 0;
+  async function owner(): Promise<{ person: Person; organization: Organization; session: Session }> {
+    const person = await world.person(`Owner${++count}`);
+    const organization = await world.found(person, `Organization ${count}`);
+    return { person, organization, session: await world.session(person) };
+  }
+
+  const statusAt = async (path: string, token: string) => (await world.request('GET', path, { token })).status;
+
+  it('a person comes in by keyboard with a mailed code, founds an organization, and leaves', async () => {
+    const page = await open();
+    await page.goto('/console');
+    await inspect(page, 'sign-in');
+    await signInByKeyboard(page, 'newcomer@example.com');
+    await page.getByRole('heading', { name: 'Welcome, newcomer' }).waitFor();
+    await inspect(page, 'welcome');
+
+    await tabTo(page, page.getByLabel('Name').first());
+    await page.keyboard.type('Ada and company');
+    await page.keyboard.press('Enter');
+    await page.getByText('ada-and-company').waitFor();
+    const founder = await world.person('Grace');
+    const another = await world.found(founder, 'Another company');
+    await inviteTo(another, founder, 'newcomer@example.com');
+    await page.reload();
+    await page.getByRole('button', { name: 'Join Another company' }).click();
+    await page.getByRole('button', { name: 'Switch to Ada and company' }).waitFor();
+    await inspect(page, 'home');
+
+    await tabTo(page, page.getByRole('link', { name: 'Tokens' }));
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Personal access tokens' }).waitFor();
+    expect(await page.getByRole('link', { name: 'Tokens' }).getAttribute('aria-current')).toBe('page');
+    await tabTo(page, page.getByRole('button', { name: 'Sign out' }));
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.goto('/console');
+    await page.getByLabel('Mail address').waitFor();
+  });
+
+  async function inviteTo(organization: Organization, inviter: Person, email: string): Promise<void> {
+    const { id: orgId } = organization;
+    const session = await world.session(inviter, orgId);
+    const answer = await world.rest('POST', '/invites', { session, body: { email, role: 'member' } });
+    expect(answer.status).toBe(201);
+  }
+
+  it('the pages around: a code that is wrong, the mailbox, a page that is not there for this form', async () => {
+    const page = await open();
+    await page.goto('/sign-in');
+    await page.getByLabel('Mail address').fill('visitor@example.com');
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Six-digit code').fill('no');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').waitFor();
+    await inspect(page, 'code');
+    await page.goto('/development/mailbox');
+    await inspect(page, 'mailbox');
+    await page.goto('/sign-in/code');
+    await inspect(page, 'problem');
+    // The browser says so itself, of the wrong code and of the last page.
+    expect(faults.splice(0).map((fault) => /status of \d+/.exec(fault)?.[0])).toEqual([
+      'status of 401',
+      'status of 405',
+    ]);
+  });
+
+  it('a token is made, copied, used, and revoked', async () => {
+    const { organization, session } = await owner();
+    const page = await open(session, { permissions: ['clipboard-read', 'clipboard-write'] });
+    await page.goto('/console/tokens');
+    await page.getByLabel('Name', { exact: true }).fill('Nightly reports');
+    await page.getByLabel('30 days').check();
+    await page.getByLabel('See missions, their progress and their cost.').check();
+    await page.getByLabel('See every project of the organization.').check();
+    await inspect(page, 'tokens-empty');
+    await page.getByRole('button', { name: 'Create token' }).click();
+
+    const token = (await page.locator('#token').textContent())!;
+    expect(token).toMatch(/^pat_[\w-]{43}$/);
+    await inspect(page, 'token-new');
+    await page.getByRole('button', { name: 'Copy' }).click();
+    await page.getByText('Copied.').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(token);
+    const me = await world.rest('GET', '/me', { token });
+    expect([me.body.orgId, me.body.scopes]).toEqual([organization.id, ['missions:read', 'projects:read']]);
+
+    await page.getByRole('link', { name: 'I have copied it' }).click();
+    await page.getByText('Last used just now').waitFor();
+    expect(await page.content()).not.toContain(token);
+    await page.locator('summary', { hasText: 'Revoke Nightly reports' }).click();
+    await inspect(page, 'tokens');
+    await page.getByRole('button', { name: 'Revoke Nightly reports now' }).click();
+    await page.getByText('It stopped working at once').waitFor();
+    expect(await statusAt('/v1/me', token)).toBe(401);
+  });
+
+  it('a token is made without script; what was wrong is said, and what was filled in stays', async () => {
+    const { session } = await owner();
+    const page = await open(session, { javaScriptEnabled: false });
+    await page.goto('/console/tokens');
+    await page.getByLabel('Name', { exact: true }).fill('By hand');
+    await page.getByText('Other', { exact: true }).click();
+    await page.getByLabel('Number of days').fill('45');
+    await page.getByRole('button', { name: 'Create token' }).click();
+    expect(await page.getByRole('alert').textContent()).toBe('scopes: choose at least one.');
+    expect(faults.splice(0)).toHaveLength(1);
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('By hand');
+    expect(await page.getByLabel('Number of days').inputValue()).toBe('45');
+    await page.getByLabel('See agents and the catalog.').check();
+    await page.getByRole('button', { name: 'Create token' }).click();
+    const token = (await page.locator('#token').textContent())!;
+    expect(await page.getByRole('button', { name: 'Copy' }).isVisible()).toBe(false);
+    expect(await statusAt('/v1/me', token)).toBe(200);
+  });
+
+  it('a session is ended from another one', async () => {
+    const { person, session } = await owner();
+    const laptop = await open(session);
+    const phone = await open(await world.session(person));
+    await world.session(person);
+    await phone.goto('/console');
+    await laptop.goto('/console/sessions');
+    await inspect(laptop, 'sessions');
+    expect(await laptop.getByRole('button', { name: /^End the session/ }).count()).toBe(2);
+    await laptop
+      .getByRole('button', { name: /^End the session/ })
+      .first()
+      .click();
+    await laptop.getByText('The session is ended.').waitFor();
+    await laptop.getByRole('button', { name: 'End all other sessions' }).click();
+    await laptop.getByText('One other session is ended.').waitFor();
+    await phone.goto('/console');
+    await phone.getByLabel('Mail address').waitFor();
+    await laptop.goto('/console');
+    await laptop.getByRole('button', { name: 'Sign out' }).waitFor();
+  });
+
+  it('a client on this machine asks, is let in, works, and loses its access', async () => {
+    const { session } = await owner();
+    const page = await open(session);
+    const loopback = await listen();
+    const registered = await world.request('POST', '/v1/oauth2/register', {
+      body: { redirect_uris: ['http://127.0.0.1/callback'], client_name: 'Sample editor' },
+    });
+    const clientId: string = registered.body.client_id;
+    const redirectUri = `http://127.0.0.1:${loopback.port}/callback`;
+    const { verifier, parameters } = authorizationRequest(clientId, {
+      redirect_uri: redirectUri,
+      resource: `${world.url}/mcp`,
+    });
+    await page.goto(`/oauth/authorize?${new URLSearchParams(parameters as Record<string, string>)}`);
+    await inspect(page, 'consent');
+    await page.getByRole('button', { name: 'Allow' }).click();
+    await page.getByText('The sample editor goes on.').waitFor();
+    const back = new URL(page.url()).searchParams;
+    expect([back.get('state'), back.get('iss')]).toEqual([parameters.state, world.url]);
+    loopback.server.close();
+
+    const tokens = await form('/v1/oauth2/token', {
+      grant_type: 'authorization_code',
+      code: back.get('code')!,
+      redirect_uri: redirectUri,
+      client_id: clientId,
+      code_verifier: verifier,
+    });
+    const token: string = tokens.body.access_token;
+    const tools = async () =>
+      (await world.request('POST', '/mcp', { token, headers: mcpHeaders, body: listTools })).status;
+    expect([await tools(), await statusAt('/v1/me', token)]).toEqual([200, 401]);
+
+    await page.goto('/console/connected-agents');
+    await page.locator('summary', { hasText: 'Revoke Sample editor' }).click();
+    await inspect(page, 'connected-agents');
+    await page.getByRole('button', { name: 'Revoke Sample editor now' }).click();
+    await page.getByText('Its access is revoked. One live token stopped working.').waitFor();
+    expect(await tools()).toBe(401);
+  });
+
+  it('an agent that registered itself is claimed, and works', async () => {
+    const { person, organization } = await owner();
+    const page = await open();
+    const registered = await world.request('POST', '/v1/agent/identity', {
+      body: { type: 'anonymous', agent_name: 'Refactoring agent' },
+    });
+    const claimToken: string = registered.body.claim_token;
+    const started = await world.request('POST', '/v1/agent/identity/claim', {
+      body: { claim_token: claimToken, email: person.email },
+    });
+    const { verification_uri, user_code } = started.body.claim_attempt;
+    await page.goto(verification_uri);
+    await signInByKeyboard(page, person.email);
+    await page.getByText('Refactoring agent').waitFor();
+    await inspect(page, 'claim');
+    await page.keyboard.type(user_code);
+    await tabTo(page, page.getByRole('button', { name: 'Allow' }));
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Done' }).waitFor();
+    await inspect(page, 'claimed');
+
+    const tokens = await form('/v1/oauth2/token', { grant_type: claimGrantType, claim_token: claimToken });
+    const token: string = tokens.body.access_token;
+    const me = await world.rest('GET', '/me', { token });
+    expect([me.body.principalType, me.body.userId, me.body.orgId]).toEqual(['user', person.id, organization.id]);
+    expect(await statusAt('/v1/projects', token)).toBe(200);
+
+    await page.getByRole('link', { name: 'Connected agents' }).first().click();
+    await page.locator('summary', { hasText: 'Revoke Refactoring agent' }).click();
+    await page.getByRole('button', { name: 'Revoke Refactoring agent now' }).click();
+    await page.getByText('One live token stopped working.').waitFor();
+    expect(await statusAt('/v1/me', token)).toBe(401);
+  });
+
+  it('GraphiQL answers a query of the person who is signed in', async () => {
+    const { session } = await owner();
+    const page = await open(session);
+    await page.goto('/graphql');
+    await page.getByRole('button', { name: /^Execute query/ }).click();
+    await page.getByText('"Query"').waitFor();
+  });
+
+  it('the API reference shows every operation, and tries one', async () => {
+    const { person, session } = await owner();
+    const page = await open(session);
+    await page.goto('/reference');
+    const operation = page.locator('.opblock').filter({ has: page.locator('[data-path="/me"]') });
+    await operation.locator('.opblock-summary-control').click();
+    await operation.getByRole('button', { name: 'Try it out' }).click();
+    await operation.getByRole('button', { name: 'Execute' }).click();
+    await operation.getByText(person.id).first().waitFor();
+  });
+
+  const mcpHeaders = { accept: 'application/json, text/event-stream' };
+  const listTools = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
+
+  const form = (path: string, fields: Record<string, string>) =>
+    world.request('POST', path, {
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams(fields).toString(),
+    });
+});
+
+/** What a program on the person's machine opens to get its code. */
+async function listen(): Promise<{ server: Server; port: number }> {
+  const server = createServer((_req, res) => {
+    res.writeHead(200, { 'content-type': 'text/html' });
+    res.end('<!doctype html><title>Sample editor</title><link rel="icon" href="data:,"><p>The sample editor goes on.');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { server, port: (server.address() as AddressInfo).port };
+}

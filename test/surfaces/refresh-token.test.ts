@@ -1,0 +1,297 @@
+// Refreshing and revoking over real HTTP: a family of refresh tokens that ends when one of them comes twice (RFC 6749 §6, RFC 7009,
+// RFC 9700 §4.14.2; agent authentication §17, Refresh and Revocation).
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Caller } from '#access/principal.ts';
+import { scopesOfRole } from '#access/scopes.ts';
+import { signJwt } from '#domain/oauth/keys.ts';
+import { listSignIns, revokeSignIn } from '#domain/oauth/sign-ins.ts';
+import { sweepOAuth } from '#domain/oauth/sweep.ts';
+import { days, hours } from '#foundation/clock.ts';
+import { authorizationRequest, type OAuthWorld, openOAuthWorld, redirectUri, type Visit } from '../oauth-world.ts';
+import { present } from '../world.ts';
+
+let world: OAuthWorld;
+let ada: Visit;
+let client: string;
+beforeAll(async () => {
+  world = await openOAuthWorld();
+  ada = await world.visitor('ada');
+  client = await world.register();
+});
+afterAll(() => {
+  expect(world.faults).toEqual([]);
+  return world.close();
+});
+
+interface Tokens {
+  access_token: string;
+  refresh_token: string;
+  scope: string;
+}
+
+async function signIn(visit: Visit = ada, more: Record<string, string> = {}): Promise<Tokens> {
+  const { verifier, parameters } = authorizationRequest(client, more);
+  const code = await world.code(visit, parameters);
+  const { body } = await world.token({
+    grant_type: 'authorization_code',
+    code,
+    code_verifier: verifier,
+    client_id: client,
+    redirect_uri: redirectUri,
+  });
+  return body;
+}
+
+const refresh = (refresh_token: string, more: Record<string, string> = {}) =>
+  world.token({ grant_type: 'refresh_token', refresh_token, client_id: client, ...more });
+
+const revoke = (token: string, more: Record<string, string> = {}) =>
+  world.form('/v1/oauth2/revoke', { token, ...more });
+
+const refusal = (error: string) => ({ error, error_description: expect.any(String) });
+const opens = (tokens: { access_token: string }) => world.opens(tokens.access_token, 'api');
+
+/** The person in the console. */
+const callerOf = ({ person, organization }: Visit): Caller => ({
+  principalType: 'cookie',
+  credentialId: 'ses_test',
+  userId: person.id,
+  orgId: organization.id,
+  role: 'owner',
+  scopes: scopesOfRole('owner'),
+  projectId: null,
+});
+
+describe('refreshing', () => {
+  it('gives a new pair; the access token before it goes on, the refresh token before it is used up', async () => {
+    const first = await signIn();
+    const { status, headers, body } = await refresh(first.refresh_token);
+    expect(status).toBe(200);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(body).toEqual({
+      access_token: expect.stringMatching(/^oat_/),
+      token_type: 'Bearer',
+      expires_in: 3600,
+      scope: first.scope,
+      refresh_token: expect.stringMatching(/^ort_/),
+    });
+    expect(body.refresh_token).not.toBe(first.refresh_token);
+    expect([await opens(first), await opens(body)]).toEqual([true, true]);
+  });
+
+  it('gives fewer scopes when asked, and all of them the next time', async () => {
+    const first = await signIn();
+    const narrow = (await refresh(first.refresh_token, { scope: 'missions:read' })).body;
+    expect(narrow.scope).toBe('missions:read');
+    expect((await refresh(narrow.refresh_token)).body.scope).toBe(first.scope);
+  });
+
+  it('invalid_scope · more than was granted; the refresh token is still good', async () => {
+    const { refresh_token } = await signIn();
+    for (const scope of ['missions:read billing:write', 'made:up', 'projects:read']) {
+      const answer = await refresh(refresh_token, { scope });
+      expect([answer.status, answer.body]).toEqual([400, refusal('invalid_scope')]);
+    }
+    expect((await refresh(refresh_token)).status).toBe(200);
+  });
+
+  it('invalid_target · another resource than the one agreed to; the refresh token is still good', async () => {
+    const { refresh_token } = await signIn(ada, { resource: `${world.url}/mcp` });
+    for (const resource of [world.url, `${world.url}/a2a`, 'https://other.example']) {
+      expect((await refresh(refresh_token, { resource })).body).toEqual(refusal('invalid_target'));
+    }
+    const { body } = await refresh(refresh_token, { resource: `${world.url}/mcp` });
+    expect(await world.opens(body.access_token, 'mcp')).toBe(true);
+    expect(await world.opens(body.access_token, 'api')).toBe(false);
+  });
+
+  it('invalid_grant · a used one comes again: the newest refresh token and all access tokens die', async () => {
+    const first = await signIn();
+    const second = (await refresh(first.refresh_token)).body;
+    const third = (await refresh(second.refresh_token)).body;
+    expect((await refresh(first.refresh_token)).body).toEqual(refusal('invalid_grant'));
+    expect([await opens(first), await opens(second), await opens(third)]).toEqual([false, false, false]);
+    expect((await refresh(third.refresh_token)).body).toEqual(refusal('invalid_grant'));
+  });
+
+  it('of two at once at most one gets tokens, and the sign-in is over afterwards', async () => {
+    for (let round = 0; round < 25; round++) {
+      const { refresh_token } = await signIn();
+      const answers = await Promise.all(Array.from({ length: 4 }, () => refresh(refresh_token)));
+      const won = answers.filter(({ status }) => status === 200);
+      expect(won.length).toBe(1);
+      for (const { body } of answers.filter(({ status }) => status !== 200))
+        expect(body).toEqual(refusal('invalid_grant'));
+      expect(await opens(won[0]!.body)).toBe(false);
+      expect((await refresh(won[0]!.body.refresh_token)).body).toEqual(refusal('invalid_grant'));
+    }
+  });
+
+  it('a refresh and the end of the sign-in at once leave nothing alive', async () => {
+    for (let round = 0; round < 25; round++) {
+      world.clock.turn(1);
+      const { refresh_token } = await signIn();
+      const [newest] = await listSignIns(callerOf(ada));
+      const [answer, ended] = await Promise.all([refresh(refresh_token), revokeSignIn(callerOf(ada), newest!.id)]);
+      expect(ended.kind).toBe('revoked');
+      if (answer.status === 200) {
+        expect(await opens(answer.body)).toBe(false);
+        expect((await refresh(answer.body.refresh_token)).body).toEqual(refusal('invalid_grant'));
+      } else expect(answer.body).toEqual(refusal('invalid_grant'));
+    }
+  });
+
+  it('client_id may be left out; another client’s is refused, an unknown one told to register', async () => {
+    const { refresh_token } = await signIn();
+    const other = await world.register();
+    expect((await refresh(refresh_token, { client_id: other })).body).toEqual(refusal('invalid_grant'));
+    const unknown = await refresh(refresh_token, { client_id: 'mcp_unknown' });
+    expect([unknown.status, unknown.body]).toEqual([401, refusal('invalid_client')]);
+    expect((await world.token({ grant_type: 'refresh_token', refresh_token })).status).toBe(200);
+  });
+
+  it('invalid_grant · an access token, a personal token, an assertion, garbage', async () => {
+    const { access_token } = await signIn();
+    const at = Math.floor(present() / 1_000);
+    const claims = { iss: world.url, aud: world.url, sub: 'reg_1', iat: at, exp: at + 60 };
+    const assertion = await signJwt(claims, { typ: 'oauth-id-jag+jwt' });
+    for (const token of [access_token, await world.personalToken(ada), assertion, 'ort_', 'x'.repeat(10_000)]) {
+      const answer = await refresh(token);
+      expect([answer.status, answer.body]).toEqual([400, refusal('invalid_grant')]);
+    }
+    expect((await world.token({ grant_type: 'refresh_token' })).body).toEqual(refusal('invalid_request'));
+  });
+
+  it('invalid_grant · the person has left the organization', async () => {
+    const visit = await world.visitor('leaver', 'member');
+    const { refresh_token } = await signIn(visit);
+    await world.knex('memberships').where({ userId: visit.person.id }).delete();
+    expect((await refresh(refresh_token)).body).toEqual(refusal('invalid_grant'));
+  });
+});
+
+describe('revoking (RFC 7009)', () => {
+  it('200 and empty · an access token ends alone', async () => {
+    const tokens = await signIn();
+    const answer = await revoke(tokens.access_token);
+    expect([answer.status, answer.body, answer.headers.get('cache-control')]).toEqual([200, '', 'no-store']);
+    expect(await opens(tokens)).toBe(false);
+    expect((await refresh(tokens.refresh_token)).status).toBe(200);
+  });
+
+  it('200 · unknown, twice, a wrong hint, an unknown hint, somebody else’s kind of token', async () => {
+    const tokens = await signIn();
+    const personal = await world.personalToken(ada);
+    for (const [token, hint] of [
+      ['oat_unknown', 'access_token'],
+      [tokens.access_token, 'refresh_token'],
+      [tokens.access_token, 'made_up'],
+      [personal, 'access_token'],
+      ['x'.repeat(5_000), ''],
+    ] as const) {
+      const answer = await revoke(token, { token_type_hint: hint });
+      expect([answer.status, answer.body]).toEqual([200, '']);
+    }
+    expect(await opens(tokens)).toBe(false);
+    expect((await world.request('GET', '/v1/me', { token: personal })).status).toBe(200);
+  });
+
+  it('400 · no token', async () => {
+    const answer = await world.form('/v1/oauth2/revoke', { token_type_hint: 'access_token' });
+    expect([answer.status, answer.body]).toEqual([400, refusal('invalid_request')]);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+  });
+
+  it.each(['current', 'used'])('200 · a refresh token, %s, ends the sign-in', async (which) => {
+    const first = await signIn();
+    const second = (await refresh(first.refresh_token)).body;
+    const token = which === 'current' ? second.refresh_token : first.refresh_token;
+    expect((await revoke(token, { token_type_hint: 'refresh_token', client_id: client })).status).toBe(200);
+    expect([await opens(first), await opens(second)]).toEqual([false, false]);
+    expect((await refresh(second.refresh_token)).body).toEqual(refusal('invalid_grant'));
+    expect((await revoke(token)).status).toBe(200);
+  });
+
+  it('400 invalid_client · a client that names itself and is not the token’s', async () => {
+    const tokens = await signIn();
+    const other = await world.register();
+    for (const token of [tokens.access_token, tokens.refresh_token]) {
+      const answer = await revoke(token, { client_id: other });
+      expect([answer.status, answer.body]).toEqual([400, refusal('invalid_client')]);
+    }
+    expect(await opens(tokens)).toBe(true);
+  });
+
+  it('takes JSON as well', async () => {
+    const tokens = await signIn();
+    const answer = await world.request('POST', '/v1/oauth2/revoke', { body: { token: tokens.access_token } });
+    expect([answer.status, await opens(tokens)]).toEqual([200, false]);
+  });
+});
+
+describe('sign-ins, as their person sees them', () => {
+  it('are listed with client, access and last use; ending one tells how many tokens died with it', async () => {
+    const visit = await world.visitor('grace');
+    const tokens = await signIn(visit);
+    await refresh(tokens.refresh_token);
+    await opens(tokens);
+    const [listed, ...others] = await listSignIns(callerOf(visit));
+    expect(others).toEqual([]);
+    const signedInAt = present();
+    expect(listed).toEqual({
+      id: expect.stringMatching(/^sgn_/),
+      clientId: client,
+      clientName: 'Test client',
+      userId: visit.person.id,
+      orgId: visit.organization.id,
+      projectId: null,
+      resource: 'api',
+      scopes: ['missions:read', 'missions:run'],
+      createdAt: signedInAt,
+      expiresAt: signedInAt + days(90),
+      revokedAt: null,
+      lastUsedAt: expect.toSatisfy((at) => at === null || at === signedInAt),
+    });
+    await expect(revokeSignIn(callerOf(ada), listed!.id)).rejects.toMatchObject({ status: 404 });
+    const revokedAt = present();
+    expect(await revokeSignIn(callerOf(visit), listed!.id)).toEqual({ kind: 'revoked', revokedAt, revokedTokens: 2 });
+    world.clock.turn(1_000);
+    const again = await revokeSignIn(callerOf(visit), listed!.id);
+    expect(again).toEqual({ kind: 'already-revoked', revokedAt, revokedTokens: 0 });
+    expect(await opens(tokens)).toBe(false);
+  });
+
+  it('what is over is swept away, what may still come back stays', async () => {
+    const visit = await world.visitor('lin');
+    const tokens = await signIn(visit);
+    const mine = { userId: visit.person.id };
+    world.clock.turn(days(2));
+    await sweepOAuth();
+    expect((await refresh(tokens.refresh_token)).status).toBe(200);
+    expect((await refresh(tokens.refresh_token)).body).toEqual(refusal('invalid_grant'));
+    expect(await world.knex('signIns').where(mine)).toHaveLength(1);
+    world.clock.turn(days(31));
+    await sweepOAuth();
+    expect(await world.knex('signIns').where(mine)).toHaveLength(0);
+    expect(await world.knex('authorizationCodes').where(mine)).toHaveLength(0);
+    world.clock.turn(hours(1));
+  });
+
+  it('secrets are digests: no table holds one in plain text', async () => {
+    const tokens = await signIn(await world.visitor('hopper'));
+    const dump = JSON.stringify(
+      await Promise.all(
+        ['accessTokens', 'refreshTokens', 'authorizationCodes', 'signIns', 'signingKeys'].map((table) =>
+          world.knex.raw(
+            `select row_to_json(t)::text as row from ${table.replace(/[A-Z]/g, (c) => `_${c.toLowerCase()}`)} t`,
+          ),
+        ),
+      ).then((results) => results.map(({ rows }) => rows)),
+    );
+    for (const secret of [tokens.access_token, tokens.refresh_token]) {
+      expect(dump).not.toContain(secret);
+      expect(dump).not.toContain(secret.slice(4));
+    }
+    expect(dump).not.toMatch(/\\"d\\"/);
+  });
+});

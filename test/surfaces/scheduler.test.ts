@@ -1,0 +1,278 @@
+// Time is a caller too: what is due is run by whichever process comes first, once, also when processes die at any step.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { setTimeout as wait } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, test, vi } from 'vitest';
+import { automations } from '#domain/automations/model.ts';
+import type { Organization } from '#domain/organizations/model.ts';
+import type { Person } from '#domain/people/model.ts';
+import { dispatchDue } from '#domain/recurring/dispatch.ts';
+import { scheduledTasks } from '#domain/scheduled-tasks/model.ts';
+import { isoTime, minutes, seconds } from '#foundation/clock.ts';
+import { openLog } from '#foundation/log.ts';
+import { dispatch } from '#limits.ts';
+import { jobs } from '#surfaces/scheduler/jobs.ts';
+import { startScheduler } from '#surfaces/scheduler/surface.ts';
+import type { Orders } from '../dispatcher.ts';
+import { openWorld, present, type World } from '../world.ts';
+
+let world: World;
+let owner: Person;
+let acme: Organization;
+let alice: string;
+let projectId: string;
+
+beforeAll(async () => {
+  world = await openWorld();
+  owner = await world.person('Alice');
+  acme = await world.found(owner, 'Acme');
+  alice = await world.token(owner, acme);
+  const body = { name: 'Shop', repoFullName: 'acme/shop', issueCode: 'WEB' };
+  projectId = (await world.rest('POST', '/projects', { token: alice, body })).body.id;
+});
+afterAll(() => world.close());
+beforeEach(() => world.knex.raw('truncate runs, issues, issue_counters, scheduled_tasks, automations'));
+
+const due = () => dispatchDue([scheduledTasks, automations]);
+
+/** A task that is due just now. */
+async function dueTask(): Promise<string> {
+  const schedule = { interval: 'daily', time: '09:00', timezone: 'UTC' };
+  const body = { projectId, name: 'Daily', prompt: 'Do it.', triggers: [{ kind: 'schedule', schedule }] };
+  const { id, nextRunAt } = (await world.rest('POST', '/scheduled-tasks', { token: alice, body })).body;
+  world.clock.turn(nextRunAt - present());
+  return id;
+}
+const runsOf = (id: string) => world.knex('runs').where({ scheduledTaskId: id });
+const issuesOf = (runId: string) => world.knex('issues').where({ runId });
+
+describe('a process that dies', () => {
+  it('before its transaction ends has done nothing: what it held is passed over, and then run', async () => {
+    const id = await dueTask();
+    const dying = await world.knex.transaction();
+    await dying('scheduled_tasks').where({ id }).forNoKeyUpdate();
+    await due();
+    expect(await runsOf(id)).toEqual([]);
+    await dying.rollback();
+    await due();
+    expect(await runsOf(id)).toMatchObject([{ status: 'dispatching', issueId: expect.any(String) }]);
+  });
+
+  it('before it made the issue leaves the run to others, once its lease is over', async () => {
+    const id = await dueTask();
+    await due();
+    const [run] = await runsOf(id);
+    await issuesOf(run.id).delete();
+    await leave(run.id);
+    await due();
+    expect((await runsOf(id))[0].issueId).toBe(null);
+    world.clock.turn(dispatch.lease);
+    await due();
+    const [taken, ...more] = await runsOf(id);
+    expect(more).toEqual([]);
+    expect(await issuesOf(run.id)).toMatchObject([{ id: taken.issueId }]);
+    expect(taken).toMatchObject({ id: run.id, attempts: 2, claimedBy: null, leaseUntil: null, status: 'dispatching' });
+  });
+
+  it('before it noted the issue leaves an issue that is found again', async () => {
+    const id = await dueTask();
+    await due();
+    const [run] = await runsOf(id);
+    await leave(run.id);
+    world.clock.turn(dispatch.lease);
+    await due();
+    expect((await runsOf(id))[0].issueId).toBe(run.issueId);
+    expect(await issuesOf(run.id)).toHaveLength(1);
+  });
+
+  /** As the run is between two steps of a process that will not come back. */
+  const leave = (id: string) =>
+    world
+      .knex('runs')
+      .where({ id })
+      .update({ issueId: null, issueUrl: null, claimedBy: 'dead:1', leaseUntil: present() + dispatch.lease });
+});
+
+describe('a tracker that fails', () => {
+  const breakTracker = () =>
+    world.knex.raw(`create function broken() returns trigger language plpgsql as $$ begin raise 'broken'; end $$;
+      create trigger broken before insert on issues execute function broken()`);
+  const mendTracker = () => world.knex.raw('drop trigger broken on issues; drop function broken()');
+
+  it('is asked again after a rest that grows, and the last error stays to be seen', async () => {
+    const id = await dueTask();
+    await breakTracker();
+    await expect(due()).rejects.toThrow('1 issues could not be made');
+    const { min } = dispatch.rest;
+    const lastError = 'Something went wrong on our side. The request id tells us where.';
+    expect(await runsOf(id)).toMatchObject([
+      { status: 'dispatching', attempts: 1, lastError, leaseUntil: present() + min, claimedBy: null },
+    ]);
+    world.clock.turn(min - 1);
+    await due();
+    world.clock.turn(1);
+    await expect(due()).rejects.toThrow();
+    expect(await runsOf(id)).toMatchObject([{ attempts: 2, leaseUntil: present() + 2 * min }]);
+    await mendTracker();
+    world.clock.turn(2 * min);
+    await due();
+    expect(await runsOf(id)).toMatchObject([
+      { status: 'dispatching', attempts: 3, lastError, issueId: expect.any(String), leaseUntil: null },
+    ]);
+  });
+
+  it('fails the run at the end, and the next occurrence comes all the same', async () => {
+    const id = await dueTask();
+    await breakTracker();
+    for (let attempt = 1; attempt <= dispatch.attempts; attempt++) {
+      await expect(due()).rejects.toThrow();
+      const [run] = await runsOf(id);
+      expect([run.attempts, run.status]).toEqual([attempt, attempt < dispatch.attempts ? 'dispatching' : 'failed']);
+      world.clock.turn(dispatch.rest.max);
+    }
+    await mendTracker();
+    await due();
+    expect(await runsOf(id)).toMatchObject([{ status: 'failed', issueId: null, leaseUntil: null }]);
+  });
+
+  it('answers "run now" all the same, and the run is tried again', async () => {
+    const id = await dueTask();
+    await breakTracker();
+    const { status, body } = await world.rest('POST', `/scheduled-tasks/${id}/run`, { token: alice });
+    await mendTracker();
+    expect([status, body]).toEqual([200, { ok: true, runId: body.runId, issueId: null, status: 'dispatching' }]);
+    world.clock.turn(dispatch.rest.min);
+    await due();
+    expect(await issuesOf(body.runId)).toHaveLength(1);
+  });
+});
+
+describe('four processes on one database', () => {
+  const occurrences = { scheduled_tasks: 2_000, automations: 1_000 };
+  const speed = 60;
+  const program = fileURLToPath(new URL('../dispatcher.ts', import.meta.url));
+
+  it('run three thousand occurrences once each, while sixteen of them are killed at work', {
+    timeout: 60_000,
+  }, async () => {
+    const begin = Math.ceil(present() / minutes(1)) * minutes(1);
+    await seed(begin);
+    const orders: Orders = {
+      connection: world.connection,
+      clock: { at: Date.now(), shows: begin, speed },
+    };
+    const processes = new Set<ChildProcess>();
+    const atWork = new Set<ChildProcess>();
+    let complaints = '';
+    const begun = () => {
+      const args = ['--conditions=source', '--import', 'tsx', program, JSON.stringify(orders)];
+      const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+      child.stderr!.on('data', (text) => {
+        complaints += text;
+      });
+      child.on('message', () => atWork.add(child));
+      child.on('exit', () => processes.delete(child));
+      processes.add(child);
+    };
+    for (let n = 0; n < 4; n++) begun();
+    try {
+      for (let [left, lives] = [Infinity, 16]; left > 0; left = await remaining()) {
+        await wait(Math.random() * 300);
+        const [victim] = [...atWork].slice(Math.floor(Math.random() * atWork.size));
+        if (!victim || lives-- <= 0) continue;
+        atWork.delete(victim);
+        victim.kill('SIGKILL');
+        begun();
+      }
+    } finally {
+      for (const child of processes) child.kill('SIGKILL');
+    }
+    const [told] = await summary();
+    expect(told).toEqual({
+      runs: 3_000,
+      occurrences: 3_000,
+      punctual: 3_000,
+      skipped: 500,
+      dispatched: 2_500,
+      issues: 2_500,
+      agreeing: 2_500,
+      numbers: 2_500,
+    });
+    expect(complaints).toBe('');
+  });
+
+  /**
+   * Due once, within four minutes of the fast clock; the next time is almost a day later. Every fourth minds an open run, and those
+   * of the scheduled tasks have one.
+   */
+  async function seed(begin: number): Promise<void> {
+    const schedule = { interval: 'daily', time: isoTime(begin - minutes(1)).slice(11, 16), timezone: 'UTC' };
+    const triggers = JSON.stringify([{ kind: 'schedule', schedule }]);
+    for (const [table, count] of Object.entries(occurrences)) {
+      await world.knex.raw(
+        `insert into ${table} (id, org_id, project_id, name, prompt, triggers, labels, skip_if_previous_open, enabled,
+           next_run_at, created_by_user_id, created_at, updated_at)
+         select '${table}_' || n, :org, :project, 'Task ' || n, 'Do it.',
+           :triggers, '{}', n % 4 = 0, true, :begin::bigint + (random() * :spread)::bigint, :owner, :begin, :begin from generate_series(1, :count::int) n`,
+        { org: acme.id, project: projectId, owner: owner.id, begin, spread: minutes(4), count, triggers },
+      );
+    }
+    await world.knex.raw(
+      `insert into runs (id, org_id, project_id, scheduled_task_id, scheduled_for, kind, status, created_at, updated_at)
+       select 'open_' || n, :org, :project, 'scheduled_tasks_' || n, 0, 'manual', 'running', 0, 0
+       from generate_series(4, 2000, 4) n`,
+      { org: acme.id, project: projectId },
+    );
+  }
+
+  async function remaining(): Promise<number> {
+    const { rows } = await world.knex.raw(
+      `select (select count(*) from scheduled_tasks where last_run_at is null and next_run_at < :end)
+        + (select count(*) from automations where next_run_at < :end)
+        + (select count(*) from runs where status = 'dispatching' and issue_id is null) as left`,
+      { end: present() + minutes(10) },
+    );
+    return rows[0].left;
+  }
+
+  const summary = async () =>
+    (
+      await world.knex.raw(`select count(*) as runs, count(distinct coalesce(r.scheduled_task_id, r.automation_id)) as occurrences,
+        count(*) filter (where r.created_at >= r.scheduled_for) as punctual,
+        count(*) filter (where r.status = 'skipped') as skipped,
+        count(*) filter (where r.status = 'dispatching') as dispatched,
+        (select count(*) from issues) as issues,
+        count(*) filter (where i.id = r.issue_id) as agreeing,
+        (select count(distinct number) from issues) as numbers
+        from runs r left join issues i on i.run_id = r.id where r.kind = 'scheduled'`)
+    ).rows;
+});
+
+describe('the loop', () => {
+  const silent = openLog({ level: 'silent' });
+
+  test('runs each job again and again, the next time counted from the end, also after a failure', async () => {
+    vi.useFakeTimers();
+    const begun: string[] = [];
+    const job = async (name: string) => {
+      begun.push(name);
+      if (name === 'failing') throw new Error('as expected');
+      await new Promise((resolve) => setTimeout(resolve, seconds(3)));
+    };
+    const list = ['slow', 'failing'].map((name) => ({ name, every: seconds(2), run: () => job(name) }));
+    const scheduler = startScheduler(list, silent);
+    await vi.advanceTimersByTimeAsync(seconds(10));
+    expect(begun.filter((name) => name === 'slow')).toHaveLength(2);
+    expect(begun.filter((name) => name === 'failing')).toHaveLength(5);
+    const stopped = scheduler.stop();
+    await vi.advanceTimersByTimeAsync(seconds(60));
+    await stopped;
+    expect(begun).toHaveLength(7);
+    vi.useRealTimers();
+  });
+
+  test('has a name for every job of the list, and looks every few seconds for what is due', () => {
+    expect(new Set(jobs.map(({ name }) => name)).size).toBe(jobs.length);
+    expect(jobs.find(({ name }) => name === 'run what is due')!.every).toBeLessThanOrEqual(seconds(5));
+  });
+});

@@ -1,0 +1,260 @@
+// Signing in by way of an OpenID provider (OpenID Connect Core §3.1), against a small one that is real.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { minutes } from '#foundation/clock.ts';
+import { createConsole } from '../../src/surfaces/console/surface.ts';
+import { client, type OpenIdProvider, openOpenIdProvider } from '../openid-provider.ts';
+import { type Answer, openWorld, type World } from '../world.ts';
+
+let world: World;
+let provider: OpenIdProvider;
+const faults: unknown[] = [];
+beforeAll(async () => {
+  world = await openWorld();
+  provider = await openOpenIdProvider();
+  serve();
+});
+beforeEach(() => {
+  provider.behave();
+  faults.length = 0;
+});
+afterAll(async () => {
+  await provider.close();
+  await world.close();
+});
+
+/** The console with the provider, in front of the app; anew, with nothing kept in memory. */
+function serve(settings: Partial<typeof client & { issuer: string }> = {}): void {
+  const upstreamSignIn = { issuer: provider.issuer, ...client, ...settings };
+  const surface = createConsole({ report: (_exchange, error) => void faults.push(error), upstreamSignIn });
+  const app = world.server.listeners('request').at(-1) as (req: IncomingMessage, res: ServerResponse) => void;
+  world.server.removeAllListeners('request');
+  world.server.on('request', (req, res) => {
+    const [path = '', search = ''] = req.url!.split('?', 2);
+    if (!surface.owns(path)) return app(req, res);
+    const exchange = { req, res, path, search, requestId: 'req_test', address: '127.0.0.1' };
+    surface.handle(exchange).catch((error) => res.destroy(error));
+  });
+}
+
+const cookieIn = (answer: Answer, name: string): string | undefined =>
+  answer.headers
+    .getSetCookie()
+    .find((cookie) => cookie.startsWith(`${name}=`))
+    ?.split(';')[0];
+
+/** Off to the provider: its address, and what the browser keeps meanwhile. */
+async function leave(returnTo = ''): Promise<{ address: URL; cookie: string }> {
+  const answer = await world.request('GET', `/sign-in/upstream?return_to=${encodeURIComponent(returnTo)}`);
+  expect(answer.status).toBe(303);
+  return { address: new URL(answer.headers.get('location')!), cookie: cookieIn(answer, 'upstream')! };
+}
+
+/** Where the provider sends the browser back to. */
+async function signInThere(address: URL): Promise<string> {
+  const answer = await fetch(address, { redirect: 'manual' });
+  const back = new URL(answer.headers.get('location')!);
+  return back.pathname + back.search;
+}
+
+async function wholeWay(returnTo = ''): Promise<Answer> {
+  const { address, cookie } = await leave(returnTo);
+  return world.request('GET', await signInThere(address), { headers: { cookie } });
+}
+
+const who = async (answer: Answer) => {
+  const cookie = cookieIn(answer, 'session')!;
+  const headers = { cookie, 'sec-fetch-site': 'same-origin' };
+  const { body } = await world.request('GET', '/v1/me', { headers });
+  return world.knex('people').where({ id: body.userId }).first();
+};
+
+const people = async () => Number((await world.knex('people').count())[0]!.count);
+
+describe('by way of the provider', () => {
+  it('the sign-in page leads there, keeping where the person was going; without a provider it does not', async () => {
+    const page = await world.request('GET', '/sign-in?return_to=%2Fconsole%2Ftokens');
+    expect(page.body).toContain('href="/sign-in/upstream?return_to=%2Fconsole%2Ftokens"');
+    expect(page.body).toContain(`Continue with ${new URL(provider.issuer).host}</a>`);
+    const plain = await openConsoleWithout();
+    expect(plain).not.toContain('/sign-in/upstream');
+  });
+
+  async function openConsoleWithout(): Promise<string> {
+    const surface = createConsole({ report: () => {} });
+    expect(surface.owns('/sign-in/upstream')).toBe(false);
+    const written: string[] = [];
+    const res = { writeHead: () => {}, end: (text: string) => written.push(text), getHeader: () => undefined };
+    const req = { method: 'GET', headers: {} };
+    const exchange = { req, res, path: '/sign-in', search: '', requestId: 'req_test', address: '' };
+    await surface.handle(exchange as never);
+    return written.join('');
+  }
+
+  it('asks with a challenge, a state and a nonce, and keeps what belongs to them sealed', async () => {
+    const { address, cookie } = await leave();
+    expect(`${address.origin}${address.pathname}`).toBe(`${provider.issuer}/authorize`);
+    const { state, nonce, code_challenge, ...rest } = Object.fromEntries(address.searchParams);
+    expect(rest).toEqual({
+      response_type: 'code',
+      client_id: client.clientId,
+      redirect_uri: `${world.url}/sign-in/upstream/return`,
+      scope: 'openid email profile',
+      code_challenge_method: 'S256',
+    });
+    for (const secret of [state, nonce, code_challenge]) {
+      expect(secret).toMatch(/^[\w-]{43}$/);
+      expect(cookie).not.toContain(secret);
+    }
+    const again = await leave();
+    expect(again.address.searchParams.get('state')).not.toBe(state);
+  });
+
+  it('303 · signs the person in with the verified address, under the name the provider knows', async () => {
+    const answer = await wholeWay('/console/tokens');
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/console/tokens']);
+    expect(cookieIn(answer, 'upstream')).toBe('upstream=');
+    const { email, name } = await who(answer);
+    expect({ email, name }).toEqual({ email: 'ada@example.com', name: 'Ada Lovelace' });
+    expect(provider.provedBy).toBe('client_secret_basic');
+    expect(faults).toEqual([]);
+  });
+
+  it('303 · it is the account that a mailed code opens, whatever the case, and its name stays', async () => {
+    const grace = await world.person('Grace');
+    provider.behave({ claims: { email: 'GRACE@example.com', email_verified: true, name: 'Somebody' } });
+    const { id, name } = await who(await wholeWay());
+    expect([id, name]).toEqual([grace.id, 'Grace']);
+  });
+
+  it('303 · takes the address from the userinfo endpoint when the ID token has none', async () => {
+    provider.behave({ claims: {}, userinfo: { email: 'info@example.com', email_verified: true } });
+    expect((await who(await wholeWay())).email).toBe('info@example.com');
+  });
+
+  it('303 · proves itself in the form to a provider that wants it so', async () => {
+    serve();
+    provider.behave({ authMethods: ['client_secret_post'] });
+    expect((await wholeWay()).status).toBe(303);
+    expect(provider.provedBy).toBe('client_secret_post');
+    serve();
+  });
+
+  it.each(['//evil.example', 'https://evil.example/', '/\\evil.example', ''])(
+    '%s · is no place to go on to',
+    async (to) => {
+      const location = (await wholeWay(to)).headers.get('location')!;
+      expect(new URL(location, world.url).origin).toBe(world.url);
+    },
+  );
+});
+
+describe('what is not believed', () => {
+  const refusal = async (answer: Answer) => {
+    expect(cookieIn(answer, 'session')).toBe(undefined);
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    return [answer.status, /<h1>[^<]*<\/h1>\s*<p>([^<]*)<\/p>/.exec(answer.body)?.[1]];
+  };
+  const again = 'This sign-in took too long, or was begun in another browser. Begin again.';
+  const noAddress = 'The provider does not vouch for a mail address of yours. Use a mailed code instead.';
+  const noAnswer = 'The sign-in provider gives no good answer. Try again, or use a mailed code.';
+
+  it.each([
+    ['is not verified', { email: 'x@example.com', email_verified: false }],
+    ['is verified in words only', { email: 'x@example.com', email_verified: 'true' }],
+    ['is not said to be verified', { email: 'x@example.com' }],
+    ['is none', { email: 'nonsense', email_verified: true }],
+    ['is not there', {}],
+  ])('403 · an address that %s; no account is made', async (_what, claims) => {
+    provider.behave({ claims });
+    const before = await people();
+    expect(await refusal(await wholeWay())).toEqual([403, noAddress]);
+    expect(await people()).toBe(before);
+  });
+
+  it('400 · an answer without the cookie, with another’s, with another state, or a second time', async () => {
+    const { address, cookie } = await leave();
+    const back = await signInThere(address);
+    expect(await refusal(await world.request('GET', back))).toEqual([400, again]);
+    const other = await leave();
+    expect(await refusal(await world.request('GET', back, { headers: { cookie: other.cookie } }))).toEqual([
+      400,
+      again,
+    ]);
+    for (const forged of [`${cookie}x`, 'upstream=e30', 'upstream=']) {
+      expect(await refusal(await world.request('GET', back, { headers: { cookie: forged } }))).toEqual([400, again]);
+    }
+    const stateless = back.replace(/&?state=[^&]+/, '');
+    expect(await refusal(await world.request('GET', stateless, { headers: { cookie } }))).toEqual([400, again]);
+    expect((await world.request('GET', back, { headers: { cookie } })).status).toBe(303);
+    expect(await refusal(await world.request('GET', back, { headers: { cookie } }))).toEqual([
+      400,
+      'The provider does not take this sign-in any more. Begin again.',
+    ]);
+  });
+
+  it('400 · an answer after ten minutes', async () => {
+    const { address, cookie } = await leave();
+    const back = await signInThere(address);
+    world.clock.turn(minutes(10));
+    expect(await refusal(await world.request('GET', back, { headers: { cookie } }))).toEqual([400, again]);
+  });
+
+  it('403 · a person whom the provider did not sign in', async () => {
+    provider.behave({ error: 'access_denied' });
+    expect(await refusal(await wholeWay())).toEqual([
+      403,
+      'The provider did not sign you in. Begin again, or use a mailed code.',
+    ]);
+  });
+
+  it.each([
+    ['signed by somebody else', { signsWithForeignKey: true }, 'signature verification failed'],
+    [
+      'for another sign-in',
+      { claims: { nonce: 'other', email: 'x@example.com', email_verified: true } },
+      'unexpected ID Token "nonce"',
+    ],
+    [
+      'for another client',
+      { claims: { aud: 'other', email: 'x@example.com', email_verified: true } },
+      'unexpected JWT "aud"',
+    ],
+  ])('502 · an ID token %s; the reason is in the log alone', async (_what, how, reason) => {
+    provider.behave(how);
+    const before = await people();
+    expect(await refusal(await wholeWay())).toEqual([502, noAnswer]);
+    expect(faults).toHaveLength(1);
+    const { message, cause } = (faults[0] as Error).cause as Error;
+    expect(message).toContain(reason);
+    // The library keeps the claims there.
+    expect(cause).toBe(undefined);
+    expect(await people()).toBe(before);
+  });
+
+  it('502 · a provider that is away, until it is back', async () => {
+    serve();
+    provider.behave({ isAway: true });
+    expect(await refusal(await world.request('GET', '/sign-in/upstream'))).toEqual([502, noAnswer]);
+    provider.behave();
+    expect((await wholeWay()).status).toBe(303);
+    const { address, cookie } = await leave();
+    const back = await signInThere(address);
+    provider.behave({ isAway: true });
+    expect(await refusal(await world.request('GET', back, { headers: { cookie } }))).toEqual([502, noAnswer]);
+  });
+
+  it('502 · a secret that the provider does not know', async () => {
+    serve({ clientSecret: 'wrong' });
+    expect(await refusal(await wholeWay())).toEqual([502, noAnswer]);
+    serve();
+  });
+});
+
+it('429 · after 120 in an hour from one address', async () => {
+  serve();
+  for (let count = 0; count < 120; count++) await leave();
+  const answer = await world.request('GET', '/sign-in/upstream');
+  expect(answer.status).toBe(429);
+  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+});
