@@ -1,5 +1,5 @@
 // A field's rule against a caller. Asked before any input is looked at, whatever the surface.
-import { agentNotClaimed, forbidden, missingScopes } from '#foundation/problem.ts';
+import { agentNotClaimed, forbidden, missingScopes, type Problem } from '#foundation/problem.ts';
 import type { Caller } from './principal.ts';
 import type { Scope } from './scopes.ts';
 
@@ -9,15 +9,21 @@ import type { Scope } from './scopes.ts';
  */
 export type Rule = Scope | 'any-caller' | 'person';
 
+/** Whether the caller satisfies the rule. */
+export const admits = (caller: Caller, rule: Rule): boolean => refusal(caller, rule) === undefined;
+
 /** Throws 403 unless the caller satisfies the rule. */
 export function admit(caller: Caller, rule: Rule): void {
-  if (rule === 'any-caller') return;
+  const problem = refusal(caller, rule);
+  if (problem) throw problem;
+}
+
+function refusal(caller: Caller, rule: Rule): Problem | undefined {
+  if (rule === 'any-caller') return undefined;
   if (caller.principalType === 'agent') {
-    throw agentNotClaimed('This agent has not been claimed by a person yet: it reaches only /me and /scopes.');
+    return agentNotClaimed('This agent has not been claimed by a person yet: it reaches only /me and /scopes.');
   }
-  if (rule === 'person') {
-    if (caller.principalType === 'cookie') return;
-    throw forbidden('Only a person who is signed in to the console can do this; a token can not.');
-  }
-  if (!caller.scopes.has(rule)) throw missingScopes([rule]);
+  if (rule !== 'person') return caller.scopes.has(rule) ? undefined : missingScopes([rule]);
+  if (caller.principalType === 'cookie') return undefined;
+  return forbidden('Only a person who is signed in to the console can do this; a token can not.');
 }

@@ -127,3 +127,30 @@ test('429 · each operation of a batch counts, and a batch that does not fit is 
     await narrow.close();
   }
 });
+
+describe('an operation that comes again is compiled, and answers the same', () => {
+  const answersTo = async (body: unknown) => {
+    const answers = [];
+    for (let i = 0; i < 3; i++) answers.push((await world.request('POST', '/graphql', { token, body })).body);
+    return answers;
+  };
+
+  test.each([
+    ['data', { query: '{ organizations { orgs { name slug memberships { role person { name } } } } }' }],
+    ['a problem, with its place in the document', { query: 'query Again { project(projectId: "prj_none") { id } }' }],
+    [
+      'variables and directives',
+      { query: 'query V($no: Boolean!) { me { role userId @skip(if: $no) } }', variables: { no: true } },
+    ],
+    [
+      'a refused variable',
+      { query: 'query R($n: Int!) { projects(limit: $n) { nextCursor } }', variables: { n: 'x' } },
+    ],
+    ['a name that is not there', { query: 'query Here { me { role } }', operationName: 'There' }],
+    ['several operations', { query: 'query A { me { role } } query B { me { userId } }', operationName: 'B' }],
+  ])('%s', async (_, body) => {
+    const [first, second, third] = await answersTo(body);
+    expect(second).toEqual(first);
+    expect(third).toEqual(first);
+  });
+});

@@ -1,13 +1,15 @@
 // The MCP server against the running service, through the official client: what a program sees, calls, and is refused.
+
 import { request } from 'node:http';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { admits } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { createIntegration } from '#domain/integrations/operations.ts';
 import { bytes, mcp } from '#limits.ts';
 import { schema } from '#schema.ts';
-import { isAdmitted, toolsOf } from '../../src/surfaces/mcp/tools.ts';
+import { toolsOf } from '../../src/surfaces/mcp/tools.ts';
 import { type Ask, openWorld, type World } from '../world.ts';
 
 let world: World;
@@ -103,7 +105,7 @@ describe('what is there', () => {
       scopes: new Set(),
       projectId: null,
     };
-    const seen = [...toolsOf(schema).values()].filter((tool) => isAdmitted(agent, tool));
+    const seen = [...toolsOf(schema).values()].filter(({ rule }) => admits(agent, rule));
     expect(seen.map(({ listed }) => listed.name)).toEqual(['get_me', 'list_scopes']);
   });
 

@@ -32,6 +32,7 @@ const product = 'Agent Engineering Platform';
 /** The pages of a signed-in person. */
 const places = [
   ['/console', 'Home'],
+  ['/console/issues', 'Issues'],
   ['/console/tokens', 'Tokens'],
   ['/console/connected-agents', 'Connected agents'],
   ['/console/sessions', 'Sessions'],

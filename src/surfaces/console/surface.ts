@@ -6,6 +6,7 @@ import { decideClaim, showClaim } from './claim.ts';
 import { createConsent } from './consent.ts';
 import { revokeOwnDelegation, showDelegations } from './delegations.ts';
 import { acceptOwnInvite, changeOwnName, createOwnOrganization, showHome, switchOrganization } from './home.ts';
+import { issueBase, showIssue, showIssues } from './issues.ts';
 import { answerProblemPage, seeOther } from './layout.ts';
 import { showMailbox } from './mailbox.ts';
 import { endOwnOtherSessions, endOwnSession, showSessions } from './sessions.ts';
@@ -46,6 +47,7 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     ['/console/organizations', { POST: createOwnOrganization }],
     ['/console/invites/accept', { POST: acceptOwnInvite }],
     ['/console/name', { POST: changeOwnName }],
+    ['/console/issues', { GET: showIssues }],
     ['/console/tokens', { GET: showTokens, POST: createOwnToken }],
     ['/console/tokens/revoke', { GET: back('/console/tokens'), POST: revokeOwnToken }],
     ['/console/connected-agents', { GET: showDelegations }],
@@ -66,9 +68,16 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     pages.set('/sign-in/upstream', { GET: leave }).set(returnPath, { GET: comeBack });
   }
 
+  /** The addresses are fixed, but for those of issues. */
+  const find = (path: string): [route: string, page: Methods] | undefined => {
+    const page = pages.get(path);
+    if (page) return [path, page];
+    return path.startsWith(issueBase) ? [`${issueBase}{issueId}`, { GET: showIssue }] : undefined;
+  };
+
   async function handle(exchange: Exchange): Promise<void> {
-    const page = pages.get(exchange.path)!;
-    exchange.route = exchange.path;
+    const [route, page] = find(exchange.path)!;
+    exchange.route = route;
     try {
       const method = exchange.req.method === 'HEAD' ? 'GET' : exchange.req.method;
       const handler = page[method as keyof Methods];
@@ -81,5 +90,5 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     }
   }
 
-  return { name: 'console', owns: (path: string) => pages.has(path), handle };
+  return { name: 'console', owns: (path: string) => find(path) !== undefined, handle };
 }

@@ -11,6 +11,7 @@ import { createContext } from '#graph/context.ts';
 import { printGraph } from '#graph/print.ts';
 import { graphql } from '#limits.ts';
 import { boundPlugins, documentCache, introspectionPlugin, mayReadSchema, schemaIsClosed } from './bounds.ts';
+import { compiling } from './compiled.ts';
 import { costPlugin, pricePages } from './cost.ts';
 import { refuse, tell } from './failures.ts';
 import { answerPage, answerPageFile } from './graphiql.ts';
@@ -52,7 +53,7 @@ export function createGraphql(settings: GraphqlSettings) {
     cors: false,
     landingPage: false,
     graphiql: false,
-    plugins: [...boundPlugins(), introspectionPlugin(), costPlugin(), given, telling(settings.report)],
+    plugins: [...boundPlugins(), introspectionPlugin(), costPlugin(), compiling(), given, telling(settings.report)],
   });
 
   /** Everything at and below /graphql. */

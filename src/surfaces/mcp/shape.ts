@@ -1,5 +1,5 @@
 // What a tool shows of a field's type: the records without their relations, as REST shows them. One walk gives the selection of
-// the document, the JSON Schema of the result, and what is left out of it (members that are absent rather than null).
+// the document and the JSON Schema of the result.
 import {
   type GraphQLObjectType,
   type GraphQLOutputType,
@@ -17,8 +17,6 @@ export interface Shape {
   /** ` { id name }`, or nothing for a leaf. */
   selection: string;
   schema: Json;
-  /** Takes the absent members out of a result; undefined where there never are any. */
-  prune?: ((value: unknown) => void) | undefined;
 }
 
 const builtIn: Record<string, Json> = {
@@ -38,7 +36,10 @@ export function shapeOf(type: GraphQLOutputType): Shape {
 /** The shape of a type as if it could not be null. */
 function bareShape(type: GraphQLOutputType): Shape {
   if (isNonNullType(type)) return bareShape(type.ofType);
-  if (isListType(type)) return listShape(shapeOf(type.ofType));
+  if (isListType(type)) {
+    const { selection, schema } = shapeOf(type.ofType);
+    return { selection, schema: { type: 'array', items: schema } };
+  }
   if (isObjectType(type)) return recordShape(type);
   if (isEnumType(type)) {
     return { selection: '', schema: { type: 'string', enum: type.getValues().map(({ name }) => name) } };
@@ -53,36 +54,17 @@ function orNull(schema: Json): Json {
   return { ...schema, type: [schema.type, 'null'], ...(values && { enum: [...values, null] }) };
 }
 
-function listShape({ selection, schema, prune }: Shape): Shape {
-  const pruneEach = prune && ((list: unknown) => (list as unknown[] | null)?.forEach(prune));
-  return { selection, schema: { type: 'array', items: schema }, prune: pruneEach };
-}
-
 function recordShape(type: GraphQLObjectType): Shape {
   const properties: Json = {};
   const required: string[] = [];
   const selections: string[] = [];
-  const steps: ((record: Json) => void)[] = [];
   for (const [name, field] of Object.entries(type.getFields())) {
     if (isLink(field)) continue;
     const absent = isAbsentWhenNull(field);
-    const { selection, schema, prune } = absent ? bareShape(field.type) : shapeOf(field.type);
+    const { selection, schema } = absent ? bareShape(field.type) : shapeOf(field.type);
     properties[name] = schema;
     selections.push(name + selection);
     if (!absent) required.push(name);
-    if (absent || prune) {
-      steps.push((record) => {
-        if (record[name] == null) absent && delete record[name];
-        else prune?.(record[name]);
-      });
-    }
   }
-  const prune = (record: unknown): void => {
-    if (record !== null) for (const step of steps) step(record as Json);
-  };
-  return {
-    selection: ` { ${selections.join(' ')} }`,
-    schema: { type: 'object', properties, required },
-    prune: steps.length > 0 ? prune : undefined,
-  };
+  return { selection: ` { ${selections.join(' ')} }`, schema: { type: 'object', properties, required } };
 }

@@ -12,12 +12,13 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import type { GraphQLSchema } from 'graphql';
+import { admits } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { addresses } from '#foundation/addresses.ts';
 import { answer, answerJson, type Exchange, mediaType, readText } from '#foundation/http.ts';
 import { forbidden, invalid, methodNotAllowed, toProblem, unsupportedMediaType } from '#foundation/problem.ts';
 import { bytes, mcp } from '#limits.ts';
-import { answered, isAdmitted, refused, toolsOf } from './tools.ts';
+import { answered, refused, toolsOf } from './tools.ts';
 
 export interface McpSettings {
   schema: GraphQLSchema;
@@ -59,7 +60,7 @@ export function createMcp(settings: McpSettings) {
   function serverOf({ exchange, caller }: Asked): Server {
     const server = new Server(identity, { capabilities: { tools: {} }, instructions });
     server.setRequestHandler('tools/list', () => ({
-      tools: [...tools.values()].filter((tool) => isAdmitted(caller, tool)).map(({ listed }) => listed),
+      tools: [...tools.values()].filter(({ rule }) => admits(caller, rule)).map(({ listed }) => listed),
     }));
     server.setRequestHandler('tools/call', async ({ params }) => {
       const tool = tools.get(params.name);

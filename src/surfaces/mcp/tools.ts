@@ -1,20 +1,15 @@
 // Every root field with a `tool`, as a tool of that name. Calling it runs the field through the graph, behind the same gate; the
 // documents are of our own making, compiled once each (MCP 2025-11-25, Server Features: Tools).
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server';
-import {
-  type GraphQLError,
-  type GraphQLField,
-  type GraphQLSchema,
-  getNullableType,
-  isObjectType,
-  parse,
-} from 'graphql';
+import { type GraphQLField, type GraphQLSchema, getNullableType, isObjectType, parse } from 'graphql';
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import { admit, type Rule } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
-import { invalid, type Problem, toProblem } from '#foundation/problem.ts';
+import type { Problem } from '#foundation/problem.ts';
+import { compilePrune } from '#graph/absent.ts';
 import { createContext } from '#graph/context.ts';
 import { exposureOf, type RootExposure } from '#graph/exposure.ts';
+import { causeOf } from '#graph/failures.ts';
 import { argumentsOf } from './arguments.ts';
 import { type Json, shapeOf } from './shape.ts';
 
@@ -45,19 +40,10 @@ export function toolsOf(schema: GraphQLSchema): ReadonlyMap<string, Tool> {
   return tools;
 }
 
-/** Whether the gate would let the caller in: only such tools are shown to it. */
-export function isAdmitted(caller: Caller, { rule }: Tool): boolean {
-  try {
-    admit(caller, rule);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 function toolOf(schema: GraphQLSchema, kind: Kind, name: string, field: GraphQLField<unknown, unknown>): Tool {
   const exposure = exposureOf(field);
   const shape = shapeOf(field.type);
+  const prune = compilePrune(field.type);
   const taken = argumentsOf(field);
   const variables = field.args.map((one) => `$${one.name}: ${one.type}`).join(', ');
   const passed = field.args.map((one) => `${one.name}: $${one.name}`).join(', ');
@@ -86,9 +72,9 @@ function toolOf(schema: GraphQLSchema, kind: Kind, name: string, field: GraphQLF
       const values = taken.read(given);
       compiled ??= compile();
       const { data, errors } = await compiled.query(undefined, createContext(caller, requestId), values);
-      if (errors) throw causeOf(errors[0] as GraphQLError);
+      if (errors) throw causeOf(errors);
       const value: unknown = data![field.name];
-      shape.prune?.(value);
+      prune?.(value);
       return value;
     },
   };
@@ -96,13 +82,6 @@ function toolOf(schema: GraphQLSchema, kind: Kind, name: string, field: GraphQLF
 
 const isRecord = ({ type }: GraphQLField<unknown, unknown>): boolean =>
   type !== getNullableType(type) && isObjectType(getNullableType(type));
-
-/** A refused variable is the caller's mistake; it carries no path, because no resolver ran. */
-function causeOf(error: GraphQLError): Error {
-  const ours = error.originalError && error.originalError.name !== 'GraphQLError';
-  const refused = toProblem(error).status === 500 && error.name === 'GraphQLError' && !error.path && !ours;
-  return refused ? invalid(error.message) : error;
-}
 
 const destructive = /^(delete|revoke|kill|remove|destroy)_/;
 

@@ -8,11 +8,12 @@ import type { Caller } from '#access/principal.ts';
 import { answer, type Exchange } from '#foundation/http.ts';
 import { type Answered, once } from '#foundation/idempotency.ts';
 import { methodNotAllowed, toProblem } from '#foundation/problem.ts';
+import { compilePrune } from '#graph/absent.ts';
 import { createContext } from '#graph/context.ts';
-import { compilePrune } from './absent.ts';
+import { causeOf } from '#graph/failures.ts';
 import { type Arguments, argumentReader } from './arguments.ts';
 import { etagOf, matches } from './conditional.ts';
-import { answerProblem, problemOf } from './failures.ts';
+import { answerProblem } from './failures.ts';
 import { type OpenApiSettings, openApiDocument } from './openapi.ts';
 import { isConditional, project, type Route } from './projection.ts';
 import { createRouter } from './router.ts';
@@ -94,7 +95,7 @@ export function createRest(settings: RestSettings) {
       const { exchange, caller } = contextValue;
       const context = createContext(caller, exchange.requestId);
       const result = await compile(document, operationName).query(undefined, context, variableValues);
-      if (result.errors) contextValue.failure = problemCause(result.errors);
+      if (result.errors) contextValue.failure = causeOf(result.errors);
       else contextValue.value = Object.values(result.data!)[0];
       return { errors: answered };
     }) as never,
@@ -189,10 +190,4 @@ interface Execution {
   operationName?: string;
   variableValues: Record<string, unknown>;
   contextValue: Holder;
-}
-
-/** The cause where it is ours to report (5xx), else the problem itself. */
-function problemCause(errors: readonly unknown[]): unknown {
-  const problem = problemOf(errors);
-  return problem.status >= 500 ? errors[0] : problem;
 }

@@ -1,6 +1,6 @@
 // GraphQL answers null where the specification means "absent" (`missingConnectorKinds`): fields that declare it are left out.
 import { type GraphQLOutputType, isListType, isNonNullType, isObjectType } from 'graphql';
-import { isAbsentWhenNull } from '#graph/exposure.ts';
+import { isAbsentWhenNull, isLink } from './exposure.ts';
 
 type Json = Record<string, unknown>;
 type Prune = (value: unknown) => void;
@@ -17,6 +17,7 @@ export function compilePrune(type: GraphQLOutputType, seen = new Map<string, Pru
   seen.set(type.name, undefined);
   const steps: ((object: Json) => void)[] = [];
   for (const [name, field] of Object.entries(type.getFields())) {
+    if (isLink(field)) continue;
     if (isAbsentWhenNull(field)) {
       steps.push((object) => {
         if (object[name] === null) delete object[name];
