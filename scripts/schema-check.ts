@@ -1,5 +1,6 @@
 // `npm run schema:check [-- REVISION]`: fails when schema.graphql is not what the code says, or when it breaks clients of the
-// version in REVISION (HEAD unless given: a tag, a merge base) and CHANGELOG.md, section Unreleased, does not say so.
+// version in REVISION (a tag, a merge base; unless given, the version before the last change of the file) and CHANGELOG.md,
+// section Unreleased, does not say so.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +9,6 @@ import { schema } from '#schema.ts';
 import { unannounced } from './breaking-changes.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const revision = process.argv[2] ?? 'HEAD';
 
 /** Null where there is none: a new file, an empty history, a copy without git. */
 function attempt(read: () => string): string | null {
@@ -19,11 +19,19 @@ function attempt(read: () => string): string | null {
   }
 }
 const readHere = (name: string) => attempt(() => readFileSync(`${root}/${name}`, 'utf8'));
-const before = attempt(() =>
-  execFileSync('git', ['show', `${revision}:schema.graphql`], { cwd: root, encoding: 'utf8', stdio: 'pipe' }),
-);
+const git = (...args: string[]) =>
+  attempt(() => execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' }));
+const readAt = (revision: string) => git('show', `${revision}:schema.graphql`);
 
 const after = printGraph(schema);
+/** HEAD while the change is being made; once it is committed, what stood before it. */
+function beforeTheChange(): string {
+  const last = git('log', '-1', '--format=%H', '--', 'schema.graphql')?.trim();
+  return readAt('HEAD') === after && last ? `${last}^` : 'HEAD';
+}
+
+const revision = process.argv[2] ?? beforeTheChange();
+const before = readAt(revision);
 const complaints: string[] = [];
 if (readHere('schema.graphql') !== after) {
   complaints.push('schema.graphql is not what the code says: run `npm run schema` and read what changed.');

@@ -1,0 +1,64 @@
+// A copy of the database opens nothing: every kind of secret is made, used, and then looked for in every row of every table
+// (agent authentication §17, case 107). Those of OAuth and of agents are looked for where their stories are told.
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createIntegration } from '#domain/integrations/operations.ts';
+import { createSignInLink } from '#domain/people/sign-in.ts';
+import { developmentMailbox } from '#foundation/mail.ts';
+import { codeDigest } from '#foundation/secrets.ts';
+import { rowsOf } from './rows.ts';
+import { openWorld, type World } from './world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+
+/** Everything the service has just given out, by name. */
+async function giveOut(): Promise<Record<string, string>> {
+  const alice = await world.person('Alice');
+  const acme = await world.found(alice, 'Acme');
+  const session = await world.session(alice);
+  const body = { name: 'Reports', scopes: ['projects:read'] };
+  const headers = { 'idempotency-key': 'one token please' };
+  const made = await world.rest('POST', '/tokens', { session, body, headers });
+  const again = await world.rest('POST', '/tokens', { session, body, headers });
+  expect(again.body).toEqual(made.body);
+  await world.rest('GET', '/projects', { token: made.body.token });
+  const link = await createSignInLink('alice@example.com');
+  await world.request('POST', '/sign-in', {
+    body: 'email=alice@example.com',
+    headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
+  });
+  await createIntegration({
+    orgId: acme.id,
+    vendor: 'linear',
+    vendorKind: 'tracker',
+    displayName: 'Linear',
+    credentials: 'lin_api_VeryMuchSecret',
+  });
+  return {
+    'a personal access token, also behind its idempotency key': made.body.token,
+    'a session': session.secret,
+    'a sign-in link': new URL(link).searchParams.get('token')!,
+    'a service token': await world.service(),
+    'what a vendor asks for': 'lin_api_VeryMuchSecret',
+  };
+}
+
+it('no secret that was given out stands in any row, nor a code that a bare digest would betray', async () => {
+  const secrets = await giveOut();
+  const dump = (await rowsOf(world.knex)).join('\n');
+  expect(dump.length).toBeGreaterThan(1_000);
+  for (const [name, secret] of Object.entries(secrets)) {
+    const bare = secret.replace(/^[a-z]{3}_/, '');
+    const spellings = [secret, bare, Buffer.from(secret).toString('hex'), Buffer.from(secret).toString('base64')];
+    expect([name, spellings.filter((spelling) => dump.includes(spelling))]).toEqual([name, []]);
+  }
+  const code = /\b\d{6}\b/.exec(developmentMailbox()!.find(({ text }) => /\b\d{6}\b/.test(text))!.text)![0];
+  for (const algorithm of ['md5', 'sha1', 'sha256', 'sha512']) {
+    expect(dump).not.toContain(createHash(algorithm).update(code).digest('hex'));
+  }
+  expect(codeDigest('another purpose', code).toString('hex')).not.toBe(codeDigest('sign-in', code).toString('hex'));
+});
