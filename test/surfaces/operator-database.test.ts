@@ -65,13 +65,16 @@ it('Beside the service that owns the database commands work, a backup too; a mov
   }
 });
 
-it('A backup brings the rows and the service key to another place', async () => {
+it('A backup brings the rows, the service key and the contents of artifacts to another place', async () => {
   const backup = path.join(home, 'backup');
+  await mkdir(path.join(here, 'artifacts', 'ab'), { recursive: true });
+  await writeFile(path.join(here, 'artifacts', 'ab', 'shot'), 'a picture');
   await said(here, 'database:backup', '--to', backup);
   expect(await said(there, 'database:restore', '--from', backup)).toEqual({
     data: path.join(there, 'database', 'data'),
   });
   expect(await readFile(secretKeyFile(there))).toEqual(await readFile(secretKeyFile(here)));
+  expect(await readFile(path.join(there, 'artifacts', 'ab', 'shot'), 'utf8')).toBe('a picture');
   const [ours, theirs] = await Promise.all(
     [here, there].map((place) => said(place, 'person:create', '--email', 'alice@example.com')),
   );

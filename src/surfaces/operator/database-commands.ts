@@ -1,6 +1,6 @@
 // The operator's commands about the database as a whole: its schema, a copy of it, the way back, the way elsewhere.
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, readFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { backUp, restore } from '#foundation/backup.ts';
@@ -15,6 +15,12 @@ const folder = z
   .string()
   .min(1)
   .transform((name) => path.resolve(name));
+
+/** The contents of artifacts, where they are kept in a folder of ours. */
+async function copyContents(from: string, to: string): Promise<void> {
+  const contents = path.join(from, 'artifacts');
+  if (existsSync(contents)) await cp(contents, path.join(to, 'artifacts'), { recursive: true });
+}
 
 export const databaseCommands: Record<string, Command> = {
   migrate: command({
@@ -38,6 +44,8 @@ export const databaseCommands: Record<string, Command> = {
       // With a DATABASE_URL there is no data folder, and `backUp` says what to do instead.
       const backup = await backUp(connection as never, data, to);
       if (place.ownSecretKey) await copyFile(secretKeyFile(place.dataDir), secretKeyFile(to));
+      // After the rows: a content is written before its row and never changes, so none that a row names is missing.
+      await copyContents(place.dataDir, to);
       return { ...backup, secretKey: place.ownSecretKey ? 'in the backup' : 'keep SECRET_KEY with it' };
     },
   }),
@@ -49,6 +57,7 @@ export const databaseCommands: Record<string, Command> = {
       const key = await keyToRestore(from, place);
       const restored = await restore(from, place.databaseHome);
       if (key) await copyFile(key, secretKeyFile(place.dataDir));
+      await copyContents(from, place.dataDir);
       return restored;
     },
   }),
