@@ -46,6 +46,17 @@ async function dueTask(): Promise<string> {
 const runsOf = (id: string) => world.knex('runs').where({ scheduledTaskId: id });
 const issuesOf = (runId: string) => world.knex('issues').where({ runId });
 
+it('an occurrence that has run is not run again, although a process whose clock is behind has made it due once more', async () => {
+  const id = await dueTask();
+  const { nextRunAt } = await world.knex('scheduled_tasks').where({ id }).first();
+  await due();
+  const before = await runsOf(id);
+  await world.knex('scheduled_tasks').where({ id }).update({ nextRunAt });
+  await due();
+  expect(await runsOf(id)).toEqual(before);
+  expect((await world.knex('scheduled_tasks').where({ id }).first()).nextRunAt).toBeGreaterThan(present());
+});
+
 describe('a process that dies', () => {
   it('before its transaction ends has done nothing: what it held is passed over, and then run', async () => {
     const id = await dueTask();

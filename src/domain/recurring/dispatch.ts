@@ -101,11 +101,12 @@ export async function startRuns(
     };
   });
   if (rows.length === 0) return { runs: [], hindered };
-  const runs = await Run.query(trx)
+  // An occurrence that has its run gets no second. Not through Objection, which gives back what it was told to insert.
+  const runs: Run[] = await trx(Run.tableName)
     .insert(rows)
     .onConflict()
     .ignore()
-    .returning([...Run.columns] as never);
+    .returning([...Run.columns]);
   const begun = runs.filter(({ status }) => status === 'dispatching').map((run) => parentOf(run)!);
   await kind.record.query(trx).whereIn('id', begun).patch({ lastRunAt: at });
   return { runs, hindered };
