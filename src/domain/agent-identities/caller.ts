@@ -1,6 +1,6 @@
 // Who stands behind an agent's access token (specification, Me): before the claim the agent alone, afterwards the person who
 // claimed it, within what they lent and their role still holds.
-import { narrowed } from '#access/authority.ts';
+import { narrowedText } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
 import type { OrgRole } from '#access/roles.ts';
 import { now } from '#foundation/clock.ts';
@@ -38,7 +38,7 @@ export async function callerOfAgentToken(secret: string, resource: Resource): Pr
   const { id, lastUsedAt, userId, orgId, projectId, granted, role } = row;
   noteUse('agent_registrations', id, lastUsedAt);
   const principalType = userId === null ? 'agent' : 'user';
-  const scopes = role === null ? nothing : narrowed(granted.split(' '), role);
+  const scopes = role === null ? nothing : narrowedText(granted, role);
   return { principalType, credentialId: id, userId, orgId, role, scopes, projectId };
 }
 

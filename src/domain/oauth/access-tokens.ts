@@ -1,6 +1,6 @@
 // Access tokens of programs: `agt_` of a registered agent, `oat_` of a sign-in. Each is good for one resource, for one hour at
 // most, and can be revoked; kept as a digest (specification, Authentication 2 and 3; agent authentication §12).
-import { narrowed } from '#access/authority.ts';
+import { narrowedText } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
 import type { OrgRole } from '#access/roles.ts';
 import { now } from '#foundation/clock.ts';
@@ -112,7 +112,7 @@ export async function callerOfOAuthToken(secret: string, resource: Resource): Pr
     userId: row.userId,
     orgId: row.orgId,
     role: row.role,
-    scopes: narrowed(row.granted.split(' '), row.role),
+    scopes: narrowedText(row.granted, row.role),
     projectId: row.projectId,
   };
 }

@@ -1,9 +1,8 @@
 // What can be done with personal access tokens: make, list, revoke one's own; and who stands behind one that is shown.
-import { narrowed, refusedScopes } from '#access/authority.ts';
+import { narrowedText, refusedScopes } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
 import type { OrgRole } from '#access/roles.ts';
-import type { Scope } from '#access/scopes.ts';
 import { days, now } from '#foundation/clock.ts';
 import { sql, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
@@ -109,22 +108,7 @@ export async function callerOfToken(secret: string): Promise<Caller | null> {
     userId: row.userId,
     orgId: row.orgId,
     role: row.role,
-    scopes: heldScopes(row.granted, row.role),
+    scopes: narrowedText(row.granted, row.role),
     projectId: row.projectId,
   };
-}
-
-const held = new Map<string, ReadonlySet<Scope>>();
-const heldKept = 1_000;
-
-/** What the role holds of a grant: the same few pairs come again and again. */
-function heldScopes(granted: string, role: OrgRole): ReadonlySet<Scope> {
-  const key = `${role} ${granted}`;
-  let scopes = held.get(key);
-  if (!scopes) {
-    if (held.size === heldKept) held.clear();
-    scopes = narrowed(granted.split(' '), role);
-    held.set(key, scopes);
-  }
-  return scopes;
 }
