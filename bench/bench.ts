@@ -1,16 +1,15 @@
 // `npm run bench [-- --quick] [-- --only=page]`: the built service against the least that could do the same work. How to read
 // the figures, and the last ones: bench/README.md.
-import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { assertSame, casesOf } from './cases.ts';
 import { creating, openBenchDatabase } from './database.ts';
 import { type Figures, table, turn } from './measure.ts';
 import { type Launch, start } from './process.ts';
+import { buildService, root, service } from './the-service.ts';
 
 const { values: options } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, only: { type: 'string', default: '' } },
@@ -18,9 +17,7 @@ const { values: options } = parseArgs({
 const rounds = options.quick ? 1 : 3;
 const seconds = { warmUp: 1, turn: options.quick ? 1 : 4 };
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const build = spawnSync('npm', ['run', 'build'], { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' });
-if (build.status !== 0) process.exit(1);
+buildService();
 
 const folder = mkdtempSync(path.join(tmpdir(), 'aep-bench-out-'));
 const database = await openBenchDatabase();
@@ -36,20 +33,7 @@ const servers = await Promise.all(
     byHand('(a) node:http + pg', 'bare.ts'),
     byHand('(b) Fastify + pg', 'fastify.ts'),
     byHand('(b) prepared', 'fastify.ts', '--prepared'),
-    {
-      name: 'the service',
-      file: path.join(root, 'dist/main.js'),
-      args: () => ['serve'],
-      env: (port: number) => ({
-        PORT: String(port),
-        DATABASE_URL: database.url,
-        DATA_DIR: folder,
-        SECRET_KEY: randomBytes(32).toString('base64'),
-        // The limiter counts and tells, but does not refuse.
-        REQUESTS_PER_MINUTE: '10000000',
-      }),
-      output: path.join(folder, 'service.log'),
-    },
+    service({ databaseUrl: database.url, folder, secretKey: randomBytes(32) }),
   ].map(start),
 );
 

@@ -49,7 +49,8 @@ export async function openBenchDatabase(): Promise<BenchDatabase> {
   };
 }
 
-function urlOf({ host, port, user, password, database }: DatabaseConnection): string {
+/** Of a cluster that may listen on a Unix socket. */
+export function urlOf({ host, port, user, password, database }: DatabaseConnection): string {
   return `postgres://${user}:${encodeURIComponent(password)}@${encodeURIComponent(host)}:${port}/${database}`;
 }
 

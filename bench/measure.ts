@@ -12,10 +12,11 @@ export interface Figures {
   cpu: number;
 }
 
-export const connections = 16;
+/** Connections of the client, one request at a time on each. */
+const usual = 16;
 
 /** Loads the server for so many seconds. Throws when anything but a success comes back. */
-export async function turn(server: Server, one: Case, seconds: number): Promise<Figures> {
+export async function turn(server: Server, one: Case, seconds: number, connections = usual): Promise<Figures> {
   const times: number[] = [];
   const before = await server.cpu();
   const begun = performance.now();
@@ -32,9 +33,13 @@ export async function turn(server: Server, one: Case, seconds: number): Promise<
     throw new Error(`${one.name} on ${server.name}: ${result.non2xx} refusals, ${result.errors} errors`);
   }
   times.sort((a, b) => a - b);
-  const at = (share: number) => times[Math.floor((times.length - 1) * share)]!;
-  return { requestsPerSecond: times.length / elapsed, p50: at(0.5), p99: at(0.99), cpu: cpu / times.length };
+  const [p50, p99] = [at(times, 0.5), at(times, 0.99)];
+  return { requestsPerSecond: times.length / elapsed, p50, p99, cpu: cpu / times.length };
 }
+
+/** The value below which such a share of the others is; they must be in their order. */
+export const at = (sorted: readonly number[], share: number): number =>
+  sorted[Math.floor((sorted.length - 1) * share)]!;
 
 export function median(values: number[]): number {
   const sorted = [...values].sort((a, b) => a - b);

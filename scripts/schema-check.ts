@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { printGraph } from '#graph/print.ts';
 import { schema } from '#schema.ts';
 import { unannounced } from './breaking-changes.ts';
+import { dashboardDocuments } from './dashboard-documents.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -35,6 +36,9 @@ const before = readAt(revision);
 const complaints: string[] = [];
 if (readHere('schema.graphql') !== after) {
   complaints.push('schema.graphql is not what the code says: run `npm run schema` and read what changed.');
+}
+if (readHere('src/surfaces/console/dashboard/documents.ts') !== (await dashboardDocuments(after))) {
+  complaints.push('The operations of the dashboard are not what the schema says: run `npm run dashboard:types`.');
 }
 if (before === null) console.log(`No schema.graphql in ${revision}: nothing to compare with.`);
 else {

@@ -10,8 +10,9 @@ import { scrub } from '#foundation/log.ts';
 import { migrationStatus } from '#foundation/migrations.ts';
 import { readOrMakeSecretKey } from '#foundation/secret-key.ts';
 import { bindSecretKey } from '#foundation/secrets.ts';
+import { openStorage } from '#foundation/storage.ts';
 import { type Config, readConfig } from './config.ts';
-import { databaseHome } from './house.ts';
+import { contentsFolder, databaseHome, storageOf } from './house.ts';
 import { type Command, type Place, readOptions, usage } from './surfaces/operator/command.ts';
 import { commands } from './surfaces/operator/commands.ts';
 
@@ -53,6 +54,7 @@ async function enter(config: Config, { needs }: Command): Promise<{ place: Place
   const place = {
     dataDir: config.dataDir,
     databaseHome: databaseHome(config),
+    contentsFolder: contentsFolder(config),
     ownSecretKey: config.secretKey === null,
     readInput,
   };
@@ -60,6 +62,7 @@ async function enter(config: Config, { needs }: Command): Promise<{ place: Place
     return { place: { ...place, connection: '', data: undefined, inUse: false }, leave: async () => {} };
   }
   bindSecretKey(config.secretKey ?? (await readOrMakeSecretKey(config.dataDir)));
+  openStorage(storageOf(config));
   const { leave, ...reached } = await reach(config);
   return { place: { ...place, ...reached }, leave };
 }

@@ -13,7 +13,7 @@ import { createA2a } from './surfaces/a2a/surface.ts';
 import { agentIdentityPaths, agentIdentitySchemas } from './surfaces/agent-identity/openapi.ts';
 import { createAgentIdentity } from './surfaces/agent-identity/surface.ts';
 import { createArtifacts } from './surfaces/artifacts/surface.ts';
-import { createAuthenticate } from './surfaces/bearer.ts';
+import { callerStill, createAuthenticate } from './surfaces/bearer.ts';
 import { type ConsoleSettings, createConsole } from './surfaces/console/surface.ts';
 import { createGraphql } from './surfaces/graphql/surface.ts';
 import { createMcp } from './surfaces/mcp/surface.ts';
@@ -64,7 +64,7 @@ export function createApp(settings: AppSettings): RequestListener {
     createA2a({ version, authenticate: createAuthenticate(failures, 'a2a'), meter, report }),
     createConsole({ ...settings, report }),
     createRest({ schema, version, beside, authenticate, meter, report }),
-    createGraphql({ schema, authenticate, meter, report }),
+    createGraphql({ schema, authenticate, callerStill, meter, report }),
     createMcp({ schema, version, authenticate: createAuthenticate(failures, 'mcp'), meter, report }),
     createArtifacts({ report }),
     createReference(),

@@ -3,7 +3,8 @@
 import { isIP } from 'node:net';
 import path from 'node:path';
 import { z } from 'zod';
-import type { Addresses } from '#foundation/addresses.ts';
+import { type Addresses, endpointOf, isPlainAddress, originOf } from '#foundation/addresses.ts';
+import { readBucket } from '#foundation/storage-s3.ts';
 import { rates, text } from '#limits.ts';
 
 /** A provider whose identity assertions (ID-JAG) are believed. */
@@ -22,6 +23,8 @@ export interface Config {
   readonly port: number;
   /** Null: the embedded PostgreSQL in `dataDir`. */
   readonly databaseUrl: string | null;
+  /** Past the pooler that `databaseUrl` names, for LISTEN. Null: there is none, or no other way. */
+  readonly databaseDirectUrl: string | null;
   readonly databasePoolMax: number;
   /** False behind a pooler in transaction mode, which can't carry prepared statements. */
   readonly namedStatements: boolean;
@@ -35,6 +38,8 @@ export interface Config {
   readonly mailFrom: string;
   readonly claimGrantType: string;
   readonly trustedIssuers: readonly Readonly<TrustedIssuer>[];
+  /** Where the vendors of connectors are asked. */
+  readonly vendorAddresses: Readonly<{ linear: string; github: string }>;
   /** Per source address. */
   readonly registrationsPerHour: number;
   /** Per credential. */
@@ -45,8 +50,10 @@ export interface Config {
   /** Null: a folder in `dataDir`. */
   readonly storageUrl: string | null;
   readonly upstreamSignIn: Readonly<{ issuer: string; clientId: string; clientSecret: string }> | null;
-  /** Whether this process lets time act: due schedules, sweeps. */
+  /** Whether this process lets time act (due schedules, sweeps) and does what is done in the background (mail). */
   readonly scheduler: boolean;
+  /** What the runtime that `npm start` brings along for the demo's missions gets of the environment; null: there is none. */
+  readonly localRunner: Readonly<{ PATH: string }> | null;
 }
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -80,6 +87,17 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const origin = (name: string, fallback: string) =>
     setting(name, fallback, 'an http or https address without path, query or user', (value) => originOf(value));
 
+  const vendorAddress = (name: string, fallback: string) =>
+    setting(name, fallback, identifier, (value) => (isIdentifier(value) ? endpointOf(value) : undefined));
+
+  const database = (name: string) =>
+    setting(
+      name,
+      null,
+      'postgres://user:password@host:port/database with one host, special characters percent-encoded',
+      (value) => (isDatabaseUrl(value) ? value : undefined),
+    );
+
   const host = setting('HOST', '127.0.0.1', 'a host name or an IP address, without brackets or port', (value) =>
     isIP(value) || /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(value) ? value : undefined,
   );
@@ -105,12 +123,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const config: Config = {
     host,
     port,
-    databaseUrl: setting(
-      'DATABASE_URL',
-      null,
-      'postgres://user:password@host:port/database with one host, special characters percent-encoded',
-      (value) => (isDatabaseUrl(value) ? value : undefined),
-    ),
+    databaseUrl: database('DATABASE_URL'),
+    databaseDirectUrl: database('DATABASE_DIRECT_URL'),
     databasePoolMax: integer('DATABASE_POOL_MAX', 16, { min: 1, max: 1_000 }),
     namedStatements: word('DATABASE_POOLER', 'session', ['session', 'transaction']) === 'session',
     dataDir: path.resolve(given('DATA_DIR') ?? '.data'),
@@ -129,15 +143,24 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       /^[a-z][a-z0-9+.-]*:[\x21-\x7e]+$/.test(value) && !/["\\]/.test(value) ? value : undefined,
     ),
     trustedIssuers: trustedIssuers(given('TRUSTED_ISSUERS'), wrong),
+    vendorAddresses: Object.freeze({
+      linear: vendorAddress('LINEAR_API_URL', 'https://api.linear.app/graphql'),
+      github: vendorAddress('GITHUB_API_URL', 'https://api.github.com'),
+    }),
     registrationsPerHour: integer('REGISTRATIONS_PER_HOUR', rates.registrationsPerHour, { min: 1, max: 1_000_000 }),
     requestsPerMinute: integer('REQUESTS_PER_MINUTE', rates.requestsPerMinute, { min: 1, max: 10_000_000 }),
     trustProxy: word('TRUST_PROXY', 'off', ['on', 'off']) === 'on',
     logLevel: word('LOG_LEVEL', 'info', logLevels),
-    storageUrl: setting('STORAGE_URL', null, 'a file:// or s3:// address', (value) =>
-      hasProtocol(value, 'file:', 's3:') ? value : undefined,
+    storageUrl: setting('STORAGE_URL', null, storageAddress, (value) =>
+      hasProtocol(value, 'file:') || isBucket(value) ? value : undefined,
     ),
     upstreamSignIn: upstreamSignIn(),
     scheduler: word('SCHEDULER', 'on', ['on', 'off']) === 'on',
+    // It executes what people with the right scopes write: not where others than this machine's own can reach it.
+    localRunner:
+      word('LOCAL_RUNNER', 'on', ['on', 'off']) === 'on' && isLoopback(host)
+        ? Object.freeze({ PATH: env.PATH ?? '' })
+        : null,
   };
   if (wrong.length > 0) throw new Error(`The settings are not good:\n${wrong.map((line) => `  ${line}`).join('\n')}`);
   return Object.freeze(config);
@@ -161,21 +184,18 @@ function within(value: string, min: number, max: number): number | undefined {
 const hasProtocol = (value: string, ...protocols: string[]): boolean =>
   URL.canParse(value) && protocols.includes(new URL(value).protocol);
 
-/** An http(s) address without user, query and fragment; a bare `?` or `#` counts as one. */
-const isPlainAddress = (value: string): boolean =>
-  /^https?:\/\/[^/]/i.test(value) && !/[?#@\\\s]/.test(value) && URL.canParse(value);
-
-/** Scheme, host and port without trailing slash, as all documents and tokens spell it. */
-const originOf = (value: string): string | undefined =>
-  isPlainAddress(value) && new URL(value).pathname === '/' ? new URL(value).origin : undefined;
-
-const endpointOf = (value: string): string | undefined =>
-  isPlainAddress(value) ? new URL(value).href.replace(/\/+$/, '') : undefined;
-
 const identifier = 'an https address without query or fragment (http on loopback only)';
 /** What can name an issuer (RFC 8414 §2) or a place that we fetch keys from. It is compared as it is written. */
 const isIdentifier = (value: string): boolean =>
   isPlainAddress(value) && (value.startsWith('https:') || isLoopback(new URL(value).hostname));
+
+const storageAddress =
+  'a file:// address, or s3://bucket/prefix with no other parameters than region, endpoint (an https address; http on loopback only) and path-style (on or off)';
+
+function isBucket(value: string): boolean {
+  const bucket = readBucket(value);
+  return bucket !== null && (bucket.endpoint === undefined || isIdentifier(bucket.endpoint));
+}
 
 /** The driver can't try several hosts; whoever has several puts a proxy or a pooler in front. */
 function isDatabaseUrl(value: string): boolean {

@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bindTrustedIssuers } from '#domain/agent-identities/id-jag/issuers.ts';
+import { bindVendorAddresses } from '#domain/integrations/vendor.ts';
 import { bindAddresses } from '#foundation/addresses.ts';
+import { type Changes, openChanges } from '#foundation/changes.ts';
 import { openDatabase } from '#foundation/database.ts';
 import { type DatabaseConnection, startEmbeddedDatabase } from '#foundation/embedded-database.ts';
 import { type Log, openLog } from '#foundation/log.ts';
@@ -11,7 +13,9 @@ import { openMail } from '#foundation/mail.ts';
 import { openOutbound } from '#foundation/outbound.ts';
 import { readOrMakeSecretKey } from '#foundation/secret-key.ts';
 import { bindSecretKey } from '#foundation/secrets.ts';
-import { folderStorage, openStorage, type Storage } from '#foundation/storage.ts';
+import { openStorage, type Storage } from '#foundation/storage.ts';
+import { folderStorage } from '#foundation/storage-folder.ts';
+import { type BucketStorage, bucketStorage, readBucket } from '#foundation/storage-s3.ts';
 import { type Config, isLoopback } from './config.ts';
 
 export const version: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
@@ -20,16 +24,30 @@ export interface House {
   log: Log;
   /** Where the embedded cluster lives; null with a DATABASE_URL. */
   embedded: { connection: DatabaseConnection } | null;
+  changes: Changes;
   close(): Promise<void>;
 }
 
 export const databaseHome = (config: Config): string => path.join(config.dataDir, 'database');
 
-/** Where the contents of artifacts are kept. @throws for an address of a kind that is not known */
-function storageOf({ storageUrl, dataDir }: Config): Storage {
-  if (storageUrl === null) return folderStorage(path.join(dataDir, 'artifacts'));
-  if (storageUrl.startsWith('file:')) return folderStorage(fileURLToPath(storageUrl));
-  throw new Error('STORAGE_URL: only file:// addresses are served');
+/** Where the contents of artifacts are kept as files; null when they are in a bucket. */
+export function contentsFolder({ storageUrl, dataDir }: Config): string | null {
+  if (storageUrl === null) return path.join(dataDir, 'artifacts');
+  return storageUrl.startsWith('file:') ? fileURLToPath(storageUrl) : null;
+}
+
+/** Where contents are kept; a bucket is not looked at yet. */
+export function storageOf(config: Config): Storage | BucketStorage {
+  const folder = contentsFolder(config);
+  return folder === null ? bucketStorage(readBucket(config.storageUrl!)!) : folderStorage(folder);
+}
+
+/** A bucket is looked at in the background: without it everything but contents works, and it may come back. */
+function lookAt(bucket: BucketStorage, log: Log): void {
+  bucket.check().then(
+    () => log.info('the bucket of STORAGE_URL can be used'),
+    (err) => log.error({ err }, 'the bucket of STORAGE_URL can not be used: contents are neither taken nor given'),
+  );
 }
 
 /** Everything that stands below the surfaces. `close` gives it all back, the embedded database last. */
@@ -38,10 +56,13 @@ export async function openHouse(config: Config): Promise<House> {
   bindAddresses(config.addresses);
   bindSecretKey(config.secretKey ?? (await readOrMakeSecretKey(config.dataDir)));
   openMail({ smtpUrl: config.smtpUrl ?? undefined, from: config.mailFrom, log: (line: string) => log.info(line) });
-  openStorage(storageOf(config));
+  const storage = storageOf(config);
+  openStorage(storage);
+  if ('check' in storage) lookAt(storage, log);
   // Providers and client documents on one's own machine are for one's own machine (agent authentication §9.3).
   openOutbound({ allowLoopback: isLoopback(config.host) });
   bindTrustedIssuers(config.trustedIssuers);
+  bindVendorAddresses(config.vendorAddresses);
   const embedded = config.databaseUrl
     ? null
     : await startEmbeddedDatabase({ home: databaseHome(config), log: (line) => log.info(line) });
@@ -51,10 +72,18 @@ export async function openHouse(config: Config): Promise<House> {
     namedStatements: config.namedStatements,
     onError: (line) => log.warn(line),
   });
+  // What listens needs a connection for itself, which a pooler in transaction mode does not give.
+  const toListen = config.namedStatements ? (config.databaseUrl ?? embedded!.connection) : null;
+  const changes = openChanges({
+    connection: config.databaseDirectUrl ?? toListen,
+    onError: (line) => log.warn(line),
+  });
   return {
     log,
     embedded,
+    changes,
     async close() {
+      await changes.close();
       await knex.destroy();
       await embedded?.stop();
     },

@@ -37,6 +37,21 @@ export const text = {
   orchestratorName: { min: 1, max: 120 },
   orchestratorBlurb: { max: 500 },
   userPrompt: { max: 20_000 },
+  runtimeName: { min: 1, max: 120 },
+  /** What a runtime calls its own: sandboxes, environments, costs. */
+  runtimeKey: { min: 1, max: 100 },
+  harnessVersion: { min: 1, max: 100 },
+  activity: { max: 500 },
+  runError: { max: 2_000 },
+  outcome: { min: 1, max: 100 },
+  logPiece: { max: 65_536 },
+  spanId: { min: 1, max: 200 },
+  fragmentBody: { max: 16_384 },
+  fragmentWord: { min: 1, max: 200 },
+  caption: { max: 500 },
+  contentType: { min: 3, max: 200 },
+  filePath: { min: 1, max: 1_000 },
+  gitRef: { min: 1, max: 250 },
 } as const;
 
 /** List pages: least, most, and what a caller gets without asking. */
@@ -78,20 +93,107 @@ export const dispatch = {
   rest: { min: seconds(10), max: minutes(10) },
 } as const;
 
+/**
+ * What is asked of the vendors of connectors: how long all the calls of one verb may take together (milliseconds: a whole batch of
+ * dispatches, ten at once, ends within its lease), bytes of an answer, entries of a list's page, and pages that are looked through.
+ */
+export const vendorCalls = { timeout: seconds(20), bytes: 16 * 1024 * 1024, page: 100, pages: 5 } as const;
+
+/** How long a vendor is left alone that wants us to wait: without saying for how long, and at most. Milliseconds. */
+export const vendorRest = { unsaid: minutes(1), max: hours(1) } as const;
+
+/** Reading a file of a repository on this machine: how long git may take, in milliseconds. */
+export const localGit = { timeout: seconds(10) } as const;
+
+/**
+ * What is done in the background: how often a process looks for what others have written down, and for what a lost process left
+ * half done; how many jobs of a queue it does at once; how long a job waits for somebody to do it at all, and how long one is kept
+ * that was given up. Milliseconds.
+ */
+export const background = {
+  look: seconds(1),
+  tidy: seconds(30),
+  atOnce: 5,
+  kept: { waiting: days(14), failed: days(7) },
+} as const;
+
+/**
+ * The queues of the background: how often a job is tried again, and how long it rests before that (each time twice as long and,
+ * so that many don't return at once, up to twice that: a day in all); after how long whoever does it counts as lost (longer than
+ * it can take). Milliseconds.
+ */
+export const queues = {
+  mail: { retries: 12, rest: seconds(15), hold: minutes(2) },
+  'finish issue': { retries: 12, rest: seconds(15), hold: minutes(2) },
+} as const;
+
+/**
+ * A runtime's hold on a run: how long it lasts without a heartbeat and how often one should come (milliseconds), how often a run
+ * that lost its runtime is given to another, and how long one rests that was handed back.
+ */
+export const lease = { lasts: seconds(60), heartbeat: seconds(10), claims: 3, rest: seconds(10) } as const;
+
+/** What one report of a runtime may hold: entries, and how far its clock may be ahead (milliseconds). */
+export const report = {
+  runs: 50,
+  sandboxes: 50,
+  environments: 100,
+  metricsPerSandbox: 120,
+  fragments: 50,
+  planItems: 50,
+  /** Pieces of one log. */
+  logPieces: 50_000,
+  fragmentsPerSandbox: 100_000,
+  usd: { min: 0, max: 10_000 },
+  harnesses: { min: 1, max: 10 },
+  clockAhead: minutes(1),
+} as const;
+
 /** How long a running sandbox may be silent before it counts as stale, in milliseconds. */
 export const sandboxSilence = minutes(2);
 
 /** How much of what belongs to a record is shown beside it: rows, or points of a curve. */
 export const shown = { perParent: 20, sessions: 100, fragments: 200, metrics: 240, sparkline: 60 } as const;
 
-/** Samples of sandboxes: how long they are kept, how much time one partition holds, and how far ahead partitions are made. */
-export const sandboxMetrics = { kept: days(28), partition: days(7), ahead: days(14) } as const;
+/** How many of the next occurrences of an organization are shown together. */
+export const upcomingShown = { min: 1, max: 50, default: 10 } as const;
+
+/**
+ * Samples of sandboxes: how long they are kept, how much time one partition holds, how far ahead partitions are made; and how many
+ * samples one point of a curve is the mean of, at most.
+ */
+export const sandboxMetrics = { kept: days(28), partition: days(7), ahead: days(14), perPoint: 50 } as const;
 
 /** The address of an artifact's content: how long it is good at least, and for how long the same one is given. Milliseconds. */
 export const artifactAddress = { lifetime: hours(1), step: minutes(15) } as const;
 
+/**
+ * Uploads: how long an address is good, and an upload to it may take; how long a sender may be silent; after how long without a
+ * sign of life another may try (must be longer), and how often a sign is given; and how long what nobody wants any more is still
+ * taken from the line, so that the sender comes to read why. Milliseconds.
+ */
+export const artifactUpload = {
+  lifetime: minutes(15),
+  silence: minutes(1),
+  hold: { lasts: minutes(2), renewed: seconds(30) },
+  linger: seconds(5),
+} as const;
+
 /** How long a content waits in the storage for an artifact that has it, in milliseconds. */
 export const artifactContent = { unclaimed: days(1) } as const;
+
+/**
+ * What a bucket is asked: bytes of one part of a content (the protocol's least), how many of them are under way at once, open
+ * connections, and how long it may take to connect, to answer, and to go on. Milliseconds.
+ */
+export const bucketRequests = {
+  part: 5 * 1024 * 1024,
+  parts: 2,
+  connections: 512,
+  connect: seconds(3),
+  answer: seconds(30),
+  silence: minutes(1),
+} as const;
 
 /** Redirect addresses of one OAuth client. */
 export const redirectUrisPerClient = { min: 1, max: 20 } as const;
@@ -157,6 +259,9 @@ export const tries = {
 /** Seconds between two polls of a claim, what `slow_down` adds (RFC 8628 §3.5), and milliseconds that a poll may come early. */
 export const polling = { interval: seconds(5) / 1_000, slowDown: 5, tolerance: 500 } as const;
 
+/** How long any body may take to arrive, an upload's excepted. Milliseconds. */
+export const bodyArrival = seconds(60);
+
 /** Request sizes in bytes. */
 export const bytes = {
   jsonBody: 256 * 1024,
@@ -165,6 +270,8 @@ export const bytes = {
   consoleForm: 64 * 1024,
   /** What one answer shows of a log, from its end. */
   logContent: 1024 * 1024,
+  /** A file that is read from a repository. */
+  repositoryFile: 1024 * 1024,
   /** The content of one artifact. */
   artifact: 512 * 1024 * 1024,
 } as const;
@@ -180,6 +287,27 @@ export const graphql = {
   /** Parsed documents kept in memory, and the longest text (in characters) that is worth it. */
   cachedDocuments: 200,
   cachedDocumentLength: 4_000,
+} as const;
+
+/**
+ * Open subscriptions: of one credential and of one process; how long one goes on before its reader must come back; how often its
+ * credential is looked up at least, and how old that look may be when something is delivered. Milliseconds.
+ */
+export const subscriptions = {
+  perCredential: 10,
+  perProcess: 1_000,
+  lifetime: hours(1),
+  look: { every: seconds(10), fresh: seconds(1) },
+} as const;
+
+/**
+ * How a process hears of changes: how long it rests before it connects again, how often it makes sure of its connection and how
+ * long that may take; and how often it looks when there is no connection that could listen. Milliseconds.
+ */
+export const listening = {
+  rest: { min: 50, max: seconds(10) },
+  probe: { every: seconds(30), timeout: seconds(5) },
+  poll: seconds(2),
 } as const;
 
 /** What one MCP request may ask: the messages of a batch (only protocol version 2025-03-26 knows them). */

@@ -1,14 +1,18 @@
 // The process: config → house → app → listen → leave politely. `start` also brings the schema and a demo organization.
 import { createServer, type Server } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
+import { startBackground } from '#foundation/background.ts';
 import { seconds } from '#foundation/clock.ts';
 import { database } from '#foundation/database.ts';
 import { scrub } from '#foundation/log.ts';
 import { migrate } from '#foundation/migrations.ts';
+import { artifactUpload } from '#limits.ts';
 import { createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { openHouse, version } from './house.ts';
+import { startLocalRunner } from './surfaces/operator/local-runner.ts';
 import { welcome } from './surfaces/operator/welcome.ts';
+import { deliveries } from './surfaces/scheduler/deliveries.ts';
 import { jobs } from './surfaces/scheduler/jobs.ts';
 import { startScheduler } from './surfaces/scheduler/surface.ts';
 
@@ -32,27 +36,33 @@ async function open(): Promise<void> {
   if (command === 'start') await migrate(database());
 
   const server = createServer(createApp({ ...config, version, log: house.log }));
-  // Slow senders may not hold a connection for ever (Node's own default is five minutes).
-  server.requestTimeout = seconds(60);
+  // Slow senders may not hold a connection for ever. Uploads get the most time; other bodies less (foundation/http.ts).
+  server.requestTimeout = artifactUpload.lifetime;
   server.headersTimeout = seconds(15);
   await listen(server, config).catch(async (error) => {
     await house.close();
     throw error;
   });
   const scheduler = config.scheduler ? startScheduler(jobs, house.log) : null;
+  const background = config.scheduler ? startBackground(deliveries, { log: house.log }) : null;
   house.log.info({ host: config.host, port: config.port, version }, 'listening');
   if (command === 'start') console.log(await welcome());
+  const runner = command === 'start' && config.localRunner && (await startLocalRunner(config.localRunner, house.log));
 
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void leave(signal));
 
   /** Finishes what is under way, for ten seconds at most, then gives everything back. */
   async function leave(signal: string): Promise<void> {
     house.log.info({ signal }, 'leaving');
+    // While there is somebody to hand its runs back to.
+    if (runner) await runner.stop();
     const closed = new Promise((resolve) => server.close(resolve));
+    // Subscriptions end with what they wait for; their clients come back elsewhere.
+    await house.changes.close();
     server.closeIdleConnections();
     setTimeout(() => server.closeAllConnections(), seconds(10)).unref();
     await closed;
-    await scheduler?.stop();
+    await Promise.all([scheduler?.stop(), background?.stop()]);
     await house.close();
   }
 }

@@ -11,11 +11,15 @@ import './domain/me/schema.ts';
 import './domain/issues/schema.ts';
 import './domain/scheduled-tasks/schema.ts';
 import './domain/automations/schema.ts';
+import './domain/occurrences/schema.ts';
 import './domain/agents/schema.ts';
 import './domain/orchestrator/schema.ts';
 import './domain/sandboxes/schema.ts';
+import './domain/sandboxes/live.ts';
 import './domain/environments/schema.ts';
 import './domain/artifacts/schema.ts';
+import './domain/runs/schema.ts';
+import './domain/runtime/schema.ts';
 import { builder } from '#graph/builder.ts';
 
 /** Fields keep the order in which they are declared: it is the key order of REST bodies. */

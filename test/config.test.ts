@@ -26,6 +26,7 @@ describe('Without any setting', () => {
       host: '127.0.0.1',
       port: 4000,
       databaseUrl: null,
+      databaseDirectUrl: null,
       databasePoolMax: 16,
       namedStatements: true,
       dataDir: path.resolve('.data'),
@@ -40,6 +41,7 @@ describe('Without any setting', () => {
       mailFrom: 'no-reply@localhost',
       claimGrantType: 'urn:workos:agent-auth:grant-type:claim',
       trustedIssuers: [],
+      vendorAddresses: { linear: 'https://api.linear.app/graphql', github: 'https://api.github.com' },
       registrationsPerHour: 60,
       requestsPerMinute: 1_200,
       trustProxy: false,
@@ -47,6 +49,7 @@ describe('Without any setting', () => {
       storageUrl: null,
       upstreamSignIn: null,
       scheduler: true,
+      localRunner: { PATH: '' },
     } satisfies Config);
   });
 
@@ -73,6 +76,7 @@ describe('Without any setting', () => {
       config,
       config.addresses,
       config.trustedIssuers,
+      config.vendorAddresses,
       issuer,
       issuer!.clientIds,
       config.upstreamSignIn,
@@ -105,6 +109,7 @@ describe('Good settings', () => {
     [{ PORT: '65535' }, { port: 65_535 }],
     [{ DATABASE_URL: 'postgres://u:p@db.example/app' }, { databaseUrl: 'postgres://u:p@db.example/app' }],
     [{ DATABASE_URL: 'postgresql:///app?host=/run/pg' }, { databaseUrl: 'postgresql:///app?host=/run/pg' }],
+    [{ DATABASE_DIRECT_URL: 'postgres://u:p@db.example/app' }, { databaseDirectUrl: 'postgres://u:p@db.example/app' }],
     [{ DATABASE_POOL_MAX: '1' }, { databasePoolMax: 1 }],
     [{ DATABASE_POOL_MAX: '1000' }, { databasePoolMax: 1_000 }],
     [{ DATABASE_POOLER: 'transaction' }, { namedStatements: false }],
@@ -120,11 +125,19 @@ describe('Good settings', () => {
     [{ TRUST_PROXY: 'on' }, { trustProxy: true }],
     [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
     [{ STORAGE_URL: 's3://bucket/prefix' }, { storageUrl: 's3://bucket/prefix' }],
+    ...[
+      's3://bucket?region=eu-central-1&endpoint=https://minio.example:9000&path-style=on',
+      's3://bucket?endpoint=http://localhost:9000',
+    ].map((value): [NodeJS.ProcessEnv, Partial<Config>] => [{ STORAGE_URL: value }, { storageUrl: value }]),
     [{ STORAGE_URL: 'file:///srv/artifacts' }, { storageUrl: 'file:///srv/artifacts' }],
     [{ SCHEDULER: 'off' }, { scheduler: false }],
     [
       { OIDC_ISSUER: 'https://id.example/tenant/', OIDC_CLIENT_ID: 'us', OIDC_CLIENT_SECRET: 's' },
       { upstreamSignIn: { issuer: 'https://id.example/tenant/', clientId: 'us', clientSecret: 's' } },
+    ],
+    [
+      { LINEAR_API_URL: 'http://localhost:9000/graphql', GITHUB_API_URL: 'https://github.example/api/v3/' },
+      { vendorAddresses: { linear: 'http://localhost:9000/graphql', github: 'https://github.example/api/v3' } },
     ],
     [{ TRUSTED_ISSUERS: '[]' }, { trustedIssuers: [] }],
     [{ TRUSTED_ISSUERS: issuers(issuer) }, { trustedIssuers: [issuer] }],
@@ -189,6 +202,8 @@ const databaseUrl =
   'must be postgres://user:password@host:port/database with one host, special characters percent-encoded';
 const secretKey = 'must be 32 bytes in base64, such as `openssl rand -base64 32` prints';
 const sender = 'must be a mail address, or a name followed by one in angle brackets';
+const storage =
+  'must be a file:// address, or s3://bucket/prefix with no other parameters than region, endpoint (an https address; http on loopback only) and path-style (on or off)';
 const identifier = 'must be an https address without query or fragment (http on loopback only)';
 const entry = 'must be an object with issuer and displayName, and at most jwksUri, clientIds and maySendEvents';
 
@@ -205,6 +220,7 @@ describe('Wrong settings', () => {
     ['PORT', '-1', 'must be an integer 1 to 65535'],
     ['PORT', '９', 'must be an integer 1 to 65535'],
     ['DATABASE_URL', 'mysql://db/app', databaseUrl],
+    ['DATABASE_DIRECT_URL', 'mysql://db/app', databaseUrl],
     ['DATABASE_URL', 'db.example', databaseUrl],
     ['DATABASE_URL', 'postgres://db.example', databaseUrl],
     ['DATABASE_URL', 'postgres://u:p@db.example/', databaseUrl],
@@ -242,7 +258,15 @@ describe('Wrong settings', () => {
     ['REQUESTS_PER_MINUTE', '10000001', 'must be an integer 1 to 10000000'],
     ['TRUST_PROXY', 'yes', 'must be one of on, off'],
     ['LOG_LEVEL', 'loud', 'must be one of trace, debug, info, warn, error, fatal, silent'],
-    ['STORAGE_URL', '/srv/artifacts', 'must be a file:// or s3:// address'],
+    ['STORAGE_URL', '/srv/artifacts', storage],
+    ['STORAGE_URL', 's3://bucket?versions=on', storage],
+    ['STORAGE_URL', 's3://key:secret@bucket', storage],
+    ['STORAGE_URL', 's3://bucket?endpoint=http://minio.example:9000', storage],
+    ['STORAGE_URL', 's3://bucket?endpoint=minio.example', storage],
+    ['LINEAR_API_URL', 'http://api.linear.example/graphql', identifier],
+    ['LINEAR_API_URL', 'api.linear.example', identifier],
+    ['GITHUB_API_URL', 'https://token@github.example', identifier],
+    ['GITHUB_API_URL', 'https://github.example/?a=b', identifier],
     ['SCHEDULER', 'true', 'must be one of on, off'],
   ])('%s=%s', (name, value, complaint) => {
     expect(complaints({ [name]: value })).toEqual([`${name}: ${complaint}`]);

@@ -2,6 +2,7 @@
 import {
   type GraphQLArgument,
   type GraphQLField,
+  type GraphQLObjectType,
   type GraphQLOutputType,
   getNamedType,
   isNonNullType,
@@ -13,8 +14,10 @@ import { schema } from '#schema.ts';
 import { bodyArgument, project, type Route } from '#surfaces/rest/projection.ts';
 import type { Answer, Ask } from './world.ts';
 
+type Kind = 'Query' | 'Mutation' | 'Subscription';
+
 export interface RootField {
-  kind: 'Query' | 'Mutation';
+  kind: Kind;
   name: string;
   field: GraphQLField<unknown, unknown>;
   exposure: RootExposure;
@@ -29,13 +32,17 @@ export type Request = (method: string, path: string, ask?: Ask) => Promise<Answe
 const routes = project(schema).routes;
 const routeOf = (name: string) => routes.find((route) => route.name === name);
 
-const rootsOf = (kind: 'Query' | 'Mutation'): RootField[] =>
-  Object.values((kind === 'Query' ? schema.getQueryType() : schema.getMutationType())!.getFields()).map((field) => {
+const rootsOf = (kind: Kind): RootField[] =>
+  Object.values((schema.getType(kind) as GraphQLObjectType).getFields()).map((field) => {
     const route = routeOf(field.name);
     return { kind, name: field.name, field, exposure: exposureOf(field), ...(route && { route }) };
   });
 
-export const rootFields: readonly RootField[] = [...rootsOf('Query'), ...rootsOf('Mutation')];
+export const rootFields: readonly RootField[] = [
+  ...rootsOf('Query'),
+  ...rootsOf('Mutation'),
+  ...rootsOf('Subscription'),
+];
 export const rootField = (name: string): RootField => rootFields.find((one) => one.name === name)!;
 /** The routes that read a request record. */
 export const bodyRoots: readonly RootField[] = rootFields.filter(({ field }) => inputOf(field));
@@ -84,7 +91,7 @@ export interface Outcome {
   answer: Answer;
 }
 
-/** Asks a root field through one surface. */
+/** Asks a root field through one surface. What a subscription says first is its answer. */
 export async function askField(
   request: Request,
   surface: Surface,
@@ -99,7 +106,8 @@ export async function askField(
     return { status: answer.status, problem: answer.body, answer };
   }
   const body = { query: documentOf(root, args), variables: args };
-  return outcomeOf(root.name, await request('POST', '/graphql', { ...ask, body }));
+  const events = root.kind === 'Subscription' && { firstEvent: true as const };
+  return outcomeOf(root.name, await request('POST', '/graphql', { ...ask, ...events, body }));
 }
 
 /** Of a GraphQL answer. An execution is a 200 of HTTP: then the status is that of the problem it tells. */
@@ -121,6 +129,7 @@ const statuses: Record<string, number> = {
   forbidden: 403,
   not_found: 404,
   conflict: 409,
+  lease_lost: 409,
   rate_limited: 429,
   internal: 500,
   upstream_failed: 502,

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
+import { buildDashboard } from '../scripts/dashboard-build.ts';
 import { openDatabase } from '../src/foundation/database.ts';
 import { type DatabaseConnection, startEmbeddedDatabase } from '../src/foundation/embedded-database.ts';
 import { migrate } from '../src/foundation/migrations.ts';
@@ -35,7 +36,7 @@ export const careless = {
 };
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const server = await openServer();
+  const [server] = await Promise.all([openServer(), buildDashboard()]);
   const prefix = `test_${process.pid}_${randomBytes(3).toString('hex')}_`;
   const template = `${prefix}template`;
   await asAdmin(server.connection, `create database ${template}`);

@@ -1,15 +1,27 @@
 // An organization with one of everything, and what a right request to it looks like: where the tests begin that then take a
 // credential away or break an argument. A noun that joins adds its record to `furnish` and its bodies to `bodies`.
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Vendor, VendorKind } from '#domain/integrations/model.ts';
 import { createIntegration } from '#domain/integrations/operations.ts';
 import { SignIn } from '#domain/oauth/sign-ins.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
+import { claimRun } from '#domain/runtime/dispatch.ts';
+import { callerOfServiceToken, createServiceToken } from '#domain/tokens/service-tokens.ts';
 import { days } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { type Arguments, inputOf, isRequired, type RootField } from './fields.ts';
-import { noteArtifact, openEnvironment, startSandbox, startSession, writeLog } from './runtime-records.ts';
-import { present, type World } from './world.ts';
+import {
+  noteArtifact,
+  openEnvironment,
+  startSandbox,
+  startSession,
+  storedContent,
+  writeLog,
+} from './runtime-records.ts';
+import { type Ask, present, type World } from './world.ts';
 
 export interface Home {
   organization: Organization;
@@ -24,6 +36,8 @@ export interface Home {
   otherProjectId: string;
   /** Somebody with an account who belongs nowhere. */
   nomadId: string;
+  /** Of its runtime. */
+  serviceToken: string;
   /** Texts that stand in its records and nowhere else. */
   words: string[];
 }
@@ -37,11 +51,17 @@ export async function furnish(world: World, named = 'Acme'): Promise<Home> {
     ['owner', 'member', 'nomad'].map((role) => world.person(`${role}-of-${n}`)),
   );
   const organization = await world.found(owner!, name);
-  const connect = (vendorKind: VendorKind, vendor: Vendor) =>
-    createIntegration({ orgId: organization.id, vendor, vendorKind, displayName: `${vendor} of ${name}` });
+  const connect = (vendorKind: VendorKind, vendor: Vendor, externalOrgId?: string) =>
+    createIntegration({
+      orgId: organization.id,
+      vendor,
+      vendorKind,
+      displayName: `${vendor} of ${name}`,
+      externalOrgId,
+    });
   const [tracker, scm, session] = await Promise.all([
     connect('tracker', 'builtin'),
-    connect('scm', 'github'),
+    connect('scm', 'builtin', await emptyRepository(`repositories/shop-${n}`)),
     world.session(owner!, organization.id),
     connect('llm', 'anthropic'),
     world.join(organization, member!, 'member'),
@@ -62,10 +82,15 @@ export async function furnish(world: World, named = 'Acme'): Promise<Home> {
   );
   const [run] = await Promise.all([make(`/scheduled-tasks/${task.id}/run`), make(`/automations/${automation.id}/run`)]);
 
-  const sandbox = await startSandbox({ orgId: organization.id, projectId: project.id });
+  const { token: serviceToken } = await createServiceToken({ name: `Runtime of ${name}`, orgId: organization.id });
+  const runtime = { runtime: 'Runtime', harnesses: ['claude-code' as const] };
+  const held = (await claimRun((await callerOfServiceToken(serviceToken))!, runtime))!;
+  const { runId, leaseId } = held;
+  const sandbox = await startSandbox({ orgId: organization.id, projectId: project.id }, { runId, leaseId });
   const sitting = await startSession(sandbox);
   await writeLog(sitting, 'session', ['What was said.']);
   const environment = await openEnvironment({ orgId: organization.id, projectId: project.id });
+  const { key: contentKey } = await storedContent(organization.id);
   const artifact = await noteArtifact(
     { orgId: organization.id, projectId: project.id },
     { sandboxId: sandbox.id, caption: `Screenshot of ${name}` },
@@ -75,10 +100,13 @@ export async function furnish(world: World, named = 'Acme'): Promise<Home> {
     id: task.id,
     automationId: automation.id,
     issueId: run.issueId,
+    runId,
+    leaseId,
     sandboxId: sandbox.id,
     sessionId: sitting.sessionId,
     environmentId: environment.id,
     artifactId: artifact.id,
+    contentKey,
   };
   const ofOwner = { tokenId: token.id, delegationId: signIn.id };
   const ids = {
@@ -99,6 +127,7 @@ export async function furnish(world: World, named = 'Acme'): Promise<Home> {
     ofOwner,
     otherProjectId: other.id,
     nomadId: nomad!.id,
+    serviceToken,
     words: [name, organization.slug, owner!.email, member!.email, invite.email],
   };
 }
@@ -147,15 +176,61 @@ export const bodies: Record<string, (home: Home) => Record<string, unknown>> = {
   CreateScheduledTaskRequest: ({ ids }) => recurringBody(ids.projectId!),
   UpdateScheduledTaskRequest: () => ({ name: `Renamed ${++asked}`, triggers: recurringBody('').triggers }),
   UpdateOrchestratorRequest: () => ({ name: `Renamed ${++asked}` }),
+  ClaimRunRequest: () => ({ runtime: 'Another', harnesses: ['shell'] }),
+  HeartbeatRequest: (home) => ({
+    runs: [{ ...held(home), progress: 10, activity: 'Reading' }],
+    sandboxes: [{ ...inside(home), metrics: [] }],
+    environments: [home.ids.environmentId],
+  }),
+  ReportCostRequest: (home) => ({ ...held(home), costId: `cost-${++asked}`, usd: 0.01 }),
+  RegisterSandboxRequest: (home) => ({
+    ...held(home),
+    key: `box-${++asked}`,
+    role: 'builder',
+    harness: 'claude-code',
+    instanceType: 'lite',
+  }),
+  FinishSandboxRequest: (home) => ({ ...inside(home), status: 'completed' }),
+  ReportSessionRequest: (home) => ({ ...session(home), outcome: 'done' }),
+  AppendLogRequest: (home) => ({ ...session(home), part: 'system', seq: 0, content: 'Linux' }),
+  AppendFragmentsRequest: (home) => ({ ...inside(home), seq: 0, fragments: [{ kind: 'thought', t: present() }] }),
+  CreateArtifactUploadRequest: (home) => held(home),
+  RegisterArtifactRequest: (home) => ({
+    ...held(home),
+    contentKey: home.ids.contentKey,
+    role: 'qa',
+    kind: 'log',
+    contentType: 'text/plain',
+  }),
+  RegisterEnvironmentRequest: (home) => ({ ...held(home), key: `preview-${++asked}` }),
+  MoveEnvironmentRequest: ({ ids }) => ({ environmentId: ids.environmentId, status: 'destroying' }),
+  FinishRunRequest: (home) => ({ ...held(home), status: 'completed' }),
+  HandBackRunRequest: (home) => ({ ...held(home), reason: 'shutting down' }),
   CreateTokenRequest: ({ ids }) => ({ name: 'Created', scopes: ['projects:read'], projectId: ids.projectId }),
 };
+
+/** A report of what the home's runtime holds. */
+const held = ({ ids: { runId, leaseId } }: Home) => ({ runId, leaseId });
+const inside = ({ ids: { sandboxId, leaseId } }: Home) => ({ sandboxId, leaseId });
+const session = (home: Home) => ({ ...inside(home), role: 'builder', sessionId: home.ids.sessionId });
 
 /** What an argument takes that is no id of a record, by `field.argument`. */
 const plain: Record<string, string> = {
   'slugPreview.name': 'Zürich & Söhne',
   'slugAvailability.slug': 'free',
   'sandboxLog.role': 'builder',
+  'repositoryFile.path': 'AGENTS.md',
 };
+
+const folder = fileURLToPath(new URL('../node_modules/.cache/repositories', import.meta.url));
+
+/** A folder with a git repository of that name, in which nothing is. */
+async function emptyRepository(name: string): Promise<string> {
+  const repository = path.join(folder, `${name}.git`);
+  for (const part of ['objects', 'refs']) await mkdir(path.join(repository, part), { recursive: true });
+  await writeFile(path.join(repository, 'HEAD'), 'ref: refs/heads/main\n');
+  return folder;
+}
 
 const place = ({ organization, ids }: Home) => ({ orgId: organization.id, projectId: ids.projectId as Id<'project'> });
 
@@ -168,6 +243,7 @@ const adders: Record<string, string | ((home: Home) => Promise<unknown>)> = {
   automations: 'createAutomation',
   automationRuns: 'runAutomation',
   issues: 'runScheduledTask',
+  runs: 'runScheduledTask',
   sandboxes: (home) => startSandbox(place(home)),
   environments: (home) => openEnvironment(place(home)),
   artifacts: (home) => noteArtifact(place(home)),
@@ -178,6 +254,12 @@ export function adderOf(list: string) {
   if (!adds) throw new Error(`What adds a row to ${list}? Say it in \`adders\`, test/home.ts.`);
   return adds;
 }
+
+/** Who may ask a field everything about the home: its owner in the console, or its runtime. */
+export const admitted = async (world: World, home: Home, { exposure: { scope } }: RootField): Promise<Ask> =>
+  scope === 'runtime:report'
+    ? { token: home.serviceToken }
+    : { session: await world.session(home.owner, home.organization.id) };
 
 /** A right body of a request record. */
 export function bodyOf(record: string, home: Home): Record<string, unknown> {

@@ -19,6 +19,34 @@ type Case = [rule: law.Rule, tree: law.Tree, scolding: string | null];
 
 const organization = 'class Organization extends Stored {}';
 const cases: Record<string, Case> = {
+  'the dashboard may not import from the house': [
+    law.theDashboardStandsAlone,
+    { 'src/surfaces/console/dashboard/run.tsx': "import { now } from '#foundation/clock.ts';" },
+    'src/surfaces/console/dashboard/run.tsx imports #foundation/clock.ts: the dashboard knows the house by its schema alone.',
+  ],
+  'nor anything that it was not built for': [
+    law.theDashboardStandsAlone,
+    { 'src/surfaces/console/dashboard/run.tsx': "import { z } from 'zod';" },
+    'src/surfaces/console/dashboard/run.tsx imports zod: the dashboard knows the house by its schema alone.',
+  ],
+  'the house may not import from the dashboard': [
+    law.theDashboardStandsAlone,
+    { 'src/surfaces/console/dashboard.ts': "import { ask } from './dashboard/client.ts';" },
+    'src/surfaces/console/dashboard.ts imports src/surfaces/console/dashboard/client.ts: what runs in the browser does not run here.',
+  ],
+  'the dashboard may read the clock of its machine, and fetch': [
+    law.worldIsTouchedOnce,
+    { 'src/surfaces/console/dashboard/client.ts': "const at = Date.now();\nawait fetch('/graphql');" },
+    null,
+  ],
+  'an example knows what everybody outside knows': [
+    law.examplesStandOutside,
+    {
+      'examples/local-runner/runner.ts':
+        "import { now } from '#foundation/clock.ts';\nimport { a } from './mission.ts';",
+    },
+    'examples/local-runner/runner.ts imports #foundation/clock.ts: an example knows the public surfaces alone.',
+  ],
   'the foundation may not import a noun': [
     law.roomsLookLeft,
     { 'src/foundation/http.ts': "import { Project } from '#domain/projects/model.ts';" },
@@ -97,6 +125,15 @@ const cases: Record<string, Case> = {
     law.beatsKeepTime,
     { 'src/domain/projects/schema.ts': "import { sql } from '#foundation/database.ts';" },
     'src/domain/projects/schema.ts reaches for the database: a schema holds no SQL.',
+  ],
+  'neither are its subscriptions hidden': [
+    law.schemasAreAnnounced,
+    {
+      'src/schema.ts': "import './domain/sandboxes/schema.ts';",
+      'src/domain/sandboxes/schema.ts': '',
+      'src/domain/sandboxes/live.ts': "import { builder } from '#graph/builder.ts';",
+    },
+    'src/domain/sandboxes/live.ts is not imported in src/schema.ts: nobody will ever see this noun.',
   ],
   'a surface does not import a schema': [
     law.schemasStayInside,

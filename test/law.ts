@@ -15,11 +15,18 @@ export function readTree(root: string, folders: readonly string[]): Tree {
         path.posix.join(folder, name),
       ),
     )
-    .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'));
+    .filter((name) => /\.tsx?$/.test(name) && !name.includes('node_modules'));
   return Object.fromEntries(names.sort().map((name) => [name, readFileSync(path.join(root, name), 'utf8')]));
 }
 
-const sourceFiles = (tree: Tree) => Object.entries(tree).filter(([file]) => file.startsWith('src/'));
+/** What runs in people's browsers, not in the house: it has a law of its own. */
+const dashboard = 'src/surfaces/console/dashboard/';
+const isDashboard = (file: string): boolean => file.startsWith(dashboard);
+/** Made by a script, as long as it comes out. */
+const isMade = (file: string): boolean => file === `${dashboard}documents.ts`;
+
+const sourceFiles = (tree: Tree) =>
+  Object.entries(tree).filter(([file]) => file.startsWith('src/') && !isDashboard(file));
 
 /** Every module that a file names, as it is written. */
 function named(text: string): string[] {
@@ -75,12 +82,29 @@ export const roomsLookLeft: Rule = (tree) =>
     }),
   );
 
+/**
+ * A browser has no house around it: what is imported is sent to it, and what it knows of the house it knows from the schema. So
+ * the dashboard stays in its folder and takes along what it was built for; and clock and fetch are the browser's own there.
+ */
+export const theDashboardStandsAlone: Rule = (tree) =>
+  Object.entries(tree).flatMap(([file, text]) => {
+    if (!isDashboard(file)) {
+      const reach = importsOf(file, text).filter(isDashboard);
+      return reach.map((target) => `${file} imports ${target}: what runs in the browser does not run here.`);
+    }
+    return named(text).flatMap((name) => {
+      const target = resolved(file, name);
+      if (target ? isDashboard(target) : /^(preact|uplot)(\/|$)/.test(name)) return [];
+      return [`${file} imports ${name}: the dashboard knows the house by its schema alone.`];
+    });
+  });
+
 const beatOf = (file: string) => {
   const [, , noun, ...rest] = file.split('/');
   return { noun: noun!, beat: rest.join('/') };
 };
-/** The files of a noun that speak GraphQL. */
-const shows = (beat: string): boolean => beat === 'schema.ts' || beat === 'fields.ts';
+/** The files of a noun that speak GraphQL; `live.ts`: its subscriptions, where they are too much for its schema.ts. */
+const shows = (beat: string): boolean => beat === 'schema.ts' || beat === 'fields.ts' || beat === 'live.ts';
 const domainFiles = (tree: Tree) => sourceFiles(tree).filter(([file]) => roomOf(file) === 'domain');
 
 export const beatsKeepTime: Rule = (tree) =>
@@ -113,7 +137,7 @@ export const beatsKeepTime: Rule = (tree) =>
 export const schemasStayInside: Rule = (tree) =>
   sourceFiles(tree).flatMap(([file, text]) =>
     importsOf(file, text)
-      .filter((target) => /^src\/domain\/.*\/(schema|fields)\.ts$/.test(target))
+      .filter((target) => /^src\/domain\/.*\/(schema|fields|live)\.ts$/.test(target))
       .filter(() => roomOf(file) !== 'domain' && file !== 'src/schema.ts')
       .map((target) => `${file} imports ${target}: outside of the domain only src/schema.ts does that.`),
   );
@@ -121,7 +145,7 @@ export const schemasStayInside: Rule = (tree) =>
 export const schemasAreAnnounced: Rule = (tree) => {
   const announced = new Set(importsOf('src/schema.ts', tree['src/schema.ts'] ?? ''));
   return Object.keys(tree)
-    .filter((file) => /^src\/domain\/[^/]+\/schema\.ts$/.test(file) && !announced.has(file))
+    .filter((file) => /^src\/domain\/[^/]+\/(schema|live)\.ts$/.test(file) && !announced.has(file))
     .map((file) => `${file} is not imported in src/schema.ts: nobody will ever see this noun.`);
 };
 
@@ -234,6 +258,16 @@ function circles(edges: ReadonlyMap<string, readonly string[]>): string[] {
   return [...found];
 }
 
+/** What is written against the public surfaces shows that they suffice. */
+export const examplesStandOutside: Rule = (tree) =>
+  Object.entries(tree)
+    .filter(([file]) => file.startsWith('examples/'))
+    .flatMap(([file, text]) =>
+      named(text)
+        .filter((name) => name.startsWith('#') || /^(\.\.\/)+src\//.test(name))
+        .map((name) => `${file} imports ${name}: an example knows the public surfaces alone.`),
+    );
+
 export const nothingGoesInCircles: Rule = (tree) => {
   const files = new Map(sourceFiles(tree).map(([file, text]) => [file, importsOf(file, text)]));
   return circles(files).map((circle) => `${circle}: a circle. One of them is two ideas.`);
@@ -264,7 +298,7 @@ export const namesSaySomething: Rule = (tree) =>
   Object.keys(tree).flatMap((file) =>
     file
       .split('/')
-      .map((part) => part.replace(/(\.test)?\.ts$/, ''))
+      .map((part) => part.replace(/(\.test)?\.tsx?$/, ''))
       .filter((word) => emptyWords.test(word))
       .map((word) => `${file}: "${word}" says nothing about what is in there.`),
   );
@@ -275,11 +309,14 @@ export const filesIntroduceThemselves: Rule = (tree) =>
     .map(([file]) => `${file} does not open with a comment: say what lives here, and under which law.`);
 
 /** Files of one idea that is longer than a page, with the reason. */
-const longOnes: Record<string, string> = {};
+const longOnes: Record<string, string> = {
+  'src/limits.ts': 'a list that is looked things up in: every limit stands once, and here',
+};
 const page = 250;
 
 export const filesFitOnAPage: Rule = (tree) =>
-  sourceFiles(tree)
+  Object.entries(tree)
+    .filter(([file]) => file.startsWith('src/') && !isMade(file))
     .map(([file, text]) => [file, text.trimEnd().split('\n').length] as const)
     .filter(([file, lines]) => lines > page && !longOnes[file])
     .map(([file, lines]) => `${file} has ${lines} lines: beyond ${page} a file is asked whether it holds two ideas.`);

@@ -31,7 +31,7 @@ import { type Answer, type Ask, openWorld, type World } from './world.ts';
 
 let world: World;
 let home: Home;
-/** The owner, in the console: who may ask everything. */
+/** The owner, in the console: who may ask everything but what a runtime asks. */
 let owner: Ask;
 
 beforeAll(async () => {
@@ -44,7 +44,9 @@ afterAll(() => world.close());
 const checked = (method: string, path: string, ask?: Ask) =>
   path.startsWith('/v1/') ? world.rest(method, path.slice('/v1'.length), ask) : world.request(method, path, ask);
 const ask = (surface: Surface, root: RootField, args: Arguments): Promise<Outcome> =>
-  askField(checked, surface, root, args, owner);
+  askField(checked, surface, root, args, asker(root));
+const asker = ({ exposure: { scope } }: RootField): Ask =>
+  scope === 'runtime:report' ? { token: home.serviceToken } : owner;
 
 /** Right arguments but for one: of the field itself, or a member of its body. */
 function argumentsWith(root: RootField, name: string, value: unknown): Arguments {
@@ -296,7 +298,8 @@ describe('a bound of the Limits table, at its edge and one beyond, in REST and G
 
 /** A member of a request record, as JSON Schema has it. */
 interface Property {
-  type?: string;
+  type?: string | string[];
+  format?: string;
   $ref?: string;
   anyOf?: Property[];
   items?: Property;
@@ -307,7 +310,8 @@ interface Property {
 /** Word sets are named: their words stand in the schema. */
 const named = ({ $ref, ...property }: Property): Property =>
   $ref ? (bareSchema(schema.getType($ref.split('/').at(-1)!)!) as Property) : property;
-const choices = (property: Property): Property[] => (property.anyOf ?? [property]).map(named);
+const choices = (property: Property): Property[] =>
+  (property.anyOf ?? [property.type ?? ''].flat().map((type) => ({ ...property, ...(type && { type }) }))).map(named);
 
 const samples: Record<string, unknown> = {
   null: null,
@@ -346,7 +350,9 @@ function wrongs(names: string[], property: Property, right: unknown): Wrong[] {
     const { enum: words, type, items, properties = {} } = choice;
     if (words) add('nonsense', '', words[0]!.toUpperCase(), ` ${words[0]}`);
     else if (type === 'string') for (const bad of ['\0', '\ud800', '\udc00']) add(`${right ?? 'text'}${bad}`);
-    if (type === 'integer') add(1e308, -1e308, 2 ** 31, 2 ** 53, -(2 ** 31) - 1, 1e-7, 10 ** 21);
+    if (type === 'integer') add(1e308, -1e308, 2 ** 53, -(2 ** 31) - 1, 1e-7, 10 ** 21);
+    // GraphQL's Int ends here; times are scalars of their own.
+    if (type === 'integer' && choice.format !== 'int64') add(2 ** 31);
     if (items) within(wrongs(names, items, [right].flat()[0]), (value) => [value]);
     for (const [name, inner] of Object.entries(properties)) {
       const whole = right as Record<string, unknown>;
@@ -369,12 +375,14 @@ describe('400 · a member of a body that is not what it must be is named, in RES
     );
     await untouched(async () => {
       const complaints = cases.flatMap(({ names, value, surfaces }) =>
-        surfaces.map(async (surface) => {
-          const outcome = await ask(surface, root, argumentsWith(root, names[0]!, value));
-          if (isUndeclaredScope(names, value) && outcome.status === 403) return [];
-          const what = `${surface} ${names.join('.')} = ${JSON.stringify(value)}`;
-          return names.flatMap((name) => unlessNamed(what, name, outcome));
-        }),
+        surfaces
+          .filter((surface) => surfacesOf(root).includes(surface))
+          .map(async (surface) => {
+            const outcome = await ask(surface, root, argumentsWith(root, names[0]!, value));
+            if (isUndeclaredScope(names, value) && outcome.status === 403) return [];
+            const what = `${surface} ${names.join('.')} = ${JSON.stringify(value)}`;
+            return names.flatMap((name) => unlessNamed(what, name, outcome));
+          }),
       );
       const missing = (json.required ?? []).flatMap((member) =>
         surfacesOf(root).map(async (surface) => {
@@ -652,7 +660,10 @@ describe('400 · a query that is not what it must be', () => {
 describe('404 · an id of another kind', () => {
   const takers = rootFields.flatMap((root) =>
     root.field.args
-      .filter((argument) => isRequired(argument) && /^id$|Id$/.test(argument.name))
+      // A lease is no record: with another one it is the run that is held by somebody else (409).
+      .filter(
+        ({ name, ...argument }) => isRequired({ name, ...argument }) && /^id$|Id$/.test(name) && name !== 'leaseId',
+      )
       .map(({ name }) => [root.name, name, root] as const),
   );
 

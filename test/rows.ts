@@ -9,13 +9,14 @@ export const movedByLooking: Record<string, string> = {
 /** One text per row: the table, and the row as JSON. */
 export async function rowsOf(knex: Knex): Promise<string[]> {
   const { rows: tables } = await knex.raw(
-    "select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'",
+    `select table_schema || '.' || quote_ident(table_name) as name from information_schema.tables
+      where table_schema in ('public', 'background') and table_type = 'BASE TABLE'`,
   );
   const moved = Object.keys(movedByLooking)
     .map((column) => `'${column}'`)
     .join(', ');
   const parts = (tables as { name: string }[]).map(
-    ({ name }) => `select '${name} ' || (to_jsonb(t) - array[${moved}])::text as row from "${name}" t`,
+    ({ name }) => `select '${name} ' || (to_jsonb(t) - array[${moved}])::text as row from ${name} t`,
   );
   const { rows } = await knex.raw(parts.join(' union all '));
   return (rows as { row: string }[]).map(({ row }) => row);

@@ -99,9 +99,18 @@ export async function leaveArtifact(
   return registerArtifact(place, { contentKey: key, sizeBytes, ...more });
 }
 
+/** A content that was uploaded for an organization, and that nobody is going to ask for. */
+export const storedContent = async (orgId: Id<'organization'>): Promise<StoredContent> =>
+  StoredContent.query().insertAndFetch({
+    key: newId('content'),
+    orgId,
+    createdAt: present(),
+    sizeBytes: 0,
+  } as Partial<StoredContent>);
+
 /** An artifact whose content nobody is going to ask for. */
 export async function noteArtifact(place: Place, more: Some<Artifact> = {}): Promise<Artifact> {
-  const { key } = await StoredContent.query().insert({ key: newId('content'), createdAt: present(), sizeBytes: 0 });
+  const { key } = await storedContent(place.orgId);
   return registerArtifact(place, { contentKey: key, sizeBytes: 0, ...more });
 }
 

@@ -26,7 +26,7 @@ import {
   selectionOf,
   surfacesOf,
 } from './fields.ts';
-import { argumentsOf, furnish, type Home } from './home.ts';
+import { admitted, argumentsOf, furnish, type Home } from './home.ts';
 import { rowsOf, written } from './rows.ts';
 import { type Ask, openWorld, present, type Session, type World } from './world.ts';
 
@@ -150,11 +150,10 @@ async function lesser(): Promise<Stranger[]> {
     verdict: ({ exposure: { scope } }) => (scope === 'any-caller' ? 'served' : [403, 'agent_not_claimed']),
     unseen: () => [...Object.values(acme.ids), ...acme.words],
   });
-  const service = await world.service();
   list.push({
-    name: 'a service token',
-    ask: () => ({ token: service }),
-    verdict: (root) => short(root, new Set()) ?? 'served',
+    name: 'the service token of another organization',
+    ask: () => ({ token: globex.serviceToken }),
+    verdict: (root, args) => short(root, new Set(['runtime:report'])) ?? foreign(root, args),
     unseen: () => [...Object.values(acme.ids), ...acme.words],
   });
 
@@ -198,7 +197,7 @@ async function unclaimedAgent(): Promise<string> {
 /** To another person of the organization, too, the credentials of a person are none. */
 function another({ kind }: RootField, args: Arguments): Verdict {
   if (Object.keys(args).some((name) => name in acme.ofOwner)) return notFound;
-  return kind === 'Query' ? 'served' : undefined;
+  return kind === 'Mutation' ? undefined : 'served';
 }
 
 /** Was the owner when the token was made, and granted all: at each use the present role counts. */
@@ -230,6 +229,7 @@ const openToBound: Record<string, string> = {
 function bound(root: RootField, args: Arguments): Verdict {
   const { exposure, name, field } = root;
   if (exposure.scope === 'person') return forbidden;
+  if (exposure.scope === 'runtime:report') return missing(exposure.scope);
   if (name in openToBound) return 'served';
   const named = field.args.filter((argument) => argument.name in args);
   if (named.some((argument) => argument.name in acme.ofProject && isRequired(argument))) return notFound;
@@ -247,10 +247,16 @@ async function foreigners(): Promise<Stranger[]> {
     {
       name: 'the token of another organization’s owner',
       ask: () => ({ token }),
-      verdict: (root, args) => (root.exposure.scope === 'person' ? forbidden : foreign(root, args)),
+      verdict: (root, args) => short(root, scopesOfRole('owner')) ?? foreign(root, args),
       unseen,
     },
-    { name: 'the session of another organization’s owner', ask: () => ({ session }), verdict: foreign, unseen },
+    {
+      name: 'the session of another organization’s owner',
+      ask: () => ({ session }),
+      verdict: (root, args) =>
+        root.exposure.scope === 'runtime:report' ? missing('runtime:report') : foreign(root, args),
+      unseen,
+    },
     {
       name: 'another organization’s owner who names this one in X-Org-Id',
       ask: () => ({ session, headers: { 'x-org-id': acme.organization.id } }),
@@ -268,7 +274,9 @@ async function foreigners(): Promise<Stranger[]> {
 }
 
 /** Records of another organization don't exist; a filter by them finds nothing; one's own organization is one's own. */
-function foreign({ field }: RootField, args: Arguments): Verdict {
+function foreign({ field, name }: RootField, args: Arguments): Verdict {
+  // Says of each whether it is to stop: what does not exist is.
+  if (name === 'heartbeat') return 'served';
   const naming = field.args.filter(({ name }) =>
     Object.values(acme.ids).some((id) => JSON.stringify(args[name] ?? null).includes(id)),
   );
@@ -314,8 +322,12 @@ const elsewhere = (ask: Ask): Ask => ({
 });
 
 /** A sentence about every answer that is not what the verdict says; undefined when all is well. */
-function complaint(stranger: Stranger, verdict: Verdict, { status, data, problem }: Outcome) {
-  const seen = stranger.unseen?.().filter((text) => JSON.stringify(data ?? problem).includes(text));
+function complaint(stranger: Stranger, verdict: Verdict, args: Arguments, { status, data, problem }: Outcome) {
+  // Who is served is told back what they named.
+  const named = verdict === 'served' ? JSON.stringify(args) : '';
+  const seen = stranger
+    .unseen?.()
+    .filter((text) => !named.includes(text) && JSON.stringify(data ?? problem ?? null).includes(text));
   if (seen?.length) return `saw ${seen.join(', ')} in ${JSON.stringify(data ?? problem)}`;
   if (verdict === 'served') {
     return problem && `should have been served, and got ${status} ${problem.description}`;
@@ -355,7 +367,7 @@ describe('refused, and no row is touched', () => {
             if (verdict === 'served' && root.kind === 'Mutation') mayAdd = true;
             const outcome = await askField(stranger.through?.() ?? checked, surface, root, args, elsewhere(ask));
             if (outcome.problem) problems.add(JSON.stringify(outcome.problem));
-            const words = complaint(stranger, verdict, outcome);
+            const words = complaint(stranger, verdict, args, outcome);
             return words ? [`${stranger.name}, ${surface}: ${words}`] : [];
           }),
         );
@@ -380,8 +392,8 @@ describe('served, so that it was the caller and not the request that was refused
   it.each(rootFields.map((root) => [root.name, root] as const))('%s', async (_, root) => {
     for (const surface of surfacesOf(root)) {
       // What changes something gets an organization of its own.
-      const home = root.kind === 'Query' ? acme : await furnish(world);
-      const ask = { session: await world.session(home.owner, home.organization.id) };
+      const home = root.kind === 'Mutation' ? await furnish(world) : acme;
+      const ask = await admitted(world, home, root);
       const { status, problem } = await askField(checked, surface, root, argumentsOf(root, home), ask);
       expect([status, problem]).toEqual([surface === 'REST' ? root.route!.status : 200, undefined]);
     }

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Caller } from '#access/principal.ts';
 import type { OrgRole } from '#access/roles.ts';
 import { scopesOfRole } from '#access/scopes.ts';
+import { bindVendorAddresses, type VendorAddresses } from '#domain/integrations/vendor.ts';
 import { addMember } from '#domain/memberships/operations.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import { foundOrganization } from '#domain/organizations/operations.ts';
@@ -14,15 +15,19 @@ import { openSession } from '#domain/people/session.ts';
 import { createToken } from '#domain/tokens/operations.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
 import { bindAddresses } from '#foundation/addresses.ts';
+import { startBackground } from '#foundation/background.ts';
+import { openChanges } from '#foundation/changes.ts';
 import { now, setClock } from '#foundation/clock.ts';
 import { openDatabase, transaction } from '#foundation/database.ts';
 import { openLog } from '#foundation/log.ts';
 import { openMail } from '#foundation/mail.ts';
 import { bindSecretKey } from '#foundation/secrets.ts';
+import { deliveries } from '#surfaces/scheduler/deliveries.ts';
 import { createApp } from '../src/app.ts';
 import { csrfToken } from '../src/surfaces/cookie.ts';
 import { openContract } from './contract.ts';
 import { freshDatabase } from './database.ts';
+import { eventsOf } from './events.ts';
 
 export interface Answer {
   status: number;
@@ -38,6 +43,8 @@ export interface Ask {
   session?: Session;
   body?: unknown;
   headers?: Record<string, string>;
+  /** Asks for events, reads the first of them, and leaves. */
+  firstEvent?: true;
 }
 
 export interface Session {
@@ -51,6 +58,8 @@ export interface WorldSettings {
   requestsPerMinute?: number;
   /** Whether X-Forwarded-For says where a request comes from: then a test can come from many places. */
   trustProxy?: boolean;
+  /** Where vendors are asked; nobody is there when absent. */
+  vendors?: Partial<VendorAddresses>;
   /** Where the log lines go; nowhere when absent. */
   log?: (line: string) => void;
 }
@@ -60,6 +69,7 @@ export const requestsTo =
   (url: string) =>
   async (method: string, path: string, ask: Ask = {}): Promise<Answer> => {
     const headers: Record<string, string> = { ...ask.headers };
+    if (ask.firstEvent) headers.accept = 'text/event-stream';
     if (ask.token) headers.authorization = `Bearer ${ask.token}`;
     if (ask.session) {
       headers.cookie = `session=${ask.session.secret}`;
@@ -75,6 +85,11 @@ export const requestsTo =
       redirect: 'manual',
       ...(body !== undefined && { body: body as BodyInit }),
     });
+    if (response.headers.get('content-type')?.startsWith('text/event-stream') && ask.firstEvent) {
+      for await (const { data } of eventsOf(response)) {
+        return { status: response.status, headers: response.headers, body: data };
+      }
+    }
     const raw = await response.text();
     const isJson = response.headers.get('content-type')?.includes('json') && raw !== '';
     return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(raw) : raw };
@@ -83,6 +98,7 @@ export const requestsTo =
 export async function openWorld(settings: WorldSettings = {}) {
   const { connection, drop } = await freshDatabase();
   const knex = openDatabase({ connection });
+  const changes = openChanges({ connection });
   let time = Date.UTC(2026, 10, 23, 9);
   setClock(() => time);
   bindSecretKey(Buffer.alloc(32, 7));
@@ -94,6 +110,8 @@ export async function openWorld(settings: WorldSettings = {}) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   bindAddresses({ baseHost: url, issuer: url, mcp: url, a2a: `${url}/a2a` });
+  const nobody = 'http://127.0.0.1:9';
+  bindVendorAddresses({ linear: nobody, github: nobody, ...settings.vendors });
   const requestsPerMinute = settings.requestsPerMinute ?? 1_000_000;
   server.on(
     'request',
@@ -158,10 +176,17 @@ export async function openWorld(settings: WorldSettings = {}) {
       });
       return created.token;
     },
+    /** Does all that waits in the background: nobody else does in a world, so that nothing happens beside a test. */
+    async delivered(): Promise<void> {
+      const background = startBackground(deliveries, { log });
+      await background.settled();
+      await background.stop();
+    },
     service: async (): Promise<string> => (await createServiceToken({ name: 'runtime' })).token,
     async close(): Promise<void> {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
+      await changes.close();
       await knex.destroy();
       await drop();
       setClock();

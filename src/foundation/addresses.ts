@@ -26,3 +26,15 @@ export function addresses(): Addresses {
 export const baseUrl = (): string => `${addresses().baseHost}/v1`;
 /** RFC 9728: what a 401 of the API points to. */
 export const apiResourceMetadata = (): string => `${addresses().baseHost}/.well-known/oauth-protected-resource`;
+
+/** An http(s) address without user, query and fragment; a bare `?` or `#` counts as one. */
+export const isPlainAddress = (value: string): boolean =>
+  /^https?:\/\/[^/]/i.test(value) && !/[?#@\\\s]/.test(value) && URL.canParse(value);
+
+/** Scheme, host and port without trailing slash, as all documents and tokens spell it. */
+export const originOf = (value: string): string | undefined =>
+  isPlainAddress(value) && new URL(value).pathname === '/' ? new URL(value).origin : undefined;
+
+/** The same with its path. */
+export const endpointOf = (value: string): string | undefined =>
+  isPlainAddress(value) ? new URL(value).href.replace(/\/+$/, '') : undefined;

@@ -58,10 +58,12 @@ export function watchStatements(listener: (statement: string) => void): () => vo
 }
 
 /**
- * Sends one statement and gives plain rows with camelCase names. `text` must come from a bounded set (never built from a
- * caller's values): it is kept, prepared, for as long as the process and its connections live.
+ * Sends one statement, within a transaction when one is given, and gives plain rows with camelCase names. `text` must come from
+ * a bounded set (never built from a caller's values): it is kept, prepared, for as long as the process and its connections live.
  */
-export async function sql<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
+export async function sql<Row>(text: string, values: unknown[] = [], trx?: Transaction): Promise<Row[]> {
+  // What fails in a transaction is done again as a whole, or not at all.
+  if (trx) return attempt<Row>(text, values, trx);
   try {
     return await attempt<Row>(text, values);
   } catch (error) {
@@ -73,8 +75,7 @@ export async function sql<Row>(text: string, values: unknown[] = []): Promise<Ro
 /** A server that starts anew, a deadlock, a moved primary: what surely was not applied is tried again for so long. */
 const patience = seconds(2);
 
-async function attempt<Row>(text: string, values: unknown[]): Promise<Row[]> {
-  const knex = database();
+async function attempt<Row>(text: string, values: unknown[], knex: Knex = database()): Promise<Row[]> {
   for (const listener of listeners) listener(text);
   const connection = (await knex.client.acquireConnection()) as pg.ClientBase;
   try {

@@ -1,5 +1,6 @@
 // One HTTP exchange: reading bodies within bounds, answering JSON, HTML, a redirect or nothing.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { bodyArrival } from '#limits.ts';
 import { invalid, tooLarge, unsupportedMediaType } from './problem.ts';
 
 export interface Exchange {
@@ -41,15 +42,20 @@ export const answerHtml = (exchange: Exchange, status: number, html: string, hea
 export const redirect = (exchange: Exchange, location: string, headers: Headers = {}): void =>
   answer(exchange, 303, undefined, { location, ...headers });
 
-/** The whole body, or 413 as soon as it is known to be too large. */
+/** The whole body, or 413 as soon as it is known to be too large. Who takes too long to send it is cut off. */
 export async function readBody({ req }: Exchange, limit: number): Promise<Buffer> {
   if (Number(req.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of req as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > limit) throw tooLarge(limit);
-    chunks.push(chunk);
+  const late = setTimeout(() => req.destroy(invalid('The body did not arrive in time.')), bodyArrival);
+  try {
+    for await (const chunk of req as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > limit) throw tooLarge(limit);
+      chunks.push(chunk);
+    }
+  } finally {
+    clearTimeout(late);
   }
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
 }

@@ -1,6 +1,6 @@
 // One prefix per noun, as types: a project's id can't be passed where an organization's is wanted.
 // The rest of an id is a UUIDv7 in hex: it sorts by the time it was made and can't be guessed.
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { now } from './clock.ts';
 
 export const prefixes = {
@@ -29,6 +29,7 @@ export const prefixes = {
   environment: 'env',
   artifact: 'art',
   content: 'cnt',
+  lease: 'lse',
 } as const;
 
 export type Noun = keyof typeof prefixes;
@@ -38,3 +39,10 @@ export type Id<N extends Noun> = `${(typeof prefixes)[N]}_${string}`;
 export function newId<N extends Noun>(noun: N): Id<N> {
   return `${prefixes[noun]}_${now().toString(16).padStart(12, '0')}${randomBytes(10).toString('hex')}`;
 }
+
+/** When a fresh id was made, in epoch milliseconds; a derived one does not tell. */
+export const madeAt = (id: string): number => Number.parseInt(id.slice(id.indexOf('_') + 1).slice(0, 12), 16);
+
+/** The id of what others have named within `scope`: the same names give the same id, so that saying it again makes nothing new. */
+export const derivedId = <N extends Noun>(noun: N, scope: string, name: string): Id<N> =>
+  `${prefixes[noun]}_${createHash('sha256').update(`${scope}\n${name}`).digest('hex').slice(0, 32)}`;

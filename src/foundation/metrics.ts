@@ -1,6 +1,7 @@
 // What Prometheus reads: requests, the process, the database pool. Labels come from bounded sets: a route's template,
 // never a path, or one scanner would fill the memory with series.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { countJobs } from './background.ts';
 import { database } from './database.ts';
 import type { Exchange } from './http.ts';
 import { statusOf } from './log.ts';
@@ -43,6 +44,29 @@ new Gauge({
     this.set({ state: 'used' }, pool.numUsed());
     this.set({ state: 'free' }, pool.numFree());
     this.set({ state: 'waiting' }, pool.numPendingAcquires());
+  },
+});
+
+/** How many are reading just now. */
+export const openSubscriptions = new Gauge({
+  name: 'graphql_subscriptions_open',
+  help: 'Subscriptions whose events are being sent.',
+  registers,
+});
+
+new Gauge({
+  name: 'background_jobs',
+  help: 'Jobs of the background that are still to be done, and that were given up.',
+  labelNames: ['queue', 'state'],
+  registers,
+  async collect() {
+    this.reset();
+    // All else can be read while the database is away.
+    const counts = await countJobs().catch(() => []);
+    for (const { queue, waiting, failed } of counts) {
+      this.set({ queue, state: 'waiting' }, waiting);
+      this.set({ queue, state: 'failed' }, failed);
+    }
   },
 });
 

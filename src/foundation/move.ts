@@ -80,19 +80,19 @@ async function refuseUnlessEmpty(to: pg.Client): Promise<void> {
   }
 }
 
-/** Tables of the schema, the roots of partitioned ones, without knex's own bookkeeping. */
+/** Tables of the schema, the roots of partitioned ones, and the jobs that wait; without the bookkeeping of knex and pg-boss. */
 async function listTables(client: pg.Client): Promise<Table[]> {
   const { rows } = await client.query(`
-    select format('%I', c.relname) as name,
+    select c.oid::regclass::text as name,
       (select string_agg(format('%I', a.attname), ', ' order by a.attnum) from pg_attribute a
         where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as columns,
-      array(select format('%I', f.relname) from pg_constraint k join pg_class f on f.oid = k.confrelid
+      array(select k.confrelid::regclass::text from pg_constraint k
         where k.conrelid = c.oid and k.contype = 'f' and k.confrelid <> c.oid) as needs,
       array(select format('%I', t.tgname) from pg_trigger t
         where t.tgrelid = c.oid and not t.tgisinternal and t.tgenabled = 'O') as triggers
     from pg_class c
     where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
-      and c.relname not in ('knex_migrations', 'knex_migrations_lock')
+      and c.relname not in ('knex_migrations', 'knex_migrations_lock') or c.oid = to_regclass('background.job')
     order by c.relname`);
   return rows;
 }

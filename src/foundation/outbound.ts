@@ -1,5 +1,5 @@
-// Fetching what a stranger names, safely: names are resolved here, every address is checked, and the connection goes to the
-// checked one, so that a second answer of the name server changes nothing. No redirect, no proxy, bounded size and time.
+// Asking foreign addresses, a stranger's too, safely: names are resolved here, every address is checked, and the connection goes
+// to the checked one, so that a second answer of the name server changes nothing. No redirect, no proxy, bounded size and time.
 // Special-purpose addresses: IANA registries (RFC 6890); no request forgery through us (RFC 9700; CIMD draft, security).
 import { lookup as systemLookup } from 'node:dns/promises';
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
@@ -62,6 +62,28 @@ export class OutboundFault extends Error {
   override name = 'OutboundFault';
 }
 
+export class AnswerTooLarge extends OutboundFault {
+  override name = 'AnswerTooLarge';
+}
+
+export interface Question {
+  maxBytes: number;
+  /** Ends the asking, however far it has come. */
+  signal: AbortSignal;
+  /** GET when absent. */
+  method?: 'GET' | 'POST' | 'PATCH';
+  /** In lower case. */
+  headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  json?: unknown;
+}
+
+export interface Answered {
+  status: number;
+  headers: IncomingHttpHeaders;
+  bytes: Buffer;
+}
+
 export interface Fetched {
   status: number;
   headers: IncomingHttpHeaders;
@@ -75,15 +97,23 @@ export interface FetchBounds {
   accept?: string;
 }
 
-/** GET. Any status is an answer, a redirect too. @throws OutboundFault when the address may not be asked or gives no answer. */
+/** GET. @throws OutboundFault as `ask` */
 export async function fetchJson(address: string, { maxBytes, timeoutMs, accept }: FetchBounds): Promise<Fetched> {
   const signal = AbortSignal.timeout(timeoutMs);
+  const answered = await ask(address, { maxBytes, signal, headers: { accept: accept ?? 'application/json' } });
+  return { status: answered.status, headers: answered.headers, body: jsonOf(answered) };
+}
+
+/** Any status is an answer, a redirect too. @throws OutboundFault when the address may not be asked or gives no answer. */
+export async function ask(address: string, question: Question): Promise<Answered> {
+  const { signal, maxBytes } = question;
   try {
+    signal.throwIfAborted();
     const url = new URL(address);
     const pinned = await within(signal, addressesOf(url));
-    const response = await send(url, pinned, signal, accept ?? 'application/json');
+    const response = await send(url, pinned, question);
     const bytes = await readUpTo(maxBytes, response);
-    return { status: response.statusCode!, headers: response.headers, body: jsonOf(response, bytes) };
+    return { status: response.statusCode!, headers: response.headers, bytes };
   } catch (error) {
     if (error instanceof OutboundFault) throw error;
     throw new OutboundFault(`${address.slice(0, 200)}: ${(error as Error).message}`, { cause: error });
@@ -115,16 +145,21 @@ function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   });
 }
 
-function send(url: URL, pinned: Resolved[], signal: AbortSignal, accept: string): Promise<IncomingMessage> {
+function send(url: URL, pinned: Resolved[], { signal, method, json, ...asked }: Question): Promise<IncomingMessage> {
   const lookup = ((_host, { all }, done) =>
     all ? done(null, pinned) : done(null, pinned[0]!.address, pinned[0]!.family)) as LookupFunction;
-  const headers = { accept, 'accept-encoding': 'identity', 'user-agent': 'agent-engineering-platform' };
+  const headers = {
+    'accept-encoding': 'identity',
+    'user-agent': 'agent-engineering-platform',
+    ...(json !== undefined && { 'content-type': 'application/json' }),
+    ...asked.headers,
+  };
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((done, fail) => {
     // Without an agent no earlier connection, made to another address, is taken again.
-    request(url, { agent: false, lookup, headers, signal, ...(bound.ca && { ca: bound.ca }) }, done)
+    request(url, { agent: false, method, lookup, headers, signal, ...(bound.ca && { ca: bound.ca }) }, done)
       .on('error', fail)
-      .end();
+      .end(json === undefined ? undefined : JSON.stringify(json));
   });
 }
 
@@ -134,7 +169,7 @@ async function readUpTo(limit: number, response: IncomingMessage): Promise<Buffe
   // Leaving the loop early closes the connection.
   for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > limit) throw new OutboundFault(`the answer is larger than ${limit} bytes`);
+    if (size > limit) throw new AnswerTooLarge(`the answer is larger than ${limit} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -142,7 +177,8 @@ async function readUpTo(limit: number, response: IncomingMessage): Promise<Buffe
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function jsonOf({ headers }: IncomingMessage, bytes: Buffer): unknown {
+/** Undefined when it is not JSON. */
+export function jsonOf({ headers, bytes }: Pick<Answered, 'headers' | 'bytes'>): unknown {
   const type = (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
   if (type !== 'application/json' && !/^application\/[\w.-]+\+json$/.test(type)) return undefined;
   try {

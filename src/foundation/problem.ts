@@ -45,6 +45,8 @@ export const agentNotClaimed = maker(403, 'auth', 'Agent not claimed', 'agent_no
 export const methodNotAllowed = (allow: string) =>
   maker(405, 'validation', 'Method not allowed', 'method_not_allowed')(`Allowed here: ${allow}.`, { allow });
 export const conflict = maker(409, 'validation', 'Conflict', 'conflict');
+/** 409: the runtime has lost what it reports on; somebody else may have it by now. */
+export const leaseLost = maker(409, 'validation', 'Lease lost', 'lease_lost');
 export const tooLarge = (limit: number) =>
   maker(
     413,
@@ -57,6 +59,16 @@ export const tooLarge = (limit: number) =>
 export const unsupportedMediaType = maker(415, 'validation', 'Unsupported media type', 'unsupported_media_type');
 export const unprocessable = maker(422, 'validation', 'Unprocessable request', 'idempotency_key_reused');
 export const badGateway = maker(502, 'infrastructure', 'Upstream failed', 'upstream_failed', true);
+/** 503 with `Retry-After`: a service that we need wants us to wait. */
+export const upstreamBusy = (description: string, retryAfterSeconds: number) =>
+  maker(
+    503,
+    'rate_limit',
+    'Upstream is busy',
+    'upstream_busy',
+    true,
+  )(description, { 'retry-after': String(retryAfterSeconds) });
+export const gatewayTimeout = maker(504, 'timeout', 'Upstream timed out', 'upstream_timeout', true);
 
 /** 403 for a token that lacks scopes: each is named as `missing-scope:<scope>` (specification, Errors). */
 export const missingScopes = (scopes: readonly string[]) =>

@@ -1,9 +1,6 @@
-// Where contents that are too large for the database are kept: bytes under a key, written once, read whole or in part. A
-// folder by default; another kind of store is another `Storage`. Process-wide like the clock: bound once at start.
-import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
-import path from 'node:path';
+// Where contents that are too large for the database are kept: bytes under a key, written once, read whole or in part. In a
+// folder (storage-folder.ts) or in a bucket (storage-s3.ts). Process-wide like the clock: bound once at start.
 import type { Readable } from 'node:stream';
-import { tooLarge } from './problem.ts';
 
 /** Bytes of a content by their numbers, both included. */
 export interface ByteRange {
@@ -13,13 +10,14 @@ export interface ByteRange {
 
 export interface Storage {
   /**
-   * Keeps all of a content and gives its size, or, when its source breaks off, keeps nothing and throws what broke.
+   * Keeps all of a content and gives its size, or, when its source breaks off, keeps nothing and throws what broke. Two that
+   * write under one key at once do not mix: what is kept is all of one of them.
    * @throws 413 as soon as it is longer than `maxBytes`
    */
   write(key: string, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number>;
   /** The bytes, as they are read; null when there is no such content. */
   read(key: string, range?: ByteRange): Promise<Readable | null>;
-  /** Also what an interrupted `write` left behind. What is not there needs no removing. */
+  /** Also what interrupted `write`s left behind. What is not there needs no removing. */
   remove(key: string): Promise<void>;
 }
 
@@ -34,53 +32,7 @@ export function storage(): Storage {
   return bound;
 }
 
-/** Contents as files below `folder`, which is made when the first of them comes. */
-export function folderStorage(folder: string): Storage {
-  /** Keys are ids of ours; anything else could name a place outside of the folder. The last letters vary most. */
-  function fileOf(key: string): string {
-    if (!/^[\w-]{3,200}$/.test(key)) throw new Error(`${JSON.stringify(key)} is no key of a content`);
-    return path.join(folder, key.slice(-2), key);
-  }
-  const partial = (file: string): string => `${file}.partial`;
-
-  return {
-    async write(key, content, maxBytes) {
-      const file = fileOf(key);
-      await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-      const handle = await open(partial(file), 'w', 0o600);
-      try {
-        const size = await fill(handle, content, maxBytes);
-        await handle.close();
-        await rename(partial(file), file);
-        return size;
-      } catch (error) {
-        await handle.close();
-        await rm(partial(file), { force: true });
-        throw error;
-      }
-    },
-    async read(key, range) {
-      const handle = await open(fileOf(key)).catch((error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT') return null;
-        throw error;
-      });
-      return handle?.createReadStream(range && { start: range.first, end: range.last }) ?? null;
-    },
-    async remove(key) {
-      const file = fileOf(key);
-      await Promise.all([rm(file, { force: true }), rm(partial(file), { force: true })]);
-    },
-  };
-}
-
-/** The bytes reach the disk before the file gets its name. */
-async function fill(handle: FileHandle, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number> {
-  let size = 0;
-  for await (const chunk of content) {
-    size += chunk.length;
-    if (size > maxBytes) throw tooLarge(maxBytes);
-    await handle.writeFile(chunk);
-  }
-  await handle.sync();
-  return size;
+/** Keys are ids of ours; anything else could name a place outside of the storage. */
+export function checkKey(key: string): void {
+  if (!/^[\w-]{3,200}$/.test(key)) throw new Error(`${JSON.stringify(key)} is no key of a content`);
 }

@@ -7,12 +7,25 @@ export interface Context {
   requestId: string;
   /** Keyed by the relation that made it. A plain member, because yoga copies contexts with Object.assign. */
   loaders: Map<unknown, DataLoader<string, unknown>>;
+  /** For a subscription, where the surface has them. */
+  follow: Follow;
 }
 
-export const createContext = (caller: Caller, requestId: string): Context => ({
+/**
+ * Goes on at once, and then whenever one of these records has changed; each time with a way to ask who the caller is by then,
+ * before anything is read. Throws the problem when the caller may not go on; ends when the reader has been here for long enough.
+ */
+export type Follow = (...ids: readonly string[]) => AsyncIterable<() => Promise<Caller>>;
+
+const nowhere: Follow = () => {
+  throw new Error('this surface has no subscriptions');
+};
+
+export const createContext = (caller: Caller, requestId: string, follow: Follow = nowhere): Context => ({
   caller,
   requestId,
   loaders: new Map(),
+  follow,
 });
 
 type Batch<V> = (keys: readonly string[], caller: Caller) => Promise<V[]>;

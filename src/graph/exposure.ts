@@ -51,7 +51,7 @@ declare global {
     interface QueryFieldOptions<Types, Type, Nullable, Args, ResolveReturnShape> extends RootWords {}
     interface MutationFieldOptions<Types, Type, Nullable, Args, ResolveReturnShape> extends RootWords {}
     interface SubscriptionFieldOptions<Types, Type, Nullable, Args, ResolveShape, ResolveReturnShape>
-      extends RootWords {}
+      extends Pick<RootWords, 'scope'> {}
     interface ObjectFieldOptions<Types, ParentShape, Type, Nullable, Args, ResolveReturnShape> extends ObjectWords {}
     // biome-ignore-end lint/correctness/noUnusedVariables: see above
   }
@@ -82,7 +82,7 @@ class ExposurePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   ): GraphQLFieldResolver<unknown, Types['Context'], object> {
     const words = field.pothosOptions as unknown as Partial<RootWords> & ObjectWords;
     const rule = roots.has(field.kind) ? words.scope : words.link;
-    // A subscription is admitted when it is opened; its events then need no second gate.
+    // A subscription is admitted when it is opened, and again by its surface whenever that looks up the caller.
     if (!rule || rule === 'open' || field.kind === 'Subscription') return resolver;
     return (parent, args, context, info) => {
       admit((context as Context).caller, rule);

@@ -9,7 +9,7 @@ import { boundedText } from './validation.ts';
 interface JsonSchema {
   $ref?: string;
   $defs?: Record<string, JsonSchema>;
-  type?: string;
+  type?: string | string[];
   properties?: Record<string, JsonSchema>;
   required?: string[];
   items?: JsonSchema;
@@ -62,7 +62,7 @@ function typeOf(name: string, json: JsonSchema): unknown {
   if (json.$ref) return json.$ref.split('/').at(-1);
   if (json.type === 'array') return [typeOf(name, json.items ?? {})];
   if (json.type === 'object' && json.properties) return inputType(name, json);
-  return scalars[json.type ?? ''] ?? 'Json';
+  return scalars[[json.type].flat().find((type) => type !== 'null') ?? ''] ?? 'Json';
 }
 
 /** A path parameter: at least one character (specification, Errors). */

@@ -38,6 +38,8 @@ builder.addScalarType(
     accepts: isEpoch,
   }),
 );
+/** The same in a request record: its name leads to the scalar. */
+export const epochMs = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).meta({ id: 'EpochMs' });
 builder.addScalarType(
   'EpochSec',
   scalar({

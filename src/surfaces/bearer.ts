@@ -4,12 +4,13 @@ import type { Caller } from '#access/principal.ts';
 import { callerOfAgentToken } from '#domain/agent-identities/caller.ts';
 import { callerOfOAuthToken } from '#domain/oauth/access-tokens.ts';
 import { type Resource, resourceMetadataUrl } from '#domain/oauth/resources.ts';
+import { callerStillBehind } from '#domain/people/session.ts';
 import { callerOfToken } from '#domain/tokens/operations.ts';
 import { callerOfServiceToken } from '#domain/tokens/service-tokens.ts';
 import type { Exchange } from '#foundation/http.ts';
 import { unauthenticated } from '#foundation/problem.ts';
 import type { Throttle } from '#foundation/throttle.ts';
-import { callerOfCookie } from './cookie.ts';
+import { callerOfCookie, sessionSecret } from './cookie.ts';
 
 type LookUp = (secret: string, resource: Resource) => Promise<Caller | null>;
 
@@ -21,13 +22,17 @@ const kinds: Record<string, LookUp> = {
   oat_: callerOfOAuthToken,
 };
 
+async function callerOf(header: string, resource: Resource): Promise<Caller | null> {
+  const secret = /^Bearer +([\w.~+/-]+=*)$/i.exec(header)?.[1];
+  return (secret && (await kinds[secret.slice(0, 4)]?.(secret, resource))) || null;
+}
+
 /** The caller of a request to this resource; 401 with a challenge when there is none. Only the API knows the console's cookie. */
 export function createAuthenticate(failures: Throttle, resource: Resource) {
   const withoutHeader = resource === 'api' ? callerOfCookie : () => null;
   const look = async (header: string, { address }: Exchange): Promise<Caller | null> => {
     await failures.check(address);
-    const secret = /^Bearer +([\w.~+/-]+=*)$/i.exec(header)?.[1];
-    const caller = (secret && (await kinds[secret.slice(0, 4)]?.(secret, resource))) || null;
+    const caller = await callerOf(header, resource);
     if (!caller) await failures.take(address);
     return caller;
   };
@@ -38,6 +43,19 @@ export function createAuthenticate(failures: Throttle, resource: Resource) {
     exchange.credentialId = caller.credentialId;
     return caller;
   };
+}
+
+/**
+ * The caller of a request to the API that is still being answered, as it is now: looked up again, without counting a failure
+ * or renewing a session. @throws 401 when its credential is not good any more
+ */
+export async function callerStill(exchange: Exchange, { orgId }: Caller): Promise<Caller> {
+  const header = exchange.req.headers.authorization;
+  const secret = sessionSecret(exchange);
+  const session = () => (secret === null ? null : callerStillBehind(secret, orgId));
+  const caller = header === undefined ? await session() : await callerOf(header, 'api');
+  if (!caller) throw challenge('api', header !== undefined);
+  return caller;
 }
 
 /** `error` only when a token was presented (RFC 6750 §3). */

@@ -8,7 +8,8 @@ import { storeContent, sweepArtifacts } from '#domain/artifacts/content.ts';
 import { Artifact } from '#domain/artifacts/model.ts';
 import { days, hours, minutes } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
-import { folderStorage, openStorage } from '#foundation/storage.ts';
+import { openStorage } from '#foundation/storage.ts';
+import { folderStorage } from '#foundation/storage-folder.ts';
 import { leaveArtifact, type Place, startSandbox } from '../runtime-records.ts';
 import { openWorld, present, type World } from '../world.ts';
 

@@ -66,6 +66,7 @@ describe('inviting', () => {
       expiresAtSec: Math.floor((present() + days(7)) / 1_000),
       createdAt: present(),
     });
+    await world.delivered();
     expect(developmentMailbox()![0]).toEqual({
       to: email,
       subject: 'You are invited to Alice Works',
@@ -84,14 +85,19 @@ If you don't know Alice Works, ignore this mail: nothing happens then.
     openMail({ smtpUrl: 'smtp://127.0.0.1:1', from: 'platform@example.com', log: () => {} });
     const email = address();
     const { status } = await invite(email);
+    await world.delivered();
     openMail({ from: 'platform@example.com', log: () => {} });
     expect(status).toBe('pending');
     expect(await pendingInvitesFor(email)).toHaveLength(1);
+    await world.knex.raw('update background.job set start_after = now()');
+    await world.delivered();
+    expect(developmentMailbox()!.map(({ to }) => to)).toEqual([email]);
   });
 
   it('409 · an open invite is not written twice, whatever the case of the address', async () => {
     const email = address();
     await invite(email);
+    await world.delivered();
     const mails = developmentMailbox()!.length;
     const again = await world.rest('POST', '/invites', {
       token: await owner(),
@@ -105,6 +111,7 @@ If you don't know Alice Works, ignore this mail: nothing happens then.
       retryable: false,
       code: 'conflict',
     });
+    await world.delivered();
     expect(developmentMailbox()).toHaveLength(mails);
   });
 

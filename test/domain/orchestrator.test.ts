@@ -222,6 +222,24 @@ describe('the daily cost cap', () => {
     expect((await mayStart(organization)).ok).toBe(false);
   });
 
+  it('tells what today has cost hour by hour, without the hours that cost nothing', async () => {
+    const { token, place } = await found();
+    const midnight = dayOf(present());
+    await spend(place, 9, { at: midnight - 1 });
+    await spend(place, 1, { at: midnight });
+    await spend(place, 0.5, { at: midnight + hours(1) - 1 });
+    await spend(place, 0.000001, { at: midnight + hours(7) });
+    await spend((await found()).place, 40);
+    const { body } = await world.graphql('{ orchestrator { dailySpendUsd spendByHour { t usd } } }', { token });
+    expect(body.data.orchestrator).toEqual({
+      dailySpendUsd: 1.500001,
+      spendByHour: [
+        { t: midnight, usd: 1.5 },
+        { t: midnight + hours(7), usd: 0.000001 },
+      ],
+    });
+  });
+
   it('keeps what was spent when the project is gone', async () => {
     const { token, place, read } = await found();
     await spend(place, 3);

@@ -42,7 +42,10 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const latestMail = (to: string) => developmentMailbox()!.find((mail) => mail.to === to)!;
+const latestMail = async (to: string) => {
+  await world.delivered();
+  return developmentMailbox()!.find((mail) => mail.to === to)!;
+};
 const codeIn = (text: string): string => /\b\d{6}\b/.exec(text)![0];
 
 /** Somebody with an organization of their own, in the console. */
@@ -75,7 +78,7 @@ let count = 0;
 const someone = () => `person${++count}@example.com`;
 const codeFor = async (address: string) => {
   await sendSignInCode(address);
-  return codeIn(latestMail(address.toLowerCase()).text);
+  return codeIn((await latestMail(address.toLowerCase())).text);
 };
 /** A code of six digits that is not this one. */
 const other = (code: string, n = 1) => String((Number(code) + n) % 1_000_000).padStart(6, '0');
@@ -131,7 +134,7 @@ describe('a mailed code', () => {
   it('signs the owner of the address in, once; the first time makes the account', async () => {
     const address = someone();
     const code = await codeFor(address);
-    expect(latestMail(address).subject).toBe('Your sign-in code');
+    expect((await latestMail(address)).subject).toBe('Your sign-in code');
     const person = await useSignInCode(address.toUpperCase(), code);
     expect(person.email).toBe(address);
     const problem = await problemOf(useSignInCode(address, code));

@@ -57,6 +57,19 @@ it('this week and the next two are there, with what came before them; doing it a
   expect(await metricsOf([sandbox.id], 1_000)).toEqual(before);
 });
 
+it('a point of a long curve is the mean of the last samples before it, and of a short one the mean of all', async () => {
+  const samples = Array.from({ length: 1_000 }, (_, n) => n);
+  await measure(sandbox, present(), seconds(10), samples);
+  const { perPoint } = sandboxMetrics;
+  const points = await metricsOf([sandbox.id, 'sbx_unknown'], 5);
+  expect(points.map(({ t, cpuPct }) => ({ t, cpuPct }))).toEqual(
+    [199, 399, 599, 799, 999].map((last) => ({ t: present() + last * seconds(10), cpuPct: last - (perPoint - 1) / 2 })),
+  );
+  const exact = await metricsOf([sandbox.id], 1_000 / perPoint);
+  expect(exact.map(({ cpuPct }) => cpuPct)).toEqual(exact.map((_, n) => n * perPoint + (perPoint - 1) / 2));
+  expect(await metricsOf([sandbox.id], 1_000)).toHaveLength(1_000);
+});
+
 it('processes that do it at once make each partition once', async () => {
   await measure(sandbox, present(), seconds(1), Array(50).fill(1));
   await Promise.all(Array.from({ length: 5 }, keepMetricPartitions));

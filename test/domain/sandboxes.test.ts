@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { desiredOf, type Sandbox } from '#domain/sandboxes/model.ts';
 import { hours, minutes, seconds } from '#foundation/clock.ts';
 import { watchStatements } from '#foundation/database.ts';
+import { newId } from '#foundation/ids.ts';
 import { shown } from '#limits.ts';
 import { measure, type Place, showFragments, startSandbox, startSession, writeLog } from '../runtime-records.ts';
 import { openWorld, present, type World } from '../world.ts';
@@ -51,9 +52,12 @@ describe('GET /sandboxes', () => {
   it('200 · newest first, with every field', async () => {
     const older = await startSandbox(shop);
     world.clock.turn(1);
+    const runId = newId('run');
+    const times = { scheduledFor: present(), createdAt: present(), updatedAt: present() };
+    await world.knex('runs').insert({ id: runId, ...shop, kind: 'manual', status: 'completed', ...times });
     const more = {
       issueId: 'WEB-12',
-      runId: 'run_1',
+      runId,
       harnessVersion: '2.0.1',
       timeoutAt: present() + hours(1),
       lastCpuPct: 12.5,

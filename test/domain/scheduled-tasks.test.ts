@@ -405,7 +405,7 @@ describe('POST /scheduled-tasks/{id}/run', () => {
   it('200, and then failed · a tracker that nobody has connected', async () => {
     const { id } = await task({ projectId: await project('Linear', { tracker: 'linear' }) });
     expect((await runNow(id)).body).toMatchObject({ ok: true, issueId: null, status: 'failed' });
-    expect((await runs(id))[0].lastError).toContain('linear');
+    expect((await runs(id))[0].lastError).toContain('Linear');
   });
 
   it('404 · for a stranger', async () => {
@@ -458,7 +458,10 @@ describe('DELETE /scheduled-tasks/{id}', () => {
   it('200 once, 404 after · what has not begun is canceled, what runs goes on, and both stay in the books', async () => {
     const { id } = await task();
     const [running, waiting] = [(await runNow(id)).body, (await runNow(id)).body];
-    await world.knex('runs').where({ id: running.runId }).update({ status: 'running' });
+    await world
+      .knex('runs')
+      .where({ id: running.runId })
+      .update({ status: 'running', leaseId: 'lse_1', leaseUntil: present() });
     const first = await world.rest('DELETE', `/scheduled-tasks/${id}`, { token: alice });
     expect([first.status, first.body]).toEqual([200, { ok: true, id }]);
     expect((await world.rest('DELETE', `/scheduled-tasks/${id}`, { token: alice })).status).toBe(404);

@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { fetchJson, OutboundFault, openOutbound } from '#foundation/outbound.ts';
+import { AnswerTooLarge, ask, fetchJson, OutboundFault, openOutbound } from '#foundation/outbound.ts';
 import { makeCertificate } from '../certificate.ts';
 
 const certificate = makeCertificate(['client.example', 'localhost']);
@@ -89,6 +89,36 @@ describe('what is answered', () => {
       host: `127.0.0.1:${portOf(plain)}`,
       connection: expect.any(String),
     });
+  });
+});
+
+describe('a question with a body', () => {
+  it('is sent as JSON with its method and headers, and any answer is given byte for byte', async () => {
+    open();
+    let seen: unknown;
+    listener = async (req, res) => {
+      const { authorization, 'content-type': type, 'content-length': length } = req.headers;
+      let text = '';
+      for await (const chunk of req) text += chunk;
+      seen = [req.method, authorization, type, length, text];
+      res.writeHead(422, { 'content-type': 'text/plain' }).end('Nö');
+    };
+    const signal = AbortSignal.timeout(2_000);
+    const headers = { authorization: 'Bearer x' };
+    const question = { maxBytes: 3, signal, method: 'PATCH', headers, json: { a: 'ü' } } as const;
+    const { status, bytes } = await ask(`http://127.0.0.1:${portOf(plain)}/`, question);
+    expect([status, bytes.toString()]).toEqual([422, 'Nö']);
+    expect(seen).toEqual(['PATCH', 'Bearer x', 'application/json', '10', '{"a":"ü"}']);
+    await expect(ask(`http://127.0.0.1:${portOf(plain)}/`, { ...question, maxBytes: 2 })).rejects.toThrow(
+      AnswerTooLarge,
+    );
+  });
+
+  it('is not asked any more when its time is over', async () => {
+    open();
+    const question = { maxBytes: 3, signal: AbortSignal.abort() };
+    await expect(ask(`http://127.0.0.1:${portOf(plain)}/`, question)).rejects.toThrow(OutboundFault);
+    expect(asked).toEqual([]);
   });
 });
 

@@ -1,28 +1,43 @@
 // The operator's commands, as processes beside a running server; what each takes, prints and refuses.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scopesOfRole } from '#access/scopes.ts';
+import { dayOf } from '#domain/orchestrator/cost-cap.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import { callerOfServiceToken } from '#domain/tokens/service-tokens.ts';
 import { days } from '#foundation/clock.ts';
 import { unseal } from '#foundation/secrets.ts';
+import { openStorage } from '#foundation/storage.ts';
+import { folderStorage } from '#foundation/storage-folder.ts';
+import { dailyCostCapUsd, sandboxMetrics } from '#limits.ts';
 import { readOptions, usage } from '#surfaces/operator/command.ts';
 import { commands } from '#surfaces/operator/commands.ts';
+import { missionName } from '#surfaces/operator/demo-mission.ts';
 import { admin, databaseUrl } from '../command-line.ts';
 import { openWorld, present, type World } from '../world.ts';
 
 let world: World;
 let acme: Organization;
+const contents = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
 
 beforeAll(async () => {
   world = await openWorld();
+  openStorage(folderStorage(contents));
   acme = await world.found(await world.person('Alice'), 'Acme');
 });
-afterAll(() => world.close());
+afterAll(async () => {
+  await world.close();
+  rmSync(contents, { recursive: true });
+});
 
 const settings = () => ({
   DATABASE_URL: databaseUrl(world.connection),
   SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
   PUBLIC_URL: world.url,
+  STORAGE_URL: pathToFileURL(contents).href,
 });
 
 /** What a command that succeeds prints. */
@@ -76,12 +91,12 @@ describe('The commands, as processes beside the running server', () => {
   });
 
   it('Seed the demo, also twice at once', async () => {
-    const [one, two] = await Promise.all([
-      said('demo:seed', '--projects', '30'),
-      said('demo:seed', '--projects', '30'),
-    ]);
+    const sizes = ['--projects', '30', '--runs', '2000', '--sandboxes', '300', '--artifacts', '150'];
+    const [one, two] = await Promise.all([said('demo:seed', ...sizes), said('demo:seed', ...sizes)]);
     expect(one.organization).toEqual(two.organization);
-    expect(one.projects.created + two.projects.created).toBe(30);
+    for (const [kind, total] of Object.entries({ projects: 30, runs: 2_000, sandboxes: 300, artifacts: 150 })) {
+      expect([kind, one[kind].created + two[kind].created]).toEqual([kind, total]);
+    }
     const integrations = await world.knex('integrations').where({ orgId: one.organization.id });
     expect(integrations.map(({ vendorKind }) => vendorKind).sort()).toEqual(['llm', 'scm', 'tracker']);
   });
@@ -111,8 +126,14 @@ describe('The commands, as processes beside the running server', () => {
       createdAt: expect.any(Number),
       updatedAt: expect.any(Number),
     });
-    const row = await world.knex('integrations').where({ id: integration.id }).first();
-    expect(unseal(`integration:${integration.id}`, row.sealedCredentials)).toBe('lin_api_hunter2');
+    const credentials = async () => {
+      const row = await world.knex('integrations').where({ id: integration.id }).first();
+      return unseal(`integration:${integration.id}`, row.sealedCredentials);
+    };
+    expect(await credentials()).toBe('lin_api_hunter2');
+    const others = await admin(['integration:credentials', '--id', integration.id], settings(), 'lin_api_other\n');
+    expect(JSON.parse(others.stdout)).toMatchObject({ id: integration.id, displayName: 'Linear' });
+    expect(await credentials()).toBe('lin_api_other');
   });
 
   it('Exit with 1 and one clear message', async () => {
@@ -219,6 +240,9 @@ describe('What a command does', () => {
       organization: { id: organization.id, slug: 'demo' },
       owner: { id: owner.id, email: 'demo@example.com' },
       projects: { total: 40, created: 0 },
+      runs: { total: expect.any(Number), created: 0 },
+      sandboxes: { total: expect.any(Number), created: 0 },
+      artifacts: { total: expect.any(Number), created: 0 },
     });
     const { token } = await ask('token:create', '--email', owner.email, '--org', 'demo', '--scopes', 'projects:read');
     const { body } = await world.rest('GET', '/projects?limit=40', { token });
@@ -226,6 +250,105 @@ describe('What a command does', () => {
     const names = body.data.map(({ name }: { name: string }) => name);
     expect(names).toEqual(expect.arrayContaining(['Web shop', 'Mobile app', 'Project 40']));
     expect(body.data[0].missingConnectorKinds).toBeUndefined();
+  });
+
+  describe('demo:seed with missions', () => {
+    const sizes = (...[runs, sandboxes, artifacts]: number[]) =>
+      ['--projects', '40', '--runs', runs, '--sandboxes', sandboxes, '--artifacts', artifacts, '--metrics', 12].map(
+        String,
+      );
+    let orgId: string;
+    let token: string;
+    beforeAll(async () => {
+      const { organization, owner } = await ask('demo:seed', '--projects', '40');
+      orgId = organization.id;
+      await world.knex.raw('truncate artifacts, sandboxes, sandbox_metrics, mission_costs, runs cascade');
+      const scopes = 'missions:read,sandboxes:read,artifacts:read,scheduled-tasks:read';
+      token = (await ask('token:create', '--email', owner.email, '--org', 'demo', '--scopes', scopes)).token;
+    });
+    const get = async (route: string) => (await world.rest('GET', route, { token })).body;
+
+    it('adds only what is missing, also of what somebody has removed', async () => {
+      const first = await ask('demo:seed', ...sizes(1_500, 40, 60));
+      expect([first.runs, first.sandboxes, first.artifacts]).toEqual([
+        { total: 1_500, created: 1_500 },
+        { total: 40, created: 40 },
+        { total: 60, created: 60 },
+      ]);
+      await world.knex.raw('delete from runs where id in (select id from runs order by id limit 7)');
+      await world.knex.raw('delete from artifacts where id in (select id from artifacts order by id limit 3)');
+      world.clock.turn(days(1));
+      const again = await ask('demo:seed', ...sizes(2_000, 30, 60));
+      expect([again.runs, again.sandboxes, again.artifacts]).toEqual([
+        { total: 2_000, created: 507 },
+        { total: 40, created: 0 },
+        { total: 60, created: 3 },
+      ]);
+    });
+
+    it('makes runs that have ended, of which nothing waits and today’s cap is not reached', async () => {
+      const runs = await world.knex('runs').where({ orgId });
+      const share = (status: string) => runs.filter((run) => run.status === status).length / runs.length;
+      expect(share('completed')).toBeCloseTo(0.9, 1);
+      expect(['completed', 'failed', 'skipped', 'canceled'].reduce((sum, status) => sum + share(status), 0)).toBe(1);
+      expect(new Set(runs.map(({ projectId }) => projectId)).size).toBe(40);
+      for (const { status, createdAt, finishedAt, startedAt, reason, missionProgress } of runs) {
+        expect(createdAt).toBeGreaterThan(present() - days(92));
+        expect(reason !== null).toBe(status === 'skipped' || status === 'canceled');
+        expect(missionProgress === 100).toBe(status === 'completed');
+        if (status === 'skipped') expect([startedAt, finishedAt]).toEqual([null, null]);
+        else
+          expect([createdAt, startedAt, finishedAt, present()]).toEqual(
+            [createdAt, startedAt, finishedAt, present()].sort(),
+          );
+      }
+      const costs = await world.knex('mission_costs').where({ orgId });
+      const cost = (rows: { usd: number }[]) => rows.reduce((sum, { usd }) => sum + usd, 0);
+      const today = cost(costs.filter(({ at }) => at >= dayOf(present())));
+      expect(today).toBeLessThan(dailyCostCapUsd.default / 2);
+      expect(cost(costs)).toBeGreaterThan(cost(runs.map(({ missionCostUsd }) => ({ usd: missionCostUsd }))) - 1e-6);
+      // Beside the one that the demo's own runtime carries out.
+      const tasks = await world.knex('scheduled_tasks').where({ orgId }).whereNot({ name: missionName });
+      expect(tasks.map(({ enabled, nextRunAt }) => [enabled, nextRunAt])).toEqual(tasks.map(() => [false, null]));
+      const newest = Math.max(
+        ...runs.filter(({ scheduledTaskId }) => scheduledTaskId === tasks[0].id).map((run) => run.createdAt),
+      );
+      expect(tasks[0].lastRunAt).toBe(newest);
+    });
+
+    it('makes sandboxes with a session, fragments and the samples that would still be there', async () => {
+      const { data } = await get('/sandboxes');
+      expect(data).toHaveLength(40);
+      for (const { sandboxId, destroyedAt, lastCpuPct, createdAt } of data) {
+        const { metrics, sessions, liveFragments } = await get(`/sandboxes/${sandboxId}`);
+        expect([sessions.length, liveFragments.length]).toEqual([1, 5]);
+        const kept = createdAt > present() - sandboxMetrics.kept;
+        expect(metrics).toHaveLength(kept ? 12 : 0);
+        if (kept) expect(metrics.at(-1)).toMatchObject({ t: destroyedAt, cpuPct: expect.closeTo(lastCpuPct, 2) });
+      }
+    });
+
+    it('makes artifacts that can be downloaded and are what they say', async () => {
+      const { data } = await get('/artifacts?limit=60');
+      const kinds = new Map<string, Buffer>();
+      for (const { kind, url, sizeBytes } of data) {
+        const content = Buffer.from(await (await fetch(url)).arrayBuffer());
+        expect(content).toHaveLength(sizeBytes);
+        kinds.set(kind, content);
+      }
+      expect([...kinds.keys()].sort()).toEqual(['log', 'report', 'screenshot']);
+      expect(kinds.get('screenshot')!.subarray(1, 4).toString()).toBe('PNG');
+      expect(kinds.get('log')!.toString()).toContain('npm test');
+      expect(data.some(({ sandboxId }: { sandboxId: string | null }) => sandboxId !== null)).toBe(true);
+      expect(await world.knex('stored_contents').whereNull('sizeBytes')).toEqual([]);
+    });
+
+    it('needs a project for them', async () => {
+      await world.knex('organizations').where({ id: orgId }).update({ slug: 'demo-once' });
+      await expect(ask('demo:seed', '--projects', '0', '--runs', '1')).rejects.toThrow('--projects: the demo has none');
+      await world.knex('organizations').where({ slug: 'demo' }).delete();
+      await world.knex('organizations').where({ id: orgId }).update({ slug: 'demo' });
+    });
   });
 });
 
@@ -247,9 +370,11 @@ describe('The options of a command', () => {
       days: 1,
       project: 'prj_1',
     });
-    expect(read('demo:seed')).toEqual({ projects: 5 });
-    expect(read('demo:seed', '--projects', '0')).toEqual({ projects: 0 });
-    expect(read('demo:seed', '--projects', '1000000')).toEqual({ projects: 1_000_000 });
+    const usual = { projects: 5, runs: 0, sandboxes: 0, artifacts: 0, metrics: 30 };
+    expect(read('demo:seed')).toEqual(usual);
+    expect(read('demo:seed', '--projects', '0')).toEqual({ ...usual, projects: 0 });
+    const most = { projects: 1_000_000, runs: 1_000_000, sandboxes: 100_000, artifacts: 100_000, metrics: 10_000 };
+    expect(read('demo:seed', ...Object.entries(most).map(([name, n]) => `--${name}=${n}`))).toEqual(most);
     expect(read('migrate')).toEqual({});
   });
 
@@ -288,6 +413,10 @@ describe('The options of a command', () => {
     ['token:create', [...forToken, '--name', 'x'.repeat(101)], '--name: must be at most 100 characters'],
     ['demo:seed', ['--projects', '1000001'], '--projects: must be at most 1000000'],
     ['demo:seed', ['--projects', ''], '--projects: must be an integer'],
+    ['demo:seed', ['--runs', '1000001'], '--runs: must be at most 1000000'],
+    ['demo:seed', ['--sandboxes', '100001'], '--sandboxes: must be at most 100000'],
+    ['demo:seed', ['--artifacts', '100001'], '--artifacts: must be at most 100000'],
+    ['demo:seed', ['--metrics', 'ten'], '--metrics: must be an integer'],
     [
       'integration:create',
       ['--org', 'acme', '--vendor', 'jira', '--name', 'x'],

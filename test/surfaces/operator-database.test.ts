@@ -1,5 +1,5 @@
 // The operator's commands about the embedded database: without a service, beside one, and from one place to another.
-import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -58,6 +58,7 @@ it('Beside the service that owns the database commands work, a backup too; a mov
       folder: path.join(home, 'early'),
       milliseconds: expect.any(Number),
       secretKey: 'in the backup',
+      contents: 'in the backup',
     });
     expect(move).toBe('the service is running: stop it first, or what it writes meanwhile would stay behind');
   } finally {
@@ -69,16 +70,37 @@ it('A backup brings the rows, the service key and the contents of artifacts to a
   const backup = path.join(home, 'backup');
   await mkdir(path.join(here, 'artifacts', 'ab'), { recursive: true });
   await writeFile(path.join(here, 'artifacts', 'ab', 'shot'), 'a picture');
+  await mkdir(path.join(here, 'artifacts', 'unfinished'));
   await said(here, 'database:backup', '--to', backup);
   expect(await said(there, 'database:restore', '--from', backup)).toEqual({
     data: path.join(there, 'database', 'data'),
   });
   expect(await readFile(secretKeyFile(there))).toEqual(await readFile(secretKeyFile(here)));
   expect(await readFile(path.join(there, 'artifacts', 'ab', 'shot'), 'utf8')).toBe('a picture');
+  expect(await readdir(path.join(there, 'artifacts'))).toEqual(['ab']);
   const [ours, theirs] = await Promise.all(
     [here, there].map((place) => said(place, 'person:create', '--email', 'alice@example.com')),
   );
   expect(theirs).toEqual(ours);
+});
+
+it('Contents in a bucket stay there, and a backup says so; one that holds them as files is not put beside a bucket', async () => {
+  const settings = { DATA_DIR: here, STORAGE_URL: 's3://bucket' };
+  const [backup, restored] = await Promise.all([
+    admin(['database:backup', '--to', path.join(home, 'without')], settings),
+    admin(['database:restore', '--from', path.join(home, 'backup')], { ...settings, DATA_DIR: path.join(home, 'new') }),
+  ]);
+  expect(JSON.parse(backup.stdout)).toEqual({
+    folder: path.join(home, 'without'),
+    milliseconds: expect.any(Number),
+    secretKey: 'in the backup',
+    contents: 'not in the backup: they stay in the bucket of STORAGE_URL, keep its objects as long',
+  });
+  await expect(readdir(path.join(home, 'without', 'artifacts'))).rejects.toThrow('ENOENT');
+  expect([restored.code, restored.stderr.trimEnd()]).toEqual([
+    1,
+    'this backup holds contents of artifacts as files: unset STORAGE_URL, which names a bucket',
+  ]);
 });
 
 it('A backup is not put under another service key', async () => {

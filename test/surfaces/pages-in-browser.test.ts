@@ -1,102 +1,40 @@
 // The pages for people in a real browser: by keyboard, on a phone, light and dark. On every page that a test comes by nothing
 // may fail, nothing may be asked of another machine, and axe may find no serious fault (WCAG 2.2).
-// SCREENSHOTS=<folder> keeps a picture of each.
-import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import path from 'node:path';
-import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
 import { developmentMailbox } from '#foundation/mail.ts';
 import { launchBrowser } from '../browser.ts';
 import { authorizationRequest, claimGrantType } from '../oauth-world.ts';
+import { createVisits, type Visits } from '../visits.ts';
 import { openWorld, type Session, type World } from '../world.ts';
 
 const launched = await launchBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const pictures = process.env.SCREENSHOTS;
-if (pictures) mkdirSync(pictures, { recursive: true });
-
-const looks = [
-  { look: 'light', colorScheme: 'light', width: 1280, height: 800 },
-  // The same elements: another colour, another size.
-  { look: 'dark', colorScheme: 'dark', width: 1280, height: 800, runOnly: ['color-contrast'] },
-  {
-    look: 'phone',
-    colorScheme: 'light',
-    width: 360,
-    height: 740,
-    runOnly: ['target-size', 'scrollable-region-focusable'],
-  },
-] as const;
-
-const codeFor = (to: string): string =>
-  /\b\d{6}\b/.exec(developmentMailbox()!.find((mail) => mail.to === to)!.text)![0];
-
 describe.skipIf(typeof launched === 'string')('in a browser', () => {
   const browser = launched as Browser;
   let world: World;
-  const contexts: BrowserContext[] = [];
-  /** What went wrong on any page since the last test began. */
-  const faults: string[] = [];
+  let visits: Visits;
 
   beforeAll(async () => {
     world = await openWorld();
+    visits = createVisits(browser, world.url);
   });
   afterEach(async () => {
-    await Promise.all(contexts.splice(0).map((context) => context.close()));
-    expect(faults.splice(0)).toEqual([]);
+    await visits.leave();
+    expect(visits.takeFaults()).toEqual([]);
   });
   afterAll(async () => {
     await browser.close();
     await world.close();
   });
 
-  /** A browser window of its own; with a session, of somebody who is signed in. */
-  async function open(session?: Session, options: BrowserContextOptions = {}): Promise<Page> {
-    const context = await browser.newContext({ baseURL: world.url, reducedMotion: 'reduce', ...options });
-    context.setDefaultTimeout(15_000);
-    contexts.push(context);
-    if (session) await context.addCookies([{ name: 'session', value: session.secret, url: world.url }]);
-    context.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type())) faults.push(`${message.page()?.url()}: ${message.text()}`);
-    });
-    context.on('weberror', (error) => faults.push(String(error.error())));
-    context.on('requestfailed', (request) => faults.push(`${request.url()}: ${request.failure()?.errorText}`));
-    context.on('request', (request) => {
-      const { protocol, hostname } = new URL(request.url());
-      if (!/^(data|blob):$/.test(protocol) && hostname !== '127.0.0.1') faults.push(`asked ${request.url()}`);
-    });
-    return context.newPage();
-  }
-
-  /** The page as it is now, in each look: no serious fault, and nothing beside the screen. */
-  async function inspect(page: Page, name: string): Promise<void> {
-    const before = page.viewportSize();
-    await page.evaluate(axe);
-    for (const { look, colorScheme, width, height, ...asked } of looks) {
-      await page.setViewportSize({ width, height });
-      await page.emulateMedia({ colorScheme });
-      // The policy of the page lets axe load nothing, and there is nothing to load.
-      const found = await page.evaluate<{ id: string; impact: string; nodes: { target: string[] }[] }[]>(
-        `axe.run(document, ${JSON.stringify({ ...asked, preload: false, resultTypes: ['violations'] })}).then((result) => result.violations)`,
-      );
-      for (const { id, impact, nodes } of found) {
-        if (impact !== 'serious' && impact !== 'critical') continue;
-        faults.push(`${name}, ${look}: ${id} at ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
-      }
-      const isTooWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
-      if (isTooWide) faults.push(`${name}, ${look}: is wider than the screen`);
-      if (pictures) await page.screenshot({ path: path.join(pictures, `${name}-${look}.png`), fullPage: true });
-    }
-    await page.emulateMedia({ colorScheme: 'light' });
-    if (before) await page.setViewportSize(before);
-  }
+  const open = (session?: Session, options: BrowserContextOptions = {}) => visits.open(session, options);
+  const inspect = (page: Page, name: string) => visits.inspect(page, name);
 
   /** Comes to it by the Tab key alone, and it can be seen that the focus is there. */
   async function tabTo(page: Page, target: Locator): Promise<void> {
@@ -112,8 +50,13 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.keyboard.type(email);
     await page.keyboard.press('Enter');
     await page.getByLabel('Six-digit code').waitFor();
-    await page.keyboard.type(codeFor(email));
+    await page.keyboard.type(await codeFor(email));
     await page.keyboard.press('Enter');
+  }
+
+  async function codeFor(to: string): Promise<string> {
+    await world.delivered();
+    return /\b\d{6}\b/.exec(developmentMailbox()!.find((mail) => mail.to === to)!.text)![0];
   }
 
   let count = 0;
@@ -172,12 +115,13 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('alert').waitFor();
     await inspect(page, 'code');
+    await world.delivered();
     await page.goto('/development/mailbox');
     await inspect(page, 'mailbox');
     await page.goto('/sign-in/code');
     await inspect(page, 'problem');
     // The browser says so itself, of the wrong code and of the last page.
-    expect(faults.splice(0).map((fault) => /status of \d+/.exec(fault)?.[0])).toEqual([
+    expect(visits.takeFaults().map((fault) => /status of \d+/.exec(fault)?.[0])).toEqual([
       'status of 401',
       'status of 405',
     ]);
@@ -222,7 +166,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByLabel('Number of days').fill('45');
     await page.getByRole('button', { name: 'Create token' }).click();
     expect(await page.getByRole('alert').textContent()).toBe('scopes: choose at least one.');
-    expect(faults.splice(0)).toHaveLength(1);
+    expect(visits.takeFaults()).toHaveLength(1);
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('By hand');
     expect(await page.getByLabel('Number of days').inputValue()).toBe('45');
     await page.getByLabel('See agents and the catalog.').check();

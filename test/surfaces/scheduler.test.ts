@@ -31,7 +31,9 @@ beforeAll(async () => {
   projectId = (await world.rest('POST', '/projects', { token: alice, body })).body.id;
 });
 afterAll(() => world.close());
-beforeEach(() => world.knex.raw('truncate runs, issues, issue_counters, scheduled_tasks, automations'));
+beforeEach(() =>
+  world.knex.raw('truncate runs, issues, issue_counters, scheduled_tasks, automations, sandboxes cascade'),
+);
 
 const due = () => dispatchDue([scheduledTasks, automations]);
 
@@ -229,8 +231,9 @@ describe('four processes on one database', () => {
       );
     }
     await world.knex.raw(
-      `insert into runs (id, org_id, project_id, scheduled_task_id, scheduled_for, kind, status, created_at, updated_at)
-       select 'open_' || n, :org, :project, 'scheduled_tasks_' || n, 0, 'manual', 'running', 0, 0
+      `insert into runs (id, org_id, project_id, scheduled_task_id, scheduled_for, kind, status, lease_id, lease_until,
+         created_at, updated_at)
+       select 'open_' || n, :org, :project, 'scheduled_tasks_' || n, 0, 'manual', 'running', 'lse_' || n, 0, 0, 0
        from generate_series(4, 2000, 4) n`,
       { org: acme.id, project: projectId },
     );

@@ -16,7 +16,7 @@ import * as operations from './operations.ts';
 export const AgentRole = wordSet('AgentRole', agentRoles, 'What an agent does in a mission.');
 export const Harness = wordSet('Harness', harnessIds, 'The program that drives the model.');
 export const InstanceType = wordSet('InstanceType', instanceTypeIds, 'How large a sandbox is.');
-const Effort = wordSet('AgentEffort', efforts, 'How long the model may think.');
+export const Effort = wordSet('AgentEffort', efforts, 'How long the model may think.');
 const SandboxKind = wordSet('AgentSandboxKind', ['existing'], 'Where the sandbox of an agent comes from.');
 
 export const AgentType = builder.objectRef<operations.AgentRecord>('Agent').implement({

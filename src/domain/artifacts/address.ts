@@ -1,25 +1,36 @@
-// The address under which a content is downloaded: signed, so that it needs no credential and can be handed to a browser, and
-// good for about an hour.
+// The addresses under which contents are downloaded and uploaded: signed, so that they need no credential and can be handed to
+// a browser or a tool. Whoever has one may do that one thing until it expires.
 import { addresses } from '#foundation/addresses.ts';
 import { now } from '#foundation/clock.ts';
 import { sameBytes, signature } from '#foundation/secrets.ts';
-import { artifactAddress } from '#limits.ts';
+import { artifactAddress, artifactUpload } from '#limits.ts';
 
-const sign = (artifactId: string, expires: number): Buffer => signature('artifact', `${artifactId}\n${expires}`);
+/** What an address is for: of an artifact the download, of a content the upload. */
+type Purpose = 'artifact' | 'upload';
 
-/** The same for a while, so that a record that is read again has not changed and a browser knows the picture already. */
+const sign = (purpose: Purpose, id: string, expires: number): Buffer => signature(purpose, `${id}\n${expires}`);
+
+const signed = (purpose: Purpose, id: string, path: string, expires: number): string =>
+  `${addresses().baseHost}${path}?expires=${expires}&signature=${sign(purpose, id, expires).toString('base64url')}`;
+
+/** Good for about an hour; the same for a while, so that a record that is read again has not changed and a browser knows the picture. */
 export function contentAddress(artifactId: string): string {
   const at = now();
   const expires = at - (at % artifactAddress.step) + artifactAddress.step + artifactAddress.lifetime;
-  const signed = sign(artifactId, expires).toString('base64url');
-  return `${addresses().baseHost}/artifacts/${artifactId}/content?expires=${expires}&signature=${signed}`;
+  return signed('artifact', artifactId, `/artifacts/${artifactId}/content`, expires);
+}
+
+/** Where a content is sent with PUT, and until when, in epoch milliseconds. */
+export function createUploadAddress(contentKey: string): { uploadUrl: string; expiresAt: number } {
+  const expiresAt = now() + artifactUpload.lifetime;
+  return { uploadUrl: signed('upload', contentKey, `/artifacts/uploads/${contentKey}`, expiresAt), expiresAt };
 }
 
 /** Until when an address of ours is good, epoch milliseconds; null when it is not, or was never ours. */
-export function addressExpiry(artifactId: string, query: URLSearchParams): number | null {
+export function addressExpiry(purpose: Purpose, id: string, query: URLSearchParams): number | null {
   const expires = Number(query.get('expires'));
   const given = Buffer.from(query.get('signature') ?? '', 'base64url');
-  return Number.isSafeInteger(expires) && sameBytes(given, sign(artifactId, expires)) && expires > now()
+  return Number.isSafeInteger(expires) && sameBytes(given, sign(purpose, id, expires)) && expires > now()
     ? expires
     : null;
 }

@@ -57,10 +57,14 @@ export class Artifact extends Stored {
 export class StoredContent extends Stored {
   static override tableName = 'stored_contents';
   static override idColumn = 'key';
-  static override columns = ['key', 'createdAt', 'sizeBytes'];
+  static override columns = ['key', 'orgId', 'createdAt', 'sizeBytes', 'uploadingUntil'];
 
   declare key: Id<'content'>;
+  /** Whose runtime may make an artifact of it; null for what the service keeps by itself. */
+  declare orgId: Id<'organization'> | null;
   declare createdAt: number;
   /** Null until all of it has arrived. */
   declare sizeBytes: number | null;
+  /** Until when whoever is sending it has it for himself. */
+  declare uploadingUntil: number | null;
 }

@@ -44,10 +44,10 @@ export const findArtifact = (caller: Caller, artifactId: string): Promise<Artifa
 /** For whoever holds a signed address, which is all that is asked of them. */
 export const artifactBehindAddress = (artifactId: string): Promise<Artifact> => findPresent({ id: artifactId });
 
-const newestOf = (parent: 'project_id' | 'sandbox_id') => `select a.* from unnest($1::text[]) parent (id)
+const newestOf = (parent: 'project_id' | 'sandbox_id' | 'issue_id') => `select a.* from unnest($1::text[]) parent (id)
   cross join lateral (${selection(Artifact)} where ${parent} = parent.id and org_id = $2 and expires_at > $3
     and ($4::text is null or project_id = $4) order by created_at desc, id desc limit $5) a`;
-const [ofProjects, ofSandboxes] = [newestOf('project_id'), newestOf('sandbox_id')];
+const [ofProjects, ofSandboxes, ofIssues] = [newestOf('project_id'), newestOf('sandbox_id'), newestOf('issue_id')];
 
 /** The newest few of each parent. */
 const ofParents =
@@ -59,3 +59,4 @@ const ofParents =
 
 export const artifactsOfProjects = ofParents(ofProjects);
 export const artifactsOfSandboxes = ofParents(ofSandboxes);
+export const artifactsOfIssues = ofParents(ofIssues);

@@ -14,9 +14,9 @@ import { contentAddress } from './address.ts';
 import { type Artifact, artifactKinds } from './model.ts';
 import * as operations from './operations.ts';
 
-const ArtifactKind = wordSet('ArtifactKind', artifactKinds, 'What a piece of proof is.');
+export const ArtifactKind = wordSet('ArtifactKind', artifactKinds, 'What a piece of proof is.');
 
-const ArtifactType = builder.objectRef<Artifact>('Artifact').implement({
+export const ArtifactType = builder.objectRef<Artifact>('Artifact').implement({
   description: 'Proof of work that an agent has left behind.',
   fields: (t) => ({
     id: t.exposeString('id'),
@@ -61,6 +61,8 @@ const ArtifactType = builder.objectRef<Artifact>('Artifact').implement({
 });
 
 const ofProject = toMany<Artifact>(operations.artifactsOfProjects, ({ projectId }) => projectId);
+/** The newest few of an issue, batched. */
+export const artifactsOfIssue = toMany<Artifact>(operations.artifactsOfIssues, ({ issueId }) => issueId!);
 const ofSandbox = toMany<Artifact>(operations.artifactsOfSandboxes, ({ sandboxId }) => sandboxId!);
 builder.objectField(ProjectType, 'artifacts', (t) =>
   t.field({

@@ -21,8 +21,11 @@ import { automations } from './model.ts';
 
 const verbs = verbsOf(automations);
 
-const AutomationType = recurringType('Automation');
+export const AutomationType = recurringType('Automation');
 const AutomationRunType = runType('AutomationRun');
+
+/** The one behind a record, batched. */
+export const automationOf = verbs.parentOf;
 
 AutomationType.implement({
   description: 'A mission that starts again and again.',

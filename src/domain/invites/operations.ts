@@ -7,7 +7,7 @@ import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { isUniqueViolation } from '#foundation/database-errors.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { sendMail } from '#foundation/mail.ts';
+import { type Mail, queueMail } from '#foundation/mail.ts';
 import { conflict } from '#foundation/problem.ts';
 import { find, readAll } from '#foundation/record.ts';
 import { lifetimes } from '#limits.ts';
@@ -39,9 +39,12 @@ export async function createInvite(caller: Caller, input: NewInvite): Promise<In
   if (person && (await findMembership(orgId, person.id))) {
     throw conflict(`email: ${email} belongs to a member of this organization.`);
   }
-  const invite = await transaction((trx) => insertInvite(trx, caller, { orgId, email, role: input.role }));
-  await tell(caller, invite);
-  return invite;
+  const { name } = await findOrganization(caller, orgId);
+  return transaction(async (trx) => {
+    const invite = await insertInvite(trx, caller, { orgId, email, role: input.role });
+    await queueMail(trx, mailOf(invite, name), invite.expiresAt);
+    return invite;
+  });
 }
 
 async function insertInvite(
@@ -75,18 +78,17 @@ async function insertInvite(
   return invite as Invite;
 }
 
-/** After the commit. The invite stands even when the mail server is away: the console shows it, and the failure is in the log. */
-async function tell(caller: Caller, { orgId, email, role }: Invite): Promise<void> {
-  const { name } = await findOrganization(caller, orgId);
-  const text = `You are invited to join ${name} as ${role}.
+const mailOf = ({ email, role }: Invite, organizationName: string): Mail => ({
+  to: email,
+  subject: `You are invited to ${organizationName}`,
+  text: `You are invited to join ${organizationName} as ${role}.
 
 To accept, sign in with this mail address within seven days:
 ${addresses().issuer}/console
 
-If you don't know ${name}, ignore this mail: nothing happens then.
-`;
-  await sendMail({ to: email, subject: `You are invited to ${name}`, text }).catch(() => {});
-}
+If you don't know ${organizationName}, ignore this mail: nothing happens then.
+`,
+});
 
 /** Takes an invite back. Revoking it twice is no fault; an accepted one is a member by now (409). */
 export async function revokeInvite(caller: Caller, inviteId: string): Promise<{ ok: true }> {

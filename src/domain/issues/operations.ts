@@ -55,6 +55,12 @@ export async function createIssue(project: Project, issue: NewIssue): Promise<Id
   return made?.id ?? (await find<Issue>(Issue, 'issue', { runId })).id;
 }
 
+/** Closing one that is closed, or gone, changes nothing. */
+export async function closeIssue(projectId: string, issueId: string): Promise<void> {
+  const closing = `update issues set state = 'closed', updated_at = $3 where id = $1 and project_id = $2 and state = 'open'`;
+  await sql(closing, [issueId, projectId, now()]);
+}
+
 /** What keys begin with: the project's code, else its slug in capitals (`web-shop` → WEBSHOP). */
 const codeOf = ({ issueCode, slug }: Project): string =>
   issueCode ??

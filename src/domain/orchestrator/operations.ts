@@ -2,7 +2,7 @@
 // start. It belongs to the whole organization, so a project-bound credential does not reach it.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
-import { now } from '#foundation/clock.ts';
+import { hours, now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
 import { invalid } from '#foundation/problem.ts';
@@ -67,6 +67,19 @@ export async function findOrchestrator(caller: Caller): Promise<OrchestratorReco
     updatedAt: own.updatedAt,
   };
 }
+
+export interface SpendPoint {
+  /** The beginning of the hour, epoch milliseconds. */
+  t: number;
+  usd: number;
+}
+
+/** What missions have cost today (UTC), hour by hour; an hour that cost nothing is left out. */
+export const spendByHour = ({ orgId }: OrchestratorRecord): Promise<SpendPoint[]> =>
+  sql<SpendPoint>(
+    `select at - at % $3::bigint as t, sum(usd) as usd from mission_costs where org_id = $1 and at >= $2 group by 1 order by 1`,
+    [orgId, dayOf(now()), hours(1)],
+  );
 
 /** A model that has left the catalog since it was chosen counts as the default's vendor. */
 const vendorOf = (model: string): ModelVendor =>

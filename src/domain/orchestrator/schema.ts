@@ -20,6 +20,14 @@ const ModelsByVendor = builder.objectRef<operations.OrchestratorRecord['modelsBy
   }),
 });
 
+const SpendPoint = builder.objectRef<operations.SpendPoint>('SpendPoint').implement({
+  description: 'What missions have cost within an hour.',
+  fields: (t) => ({
+    t: t.expose('t', { type: 'EpochMs', description: 'When the hour began.' }),
+    usd: t.exposeFloat('usd'),
+  }),
+});
+
 const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orchestrator').implement({
   description: 'Who decides which agents work on an issue, and what an organization may spend on that in a day.',
   fields: (t) => ({
@@ -50,6 +58,13 @@ const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orche
       type: 'EpochMs',
       nullable: true,
       description: 'Null while the organization has set nothing.',
+    }),
+    spendByHour: t.field({
+      description: 'Since midnight UTC; an hour that cost nothing is left out.',
+      link: 'open',
+      type: [SpendPoint],
+      complexity: { field: 1, multiplier: 24 },
+      resolve: operations.spendByHour,
     }),
     organization: t.field({
       link: 'organizations:read',

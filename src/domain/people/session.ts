@@ -104,18 +104,29 @@ export async function callerOfSession(
   const renewed = row.lastUsedAt <= at - lifetimes.lastUsedStep;
   if (renewed || row.orgId !== row.lastOrgId) await renew(row, at);
   return {
-    caller: {
-      principalType: 'cookie',
-      credentialId: row.id,
-      userId: row.personId,
-      orgId: row.orgId,
-      role: row.role,
-      scopes: row.role ? scopesOfRole(row.role) : nothing,
-      projectId: null,
-    },
+    caller: callerBehind(row),
     session: { id: row.id, person: { id: row.personId, email: row.email, name: row.name }, renewed },
   };
 }
+
+/**
+ * The caller as it is now, of a session that is under way in one organization. Looking leaves no trace: the session gets no
+ * older and no younger by it, and stays where the person last worked. Null when it has ended.
+ */
+export async function callerStillBehind(secret: string, orgId: Id<'organization'> | null): Promise<Caller | null> {
+  const [row] = await sql<Row>(lookUp, [digest(secret), now(), orgId]);
+  return row ? callerBehind(row) : null;
+}
+
+const callerBehind = ({ id, personId, orgId, role }: Row): Caller => ({
+  principalType: 'cookie',
+  credentialId: id,
+  userId: personId,
+  orgId,
+  role,
+  scopes: role ? scopesOfRole(role) : nothing,
+  projectId: null,
+});
 
 /** Many requests at once write once: the others find the step already taken. */
 const renew = ({ id, orgId }: Row, at: number) =>

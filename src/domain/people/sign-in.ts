@@ -4,7 +4,7 @@ import { addresses } from '#foundation/addresses.ts';
 import { hours, now } from '#foundation/clock.ts';
 import { sql, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { sendMail } from '#foundation/mail.ts';
+import { queueMail } from '#foundation/mail.ts';
 import { tooMany, unauthenticated } from '#foundation/problem.ts';
 import { Stored } from '#foundation/record.ts';
 import { codeDigest, digest, newCode, newSecret, sameBytes } from '#foundation/secrets.ts';
@@ -40,22 +40,9 @@ const rateWindow = hours(1);
 const lockSpace = 5_192_601;
 
 /** Mails a fresh code to the address, whether or not it has an account; older codes end. 429 after too many in an hour. */
-export async function sendSignInCode(address: string): Promise<void> {
-  const email = normalAddress(address);
-  const code = await issueCode(email);
-  await sendMail({
-    to: email,
-    subject: 'Your sign-in code',
-    text: `Your sign-in code is ${code}
-
-It is good for ten minutes and for one sign-in at ${addresses().issuer}.
-If you did not ask for it, ignore this mail: without the code nobody gets in.
-`,
-  });
-}
-
-const issueCode = (email: string): Promise<string> =>
+export const sendSignInCode = (address: string): Promise<void> =>
   transaction(async (trx) => {
+    const email = normalAddress(address);
     // One at a time per address: the count is exact, and never are two codes good at once.
     await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, ?))', [email, lockSpace]);
     const createdAt = now();
@@ -74,7 +61,12 @@ const issueCode = (email: string): Promise<string> =>
     const code = newCode();
     const expiresAt = createdAt + lifetimes.signInCode;
     await SignInCode.query(trx).insert({ id, email, codeDigest: digestOf(id, code), createdAt, expiresAt });
-    return code;
+    const text = `Your sign-in code is ${code}
+
+It is good for ten minutes and for one sign-in at ${addresses().issuer}.
+If you did not ask for it, ignore this mail: without the code nobody gets in.
+`;
+    await queueMail(trx, { to: email, subject: 'Your sign-in code', text }, expiresAt);
   });
 
 const digestOf = (id: string, code: string): Buffer => codeDigest('sign-in', `${id}:${code}`);

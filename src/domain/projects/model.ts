@@ -53,12 +53,13 @@ export class Project extends Stored {
   declare createdAt: number;
 }
 
+/** Where the connector of each kind stands. */
+export const connectorMembers = {
+  tracker: 'trackerConnectorId',
+  scm: 'scmConnectorId',
+  llm: 'llmConnectorId',
+} as const satisfies Record<VendorKind, keyof Project>;
+
 /** The kinds of connector that the project still lacks. */
-export function missingConnectorKinds(project: Project): VendorKind[] {
-  const connectors = {
-    tracker: project.trackerConnectorId,
-    scm: project.scmConnectorId,
-    llm: project.llmConnectorId,
-  };
-  return (Object.keys(connectors) as VendorKind[]).filter((kind) => connectors[kind] === null);
-}
+export const missingConnectorKinds = (project: Project): VendorKind[] =>
+  (Object.keys(connectorMembers) as VendorKind[]).filter((kind) => project[connectorMembers[kind]] === null);

@@ -3,20 +3,18 @@
 // the schedule on, hence once per occurrence; its issue is made under a lease; and what a dead process left is taken over when
 // the lease runs out. The tracker makes one issue per run, however often it is asked.
 import { hostname } from 'node:os';
-import { now } from '#foundation/clock.ts';
+import { announcing } from '#foundation/changes.ts';
+import { now, seconds } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { newId } from '#foundation/ids.ts';
-import { conflict, toProblem } from '#foundation/problem.ts';
+import { toProblem } from '#foundation/problem.ts';
 import { readByKeys, snake } from '#foundation/record.ts';
 import { dispatch } from '#limits.ts';
-import { builtin } from '../integrations/trackers/builtin.ts';
-import type { Tracker } from '../integrations/trackers/tracker.ts';
-import { Project, type ProjectTracker } from '../projects/model.ts';
+import { trackerOf } from '../integrations/trackers/choose.ts';
+import { Project } from '../projects/model.ts';
 import { type Hindrance, hindrances } from './hindrance.ts';
 import { type Kind, parentOf, type Recurring, Run, type RunKind } from './model.ts';
 import { isTimeZone, nextOccurrence } from './schedule.ts';
-
-const trackers: Partial<Record<ProjectTracker, Tracker>> = { builtin };
 
 /** Runs all that is due, and brings on what was left half done. Gives what went wrong on our side, once all is tried. */
 export async function dispatchDue(kinds: readonly Kind[]): Promise<void> {
@@ -171,27 +169,27 @@ export async function deliver(kinds: readonly Kind[], taken: readonly Run[]): Pr
 const isThere = <T>(value: T | null): value is T => value !== null;
 
 async function makeIssue(run: Run, { name, prompt, labels }: Recurring, project: Project): Promise<void> {
-  const tracker = trackers[project.tracker];
-  if (!tracker) throw conflict(`tracker: missions can not be dispatched to ${project.tracker} yet.`);
-  const issue = await tracker.createIssue(project, { runId: run.id, title: name, body: prompt, labels });
+  const issue = await trackerOf(project).createIssue(project, { runId: run.id, title: name, body: prompt, labels });
   await sql(
-    `update runs set issue_id = $2, issue_url = $3, claimed_by = null, lease_until = null, updated_at = $4
-     where id = $1 and issue_id is null`,
+    announcing(`update runs set issue_id = $2, issue_url = $3, claimed_by = null, lease_until = null, updated_at = $4
+     where id = $1 and issue_id is null`),
     [run.id, issue.id, issue.url, now()],
   );
 }
 
 /** Keeps the error on the run, which rests or has failed for good. True when the fault is ours and not the tracker's. */
 async function noteFailure({ id, attempts }: Run, error: unknown): Promise<boolean> {
-  const { status, body } = toProblem(error);
+  const { status, body, headers } = toProblem(error);
   const ours = status === 500;
   const final = attempts >= dispatch.attempts || (!body.retryable && !ours);
-  const rest = Math.min(dispatch.rest.min * 2 ** (attempts - 1), dispatch.rest.max);
+  // A tracker that wants us to wait gets that time: an hour's limit would else outlast all the tries.
+  const asked = seconds(Number(headers['retry-after'] ?? 0));
+  const rest = Math.max(asked, Math.min(dispatch.rest.min * 2 ** (attempts - 1), dispatch.rest.max));
   const at = now();
   // Whoever has taken it over in the meantime knows better.
   await sql(
-    `update runs set status = $3, last_error = $4, claimed_by = null, lease_until = $5, updated_at = $6
-     where id = $1 and attempts = $2 and status = 'dispatching' and issue_id is null`,
+    announcing(`update runs set status = $3, last_error = $4, claimed_by = null, lease_until = $5, updated_at = $6
+     where id = $1 and attempts = $2 and status = 'dispatching' and issue_id is null`),
     [id, attempts, final ? 'failed' : 'dispatching', body.description, final ? null : at + rest, at],
   );
   return ours;

@@ -23,7 +23,7 @@ const TriggerKind = wordSet('TriggerKind', triggerKinds, 'What starts a mission.
 const ScheduleInterval = wordSet('ScheduleInterval', intervals, 'How often.');
 const Weekday = wordSet('Weekday', weekdays, 'A day of the week.');
 const RunKind = wordSet('RunKind', runKinds, 'Whether the schedule started it, or somebody.');
-const RunStatus = wordSet('RunStatus', runStatuses, 'How far a run is; open while dispatching or running.');
+export const RunStatus = wordSet('RunStatus', runStatuses, 'How far a run is; open while dispatching or running.');
 
 const ScheduleType = builder.objectRef<Schedule>('Schedule').implement({
   description:

@@ -83,6 +83,8 @@ export class Run extends Stored {
     'missionCostIncomplete',
     'billingActorUserId',
     'attempts',
+    'startedAt',
+    'finishedAt',
     'createdAt',
     'updatedAt',
   ];
@@ -112,12 +114,19 @@ export class Run extends Stored {
   declare missionCostIncomplete: boolean;
   /** Who pressed "run now", else who made the schedule. */
   declare billingActorUserId: Id<'person'> | null;
-  /** Who works on it just now. */
+  /** Who works on it just now: a process that brings it to the tracker, then a runtime. */
   declare claimedBy: string | null;
   /** Until then nobody else takes it. */
   declare leaseUntil: number | null;
-  /** How often it was taken: whoever took it last is the only one that may say it failed. */
+  /** How often it was taken to the tracker: whoever took it last is the only one that may say it failed. */
   declare attempts: number;
+  /** Made anew whenever a runtime takes it: what the reports of that runtime carry. */
+  declare leaseId: Id<'lease'> | null;
+  /** How often a runtime took it and was lost with it. */
+  declare claims: number;
+  /** When a runtime first took it, and when it came to its end. */
+  declare startedAt: number | null;
+  declare finishedAt: number | null;
   declare createdAt: number;
   declare updatedAt: number;
 }

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson, reachesProject, withinProject, withinReach } from '#access/reach.ts';
+import { announce } from '#foundation/changes.ts';
 import { now } from '#foundation/clock.ts';
 import { emptyPage, type Page, type PageRequest, readPage } from '#foundation/cursor.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
@@ -123,9 +124,11 @@ async function locked(trx: Transaction, kind: Kind, caller: Caller, id: string):
 export function removeRecurring(kind: Kind, caller: Caller, id: string): Promise<{ ok: true; id: string }> {
   return transaction(async (trx) => {
     await locked(trx, kind, caller, id);
-    await Run.query(trx)
+    const canceled = await Run.query(trx)
       .where({ [kind.parent]: id, status: 'dispatching' })
-      .patch({ status: 'canceled', reason: `The ${kind.noun} was deleted.`, updatedAt: now() });
+      .patch({ status: 'canceled', reason: `The ${kind.noun} was deleted.`, updatedAt: now() })
+      .returning('id');
+    await announce(trx, ...canceled.map((run) => run.id));
     await kind.record.query(trx).deleteById(id);
     return { ok: true, id };
   });

@@ -58,6 +58,8 @@ export class Sandbox extends Stored {
   declare lastMemTotalMb: number | null;
   declare lastDiskUsedPct: number | null;
   declare lastMetricAt: number | null;
+  /** The runtime's hold on the run under which it was registered. */
+  declare leaseId: Id<'lease'> | null;
 }
 
 /** What the runtime is told at each heartbeat. Whatever ended a sandbox here, it must not go on there. */

@@ -1,12 +1,13 @@
 // What can be done with sandboxes: list, read, end one; and what is read beside them, for many at a time.
 import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
+import { announce } from '#foundation/changes.ts';
 import { now } from '#foundation/clock.ts';
 import { emptyPage, type Page, type PageRequest, readPageOf } from '#foundation/cursor.ts';
-import { sql } from '#foundation/database.ts';
+import { sql, transaction } from '#foundation/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { conditions, type Equals, missing, snake } from '#foundation/record.ts';
-import { sandboxSilence, shown } from '#limits.ts';
+import { sandboxMetrics, sandboxSilence, shown } from '#limits.ts';
 import { Sandbox, type SandboxFragment, type SandboxSession, type SandboxStatus } from './model.ts';
 
 /** A running sandbox must have been heard of since `$n`: filter and record go by the same moment. */
@@ -61,10 +62,16 @@ export async function findSandbox(caller: Caller, sandboxId: string): Promise<Sa
  * caller wants. @throws 409 for one that has come to its end by itself
  */
 export async function killSandbox(caller: Caller, sandboxId: string): Promise<{ ok: true; sandboxId: string }> {
-  const killed = await Sandbox.query()
-    .where({ id: sandboxId, ...withinReach(caller), status: 'running' })
-    .patch({ status: 'destroyed', terminationReason: 'killed', destroyedAt: now() });
-  if (killed === 0) {
+  const own = { id: sandboxId, ...withinReach(caller) };
+  const killed = await transaction(async (trx) => {
+    const [sandbox] = await Sandbox.query(trx)
+      .where({ ...own, status: 'running' })
+      .patch({ status: 'destroyed', terminationReason: 'killed', destroyedAt: now() })
+      .returning(['id', 'runId']);
+    if (sandbox) await announce(trx, sandbox.id, ...(sandbox.runId ? [sandbox.runId] : []));
+    return sandbox !== undefined;
+  });
+  if (!killed) {
     const { status } = await findSandbox(caller, sandboxId);
     if (status !== 'destroyed')
       throw conflict(`The sandbox has ended by itself (${status}): there is nothing to kill.`);
@@ -78,15 +85,21 @@ export async function sandboxesBehind(ids: readonly string[], caller: Caller): P
   return sql<Sandbox>(`${select}${where} and id = any($${values.push(ids)})`, values);
 }
 
-const ofProjects = `select s.* from unnest($2::text[]) parent (id) cross join lateral (
-    ${selectAt(1)} where project_id = parent.id and org_id = $3 order by created_at desc, id desc limit $4) s`;
+const newestOf = (parent: 'project_id' | 'run_id') => `select s.* from unnest($2::text[]) parent (id)
+  cross join lateral (${selectAt(1)} where ${parent} = parent.id and org_id = $3 and ($4::text is null or project_id = $4)
+    order by created_at desc, id desc limit $5) s`;
+const [ofProjects, ofRuns] = [newestOf('project_id'), newestOf('run_id')];
 
-/** The newest few of each project. */
-export async function sandboxesOfProjects(projectIds: readonly string[], caller: Caller): Promise<Sandbox[]> {
-  const { orgId, projectId } = withinReach(caller);
-  const reached = projectId ? projectIds.filter((id) => id === projectId) : projectIds;
-  return sql<Sandbox>(ofProjects, [staleSince(), reached, orgId, shown.perParent]);
-}
+/** The newest few of each parent. */
+const ofParents =
+  (text: string) =>
+  (ids: readonly string[], caller: Caller): Promise<Sandbox[]> => {
+    const { orgId, projectId } = withinReach(caller);
+    return sql<Sandbox>(text, [staleSince(), ids, orgId, projectId, shown.perParent]);
+  };
+
+export const sandboxesOfProjects = ofParents(ofProjects);
+export const sandboxesOfRuns = ofParents(ofRuns);
 
 export type SessionRecord = SandboxSession & { logKey: string | null; systemKey: string | null };
 
@@ -123,15 +136,26 @@ export interface MetricPoint {
   diskUsedPct: number;
 }
 
-const points = `select m.sandbox_id, max(m.at) as t, round(avg(m.cpu_pct)::numeric, 2) as cpu_pct,
-    round(avg(m.mem_used_mb)::numeric, 2) as mem_used_mb, round(avg(m.mem_total_mb)::numeric, 2) as mem_total_mb,
-    round(avg(m.disk_used_pct)::numeric, 2) as disk_used_pct
-  from unnest($1::text[]) parent (id)
-  cross join lateral (select min(at) as first, max(at) as last from sandbox_metrics where sandbox_id = parent.id) span
-  join sandbox_metrics m on m.sandbox_id = parent.id and m.at between span.first and span.last
-  group by m.sandbox_id, (m.at - span.first) * $2 / (span.last - span.first + 1)
-  order by t`;
+/**
+ * Each stretch of time goes down the index by itself and takes its last samples: a curve costs what it shows, not what there is.
+ * The limit is a subquery since the planner knows nothing of its value: it then reads in order, and never sorts a whole stretch.
+ */
+const points = (atMost: number) => `select parent.id as sandbox_id, point.* from unnest($1::text[]) parent (id)
+  join lateral (select min(at) as first, max(at) + 1 as after from sandbox_metrics where sandbox_id = parent.id) span
+    on span.first is not null
+  cross join generate_series(1, ${atMost}) step
+  cross join lateral (
+    select max(at) as t, round(avg(cpu_pct)::numeric, 2) as cpu_pct, round(avg(mem_used_mb)::numeric, 2) as mem_used_mb,
+      round(avg(mem_total_mb)::numeric, 2) as mem_total_mb, round(avg(disk_used_pct)::numeric, 2) as disk_used_pct
+    from (select at, cpu_pct, mem_used_mb, mem_total_mb, disk_used_pct from sandbox_metrics where sandbox_id = parent.id
+      and at >= span.first + (step - 1) * (span.after - span.first) / ${atMost}
+      and at < span.first + step * (span.after - span.first) / ${atMost}
+      order by at desc limit (select ${sandboxMetrics.perPoint})) sample) point
+  where t is not null order by t`;
 
-/** The metrics of each sandbox over all its time in at most so many points, oldest first: a point is the mean of its samples. */
+/**
+ * The metrics of each sandbox over all its time in at most so many points (one of a few numbers), oldest first. A point is the
+ * mean of the samples since the point before it; of very many the mean of the last.
+ */
 export const metricsOf = (sandboxIds: readonly string[], atMost: number): Promise<MetricPoint[]> =>
-  sql<MetricPoint>(points, [sandboxIds, atMost]);
+  sql<MetricPoint>(points(atMost), [sandboxIds]);

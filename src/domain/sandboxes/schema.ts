@@ -14,10 +14,10 @@ import { fragmentKinds, logParts, type Sandbox, type SandboxFragment, sandboxSta
 import * as operations from './operations.ts';
 
 const SandboxStatus = wordSet('SandboxStatus', sandboxStatuses, 'How a sandbox is; `stale` is running, but silent.');
-const LogPart = wordSet('SandboxLogPart', logParts, 'Which log of a session.');
-const FragmentKind = wordSet('SandboxFragmentKind', fragmentKinds, 'What an agent shows of its work.');
+export const LogPart = wordSet('SandboxLogPart', logParts, 'Which log of a session.');
+export const FragmentKind = wordSet('SandboxFragmentKind', fragmentKinds, 'What an agent shows of its work.');
 
-const SandboxMetric = builder.objectRef<operations.MetricPoint>('SandboxMetric').implement({
+export const SandboxMetric = builder.objectRef<operations.MetricPoint>('SandboxMetric').implement({
   description: 'How busy a sandbox was: the mean over a stretch of time that ends at `t`.',
   fields: (t) => ({
     t: t.expose('t', { type: 'EpochMs' }),
@@ -94,6 +94,9 @@ export const SandboxType = builder.objectRef<Sandbox>('Sandbox').implement({
 /** The sandbox of a record, batched; null where the caller can't reach it. */
 export const sandboxOf = toOne<Sandbox>(operations.sandboxesBehind, ({ id }) => id);
 
+/** The newest few of a run, batched. */
+export const sandboxesOfRun = toMany<Sandbox>(operations.sandboxesOfRuns, ({ runId }) => runId!);
+
 const sandboxesOf = toMany<Sandbox>(operations.sandboxesOfProjects, ({ projectId }) => projectId);
 builder.objectField(ProjectType, 'sandboxes', (t) =>
   t.field({
@@ -108,7 +111,7 @@ builder.objectField(ProjectType, 'sandboxes', (t) =>
 const PlanItem = builder.objectRef<SandboxFragment['items'][number]>('SandboxPlanItem').implement({
   fields: (t) => ({ content: t.exposeString('content'), status: t.exposeString('status') }),
 });
-const LiveFragment = builder.objectRef<SandboxFragment>('SandboxLiveFragment').implement({
+export const LiveFragment = builder.objectRef<SandboxFragment>('SandboxLiveFragment').implement({
   description: 'What an agent thinks, does or says, while it does.',
   fields: (t) => ({
     kind: t.expose('kind', { type: FragmentKind.type }),

@@ -21,8 +21,11 @@ import { scheduledTasks } from './model.ts';
 
 const verbs = verbsOf(scheduledTasks);
 
-const ScheduledTaskType = recurringType('ScheduledTask');
+export const ScheduledTaskType = recurringType('ScheduledTask');
 const ScheduledTaskRunType = runType('ScheduledTaskRun');
+
+/** The one behind a record, batched. */
+export const scheduledTaskOf = verbs.parentOf;
 
 ScheduledTaskType.implement({
   description: 'A mission that starts again and again.',

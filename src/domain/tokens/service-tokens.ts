@@ -45,6 +45,11 @@ export async function revokeServiceToken(id: string): Promise<{ id: string; revo
   return { id, revokedAt: revokedAt! };
 }
 
+/** Ends all of an organization's service tokens of this name. */
+export async function revokeServiceTokensNamed(orgId: Id<'organization'>, name: string): Promise<void> {
+  await ServiceToken.query().where({ orgId, name, revokedAt: null }).patch({ revokedAt: now() });
+}
+
 const lookUp = 'select id, org_id, scopes, last_used_at from service_tokens where digest = $1 and revoked_at is null';
 
 /** The service behind a `srv_` secret; null when it is unknown or revoked. */

@@ -1,80 +1,59 @@
-// Contents of artifacts, to whoever holds a signed address (artifacts/address.ts): streamed, whole or a range of it
-// (RFC 9110 §14), unchanged or not (§13).
-import { pipeline } from 'node:stream/promises';
-import { addressExpiry } from '#domain/artifacts/address.ts';
-import { readContent } from '#domain/artifacts/content.ts';
-import type { Artifact } from '#domain/artifacts/model.ts';
-import { artifactBehindAddress } from '#domain/artifacts/operations.ts';
-import { now } from '#foundation/clock.ts';
-import { answer, answerJson, type Exchange } from '#foundation/http.ts';
-import { forbidden, methodNotAllowed, notFound, toProblem } from '#foundation/problem.ts';
-import { presentation } from './disposition.ts';
-import { rangeOf } from './range.ts';
+// Contents of artifacts, to and from whoever holds a signed address (artifacts/address.ts).
+import type { Exchange } from '#foundation/http.ts';
+import { methodNotAllowed, toProblem } from '#foundation/problem.ts';
+import { download } from './download.ts';
+import { refuse } from './refusal.ts';
+import { upload } from './upload.ts';
 
 export interface ArtifactsSettings {
   /** Told of every problem of ours (5xx) with its cause. */
   report(exchange: Exchange, error: unknown): void;
 }
 
-const pattern = /^\/artifacts\/([\w-]{1,200})\/content$/;
+interface Route {
+  /** Gives the id in the path. */
+  pattern: RegExp;
+  template: string;
+  methods: string[];
+  act(exchange: Exchange, id: string): Promise<void>;
+}
+
+const routes: Route[] = [
+  {
+    pattern: /^\/artifacts\/uploads\/([\w-]{1,200})$/,
+    template: '/artifacts/uploads/{contentKey}',
+    methods: ['PUT'],
+    act: upload,
+  },
+  {
+    pattern: /^\/artifacts\/([\w-]{1,200})\/content$/,
+    template: '/artifacts/{artifactId}/content',
+    methods: ['GET', 'HEAD'],
+    act: download,
+  },
+];
 
 export function createArtifacts({ report }: ArtifactsSettings) {
+  const routeOf = (path: string) => routes.find(({ pattern }) => pattern.test(path));
+
   async function handle(exchange: Exchange): Promise<void> {
     const { req, res } = exchange;
-    exchange.route = '/artifacts/{artifactId}/content';
+    const { pattern, template, methods, act } = routeOf(exchange.path)!;
+    exchange.route = template;
     try {
-      if (req.method !== 'GET' && req.method !== 'HEAD') throw methodNotAllowed('GET, HEAD');
-      const artifactId = pattern.exec(exchange.path)![1]!;
-      const expiry = addressExpiry(artifactId, new URLSearchParams(exchange.search));
-      if (expiry === null) {
-        throw forbidden('This address is not good, or not any more: GET /v1/artifacts/{artifactId} gives a fresh one.');
-      }
-      await send(exchange, await artifactBehindAddress(artifactId), expiry);
+      if (!methods.includes(req.method!)) throw methodNotAllowed(methods.join(', '));
+      await act(exchange, pattern.exec(exchange.path)![1]!);
     } catch (error) {
       // A client that leaves half way is no fault.
-      if ((error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return;
+      if (hasLeft(exchange) || (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return;
       const problem = toProblem(error);
       if (problem.status >= 500) report(exchange, error);
       if (res.headersSent) res.destroy();
-      else answerJson(exchange, problem.status, problem.body, { ...problem.headers, 'cache-control': 'no-store' });
+      else refuse(exchange, problem);
     }
   }
-  return { name: 'artifacts', owns: (path: string) => pattern.test(path), handle };
+  return { name: 'artifacts', owns: (path: string) => routeOf(path) !== undefined, handle };
 }
 
-async function send(exchange: Exchange, artifact: Artifact, expiry: number): Promise<void> {
-  const { req, res } = exchange;
-  const { sizeBytes: size, contentKey, contentType, kind, id } = artifact;
-  // A content never changes under its key.
-  const etag = `"${contentKey}"`;
-  const headers = {
-    etag,
-    'accept-ranges': 'bytes',
-    'cache-control': `private, max-age=${Math.floor((expiry - now()) / 1_000)}, immutable`,
-    // Viewers of traces are pages of other origins. No credential is in play.
-    'access-control-allow-origin': '*',
-    ...presentation(contentType, `${kind}-${id}`),
-  };
-  const known = req.headers['if-none-match'];
-  if (known?.trim() === '*' || known?.split(',').some((one) => one.trim().replace(/^W\//, '') === etag)) {
-    return answer(exchange, 304, undefined, headers);
-  }
-  const ifRange = req.headers['if-range'];
-  const asked = req.method === 'GET' && (ifRange === undefined || ifRange === etag) ? req.headers.range : undefined;
-  const range = rangeOf(asked, size);
-  if (range === null) {
-    return answer(exchange, 416, undefined, { 'content-range': `bytes */${size}`, 'cache-control': 'no-store' });
-  }
-  const { first, last } = range ?? { first: 0, last: size - 1 };
-  const part = range && { 'content-range': `bytes ${first}-${last}/${size}` };
-  const head = { ...headers, ...part, 'content-length': String(last - first + 1) };
-  const status = range ? 206 : 200;
-  if (req.method === 'HEAD') {
-    res.writeHead(status, head).end();
-    return;
-  }
-  const content = await readContent(artifact, range);
-  if (!content) throw notFound('content');
-  res.writeHead(status, head);
-  await pipeline(content, res);
-}
+/** While he was sending. */
+const hasLeft = ({ req }: Exchange): boolean => req.destroyed && !req.complete;

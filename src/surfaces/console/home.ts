@@ -20,6 +20,7 @@ export const showHome: Handler = personsPage(async (exchange, visitor) => {
   const isNew = organizations.length === 0;
   const body = html`<h1>${isNew ? `Welcome, ${visitor.person.name}` : visitor.person.name}</h1>
     ${invites.length > 0 && invitesCard(visitor, invites)}
+    ${visitor.caller.orgId && html`<p><a class="button" href="/console/overview">Open the dashboard</a></p>`}
     ${!isNew && organizationsCard(visitor, organizations)}
     ${isNew && creationCard(visitor, invites.length > 0)}
     ${personCard(visitor)}`;

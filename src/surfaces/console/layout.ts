@@ -3,6 +3,7 @@
 
 import type { Caller } from '#access/principal.ts';
 import type { SessionInUse } from '#domain/people/session.ts';
+import { addresses } from '#foundation/addresses.ts';
 import { type Html, html, htmlText } from '#foundation/html.ts';
 import { answer, answerHtml, type Exchange, type Headers } from '#foundation/http.ts';
 import type { Problem } from '#foundation/problem.ts';
@@ -25,6 +26,8 @@ export interface Page {
   formTargets?: readonly string[];
   /** The one script of ours, on the page that has copy buttons. */
   script?: 'copy.js';
+  /** A page that lives in the browser: the addresses of its files. It may ask our API, and show what artifacts hold. */
+  app?: { script: string; style: string };
 }
 
 const product = 'Agent Engineering Platform';
@@ -32,18 +35,25 @@ const product = 'Agent Engineering Platform';
 /** The pages of a signed-in person. */
 const places = [
   ['/console', 'Home'],
+  ['/console/overview', 'Overview'],
+  ['/console/projects', 'Projects'],
+  ['/console/runs', 'Runs'],
+  ['/console/artifacts', 'Artifacts'],
   ['/console/issues', 'Issues'],
   ['/console/tokens', 'Tokens'],
   ['/console/connected-agents', 'Connected agents'],
   ['/console/sessions', 'Sessions'],
 ] as const;
 
-const pageHeaders = ({ formTargets = [], script }: Partial<Page> = {}): Headers => ({
+/** Contents of artifacts are served below the API's address. */
+const media = (): string => `'self' ${new URL(addresses().baseHost).origin}`;
+
+const pageHeaders = ({ formTargets = [], script, app }: Partial<Page> = {}): Headers => ({
   'content-security-policy': [
     "default-src 'none'",
-    ...(script ? ["script-src 'self'"] : []),
+    ...(script || app ? ["script-src 'self'"] : []),
     "style-src 'self'",
-    "img-src 'self'",
+    ...(app ? ["connect-src 'self'", `img-src ${media()}`, `media-src ${media()}`] : ["img-src 'self'"]),
     // Chromium holds the redirect after a form to this as well.
     `form-action ${["'self'", ...formTargets].join(' ')}`,
     "frame-ancestors 'none'",
@@ -80,7 +90,7 @@ export function answerProblemPage(exchange: Exchange, problem: Problem, visitor:
 
 type Addresses = Awaited<ReturnType<typeof files.addresses>>;
 
-function frame({ title, body, visitor, script }: Page, path: string, addresses: Addresses): Html {
+function frame({ title, body, visitor, script, app }: Page, path: string, addresses: Addresses): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -91,6 +101,7 @@ function frame({ title, body, visitor, script }: Page, path: string, addresses: 
 <link rel="icon" href="${addresses['icon.svg']}" type="image/svg+xml">
 <link rel="stylesheet" href="${addresses['style.css']}">
 ${script && html`<script defer src="${addresses[script]}"></script>`}
+${app && html`<link rel="stylesheet" href="${app.style}"><script type="module" src="${app.script}"></script>`}
 </head>
 <body>
 <a class="skip" href="#content">Skip to content</a>
@@ -99,7 +110,7 @@ ${script && html`<script defer src="${addresses[script]}"></script>`}
 ${visitor && personBar(visitor)}
 ${visitor && navigation(path)}
 </header>
-<main id="content" class="${visitor ? 'wide' : 'narrow'}">
+<main id="content" class="${app ? 'wide dashboard' : visitor ? 'wide' : 'narrow'}">
 ${body}
 </main>
 </body>

@@ -147,7 +147,7 @@ function answerCodeForm(
   const hidden = html`<input type="hidden" name="email" value="${email}"><input type="hidden" name="return_to" value="${returnTo}">`;
   const body = html`<section class="card">
     <h1>Enter the code</h1>
-    <p>We sent a mail to <strong>${email}</strong>. The code in it is good for ten minutes.</p>
+    <p>A mail to <strong>${email}</strong> is on its way. The code in it is good for ten minutes.</p>
     ${mailboxIsOpenTo(exchange) && html`<p class="note">No mail server is set up. The mail is in the <a href="/development/mailbox" target="_blank" rel="noopener">development mailbox</a> and in the log.</p>`}
     ${formError(problem?.body.description)}
     <form method="post" action="/sign-in/code">

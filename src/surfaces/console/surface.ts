@@ -1,9 +1,10 @@
 // The console: pages for people. One list of addresses; what goes wrong on any of them is a page too.
 import type { Exchange, Handler } from '#foundation/http.ts';
-import { methodNotAllowed, toProblem } from '#foundation/problem.ts';
+import { methodNotAllowed, notFound, toProblem } from '#foundation/problem.ts';
 
 import { decideClaim, showClaim } from './claim.ts';
 import { createConsent } from './consent.ts';
+import { answerDashboardFile, dashboardBase, dashboardPages, dashboardRecords } from './dashboard.ts';
 import { revokeOwnDelegation, showDelegations } from './delegations.ts';
 import { acceptOwnInvite, changeOwnName, createOwnOrganization, showHome, switchOrganization } from './home.ts';
 import { issueBase, showIssue, showIssues } from './issues.ts';
@@ -63,16 +64,28 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     ['/development/mailbox', { GET: showMailbox }],
   ]);
 
+  for (const [path, page] of dashboardPages) pages.set(path, { GET: page });
+
   if (upstreamSignIn) {
     const { leave, comeBack } = createUpstream(upstreamSignIn);
     pages.set('/sign-in/upstream', { GET: leave }).set(returnPath, { GET: comeBack });
   }
 
-  /** The addresses are fixed, but for those of issues. */
+  const showDashboardFile: Handler = async (exchange) => {
+    if (!(await answerDashboardFile(exchange))) throw notFound('file');
+  };
+  /** Addresses that end in a name: what they begin with, and the template of their end. */
+  const families = [
+    [issueBase, '{issueId}', showIssue],
+    [dashboardBase, '{file}', showDashboardFile],
+    ...dashboardRecords,
+  ] as const;
+
   const find = (path: string): [route: string, page: Methods] | undefined => {
     const page = pages.get(path);
     if (page) return [path, page];
-    return path.startsWith(issueBase) ? [`${issueBase}{issueId}`, { GET: showIssue }] : undefined;
+    const family = families.find(([base]) => path.startsWith(base));
+    return family && [family[0] + family[1], { GET: family[2] }];
   };
 
   async function handle(exchange: Exchange): Promise<void> {

@@ -5,7 +5,7 @@ import { mapAsyncIterator } from '@graphql-tools/utils';
 import type { GraphQLError, GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
 import type { Caller } from '#access/principal.ts';
-import { answer, type Exchange } from '#foundation/http.ts';
+import { answer, type Exchange, type Headers } from '#foundation/http.ts';
 import { invalid, methodNotAllowed, notFound, toProblem } from '#foundation/problem.ts';
 import { createContext } from '#graph/context.ts';
 import { printGraph } from '#graph/print.ts';
@@ -16,20 +16,21 @@ import { costPlugin, pricePages } from './cost.ts';
 import { refuse, tell } from './failures.ts';
 import { answerPage, answerPageFile } from './graphiql.ts';
 import { acceptable, acceptsEvents, type Operations, readOperations, wantsPage } from './requests.ts';
+import { type Reader, subscribing } from './subscriptions.ts';
 
 export interface GraphqlSettings {
   schema: GraphQLSchema;
   /** Who is asking; throws 401. */
   authenticate(exchange: Exchange): Promise<Caller>;
+  /** The caller of an exchange that goes on, as it is now; throws 401. */
+  callerStill(exchange: Exchange, caller: Caller): Promise<Caller>;
   /** Counts that many operations against the caller's rate; throws 429. */
   meter(exchange: Exchange, caller: Caller, operations: number): Promise<void>;
   /** Told of every problem of ours (5xx) with its cause, once. */
   report(exchange: Exchange, error: unknown): void;
 }
 
-interface Asked {
-  exchange: Exchange;
-  caller: Caller;
+interface Asked extends Reader {
   operations: Operations;
 }
 
@@ -53,7 +54,15 @@ export function createGraphql(settings: GraphqlSettings) {
     cors: false,
     landingPage: false,
     graphiql: false,
-    plugins: [...boundPlugins(), introspectionPlugin(), costPlugin(), compiling(), given, telling(settings.report)],
+    plugins: [
+      ...boundPlugins(),
+      introspectionPlugin(),
+      costPlugin(),
+      compiling(),
+      given,
+      subscribing(settings.callerStill),
+      telling(settings.report),
+    ],
   });
 
   /** Everything at and below /graphql. */
@@ -135,10 +144,12 @@ function telling(report: GraphqlSettings['report']): Plugin<object, Asked> {
 
 /** Sends what yoga wrote: a body at once, or the events of a subscription until either side ends them. */
 async function send(exchange: Exchange, response: Response): Promise<void> {
-  const headers = { ...Object.fromEntries(response.headers), 'cache-control': 'no-store' };
+  response.headers.delete('content-encoding');
+  const headers: Headers = { ...Object.fromEntries(response.headers), 'cache-control': 'no-store' };
   if (response.headers.get('content-type')?.startsWith('application/')) {
     return answer(exchange, response.status, await response.text(), headers);
   }
-  exchange.res.writeHead(response.status, headers);
+  // Not for a proxy to gather; nor is the connection kept when it ends, or a process could not leave.
+  exchange.res.writeHead(response.status, { ...headers, 'x-accel-buffering': 'no', connection: 'close' });
   await pipeline(response.body as AsyncIterable<Uint8Array>, exchange.res);
 }

@@ -9,6 +9,8 @@ export interface Place {
   dataDir: string;
   /** What the embedded cluster is kept in. */
   databaseHome: string;
+  /** What the contents of artifacts are kept in; null when that is a bucket. */
+  contentsFolder: string | null;
   /** Whether the service key is the one in `dataDir`, and not a setting. */
   ownSecretKey: boolean;
   /** Where the rows are, unless the command needs nothing. */

@@ -12,7 +12,7 @@ import {
   vendorNames,
   vendors,
 } from '#domain/integrations/model.ts';
-import { createIntegration } from '#domain/integrations/operations.ts';
+import { createIntegration, replaceCredentials } from '#domain/integrations/operations.ts';
 import { addMember, findMembership } from '#domain/memberships/operations.ts';
 import { rotateSigningKey } from '#domain/oauth/keys.ts';
 import { Organization } from '#domain/organizations/model.ts';
@@ -131,9 +131,25 @@ export const commands: Record<string, Command> = {
       return readOne<Integration>(Integration, { id: made.id });
     },
   }),
+  'integration:credentials': command({
+    about: 'Gives a connector other credentials, which are piped in and sealed.',
+    options: z.object({ id: boundedText(text.pathId) }),
+    run: async ({ id }, { readInput }) => {
+      const credentials = await readInput();
+      if (!credentials) throw new Error('nothing was piped in');
+      return replaceCredentials(id, credentials);
+    },
+  }),
   'demo:seed': command({
     about: 'Fills the demo organization; a second time adds only what is missing.',
-    options: z.object({ projects: wholeNumber(0, 1_000_000).default(demoProjects) }),
+    options: z.object({
+      projects: wholeNumber(0, 1_000_000).default(demoProjects),
+      runs: wholeNumber(0, 1_000_000).default(0),
+      sandboxes: wholeNumber(0, 100_000).default(0),
+      // Each is a file in the storage.
+      artifacts: wholeNumber(0, 100_000).default(0),
+      metrics: wholeNumber(0, 10_000).default(30),
+    }),
     run: seedDemo,
   }),
   ...databaseCommands,

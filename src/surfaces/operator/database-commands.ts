@@ -8,6 +8,7 @@ import { database } from '#foundation/database.ts';
 import { migrate, migrationStatus } from '#foundation/migrations.ts';
 import { moveDatabase } from '#foundation/move.ts';
 import { secretKeyFile } from '#foundation/secret-key.ts';
+import { unfinishedFolder } from '#foundation/storage-folder.ts';
 import type { Command, Place } from './command.ts';
 import { command } from './command.ts';
 
@@ -16,10 +17,13 @@ const folder = z
   .min(1)
   .transform((name) => path.resolve(name));
 
-/** The contents of artifacts, where they are kept in a folder of ours. */
+/** The contents of artifacts in a backup. */
+const contentsIn = (backup: string): string => path.join(backup, 'artifacts');
+
+/** All that are complete: no row names another, and those may vanish under our hands. */
 async function copyContents(from: string, to: string): Promise<void> {
-  const contents = path.join(from, 'artifacts');
-  if (existsSync(contents)) await cp(contents, path.join(to, 'artifacts'), { recursive: true });
+  const filter = (source: string) => path.basename(source) !== unfinishedFolder;
+  if (existsSync(from)) await cp(from, to, { recursive: true, filter });
 }
 
 export const databaseCommands: Record<string, Command> = {
@@ -45,8 +49,14 @@ export const databaseCommands: Record<string, Command> = {
       const backup = await backUp(connection as never, data, to);
       if (place.ownSecretKey) await copyFile(secretKeyFile(place.dataDir), secretKeyFile(to));
       // After the rows: a content is written before its row and never changes, so none that a row names is missing.
-      await copyContents(place.dataDir, to);
-      return { ...backup, secretKey: place.ownSecretKey ? 'in the backup' : 'keep SECRET_KEY with it' };
+      if (place.contentsFolder) await copyContents(place.contentsFolder, contentsIn(to));
+      return {
+        ...backup,
+        secretKey: place.ownSecretKey ? 'in the backup' : 'keep SECRET_KEY with it',
+        contents: place.contentsFolder
+          ? 'in the backup'
+          : 'not in the backup: they stay in the bucket of STORAGE_URL, keep its objects as long',
+      };
     },
   }),
   'database:restore': command({
@@ -54,10 +64,14 @@ export const databaseCommands: Record<string, Command> = {
     options: z.object({ from: folder }),
     needs: 'nothing',
     run: async ({ from }, place) => {
+      const { contentsFolder } = place;
+      if (!contentsFolder && existsSync(contentsIn(from))) {
+        throw new Error('this backup holds contents of artifacts as files: unset STORAGE_URL, which names a bucket');
+      }
       const key = await keyToRestore(from, place);
       const restored = await restore(from, place.databaseHome);
       if (key) await copyFile(key, secretKeyFile(place.dataDir));
-      await copyContents(from, place.dataDir);
+      if (contentsFolder) await copyContents(contentsIn(from), contentsFolder);
       return restored;
     },
   }),

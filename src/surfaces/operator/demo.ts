@@ -1,14 +1,19 @@
 // An organization to look at and to measure with: made by bulk statements, and the same however often it is asked for.
+import type { Caller } from '#access/principal.ts';
+import { scopesOfRole } from '#access/scopes.ts';
 import { type VendorKind, vendorKinds } from '#domain/integrations/model.ts';
 import { createIntegration, defaultConnectors } from '#domain/integrations/operations.ts';
 import { Organization } from '#domain/organizations/model.ts';
 import { foundOrganization } from '#domain/organizations/operations.ts';
-import type { Person } from '#domain/people/model.ts';
+import { Person } from '#domain/people/model.ts';
 import { findOrCreatePerson } from '#domain/people/operations.ts';
 import { minutes, now } from '#foundation/clock.ts';
 import { database, sql, transaction } from '#foundation/database.ts';
 import { Problem } from '#foundation/problem.ts';
 import { readOne } from '#foundation/record.ts';
+import { fillArtifacts } from './demo-artifacts.ts';
+import { seedMission } from './demo-mission.ts';
+import { type Filled, fillRuns, fillSandboxes, projectsWithMissions } from './demo-missions.ts';
 
 export const demoOwner = 'demo@example.com';
 export const demoSlug = 'demo';
@@ -20,11 +25,22 @@ export const demoProjects = names.length;
 export interface Demo {
   organization: { id: string; slug: string };
   owner: { id: string; email: string };
-  /** All that are there now, and how many of them this call made. */
-  projects: { total: number; created: number };
+  projects: Filled;
+  runs: Filled;
+  sandboxes: Filled;
+  artifacts: Filled;
 }
 
-export async function seedDemo({ projects }: { projects: number }): Promise<Demo> {
+export interface DemoSize {
+  projects: number;
+  runs?: number | undefined;
+  sandboxes?: number | undefined;
+  artifacts?: number | undefined;
+  /** Samples of each sandbox. */
+  metrics?: number | undefined;
+}
+
+export async function seedDemo({ projects, runs, sandboxes, artifacts, metrics }: DemoSize): Promise<Demo> {
   const owner = await findOrCreatePerson(demoOwner, 'Demo Owner');
   const organization = await demoOrganization(owner);
   await connectVendors(organization);
@@ -33,11 +49,42 @@ export async function seedDemo({ projects }: { projects: number }): Promise<Demo
   const [row] = await sql<{ total: number }>('select count(*) as total from projects where org_id = $1', [
     organization.id,
   ]);
+  const parties = { orgId: organization.id, ownerId: owner.id, projects: await newestProjects(organization) };
+  if (parties.projects.length === 0 && (runs || sandboxes || artifacts)) {
+    throw new Error('--projects: the demo has none, and without one there are no missions');
+  }
+  if (parties.projects[0]) await seedMission(demoCaller(owner, organization), parties.projects[0]);
   return {
     organization: { id: organization.id, slug: organization.slug },
     owner: { id: owner.id, email: owner.email },
     projects: { total: row!.total, created },
+    runs: await fillRuns(parties, runs ?? 0),
+    sandboxes: await fillSandboxes(parties, sandboxes ?? 0, metrics ?? 0),
+    artifacts: await fillArtifacts(parties, artifacts ?? 0),
   };
+}
+
+/** Whom the demo's owner would be in the console. */
+export const demoCaller = (owner: Person, organization: Organization): Caller => ({
+  principalType: 'cookie',
+  credentialId: 'operator',
+  userId: owner.id,
+  orgId: organization.id,
+  role: 'owner',
+  scopes: scopesOfRole('owner'),
+  projectId: null,
+});
+
+/** The demo's owner and organization, when both are there and belong together. */
+export async function findDemo(): Promise<{ owner: Person; organization: Organization } | null> {
+  const owner = await readOne<Person>(Person, { email: demoOwner });
+  const organization = await readOne<Organization>(Organization, { slug: demoSlug });
+  return owner && organization?.createdByUserId === owner.id ? { owner, organization } : null;
+}
+
+async function newestProjects({ id: orgId }: Organization): Promise<string[]> {
+  const text = 'select id from projects where org_id = $1 order by created_at desc, id desc limit $2';
+  return (await sql<{ id: string }>(text, [orgId, projectsWithMissions])).map(({ id }) => id);
 }
 
 async function demoOrganization(owner: Person): Promise<Organization> {

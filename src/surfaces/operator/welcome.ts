@@ -1,12 +1,12 @@
 // What `npm start` says at the end: where everything is and, as long as the demo is the only organization, the way into it.
-import { scopesOfRole } from '#access/scopes.ts';
-import { Organization } from '#domain/organizations/model.ts';
 import { Person } from '#domain/people/model.ts';
 import { createSignInLink } from '#domain/people/sign-in.ts';
+import { ScheduledTask } from '#domain/scheduled-tasks/model.ts';
 import { createToken } from '#domain/tokens/operations.ts';
 import { addresses, baseUrl } from '#foundation/addresses.ts';
 import { readOne } from '#foundation/record.ts';
-import { demoOwner, demoProjects, demoSlug, seedDemo } from './demo.ts';
+import { demoCaller, demoOwner, demoProjects, findDemo, seedDemo } from './demo.ts';
+import { missionName } from './demo-mission.ts';
 
 /** Seeds the demo when nobody has an account yet. The token lives a day; every start makes a new one. */
 export async function welcome(): Promise<string> {
@@ -18,34 +18,26 @@ export async function welcome(): Promise<string> {
     `GraphiQL       ${baseHost}/graphql`,
   ];
   if (!(await readOne<Person>(Person, {}))) await seedDemo({ projects: demoProjects });
-  const owner = await readOne<Person>(Person, { email: demoOwner });
-  const organization = await readOne<Organization>(Organization, { slug: demoSlug });
-  if (owner && organization?.createdByUserId === owner.id) {
-    const token = await demoToken(owner, organization);
+  const demo = await findDemo();
+  if (!demo) return `\n${lines.join('\n')}\n`;
+  const caller = demoCaller(demo.owner, demo.organization);
+  // A token holds 25 scopes at most: those that change what is billed are left to the console.
+  const scopes = [...caller.scopes].filter((scope) => !scope.startsWith('billing:'));
+  const { token } = await createToken(caller, { name: 'First steps', scopes, expiresInDays: 1 });
+  const authorization = `-H 'Authorization: Bearer ${token}'`;
+  lines.push(
+    '',
+    `Sign in as ${demoOwner} (one use, ten minutes):`,
+    `  ${await createSignInLink(demoOwner)}`,
+    'Call the API with a token of the demo organization (one day):',
+    `  curl ${authorization} ${baseUrl()}/projects`,
+  );
+  const task = await readOne<ScheduledTask>(ScheduledTask, { orgId: demo.organization.id, name: missionName });
+  if (task) {
     lines.push(
-      '',
-      `Sign in as ${demoOwner} (one use, ten minutes):`,
-      `  ${await createSignInLink(demoOwner)}`,
-      'Call the API with a token of the demo organization (one day):',
-      `  curl -H 'Authorization: Bearer ${token}' ${baseUrl()}/projects`,
+      `Run the mission "${missionName}" now, and watch it at ${issuer}/console/overview:`,
+      `  curl -X POST ${authorization} ${baseUrl()}/scheduled-tasks/${task.id}/run`,
     );
   }
   return `\n${lines.join('\n')}\n`;
-}
-
-async function demoToken(owner: Person, organization: Organization): Promise<string> {
-  const scopes = scopesOfRole('owner');
-  const caller = {
-    principalType: 'cookie',
-    credentialId: 'welcome',
-    userId: owner.id,
-    orgId: organization.id,
-    role: 'owner',
-    scopes,
-    projectId: null,
-  } as const;
-  // A token holds 25 scopes at most: those that change what is billed are left to the console.
-  const chosen = [...scopes].filter((scope) => !scope.startsWith('billing:'));
-  const { token } = await createToken(caller, { name: 'First steps', scopes: chosen, expiresInDays: 1 });
-  return token;
 }

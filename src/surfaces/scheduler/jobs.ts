@@ -7,6 +7,7 @@ import { sweepOAuth } from '#domain/oauth/sweep.ts';
 import { sweepSessions } from '#domain/people/session.ts';
 import { sweepSignIns } from '#domain/people/sign-in.ts';
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
+import { endTimedOutSandboxes, takeBackRuns } from '#domain/runtime/dispatch.ts';
 import { keepMetricPartitions } from '#domain/sandboxes/metric-partitions.ts';
 import { scheduledTasks } from '#domain/scheduled-tasks/model.ts';
 import { hours, minutes, seconds } from '#foundation/clock.ts';
@@ -21,6 +22,8 @@ export interface Job {
 
 export const jobs: readonly Job[] = [
   { name: 'run what is due', every: seconds(2), run: () => dispatchDue([scheduledTasks, automations]) },
+  { name: 'take back runs of silent runtimes', every: seconds(5), run: takeBackRuns },
+  { name: 'end sandboxes that are out of time', every: seconds(10), run: endTimedOutSandboxes },
   { name: 'sweep idempotency keys', every: minutes(10), run: sweepIdempotencyKeys },
   { name: 'sweep sign-in codes and links', every: minutes(10), run: sweepSignIns },
   { name: 'sweep sessions', every: hours(1), run: sweepSessions },

@@ -1,4 +1,5 @@
-// The port to issue trackers: what a mission's dispatch asks of them, whoever they are. One file per vendor.
+// The port to issue trackers: what a mission's dispatch and its end ask of them, whoever they are. One file per vendor.
+import type { Id } from '#foundation/ids.ts';
 import type { NewIssue } from '../../issues/operations.ts';
 import type { Project } from '../../projects/model.ts';
 
@@ -9,10 +10,23 @@ export interface CreatedIssue {
   url: string;
 }
 
+/** How the run of an issue has ended. */
+export interface Outcome {
+  runId: Id<'run'>;
+  status: 'completed' | 'failed';
+  comment: string;
+}
+
+/** Each verb takes less than a fifth of a dispatcher's lease, and may be asked again by another process: it is done once. */
 export interface Tracker {
   /**
-   * Creates the issue of a run. Asked again for the same `runId`, also by another process, it gives the same issue.
+   * Creates the issue of a run. Asked again for the same `runId` it gives the same issue.
    * @throws a Problem: a retryable one is tried again later, any other fails the run.
    */
   createIssue(project: Project, issue: NewIssue): Promise<CreatedIssue>;
+  /**
+   * Leaves one comment for the run and, when it is completed, closes the issue.
+   * @throws a Problem: a retryable one is worth another try.
+   */
+  finishIssue(project: Project, issueId: string, outcome: Outcome): Promise<void>;
 }

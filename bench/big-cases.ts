@@ -1,0 +1,108 @@
+// What is asked of the big tables: pages at both ends, filters that match much and hardly anything, curves of many samples, and
+// the page that people look at all day.
+import { strict as assert } from 'node:assert';
+import { readdirSync, readFileSync } from 'node:fs';
+import type { Request } from 'autocannon';
+import { parse, print, separateOperations } from 'graphql';
+import { big, longest, names, type Size } from './big-database.ts';
+import { bearer, type Case } from './cases.ts';
+import type { Server } from './process.ts';
+
+const json = { 'content-type': 'application/json' };
+const post = (query: string): Request => ({
+  method: 'POST',
+  path: '/graphql',
+  headers: json,
+  body: JSON.stringify({ query }),
+});
+
+interface Page {
+  nextCursor: string;
+}
+
+const rowOfRun = `id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError
+  createdAt startedAt finishedAt projectId project { name }`;
+const runs = (filter: string) => `{ runs(${filter}) { data { ${rowOfRun} } nextCursor } }`;
+
+/** What the dashboard's overview reads again every ten seconds, from its own documents: five operations in one request. */
+function overview(): Request {
+  const folder = new URL('../src/surfaces/console/dashboard/', import.meta.url);
+  const documents = readdirSync(folder).filter((name) => name.endsWith('.graphql'));
+  const text = documents.map((name) => readFileSync(new URL(name, folder), 'utf8')).join('\n');
+  const operations = separateOperations(parse(text));
+  const asked = Object.entries({
+    OpenRuns: {},
+    Runs: { limit: 12 },
+    Spend: {},
+    BusySandboxes: { limit: 20, status: 'running' },
+    Upcoming: {},
+  });
+  const batch = asked.map(([name, variables]) => ({ query: print(operations[name]!), variables }));
+  return { method: 'POST', path: '/graphql', headers: json, body: JSON.stringify(batch) };
+}
+
+export async function bigCases({ url }: Server, size: Size): Promise<Case[]> {
+  const one = (name: string, request: Request): Case => ({ name, organization: big, requests: [request] });
+  const get = (name: string, path: string) => one(name, { path: `/v1/${path}` });
+  const ask = (name: string, query: string) => one(name, post(query));
+  const taskRuns = `/v1/scheduled-tasks/${names.task}/runs`;
+  const depth = size.runs / 2;
+  const deepOfTask = await cursorAt(depth, async (cursor) => {
+    const page = await answerOf<Page>(url, { path: `${taskRuns}?limit=200${cursor && `&cursor=${cursor}`}` });
+    return page.nextCursor;
+  });
+  const deepInRuns = (to: number, filter: string) =>
+    cursorAt(to, async (cursor) => {
+      const query = `{ runs(limit: 200${filter}${cursor && `, cursor: "${cursor}"`}) { nextCursor } }`;
+      return (await answerOf<{ data: { runs: Page } }>(url, post(query))).data.runs.nextCursor;
+    });
+  const deep = await deepInRuns(depth, '');
+  const at = depth.toLocaleString('en');
+  const ofProject = `projectId: "${names.project}"`;
+  const deepInFailed = depth / 20;
+  const failed = await deepInRuns(deepInFailed, ', status: failed');
+  return [
+    one('runs of a task: 50', { path: `${taskRuns}?limit=50` }),
+    one(`runs of a task: 50, depth ${at}`, { path: `${taskRuns}?limit=50&cursor=${deepOfTask}` }),
+    ask('GraphQL runs: 50', runs('limit: 50')),
+    ask(`GraphQL runs: 50, depth ${at}`, runs(`limit: 50, cursor: "${deep}"`)),
+    ask('GraphQL runs: 50 completed (9 of 10)', runs('limit: 50, status: completed')),
+    ask('GraphQL runs: 50 failed (1 of 20)', runs('limit: 50, status: failed')),
+    ask(
+      `GraphQL runs: 50 failed, depth ${deepInFailed.toLocaleString('en')}`,
+      runs(`limit: 50, status: failed, cursor: "${failed}"`),
+    ),
+    ask('GraphQL runs: canceled (9 of all, long ago)', runs('limit: 50, status: canceled')),
+    ask('GraphQL runs: 20 running', runs('limit: 50, status: running')),
+    ask('GraphQL runs: 50 of a project', runs(`limit: 50, ${ofProject}`)),
+    ask('GraphQL runs: canceled of a project', runs(`limit: 50, ${ofProject}, status: canceled`)),
+    get('sandboxes: 200', 'sandboxes?limit=200'),
+    get('sandboxes: 200 failed (1 of 20)', 'sandboxes?limit=200&status=failed'),
+    get('sandboxes: 20 running', 'sandboxes?limit=200&status=running'),
+    get(
+      `a sandbox of ${size.samples.toLocaleString('en')} samples`,
+      `sandboxes/${names.sandbox(Math.round(size.sandboxes / 2))}`,
+    ),
+    get(`a sandbox of ${size.longest.toLocaleString('en')} samples`, `sandboxes/${names.sandbox(longest(size))}`),
+    one('the overview, with 20 sparklines', overview()),
+  ];
+}
+
+/** Throws when it is anything but a success. */
+export async function answerOf<A>(url: string, { path, method, headers, body }: Request): Promise<A> {
+  const response = await fetch(url + path, {
+    method: method ?? 'GET',
+    headers: { ...(headers as Record<string, string>), ...bearer(big) },
+    ...(body !== undefined && { body: String(body) }),
+  });
+  const text = await response.text();
+  assert(response.ok && !text.includes('"errors"'), `${response.status} to ${path}: ${text.slice(0, 500)}`);
+  return JSON.parse(text) as A;
+}
+
+/** Pages down to there as any client would. */
+async function cursorAt(depth: number, next: (cursor: string) => Promise<string>): Promise<string> {
+  let cursor = '';
+  for (let at = 0; at < depth; at += 200) cursor = await next(cursor);
+  return cursor;
+}

@@ -1,0 +1,203 @@
+// The database of bench/big-tables.ts: a million runs in one organization beside ten with 100,000 each, and ten million samples
+// of ten thousand sandboxes. The rows lie on the disk as they would have come: in the order of their time.
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import pg from 'pg';
+import { keepMetricPartitions } from '#domain/sandboxes/metric-partitions.ts';
+import { days, hours, minutes, now, seconds, setClock } from '#foundation/clock.ts';
+import { openDatabase } from '#foundation/database.ts';
+import { type DatabaseConnection, startEmbeddedDatabase } from '#foundation/embedded-database.ts';
+import { migrate } from '#foundation/migrations.ts';
+import { sandboxMetrics } from '#limits.ts';
+import { idOf, urlOf } from './database.ts';
+
+/** The organization that has most of it; the others are 1 to 10. */
+export const big = 0;
+const others = 10;
+/** Of each organization. Six of ten runs are the first project's. */
+const projects = 5;
+
+/** How much there is. */
+export interface Size {
+  runs: number;
+  runsOfOthers: number;
+  sandboxes: number;
+  /** Of each sandbox but the longest. */
+  samples: number;
+  /** Of the one that ran for days. */
+  longest: number;
+}
+
+export const fullSize: Size = {
+  runs: 1_000_000,
+  runsOfOthers: 100_000,
+  sandboxes: 10_000,
+  samples: 990,
+  longest: 100_000,
+};
+
+const every = seconds(10);
+/** How long the runs of the database have gone on. */
+const since = days(90);
+
+export const names = {
+  project: idOf('prj', 0),
+  /** It has six of ten runs. */
+  task: idOf('sch', 0),
+  /** The sandboxes are numbered in the order of their time. */
+  sandbox: (n: number) => idOf('sbx', n),
+};
+
+export interface BigDatabase {
+  connection: DatabaseConnection;
+  url: string;
+  close(): Promise<void>;
+}
+
+/** `told` hears what is being done, and how long it took. */
+export async function openBigDatabase(size: Size, told: (line: string) => void): Promise<BigDatabase> {
+  const home = mkdtempSync(path.join(tmpdir(), 'aep-big-'));
+  chmodSync(home, 0o755);
+  const { connection, stop } = await startEmbeddedDatabase({ home });
+  const knex = openDatabase({ connection });
+  await migrate(knex);
+  await makePartitions();
+  // A connection of its own: what is done here takes longer than a statement of the service may.
+  const client = new pg.Client(connection);
+  await client.connect();
+  const step = async (name: string, work: () => Promise<unknown>) => {
+    const begun = performance.now();
+    await work();
+    told(`${name}: ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
+  };
+  // References are not checked: what is made here is whole.
+  await client.query(`set session_replication_role = replica; set synchronous_commit = off`);
+  await step('organizations and projects', () => client.query(parties.join(';')));
+  await step(`${size.runs + others * size.runsOfOthers} runs`, () => insertRuns(client, size));
+  await step(`${size.sandboxes} sandboxes`, () => insertSandboxes(client, size));
+  await step(`${size.sandboxes * size.samples + size.longest} samples`, () => insertSamples(client));
+  await step('vacuum and analyze', () => client.query('vacuum analyze'));
+  await client.end();
+  return {
+    connection,
+    url: urlOf(connection),
+    async close() {
+      await knex.destroy();
+      await stop();
+      rmSync(home, { recursive: true });
+    },
+  };
+}
+
+/** As the scheduler has made them over the weeks. */
+async function makePartitions(): Promise<void> {
+  const at = Date.now();
+  for (let back = sandboxMetrics.kept; back >= 0; back -= sandboxMetrics.partition) {
+    setClock(() => at - back);
+    await keepMetricPartitions();
+  }
+  setClock();
+}
+
+const id = (prefix: string, n: string) => `'${prefix}_' || lpad(to_hex(${n}), 32, '0')`;
+const scopes = ['missions', 'scheduled-tasks', 'sandboxes', 'artifacts', 'projects', 'orchestrator'];
+
+const parties = [
+  `insert into people (id, email, name, created_at)
+   select ${id('usr', 'n')}, 'person-' || n || '@example.com', 'Person ' || n, 0 from generate_series(0, ${others}) n`,
+  `insert into organizations (id, name, slug, created_by_user_id, created_at)
+   select ${id('org', 'n')}, 'Organization ' || n, 'organization-' || n, ${id('usr', 'n')}, 0 from generate_series(0, ${others}) n`,
+  `insert into memberships (org_id, user_id, role, created_at)
+   select ${id('org', 'n')}, ${id('usr', 'n')}, 'owner', 0 from generate_series(0, ${others}) n`,
+  `insert into tokens (id, digest, org_id, user_id, name, scopes, created_at, expires_at)
+   select ${id('tok', 'n')}, sha256(('pat_bench' || lpad(n::text, 38, '0'))::bytea), ${id('org', 'n')}, ${id('usr', 'n')},
+     'bench', array['${scopes.map((scope) => `${scope}:read`).join("', '")}'], 0, 99999999999999
+   from generate_series(0, ${others}) n`,
+  `insert into projects (id, org_id, slug, name, status, tracker, scm_owner, scm_repo, created_at)
+   select ${id('prj', `o * ${projects} + n`)}, ${id('org', 'o')}, 'project-' || n, 'Project ' || n, 'active', 'builtin', 'acme', 'shop-' || n, n
+   from generate_series(0, ${others}) o, generate_series(0, ${projects - 1}) n`,
+  `insert into scheduled_tasks (id, org_id, project_id, name, prompt, triggers, labels, skip_if_previous_open, enabled, next_run_at,
+     created_by_user_id, created_at, updated_at)
+   select ${id('sch', `o * ${projects} + n`)}, ${id('org', 'o')}, ${id('prj', `o * ${projects} + n`)}, 'Nightly checks', 'true',
+     '[{"kind": "schedule", "schedule": {"interval": "daily", "time": "03:00", "timezone": "UTC"}}]', '{}', true, true,
+     ${Date.UTC(2100, 0)}, ${id('usr', 'o')}, n, n
+   from generate_series(0, ${others}) o, generate_series(0, ${projects - 1}) n`,
+];
+
+/** 90 % completed, 5 % failed, 5 % skipped; a handful canceled, long ago; the last 20 are running. */
+const runs = `insert into runs (id, org_id, project_id, scheduled_task_id, scheduled_for, kind, status, reason, mission_title,
+    mission_progress, mission_cost_usd, billing_actor_user_id, attempts, claims, lease_id, lease_until, created_at, started_at,
+    finished_at, updated_at)
+  select 'run_' || lpad(to_hex(at), 12, '0') || left(md5($1 || '-' || n), 20), ${id('org', '$1::int')}, ${id('prj', 'project')},
+    ${id('sch', 'project')}, at, 'scheduled', status, case status when 'skipped' then 'The previous run is still open.' end,
+    'Nightly checks', case status when 'completed' then 100 when 'running' then 50 end, 0.25, ${id('usr', '$1::int')}, 1, 1,
+    case status when 'running' then 'lse_' || n end, case status when 'running' then ${Date.UTC(2100, 0)} end, at,
+    case when status <> 'skipped' then at + 2000 end, case when status not in ('skipped', 'running') then at + ${minutes(5)} end,
+    at + ${minutes(5)}
+  from generate_series($2::int, $3::int) n
+  cross join lateral (select $1::int * ${projects} + greatest(0, n % 10 - 5) as project,
+    $5::bigint + ((n::bigint * ${since}) / $4::int) as at,
+    case when $4::int - n < 20 then 'running' when n % 20 = 3 then 'failed' when n % 20 = 7 then 'skipped'
+      when n < 1000 and n % 100 = 0 then 'canceled' else 'completed' end as status) one`;
+
+const costs = `insert into mission_costs (id, org_id, project_id, run_id, usd, at)
+  select 'mco' || substr(id, 4), org_id, project_id, id, mission_cost_usd, finished_at from runs where finished_at is not null
+  order by finished_at`;
+
+async function insertRuns(client: pg.Client, { runs: most, runsOfOthers }: Size): Promise<void> {
+  const [batch, begin] = [50_000, now() - since];
+  for (let organization = others; organization >= big; organization--) {
+    const count = organization === big ? most : runsOfOthers;
+    for (let first = 1; first <= count; first += batch) {
+      await client.query(runs, [organization, first, Math.min(count, first + batch - 1), count, begin]);
+    }
+  }
+  await client.query(costs);
+}
+
+/** The longest is the last but one hundred; of the others each begins a little after the one before, and the last 20 are running. */
+export const longest = ({ sandboxes }: Size): number => sandboxes - 100;
+
+async function insertSandboxes(client: pg.Client, size: Size): Promise<void> {
+  const { sandboxes, samples } = size;
+  const lasts = samples * every;
+  const at = now();
+  // Over all the time that samples are kept.
+  const span = sandboxMetrics.kept - lasts - hours(1);
+  await client.query(
+    `insert into sandboxes (id, org_id, project_id, run_id, role, harness, status, instance_type, created_at, last_heartbeat_at,
+       destroyed_at, last_cpu_pct, last_mem_used_mb, last_mem_total_mb, last_disk_used_pct, last_metric_at)
+     select ${id('sbx', 'n')}, ${id('org', String(big))}, r.project_id, r.id, 'builder', 'shell', case when running then 'running'
+       when n % 20 = 3 then 'failed' else 'completed' end, 'standard-1', begun, case when running then $6::bigint else ended end, case when not running then ended end, 50, 1000, 4096, 20, ended
+     from generate_series(1, $1::int) n
+     cross join lateral (select case n when $4::int then $5::bigint else $2::bigint + n * ($3::bigint / $1::int) end as begun,
+       n > $1::int - 20 as running) a
+     cross join lateral (select begun + case n when $4::int then ${size.longest * every} else ${lasts} end as ended) b
+     left join lateral (select id, project_id from runs where org_id = ${id('org', String(big))} and created_at <= begun
+       order by created_at desc, id desc limit 1) r on true`,
+    // Those that run will not become stale while the bench does.
+    [
+      sandboxes,
+      at - sandboxMetrics.kept + hours(1),
+      span,
+      longest(size),
+      at - size.longest * every - hours(1),
+      at + days(1),
+    ],
+  );
+}
+
+/** Of a stretch of time, in the order in which they were measured: the samples of one sandbox lie scattered among all others. */
+const samplesWithin = `insert into sandbox_metrics (sandbox_id, at, cpu_pct, mem_used_mb, mem_total_mb, disk_used_pct)
+  select id, at, 50 + 40 * sin(at / 100000.0), 1500 + 900 * sin(at / 300000.0), 4096, 20 + at % 100000 / 2000.0
+  from sandboxes cross join lateral generate_series(
+    created_at + (greatest(0, $1::bigint - created_at) + ${every - 1}) / ${every} * ${every},
+    least(last_metric_at, $2::bigint) - 1, ${every}) at
+  where created_at < $2::bigint and last_metric_at > $1::bigint order by at`;
+
+async function insertSamples(client: pg.Client): Promise<void> {
+  for (let from = now() - sandboxMetrics.kept; from < now(); from += hours(6)) {
+    await client.query(samplesWithin, [from, from + hours(6)]);
+  }
+}

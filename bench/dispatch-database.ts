@@ -1,0 +1,84 @@
+// The database of bench/dispatch.ts: one organization with twenty projects, whose scheduled tasks are due when the bench says so.
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import { openDatabase, sql } from '#foundation/database.ts';
+import { startEmbeddedDatabase } from '#foundation/embedded-database.ts';
+import { migrate } from '#foundation/migrations.ts';
+import { bindSecretKey } from '#foundation/secrets.ts';
+import { idOf, secretOf, urlOf } from './database.ts';
+
+const projects = 20;
+const [org, owner] = [idOf('org', 0), idOf('usr', 0)];
+
+export interface Made {
+  scheduledFor: number;
+  /** When the run was written, and when its issue was. */
+  begun: number;
+  issued: number;
+}
+
+export async function openDispatchDatabase(secretKey: Buffer) {
+  bindSecretKey(secretKey);
+  const home = mkdtempSync(path.join(tmpdir(), 'aep-dispatch-'));
+  chmodSync(home, 0o755);
+  const { connection, stop } = await startEmbeddedDatabase({ home });
+  const knex = openDatabase({ connection });
+  await migrate(knex);
+  for (const statement of parties) await sql(statement);
+  const { token: runtime } = await createServiceToken({ name: 'bench' });
+  return {
+    url: urlOf(connection),
+    /** Secrets of a person and of a runtime. */
+    person: secretOf(0),
+    runtime,
+    /** One of those that are planned. */
+    task: idOf('sch', 1),
+    /** So many tasks, due at a moment or evenly over some time after it. */
+    plan: (count: number, due: number, over: number) => sql(planning, [count, due, over]),
+    /** How many have no issue yet. */
+    async left(): Promise<number> {
+      return (await sql<{ left: number }>(waiting))[0]!.left;
+    },
+    made: () =>
+      sql<Made>(`select r.scheduled_for, r.created_at as begun, i.created_at as issued from runs r
+        join issues i on i.run_id = r.id`),
+    async empty() {
+      await knex.raw('truncate runs, issues, scheduled_tasks cascade');
+      await knex.raw('vacuum analyze');
+    },
+    async close() {
+      await knex.destroy();
+      await stop();
+      rmSync(home, { recursive: true });
+    },
+  };
+}
+
+const parties = [
+  `insert into people (id, email, name, created_at) values ('${owner}', 'person@example.com', 'Person', 0)`,
+  `insert into organizations (id, name, slug, created_by_user_id, created_at) values ('${org}', 'Acme', 'acme', '${owner}', 0)`,
+  `insert into memberships (org_id, user_id, role, created_at) values ('${org}', '${owner}', 'owner', 0)`,
+  `insert into tokens (id, digest, org_id, user_id, name, scopes, created_at, expires_at)
+   values ('${idOf('tok', 0)}', sha256('${secretOf(0)}'), '${org}', '${owner}', 'bench',
+     array['missions:run', 'scheduled-tasks:write'], 0, 99999999999999)`,
+  `insert into projects (id, org_id, slug, name, status, tracker, scm_owner, scm_repo, issue_code, created_at)
+   select 'prj_' || n, '${org}', 'project-' || n, 'Project ' || n, 'active', 'builtin', 'acme', 'shop-' || n, 'P' || n, n
+   from generate_series(1, ${projects}) n`,
+  // Whose runs are given to a runtime of the shell harness.
+  `insert into agents (id, org_id, name, role, harness, model, skill_repos, sandbox_template_id, created_at, updated_at)
+   values ('${idOf('agn', 0)}', '${org}', 'Shell', 'builder', 'shell', 'none', '{}', 'standard', 0, 0)`,
+];
+
+/** Due once: the next time is almost a day later. */
+const planning = `insert into scheduled_tasks (id, org_id, project_id, name, prompt, triggers, labels, skip_if_previous_open, enabled,
+    next_run_at, created_by_user_id, created_at, updated_at)
+  select 'sch_' || lpad(to_hex(n), 32, '0'), '${org}', 'prj_' || 1 + n % ${projects}, 'Task ' || n, 'true',
+    jsonb_build_array(jsonb_build_object('kind', 'schedule', 'schedule', jsonb_build_object('interval', 'daily', 'time',
+      to_char(to_timestamp($2::bigint / 1000.0 - 60) at time zone 'UTC', 'HH24:MI'), 'timezone', 'UTC'))), '{}', true, true,
+    $2::bigint + $3::bigint * (n - 1) / $1::int, '${owner}', 0, 0
+  from generate_series(1, $1::int) n`;
+
+const waiting = `select (select count(*) from scheduled_tasks where last_run_at is null)
+  + (select count(*) from runs where status = 'dispatching' and issue_id is null) as left`;

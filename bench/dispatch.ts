@@ -1,0 +1,120 @@
+// `npm run bench:dispatch [-- --occurrences=3000] [--processes=4] [--sources]`: how many occurrences the scheduler runs in a
+// second and how late they are, and how long a mission takes from "run now" through a runtime to its end. How to read the
+// figures, and the last ones: bench/README.md.
+import { strict as assert } from 'node:assert';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { seconds } from '#foundation/clock.ts';
+import { openDispatchDatabase } from './dispatch-database.ts';
+import { at } from './measure.ts';
+import { type Server, start } from './process.ts';
+import { buildService, service } from './the-service.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    occurrences: { type: 'string', default: '3000' },
+    processes: { type: 'string', default: '4' },
+    missions: { type: 'string', default: '200' },
+    sources: { type: 'boolean', default: false },
+  },
+});
+const [occurrences, processes, missions] = [options.occurrences, options.processes, options.missions].map(Number) as [
+  number,
+  number,
+  number,
+];
+/** Milliseconds between two questions of the runtime. */
+const poll = 100;
+
+if (!options.sources) buildService();
+const folder = mkdtempSync(path.join(tmpdir(), 'aep-dispatch-out-'));
+const secretKey = randomBytes(32);
+const database = await openDispatchDatabase(secretKey);
+const servers = await Promise.all(
+  Array.from({ length: processes }, (_, n) => {
+    const own = path.join(folder, String(n));
+    mkdirSync(own);
+    return start(service({ databaseUrl: database.url, folder: own, secretKey, fromSources: options.sources }));
+  }),
+);
+
+const ms = (value: number) => value.toFixed(value < 10 ? 1 : 0).padStart(6);
+const spread = (times: number[]) => `p50 ${ms(at(times, 0.5))} ms, p99 ${ms(at(times, 0.99))} ms`;
+
+console.log(`${cpus().length} × ${cpus()[0]!.model}, Node ${process.version}, ${process.platform} ${process.arch}\n`);
+try {
+  for (const [name, over] of [
+    ['due at once', 0],
+    ['due over 30 seconds', seconds(30)],
+  ] as const) {
+    const due = Date.now() + seconds(5);
+    await database.plan(occurrences, due, over);
+    while ((await database.left()) > 0) await wait(200);
+    const made = await database.made();
+    assert.equal(made.length, occurrences, 'every occurrence has one issue');
+    const took = Math.max(...made.map((one) => one.issued)) - Math.min(...made.map((one) => one.begun));
+    const late = made.map(({ issued, scheduledFor }) => issued - scheduledFor).sort((a, b) => a - b);
+    const rate = over === 0 ? `, ${((occurrences / took) * 1_000).toFixed(0)} a second` : '';
+    console.log(`${occurrences} occurrences ${name}, ${processes} processes: from due to issue ${spread(late)}${rate}`);
+    await database.empty();
+  }
+  await runMissions(servers[0]!);
+} finally {
+  await Promise.all(servers.map((server) => server.stop()));
+  await database.close();
+  rmSync(folder, { recursive: true });
+}
+
+/** One mission after the other; a runtime takes each and ends it at once. */
+async function runMissions({ url }: Server): Promise<void> {
+  await database.plan(1, Date.UTC(2100, 0), 0);
+  const [answered, claimed, finished]: [number[], number[], number[]] = [[], [], []];
+  for (let n = 0; n < missions; n++) {
+    const done = takeOne(url);
+    // Somewhere between two questions of the runtime.
+    await wait(Math.random() * poll);
+    const begun = performance.now();
+    await ask(`${url}/v1/scheduled-tasks/${database.task}/run`, database.person);
+    answered.push(performance.now() - begun);
+    const times = await done;
+    claimed.push(times.claimed - begun);
+    finished.push(times.finished - begun);
+  }
+  for (const times of [answered, claimed, finished]) times.sort((a, b) => a - b);
+  console.log(`${missions} missions, from "run now" to`);
+  console.log(`  its answer               ${spread(answered)}`);
+  console.log(`  a runtime has it         ${spread(claimed)} (it asks every ${poll} ms)`);
+  console.log(`  its end                  ${spread(finished)}`);
+}
+
+async function takeOne(url: string): Promise<{ claimed: number; finished: number }> {
+  const runtime = (query: string) => ask(`${url}/graphql`, database.runtime, { query });
+  for (const begun = performance.now(); ; await wait(poll)) {
+    const answer = await runtime(
+      'mutation { claimRun(input: { runtime: "bench", harnesses: [shell] }) { runId leaseId prompt } }',
+    );
+    const run = (answer as { data: { claimRun: { runId: string; leaseId: string } | null } }).data.claimRun;
+    if (run) {
+      const claimed = performance.now();
+      const input = `runId: "${run.runId}", leaseId: "${run.leaseId}", status: completed`;
+      await runtime(`mutation { finishRun(input: { ${input} }) { ok } }`);
+      return { claimed, finished: performance.now() };
+    }
+    assert(performance.now() - begun < seconds(30), 'a run that is asked for comes to a runtime');
+  }
+}
+
+async function ask(address: string, token: string, body: object = {}): Promise<unknown> {
+  const response = await fetch(address, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  const text = await response.text();
+  assert(response.ok && !text.includes('"errors"'), `${response.status} to ${address}: ${text}`);
+  return JSON.parse(text);
+}

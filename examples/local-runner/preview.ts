@@ -1,0 +1,58 @@
+// A preview environment, as far as one machine can have one: a folder, served on a port of its own for as long as the run lasts.
+import { createReadStream } from 'node:fs';
+import { realpath, stat } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import type { Platform } from './platform.ts';
+
+export interface Preview {
+  environmentId: string;
+  address: string;
+  close(): Promise<void>;
+}
+
+const types: Record<string, string> = {
+  '.html': 'text/html',
+  '.css': 'text/css',
+  '.js': 'text/javascript',
+  '.png': 'image/png',
+};
+
+export async function openPreview(
+  platform: Platform,
+  held: { runId: string; leaseId: string },
+  folder: string,
+): Promise<Preview> {
+  const root = await realpath(folder);
+  const server = createServer(async (request, response) => {
+    try {
+      const asked = decodeURIComponent(new URL(request.url!, 'http://preview').pathname);
+      const file = await realpath(path.join(root, asked.endsWith('/') ? `${asked}index.html` : asked));
+      if (!file.startsWith(root + path.sep) || !(await stat(file)).isFile()) throw new Error('outside of the folder');
+      response.writeHead(200, { 'content-type': types[path.extname(file)] ?? 'text/plain' });
+      createReadStream(file).pipe(response);
+    } catch {
+      response.writeHead(404).end('Not found\n');
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const workerName = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { environmentId } = await platform.say<{ environmentId: string }>(
+    'registerEnvironment',
+    { ...held, key: 'preview', workerName },
+    '{ environmentId }',
+  );
+  const move = (status: string) => platform.say('moveEnvironment', { environmentId, status });
+  await move('active');
+  return {
+    environmentId,
+    address: `http://${workerName}/`,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+      await move('destroying');
+      await move('destroyed');
+    },
+  };
+}

@@ -1,0 +1,65 @@
+// Builds the dashboard, the console's part that runs in the browser, into `dist/dashboard`: files named by their content, and a
+// manifest that says which ones the page loads. Vitest resolves no `#room` imports for this file.
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Rolldown } from 'vite';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const source = path.join(root, 'src/surfaces/console/dashboard');
+const output = path.join(root, 'dist/dashboard');
+const manifest = path.join(output, 'manifest.json');
+
+/** Whether the output is there and nothing it is made of is newer. */
+function isFresh(): boolean {
+  if (!existsSync(manifest)) return false;
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).map((name) => path.join(source, name));
+  const made = statSync(manifest).mtimeMs;
+  return [...files, source, path.join(root, 'package-lock.json'), fileURLToPath(import.meta.url)].every(
+    (file) => statSync(file).mtimeMs < made,
+  );
+}
+
+/** Gives false when there was nothing to do. Several may build at once: the manifest comes last, and in one step. */
+export async function buildDashboard({ always = false } = {}): Promise<boolean> {
+  if (!always && isFresh()) return false;
+  // Only here: it takes longer to load than to see that there is nothing to do.
+  const { build } = await import('vite');
+  const result = (await build({
+    root: source,
+    configFile: false,
+    envDir: false,
+    publicDir: false,
+    base: '/console/dashboard/',
+    logLevel: 'warn',
+    // The same whoever builds it: tests say `test` in NODE_ENV.
+    define: { 'process.env.NODE_ENV': '"production"' },
+    oxc: { jsx: { runtime: 'automatic', importSource: 'preact', development: false } },
+    build: {
+      write: false,
+      target: 'es2022',
+      modulePreload: false,
+      assetsInlineLimit: 0,
+      reportCompressedSize: false,
+      rolldownOptions: {
+        input: path.join(source, 'main.tsx'),
+        output: { entryFileNames: '[name]-[hash].js', assetFileNames: '[name]-[hash][extname]' },
+      },
+    },
+  })) as Rolldown.RolldownOutput;
+  mkdirSync(output, { recursive: true });
+  const files = result.output.map((file) => ({
+    name: file.fileName,
+    content: file.type === 'chunk' ? file.code : file.source,
+  }));
+  for (const { name, content } of files) writeFileSync(path.join(output, name), content);
+  const nameOf = (extension: string) => files.find(({ name }) => name.endsWith(extension))!.name;
+  const draft = `${manifest}.${process.pid}`;
+  writeFileSync(draft, `${JSON.stringify({ script: nameOf('.js'), style: nameOf('.css') }, null, 2)}\n`);
+  renameSync(draft, manifest);
+  const kept = JSON.stringify(JSON.parse(readFileSync(manifest, 'utf8')));
+  for (const name of readdirSync(output)) {
+    if (/\.(js|css)$/.test(name) && !kept.includes(name)) rmSync(path.join(output, name), { force: true });
+  }
+  return true;
+}

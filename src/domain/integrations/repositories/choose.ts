@@ -1,0 +1,18 @@
+// Which source host has the repository of a project, and what is read there.
+import type { Project } from '../../projects/model.ts';
+import type { Vendor } from '../model.ts';
+import { connectorOf } from '../operations.ts';
+import { github } from './github.ts';
+import { localGit } from './local-git.ts';
+import { checkPath, checkRef, type Repository, type RepositoryFile, textOf } from './repository.ts';
+
+const repositories: Partial<Record<Vendor, Repository>> = { github, builtin: localGit };
+
+/** Null: no such file or ref; without a ref, the default branch. @throws as `Repository.readFile`; 400 for a bad path or ref */
+export async function readRepositoryFile(project: Project, path: string, ref?: string): Promise<RepositoryFile | null> {
+  checkPath(path);
+  if (ref !== undefined) checkRef(ref);
+  const connector = await connectorOf(project, 'scm');
+  const content = await repositories[connector.vendor]!.readFile(project, connector, path, ref);
+  return content && { path, ref: ref ?? 'HEAD', content: textOf(content) };
+}

@@ -1,0 +1,26 @@
+// A file at GitHub, read as it is (REST, "Get repository content" with the raw media type).
+import { AnswerTooLarge } from '#foundation/outbound.ts';
+import { bytes } from '#limits.ts';
+import { askGitHub, refusalOf, repositoryPath } from '../github.ts';
+import { openLine } from '../vendor.ts';
+import { fileTooLarge, type Repository } from './repository.ts';
+
+export const github: Repository = {
+  async readFile(project, _connector, path, ref) {
+    const segments = path.split('/').map(encodeURIComponent).join('/');
+    const query = ref === undefined ? '' : `?${new URLSearchParams({ ref })}`;
+    const address = `${repositoryPath(project)}/contents/${segments}${query}`;
+    const line = await openLine(project, 'scm', 'github');
+    const answered = await askGitHub(line, address, {
+      headers: { accept: 'application/vnd.github.raw+json' },
+      maxBytes: bytes.repositoryFile,
+    }).catch((error) => {
+      throw error instanceof AnswerTooLarge ? fileTooLarge() : error;
+    });
+    // A repository that the credentials may not see looks the same.
+    if (answered.status === 404) return null;
+    if (answered.status !== 200) throw refusalOf(line, address, answered);
+    // A folder is listed as JSON; a file, also one of JSON, has the media type that was asked for.
+    return answered.headers['content-type']?.startsWith('application/json') ? null : answered.bytes;
+  },
+};

@@ -1,0 +1,71 @@
+// A file of a git repository on this machine: the connector's `externalOrgId` is a folder that holds `<owner>/<repo>`, bare or not.
+// Read with the git program. What a caller names reaches it on standard input alone, and nothing outside of the folder is opened.
+import { execFile } from 'node:child_process';
+import { realpath, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { badGateway, conflict, gatewayTimeout } from '#foundation/problem.ts';
+import { bytes, localGit as limits } from '#limits.ts';
+import { fileTooLarge, type Repository } from './repository.ts';
+
+export const localGit: Repository = {
+  async readFile({ scmOwner, scmRepo }, { externalOrgId: folder, displayName }, file, ref = 'HEAD') {
+    if (!folder || !path.isAbsolute(folder)) {
+      throw conflict(`The connector ${displayName} names no folder of repositories: connect it with an absolute path.`);
+    }
+    const directory = await gitDirectory(folder, scmOwner, scmRepo);
+    if (!directory) throw conflict(`The connector ${displayName} has no repository ${scmOwner}/${scmRepo}.`);
+    return readObject(await catFile(directory, `${ref}:${file}`));
+  },
+};
+
+/** Where git keeps the repository; null when there is none, or it lies elsewhere by way of a link. */
+async function gitDirectory(folder: string, ...names: [owner: string, repo: string]): Promise<string | null> {
+  if (names.some((name) => name === '.' || name === '..' || /[/\\\0]/.test(name))) return null;
+  const root = await realpath(folder).catch(() => null);
+  const place = path.join(folder, ...names);
+  for (const candidate of root === null ? [] : [`${place}.git`, path.join(place, '.git'), place]) {
+    const found = await realpath(candidate).catch(() => null);
+    if (!found?.startsWith(root + path.sep)) continue;
+    const head = await stat(path.join(found, 'HEAD')).catch(() => null);
+    if (head?.isFile()) return found;
+  }
+  return null;
+}
+
+/** The longest line before the content: a hash, a word, a number. */
+const heading = 200;
+
+/** With `--git-dir` git looks at no other folder, whatever lies around it. */
+function catFile(directory: string, object: string): Promise<Buffer> {
+  const options = {
+    encoding: 'buffer',
+    maxBuffer: bytes.repositoryFile + heading,
+    timeout: limits.timeout,
+    killSignal: 'SIGKILL',
+  } as const;
+  return new Promise((done, fail) => {
+    const git = execFile(
+      'git',
+      [`--git-dir=${directory}`, 'cat-file', '--batch', '--follow-symlinks'],
+      options,
+      (error, output) => {
+        if (!error) done(output);
+        else if (error.code === 'ENOENT') fail(conflict('The program git is not installed where the service runs.'));
+        else if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') fail(fileTooLarge());
+        else if (error.killed) fail(gatewayTimeout('git did not answer in time.'));
+        else fail(badGateway('git can not read the repository.'));
+      },
+    );
+    // Why it does not listen is told by its end.
+    git.stdin!.on('error', () => {}).end(`${object}\n`);
+  });
+}
+
+/** `<hash> blob <size>`, a line's end, and so many bytes; any other heading: there is no such file. */
+function readObject(output: Buffer): Buffer | null {
+  const end = output.indexOf('\n');
+  const [, size] = /^[\da-f]{40,64} blob (\d+)$/.exec(output.toString('utf8', 0, end)) ?? [];
+  if (size === undefined) return null;
+  if (Number(size) > bytes.repositoryFile) throw fileTooLarge();
+  return output.subarray(end + 1, end + 1 + Number(size));
+}

@@ -1,0 +1,10 @@
+// Which tracker keeps the issues of a project.
+import type { Project, ProjectTracker } from '../../projects/model.ts';
+import { builtin } from './builtin.ts';
+import { github } from './github.ts';
+import { linear } from './linear.ts';
+import type { Tracker } from './tracker.ts';
+
+const trackers: Record<ProjectTracker, Tracker> = { builtin, linear, github };
+
+export const trackerOf = ({ tracker }: Project): Tracker => trackers[tracker];

@@ -1,0 +1,94 @@
+// Issues of the project's repository at GitHub. GitHub takes no id of ours and makes what it is asked to as often as it is asked: a
+// mark in what we write, not seen by its readers, tells what is there already.
+import { z } from 'zod';
+import { hours } from '#foundation/clock.ts';
+import { madeAt } from '#foundation/ids.ts';
+import { conflict } from '#foundation/problem.ts';
+import { vendorCalls } from '#limits.ts';
+import { readGitHub, repositoryPath } from '../github.ts';
+import { type Line, openLine } from '../vendor.ts';
+import type { Tracker } from './tracker.ts';
+
+const Entry = z.object({
+  body: z.string().nullish(),
+  html_url: z.url({ protocol: /^https?$/ }),
+  created_at: z.iso.datetime({ offset: true }),
+});
+const IssueEntry = Entry.extend({ number: z.int(), pull_request: z.unknown().optional() });
+
+const markOf = (runId: string): string => `<!-- run: ${runId} -->`;
+const marked = (text: string, runId: string): string => `${text}\n\n${markOf(runId)}`;
+
+export const github: Tracker = {
+  createIssue: (project, { runId, title, body, labels }) =>
+    once(`issue ${runId}`, async () => {
+      const path = `${repositoryPath(project)}/issues`;
+      const line = await openLine(project, 'tracker', 'github');
+      const issue =
+        (await issueOfRun(line, path, runId)) ??
+        (await readGitHub(line, path, IssueEntry, {
+          method: 'POST',
+          json: { title, body: marked(body, runId), labels },
+        }));
+      return { id: `${project.scmOwner}/${project.scmRepo}#${issue.number}`, url: issue.html_url };
+    }),
+
+  finishIssue: (project, issueId, { runId, status, comment }) =>
+    once(`comment ${runId}`, async () => {
+      const [, scmOwner, scmRepo, number] = /^([^/#]+)\/([^/#]+)#(\d+)$/.exec(issueId) ?? [];
+      if (!scmOwner || !scmRepo) throw conflict(`${issueId} is no issue of GitHub.`);
+      const path = `${repositoryPath({ scmOwner, scmRepo })}/issues/${number}`;
+      const line = await openLine(project, 'tracker', 'github');
+      const said = await findMarked(line, `${path}/comments`, {}, Entry, runId);
+      if (!said) {
+        await readGitHub(line, `${path}/comments`, Entry, { method: 'POST', json: { body: marked(comment, runId) } });
+      }
+      if (status !== 'completed') return;
+      await readGitHub(line, path, IssueEntry, {
+        method: 'PATCH',
+        json: { state: 'closed', state_reason: 'completed' },
+      });
+    }),
+};
+
+const underWay = new Map<string, Promise<unknown>>();
+
+/** Whoever asks for the same at the same time gets the same answer. Other processes are kept away by the lease on the run. */
+function once<T>(key: string, work: () => Promise<T>): Promise<T> {
+  const running = underWay.get(key) as Promise<T> | undefined;
+  if (running) return running;
+  const begun = work().finally(() => underWay.delete(key));
+  underWay.set(key, begun);
+  return begun;
+}
+
+/** How far the clocks of GitHub and ours may be apart. */
+const doubt = hours(1);
+
+/** Newest first, so that the search ends at what is older than the run. Pull requests are listed too, and may quote the mark. */
+function issueOfRun(line: Line, path: string, runId: string): Promise<z.infer<typeof IssueEntry> | undefined> {
+  const query = { state: 'all', sort: 'created', direction: 'desc' };
+  const oldest = madeAt(runId) - doubt;
+  return findMarked(line, path, query, IssueEntry, runId, {
+    counts: (entry) => !entry.pull_request,
+    isPast: (entry) => Date.parse(entry.created_at) < oldest,
+  });
+}
+
+async function findMarked<E extends z.infer<typeof Entry>>(
+  line: Line,
+  path: string,
+  query: Record<string, string>,
+  shape: z.ZodType<E>,
+  runId: string,
+  { counts = () => true, isPast = () => false }: { counts?(entry: E): boolean; isPast?(entry: E): boolean } = {},
+): Promise<E | undefined> {
+  const mark = markOf(runId);
+  for (let page = 1; page <= vendorCalls.pages; page++) {
+    const asked = new URLSearchParams({ ...query, per_page: String(vendorCalls.page), page: String(page) });
+    const entries = await readGitHub(line, `${path}?${asked}`, z.array(shape));
+    const found = entries.find((entry) => counts(entry) && entry.body?.includes(mark));
+    if (found || entries.length < vendorCalls.page || isPast(entries.at(-1)!)) return found;
+  }
+  return undefined;
+}

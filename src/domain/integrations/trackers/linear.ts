@@ -1,0 +1,132 @@
+// Issues of the project's team at Linear. What we make there has an id that is derived from the run; Linear makes nothing twice under
+// one id, and says so ("conflict on insert"): then what is there is read.
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { conflict } from '#foundation/problem.ts';
+import { askLinear } from '../linear.ts';
+import { isFinal, type Line, openLine, strange } from '../vendor.ts';
+import type { Tracker } from './tracker.ts';
+
+const Named = z.object({ id: z.string() });
+const Issue = Named.extend({ url: z.url({ protocol: /^https?$/ }) });
+
+export const linear: Tracker = {
+  async createIssue(project, { runId, title, body, labels }) {
+    if (!project.trackerTeamId) throw conflict('trackerTeamKey: the project names no team of Linear.');
+    const line = await openLine(project, 'tracker', 'linear');
+    const { teamId, labelIds } = await teamAndLabels(line, project.trackerTeamId, labels);
+    const id = idOf('issue', runId);
+    const input = { id, teamId, title, description: body, labelIds };
+    return onlyOnce(
+      async () => {
+        const { issueCreate } = await askLinear(line, IssueCreated, creation, { input });
+        return issueCreate.issue ?? fail(line);
+      },
+      async () => (await askLinear(line, z.object({ issue: Issue }), existing, { id })).issue,
+    );
+  },
+
+  async finishIssue(project, issueId, { runId, status, comment }) {
+    const line = await openLine(project, 'tracker', 'linear');
+    const id = idOf('comment', runId);
+    await onlyOnce<unknown>(
+      () => askLinear(line, CommentCreated, commenting, { input: { id, issueId, body: comment } }),
+      () => askLinear(line, z.object({ comment: Named }), existingComment, { id }),
+    );
+    if (status === 'completed') await close(line, issueId);
+  },
+};
+
+/** A UUID in the form of version 4, which is what Linear takes from its clients; the same names give the same. */
+function idOf(...names: string[]): string {
+  const hex = createHash('sha256').update(names.join('\n')).digest('hex');
+  const variant = '89ab'[Number.parseInt(hex[16]!, 16) % 4];
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/** Makes, or else reads what an earlier try has made. What is not there was refused for the reason that Linear gives. */
+async function onlyOnce<T>(make: () => Promise<T>, read: () => Promise<T>): Promise<T> {
+  try {
+    return await make();
+  } catch (refusal) {
+    if (!isFinal(refusal)) throw refusal;
+    return read().catch((error) => {
+      throw isFinal(error) ? refusal : error;
+    });
+  }
+}
+
+function fail(line: Line): never {
+  throw strange(line);
+}
+
+const creation = `mutation CreateIssue($input: IssueCreateInput!) {
+  issueCreate(input: $input) { success issue { id url } }
+}`;
+const IssueCreated = z.object({ issueCreate: z.object({ success: z.literal(true), issue: Issue.nullable() }) });
+
+const existing = 'query Issue($id: String!) { issue(id: $id) { id url } }';
+
+const commenting = `mutation CreateComment($input: CommentCreateInput!) {
+  commentCreate(input: $input) { success comment { id } }
+}`;
+const CommentCreated = z.object({ commentCreate: z.object({ success: z.literal(true), comment: Named }) });
+
+const existingComment = 'query Comment($id: String!) { comment(id: $id) { id } }';
+
+const team = `query Team($team: TeamFilter!, $labels: IssueLabelFilter!, $labelled: Boolean!) {
+  teams(filter: $team, first: 1) { nodes { id } }
+  issueLabels(filter: $labels, first: 100) @include(if: $labelled) { nodes { id } }
+}`;
+const TeamAndLabels = z.object({
+  teams: z.object({ nodes: z.array(Named) }),
+  issueLabels: z.object({ nodes: z.array(Named) }).optional(),
+});
+
+const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/** Labels that neither the team nor its workspace has are left out, and so are groups, which no issue can carry. */
+async function teamAndLabels(line: Line, keyOrId: string, labels: readonly string[]) {
+  const ofTeam = uuid.test(keyOrId) ? { id: { eq: keyOrId } } : { key: { eqIgnoreCase: keyOrId } };
+  const { teams, issueLabels } = await askLinear(line, TeamAndLabels, team, {
+    team: ofTeam,
+    labelled: labels.length > 0,
+    labels: {
+      isGroup: { eq: false },
+      and: [
+        { or: labels.map((name) => ({ name: { eqIgnoreCase: name } })) },
+        { or: [{ team: ofTeam }, { team: { null: true } }] },
+      ],
+    },
+  });
+  const [found] = teams.nodes;
+  if (!found) throw conflict(`trackerTeamKey: Linear shows no team ${keyOrId} to this connector.`);
+  return { teamId: found.id, labelIds: issueLabels?.nodes.map(({ id }) => id) ?? [] };
+}
+
+const state = `query IssueState($id: String!) {
+  issue(id: $id) {
+    state { type }
+    team { states(filter: { type: { eq: "completed" } }, first: 100) { nodes { id position } } }
+  }
+}`;
+const IssueState = z.object({
+  issue: z.object({
+    state: z.object({ type: z.string() }),
+    team: z.object({ states: z.object({ nodes: z.array(Named.extend({ position: z.number() })) }) }),
+  }),
+});
+
+const moving = `mutation CloseIssue($id: String!, $input: IssueUpdateInput!) {
+  issueUpdate(id: $id, input: $input) { success }
+}`;
+const Moved = z.object({ issueUpdate: z.object({ success: z.literal(true) }) });
+
+/** Into the first of the team's states for what is completed. Where a person has put it at an end, it stays. */
+async function close(line: Line, id: string): Promise<void> {
+  const { issue } = await askLinear(line, IssueState, state, { id });
+  if (issue.state.type === 'completed' || issue.state.type === 'canceled') return;
+  const [first] = issue.team.states.nodes.sort((a, b) => a.position - b.position);
+  if (!first) throw conflict("The issue's team at Linear has no workflow state for what is completed.");
+  await askLinear(line, Moved, moving, { id, input: { stateId: first.id } });
+}

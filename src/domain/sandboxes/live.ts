@@ -1,0 +1,45 @@
+// A sandbox while it is at work, in the graph: what is new of it, as it comes.
+import { z } from 'zod';
+import { builder } from '#graph/builder.ts';
+import { pathId } from '#graph/input.ts';
+import { report, shown } from '#limits.ts';
+import { followSandbox, type SandboxUpdate } from './following.ts';
+import { LiveFragment, SandboxMetric, SandboxType } from './schema.ts';
+
+const SandboxUpdateType = builder.objectRef<SandboxUpdate>('SandboxUpdate').implement({
+  description: 'What is new of a sandbox.',
+  fields: (t) => ({
+    sandbox: t.expose('sandbox', { type: SandboxType }),
+    fragments: t.expose('fragments', {
+      description: 'Those that came since the last event, at most 200 at a time, the newest last.',
+      type: [LiveFragment],
+      complexity: { field: 1, multiplier: shown.fragments },
+    }),
+    nextFragment: t.exposeInt('nextFragment', { description: 'Give it as `after` to go on from here.' }),
+    metrics: t.expose('metrics', {
+      description: 'First the curve until now in at most 240 points, then each sample that came since the last event.',
+      type: [SandboxMetric],
+      complexity: { field: 1, multiplier: shown.metrics },
+    }),
+  }),
+});
+
+const after = z.int().min(0).max(report.fragmentsPerSandbox);
+
+builder.subscriptionField('sandboxUpdated', (t) =>
+  t.field({
+    description:
+      'A sandbox, and what is new of it after each change; complete when it has ended and all of it was told.',
+    scope: 'sandboxes:read',
+    type: SandboxUpdateType,
+    args: {
+      sandboxId: t.arg.string(pathId),
+      after: t.arg.int({
+        description: 'The `nextFragment` of the last event that came; without it the last 200 fragments come first.',
+        validate: { schema: after },
+      }),
+    },
+    subscribe: (_, { sandboxId, after }, { follow }) => followSandbox(follow(sandboxId), sandboxId, after ?? null),
+    resolve: (update) => update,
+  }),
+);

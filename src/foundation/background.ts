@@ -1,0 +1,225 @@
+// What is done in the background: a job is written in the transaction of the change that asks for it, and done at least once, by
+// whichever process is free. The queues are pg-boss' (its tables: migrations/20261121_15_background.sql), over our pool. Taking
+// jobs is done here: its own `work` does not wait for its last statement, so that a database that is away ends the process.
+import PgBoss from 'pg-boss';
+import { background, queues } from '#limits.ts';
+import { database, sql, type Transaction } from './database.ts';
+import type { Log } from './log.ts';
+
+export type Queue = keyof typeof queues;
+
+/** What does the jobs of each queue. A job whose handler throws is tried again later; one may be done twice. */
+export type Handlers = Readonly<Partial<Record<Queue, (payload: never) => Promise<void>>>>;
+
+export interface BackgroundSettings {
+  log: Log;
+  /** Milliseconds. */
+  look?: number;
+  tidy?: number;
+}
+
+export interface Background {
+  /** Resolves when there is nothing left that could be done now, and nothing is under way in this process. */
+  settled(): Promise<void>;
+  /** No job begins any more; resolves when those under way have ended. */
+  stop(): Promise<void>;
+}
+
+const inSeconds = (milliseconds: number): number => milliseconds / 1_000;
+
+const open = (db: PgBoss.Db): PgBoss =>
+  new PgBoss({
+    db,
+    schema: 'background',
+    migrate: false,
+    supervise: false,
+    schedule: false,
+    // Its archive is not needed: what was done is deleted at once, and what was given up stays among the jobs for a while.
+    archiveFailedAfterSeconds: inSeconds(background.kept.failed),
+    deleteAfterMinutes: 1,
+  });
+
+const over = (trx?: Transaction): PgBoss.Db => ({
+  executeSql: async (text, values) => ({ rows: values ? await sql(text, values, trx) : await script(text) }),
+});
+
+/** Several statements at once, which only the simple protocol takes. They begin and end a transaction themselves. */
+async function script(text: string): Promise<never[]> {
+  const { client } = database();
+  const connection = await client.acquireConnection();
+  try {
+    await connection.query(text);
+  } catch (error) {
+    await connection.query('rollback').catch(() => {});
+    throw error;
+  } finally {
+    await client.releaseConnection(connection);
+  }
+  return [];
+}
+
+const sender = open(over());
+/** Those that look for jobs in this process. */
+const workers = new Set<Worker>();
+
+/** Writes a job that is there, and done, when the transaction commits. The payload is kept as it is: seal what is secret. */
+export async function enqueue(trx: Transaction, queue: Queue, payload: object): Promise<void> {
+  const { retries, rest, hold } = queues[queue];
+  const id = await sender.send(queue, payload, {
+    db: over(trx),
+    retryLimit: retries,
+    retryDelay: inSeconds(rest),
+    retryBackoff: true,
+    expireInSeconds: inSeconds(hold),
+    retentionSeconds: inSeconds(background.kept.waiting),
+  });
+  if (id === null) throw new Error(`there is no queue ${queue} in the database`);
+  const look = () => {
+    for (const worker of workers) if (worker.queue === queue) worker.look();
+  };
+  trx.executionPromise.then(look, () => {});
+}
+
+/** Does what is written down by this process and by others, until it is stopped. Several processes may. */
+export function startBackground(handlers: Handlers, settings: BackgroundSettings): Background {
+  const { log, look = background.look, tidy = background.tidy } = settings;
+  const boss = open(reporting(over(), log));
+  const own = (Object.keys(handlers) as Queue[]).map((queue) => openWorker(boss, queue, handlers[queue]!, log));
+  let tidying: Promise<void> | null = null;
+  const timers = [
+    setInterval(() => {
+      for (const worker of own) worker.look();
+    }, look),
+    setInterval(() => {
+      tidying ??= tidyUp(boss, log).finally(() => {
+        tidying = null;
+      });
+    }, tidy),
+  ];
+  for (const worker of own) {
+    workers.add(worker);
+    worker.look();
+  }
+  const settled = async () => void (await Promise.all(own.map((worker) => worker.settled())));
+  return {
+    settled,
+    async stop() {
+      for (const timer of timers) clearInterval(timer);
+      for (const worker of own) {
+        workers.delete(worker);
+        worker.stop();
+      }
+      await Promise.all([settled(), tidying]);
+    },
+  };
+}
+
+/** pg-boss keeps a failed look for jobs to itself. One line for an outage, however long it lasts. */
+function reporting(db: PgBoss.Db, log: Log): PgBoss.Db {
+  let failing = false;
+  return {
+    async executeSql(text, values) {
+      try {
+        const result = await db.executeSql(text, values);
+        failing = false;
+        return result;
+      } catch (err) {
+        if (!failing) log.error({ err }, 'the jobs of the background can not be reached');
+        failing = true;
+        throw err;
+      }
+    },
+  };
+}
+
+interface Worker {
+  queue: Queue;
+  /** Begins what there is to do, as far as there is room. */
+  look(): void;
+  settled(): Promise<void>;
+  stop(): void;
+}
+
+type Handler = NonNullable<Handlers[Queue]>;
+
+function openWorker(boss: PgBoss, queue: Queue, handle: Handler, log: Log): Worker {
+  const underWay = new Set<Promise<void>>();
+  let [stopped, looking, again] = [false, false, false];
+  let latest = Promise.resolve();
+
+  function look(): void {
+    again = true;
+    if (looking) return;
+    looking = true;
+    latest = take();
+  }
+
+  async function take(): Promise<void> {
+    while (again && !stopped && underWay.size < background.atOnce) {
+      again = false;
+      const room = background.atOnce - underWay.size;
+      const jobs = await boss.fetch<object>(queue, { batchSize: room, includeMetadata: true });
+      // Those that have waited longest are taken, but come in any order (an `update … returning` promises none).
+      for (const job of jobs.sort((a, b) => a.createdOn.getTime() - b.createdOn.getTime())) {
+        const work = once(job).finally(() => {
+          underWay.delete(work);
+          look();
+        });
+        underWay.add(work);
+      }
+    }
+    looking = false;
+  }
+
+  async function once({ id, data, retryCount, retryLimit }: PgBoss.JobWithMetadata<object>): Promise<void> {
+    const about = { queue, job: id, try: retryCount + 1 };
+    try {
+      try {
+        await handle(data as never);
+      } catch (err) {
+        if (retryCount < retryLimit) log.warn({ ...about, err }, 'job failed, and is tried again later');
+        else log.error({ ...about, err }, 'job failed, and is given up');
+        await boss.fail(queue, id);
+        return;
+      }
+      await boss.deleteJob(queue, id);
+    } catch (err) {
+      log.error({ ...about, err }, 'what became of a job could not be noted: it will be done again');
+    }
+  }
+
+  return {
+    queue,
+    look,
+    async settled() {
+      while (looking || underWay.size > 0) await Promise.all([latest, ...underWay]);
+    },
+    stop() {
+      stopped = true;
+    },
+  };
+}
+
+/** Gives back what lost processes left half done, and drops what is too old. */
+async function tidyUp(boss: PgBoss, log: Log): Promise<void> {
+  try {
+    const lost = await sql<{ name: string; id: string }>(
+      `select name, id from background.job
+        where state = 'active' and started_on + expire_in < now() and retry_count >= retry_limit`,
+    );
+    for (const { name, id } of lost) {
+      log.error({ queue: name, job: id }, 'job is given up: whoever did it was lost, each time');
+    }
+    await boss.maintain();
+  } catch (err) {
+    log.error({ err }, 'the jobs of the background could not be tidied up');
+  }
+}
+
+/** How many jobs of each queue are still to be done, and were given up. */
+export const countJobs = () =>
+  sql<{ queue: string; waiting: number; failed: number }>(
+    `select q.name as queue, count(*) filter (where j.state < 'active') as waiting,
+        count(*) filter (where j.state = 'failed') as failed
+       from background.queue q left join background.job j on j.name = q.name group by q.name`,
+  );

@@ -1,0 +1,64 @@
+// The storage in a folder: a content is a file, which has its name only when all of it is on the disk.
+import { randomBytes } from 'node:crypto';
+import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { tooLarge } from './problem.ts';
+import { checkKey, type Storage } from './storage.ts';
+
+/** What is being written, and what a killed process left: few files, so that they are quickly looked through. */
+export const unfinishedFolder = 'unfinished';
+
+/** Contents as files below `folder`, which is made when the first of them comes. */
+export function folderStorage(folder: string): Storage {
+  const unfinished = path.join(folder, unfinishedFolder);
+
+  /** The last letters of a key vary most. */
+  function fileOf(key: string): string {
+    checkKey(key);
+    return path.join(folder, key.slice(-2), key);
+  }
+
+  return {
+    async write(key, content, maxBytes) {
+      const file = fileOf(key);
+      await Promise.all([path.dirname(file), unfinished].map((one) => mkdir(one, { recursive: true, mode: 0o700 })));
+      const partial = path.join(unfinished, `${key}.${randomBytes(6).toString('hex')}`);
+      const handle = await open(partial, 'wx', 0o600);
+      try {
+        const size = await fill(handle, content, maxBytes);
+        await handle.close();
+        await rename(partial, file);
+        return size;
+      } catch (error) {
+        await handle.close();
+        await rm(partial, { force: true });
+        throw error;
+      }
+    },
+    async read(key, range) {
+      const handle = await open(fileOf(key)).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return null;
+        throw error;
+      });
+      return handle?.createReadStream(range && { start: range.first, end: range.last }) ?? null;
+    },
+    async remove(key) {
+      const files = [fileOf(key)];
+      const left = await readdir(unfinished).catch(() => []);
+      for (const name of left) if (name.startsWith(`${key}.`)) files.push(path.join(unfinished, name));
+      await Promise.all(files.map((file) => rm(file, { force: true })));
+    },
+  };
+}
+
+/** The bytes reach the disk before the file gets its name. */
+async function fill(handle: FileHandle, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number> {
+  let size = 0;
+  for await (const chunk of content) {
+    size += chunk.length;
+    if (size > maxBytes) throw tooLarge(maxBytes);
+    await handle.writeFile(chunk);
+  }
+  await handle.sync();
+  return size;
+}

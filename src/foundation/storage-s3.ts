@@ -1,0 +1,166 @@
+// The storage in a bucket: Amazon S3, or a server that speaks its protocol. Its client finds credentials as every AWS program
+// does (AWS_ACCESS_KEY_ID …, a profile, the machine's role), and is loaded with the first content: a folder pays nothing.
+// What it may do there: s3:GetObject, PutObject, DeleteObject, ListBucket, AbortMultipartUpload, ListBucketMultipartUploads.
+import { Readable } from 'node:stream';
+import { bucketRequests } from '#limits.ts';
+import { badGateway, type Problem, tooLarge, unavailable } from './problem.ts';
+import { checkKey, type Storage } from './storage.ts';
+
+/** Where in the world a bucket is. */
+export interface Bucket {
+  name: string;
+  /** Before every key, without slashes around it; empty when the whole bucket is ours. */
+  prefix: string;
+  /** Absent: what the client's own settings say (AWS_REGION). */
+  region: string | undefined;
+  /** Absent: Amazon's. */
+  endpoint: string | undefined;
+  /** Whether the bucket stands in the path of an address, and not in its host name. */
+  pathStyle: boolean;
+}
+
+/**
+ * What `s3://bucket/prefix?region=…&endpoint=…&path-style=on` says; null when it says anything else, or anything twice. Servers
+ * of one's own seldom have a host name for each bucket and care for no region: an endpoint changes what is assumed of both.
+ */
+export function readBucket(address: string): Bucket | null {
+  if (!URL.canParse(address)) return null;
+  const { protocol, hostname, port, username, password, pathname, searchParams, hash } = new URL(address);
+  if (protocol !== 's3:' || port || username || password || hash) return null;
+  const prefix = pathname.replace(/^\/|\/$/g, '');
+  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(hostname) || !/^([\w.=-]+(\/[\w.=-]+)*)?$/.test(prefix)) return null;
+  const { region, endpoint, 'path-style': style, ...unknown } = Object.fromEntries(searchParams);
+  if (Object.keys(unknown).length > 0 || new Set(searchParams.keys()).size < searchParams.size) return null;
+  if (region !== undefined && !/^[a-z0-9-]{1,50}$/.test(region)) return null;
+  if (style !== undefined && style !== 'on' && style !== 'off') return null;
+  return {
+    name: hostname,
+    prefix,
+    region: region ?? (endpoint === undefined ? undefined : 'us-east-1'),
+    endpoint,
+    pathStyle: style === undefined ? endpoint !== undefined : style === 'on',
+  };
+}
+
+/** A storage that can be asked beforehand whether it is there. */
+export interface BucketStorage extends Storage {
+  /** @throws the problem that every use of it would meet now */
+  check(): Promise<void>;
+}
+
+export function bucketStorage(bucket: Bucket): BucketStorage {
+  const { name: Bucket, prefix } = bucket;
+  let opening: ReturnType<typeof load> | undefined;
+  const open = () => (opening ??= load(bucket));
+  const placeOf = (key: string) => {
+    checkKey(key);
+    return { Bucket, Key: prefix ? `${prefix}/${key}` : key };
+  };
+
+  /** What the bucket does; undefined where it has no such thing, which is never the bucket itself. */
+  async function ask<T>(work: Promise<T>): Promise<T | undefined> {
+    try {
+      return await work;
+    } catch (error) {
+      if (statusOf(error) === 404 && (error as Error).name !== 'NoSuchBucket') return undefined;
+      throw problemOf(error, bucket);
+    }
+  }
+
+  return {
+    async write(key, content, maxBytes) {
+      const place = placeOf(key);
+      const { client, Upload } = await open();
+      let size = 0;
+      let broken: { error: unknown } | undefined;
+      async function* measured() {
+        let handedOn = false;
+        try {
+          for await (const chunk of content) {
+            size += chunk.length;
+            if (size > maxBytes) throw tooLarge(maxBytes);
+            handedOn = true;
+            yield chunk;
+            handedOn = false;
+          }
+        } catch (error) {
+          // A reader that gives up throws its own word for that in here.
+          if (!handedOn) broken = { error };
+          throw error;
+        }
+      }
+      const params = { ...place, Body: Readable.from(measured()), ContentType: 'application/octet-stream' };
+      try {
+        // One that fits into a part is sent at once. Otherwise a failure takes back the parts that have been sent.
+        await new Upload({ client, params, partSize: bucketRequests.part, queueSize: bucketRequests.parts }).done();
+        return size;
+      } catch (error) {
+        throw broken ? broken.error : problemOf(error, bucket);
+      }
+    },
+    async read(key, range) {
+      const place = placeOf(key);
+      const { client, GetObjectCommand } = await open();
+      const Range = range && `bytes=${range.first}-${range.last}`;
+      const answer = await ask(client.send(new GetObjectCommand({ ...place, ...(Range && { Range }) })));
+      return (answer?.Body as Readable | undefined) ?? null;
+    },
+    async remove(key) {
+      const place = placeOf(key);
+      const s3 = await open();
+      await ask(s3.client.send(new s3.DeleteObjectCommand(place)));
+      const left = await ask(s3.client.send(new s3.ListMultipartUploadsCommand({ Bucket, Prefix: place.Key })));
+      for (const { Key, UploadId } of left?.Uploads ?? []) {
+        if (Key === place.Key) await ask(s3.client.send(new s3.AbortMultipartUploadCommand({ ...place, UploadId })));
+      }
+    },
+    async check() {
+      const { client, ListObjectsV2Command } = await open();
+      await ask(client.send(new ListObjectsV2Command({ Bucket, Prefix: prefix, MaxKeys: 1 })));
+    },
+  };
+}
+
+async function load({ region, endpoint, pathStyle }: Bucket) {
+  const [s3, { Upload }] = await Promise.all([import('@aws-sdk/client-s3'), import('@aws-sdk/lib-storage')]);
+  const { connect, answer, silence, connections: maxSockets } = bucketRequests;
+  const client = new s3.S3Client({
+    ...(region && { region }),
+    ...(endpoint && { endpoint }),
+    forcePathStyle: pathStyle,
+    // Younger than many servers. The signature holds a digest of every part anyway.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    expectContinueHeader: false,
+    requestHandler: {
+      connectionTimeout: connect,
+      requestTimeout: answer,
+      throwOnRequestTimeout: true,
+      socketTimeout: silence,
+      httpAgent: { maxSockets },
+      httpsAgent: { maxSockets },
+    },
+  });
+  return { ...s3, client, Upload };
+}
+
+interface Raised extends Error {
+  code?: unknown;
+  $metadata?: { httpStatusCode?: number };
+}
+
+const statusOf = (error: unknown): number | undefined => (error as Raised).$metadata?.httpStatusCode;
+
+/** 503 for what passes by itself, 502 for what somebody has to set right. The log gets the reason, the caller does not. */
+function problemOf(error: unknown, { name: bucket, endpoint }: Bucket): Problem {
+  const { name, message, code } = error as Raised;
+  const status = statusOf(error);
+  const passes =
+    status === undefined
+      ? name === 'TimeoutError' || /^E[A-Z]+$/.test(String(code))
+      : status === 429 || name === 'RequestTimeout' || (status >= 500 && status !== 501);
+  const problem = passes ? unavailable() : badGateway('The storage of contents refuses us: our operator has to look.');
+  const where = endpoint ? `${bucket} at ${endpoint}` : bucket;
+  // In words alone: a connection that was refused here must not be taken for the database's.
+  return Object.assign(problem, { cause: new Error(`bucket ${where}: ${name} (${status ?? code}): ${message}`) });
+}

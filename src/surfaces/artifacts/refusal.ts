@@ -1,0 +1,23 @@
+// A problem, told to somebody who may still be sending. A connection that is closed under him throws away what he has not read
+// (RFC 9112 §9.6): so the answer goes out, and for a moment what he sends is taken and thrown away, before the exchange ends.
+import { finished } from 'node:stream';
+import type { Exchange } from '#foundation/http.ts';
+import type { Problem } from '#foundation/problem.ts';
+import { artifactUpload } from '#limits.ts';
+
+export function refuse({ req, res }: Exchange, { status, body, headers }: Problem): void {
+  const text = JSON.stringify(body);
+  res.writeHead(status, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(text),
+    'cache-control': 'no-store',
+    ...headers,
+  });
+  res.write(text);
+  const late = setTimeout(() => req.destroy(), artifactUpload.linger);
+  finished(req, () => {
+    clearTimeout(late);
+    res.end();
+  });
+  req.resume();
+}

@@ -1,0 +1,42 @@
+// A content from whoever holds a signed address: PUT with the bytes, streamed into the storage (RFC 9110 §9.3.4).
+import type { IncomingMessage } from 'node:http';
+import { addressExpiry } from '#domain/artifacts/address.ts';
+import { receiveContent } from '#domain/artifacts/content.ts';
+import { answerJson, type Exchange } from '#foundation/http.ts';
+import { forbidden, invalid, tooLarge, unsupportedMediaType } from '#foundation/problem.ts';
+import { artifactUpload, bytes } from '#limits.ts';
+
+/** 201 with what has been kept. @throws 400, 403, 404, 409, 413, 415 */
+export async function upload(exchange: Exchange, contentKey: string): Promise<void> {
+  admit(exchange, contentKey);
+  const sizeBytes = await receiveContent(contentKey, arriving(exchange.req));
+  answerJson(exchange, 201, { contentKey, sizeBytes }, { 'cache-control': 'no-store' });
+}
+
+function admit({ req, search }: Exchange, contentKey: string): void {
+  if (addressExpiry('upload', contentKey, new URLSearchParams(search)) === null) {
+    throw forbidden('This address is not good, or not any more: createArtifactUpload gives a fresh one.');
+  }
+  const { 'content-encoding': encoding, 'content-range': range, 'content-length': length } = req.headers;
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
+    throw unsupportedMediaType('Content-Encoding: send the content as it is, without one.');
+  }
+  if (range !== undefined) throw invalid('Content-Range: a content is sent whole.');
+  if (Number(length) > bytes.artifact) throw tooLarge(bytes.artifact);
+}
+
+/** The body as it comes. Whoever is silent for too long is cut off; how long the storage takes does not count. */
+async function* arriving(req: IncomingMessage): AsyncGenerator<Uint8Array> {
+  // Reading may end early, and the connection still has to carry the answer.
+  const chunks = req.iterator({ destroyOnReturn: false });
+  try {
+    for (;;) {
+      const silent = setTimeout(() => req.destroy(), artifactUpload.silence);
+      const { done, value } = await chunks.next().finally(() => clearTimeout(silent));
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await chunks.return?.();
+  }
+}

@@ -1,0 +1,183 @@
+// Curves: uPlot for those with axes, a bare path for those in a row. Each is told in words too.
+import { useEffect, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+
+export interface Curve {
+  label: string;
+  /** The name of a colour of the style sheet. */
+  colour: '--accent' | '--good' | '--warn' | '--danger' | '--muted';
+  values: (number | null)[];
+  /** Filled below. */
+  area?: boolean;
+  dashed?: boolean;
+}
+
+interface ChartProperties {
+  /** Milliseconds. */
+  times: number[];
+  curves: Curve[];
+  /** How a value of the axis is written. */
+  unit: (value: number) => string;
+  /** The highest value of the axis at least. */
+  top: number;
+  /** What the curves show, in a sentence. */
+  words: string;
+  height?: number;
+  range?: [from: number, to: number];
+  /** By which the axis of values may be divided. */
+  steps?: number[];
+}
+
+const colourOf = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const darkness = matchMedia('(prefers-color-scheme: dark)');
+
+const dataOf = ({ times, curves }: ChartProperties): uPlot.AlignedData => [
+  times,
+  ...curves.map(({ values }) => values),
+];
+
+/** Its scales ask anew at every drawing what there is to show. */
+function draw(host: HTMLElement, height: number, shown: () => ChartProperties): uPlot {
+  const { curves, unit, steps } = shown();
+  const highest = () =>
+    Math.max(shown().top, ...shown().curves.flatMap(({ values }) => values.map((value) => value ?? 0)));
+  const [grid, ink] = [colourOf('--line'), colourOf('--muted')];
+  const axis: uPlot.Axis = {
+    stroke: ink,
+    grid: { stroke: grid, width: 1 },
+    ticks: { show: false },
+    font: '12px system-ui, sans-serif',
+  };
+  return new uPlot(
+    {
+      width: host.clientWidth || 300,
+      height,
+      ms: 1,
+      legend: { show: false },
+      cursor: { y: false, points: { size: 7 } },
+      padding: [8, 18, 0, 0],
+      scales: {
+        x: { time: true, range: (_plot, from, to) => shown().range ?? [from, to] },
+        y: { range: () => [0, highest() * 1.08 || 1] },
+      },
+      axes: [
+        {
+          ...axis,
+          grid: { show: false },
+          size: 24,
+          gap: 6,
+          space: 56,
+          incrs: moments,
+          values: (_plot, splits, _axis, _space, step) => splits.map((split) => momentWords(split, step)),
+        },
+        {
+          ...axis,
+          ...(steps && { incrs: steps }),
+          gap: 6,
+          size: 56,
+          space: 30,
+          values: (_plot, splits) => splits.map(unit),
+        },
+      ],
+      series: [
+        {},
+        ...curves.map(({ label, colour, area, dashed }): uPlot.Series => {
+          const stroke = colourOf(colour);
+          return {
+            label,
+            stroke,
+            width: dashed ? 1 : 1.75,
+            points: { show: false },
+            ...(area && { fill: `${stroke}24` }),
+            ...(dashed && { dash: [5, 4] }),
+          };
+        }),
+      ],
+    },
+    dataOf(shown()),
+    host,
+  );
+}
+
+const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000];
+/** By which the axis of time may be divided. */
+const moments = [
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * second),
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * minute),
+  ...[1, 2, 3, 6, 12].map((n) => n * hour),
+  ...[1, 2, 7, 14, 28].map((n) => n * day),
+];
+const withSeconds = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
+const withMinutes = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' });
+const ofDays = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+
+const momentWords = (at: number, step: number): string =>
+  (step < minute ? withSeconds : step < day ? withMinutes : ofDays).format(at);
+
+export function Chart(properties: ChartProperties) {
+  const host = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const latest = useRef(properties);
+  latest.current = properties;
+  const { times, curves, words, height = 180 } = properties;
+  // Drawn anew only where another kind of curve is to be shown.
+  const kinds = curves.map(({ label }) => label).join();
+  useEffect(() => {
+    const redraw = () => {
+      plot.current?.destroy();
+      plot.current = draw(host.current!, height, () => latest.current);
+    };
+    redraw();
+    const resized = new ResizeObserver(() => {
+      const { clientWidth: width } = host.current!;
+      if (width > 0 && plot.current && width !== plot.current.width) plot.current.setSize({ width, height });
+    });
+    resized.observe(host.current!);
+    darkness.addEventListener('change', redraw);
+    return () => {
+      resized.disconnect();
+      darkness.removeEventListener('change', redraw);
+      plot.current?.destroy();
+      plot.current = null;
+    };
+  }, [kinds, height]);
+  useEffect(() => plot.current?.setData(dataOf(latest.current)), [JSON.stringify([times, curves])]);
+  return (
+    <figure class="chart">
+      <div ref={host} role="img" aria-label={words} style={{ height: `${height}px` }} />
+      <figcaption>
+        {curves.map(({ label, colour, dashed }) => (
+          <span key={label} class="key">
+            <i class={dashed ? 'dashed' : ''} style={{ borderColor: `var(${colour})` }} />
+            {label}
+          </span>
+        ))}
+      </figcaption>
+    </figure>
+  );
+}
+
+interface SparklineProperties {
+  values: number[];
+  top: number;
+  words: string;
+  colour: Curve['colour'];
+}
+
+/** A curve as large as a word. */
+export function Sparkline({ values, top, words, colour }: SparklineProperties) {
+  const [width, height] = [120, 28];
+  const x = (i: number) => (values.length < 2 ? width : (i / (values.length - 1)) * width);
+  const y = (value: number) => height - 1.5 - (Math.min(value, top) / (top || 1)) * (height - 3);
+  const line = values.map((value, i) => `${i === 0 ? 'M' : 'L'}${x(i).toFixed(1)} ${y(value).toFixed(1)}`).join('');
+  return (
+    <svg class="sparkline" viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label={words}>
+      {values.length > 0 && (
+        <>
+          <path class="fill" d={`${line}V${height}H0Z`} style={{ fill: `var(${colour})` }} />
+          <path class="line" d={line} style={{ stroke: `var(${colour})` }} />
+        </>
+      )}
+    </svg>
+  );
+}

@@ -1,0 +1,98 @@
+// Asks the graph. All that is asked within one tick goes in one HTTP request; what is asked twice in it is asked once.
+import type { Operation } from './documents.ts';
+import { csrf } from './page.ts';
+
+/** The record of every error of the API (specification, Error). */
+export interface ProblemBody {
+  title: string;
+  description: string;
+  retryable: boolean;
+  code?: string;
+}
+
+export class Failure extends Error {
+  readonly problem: ProblemBody;
+  constructor(problem: ProblemBody) {
+    super(problem.title);
+    this.problem = problem;
+  }
+}
+
+/** What went wrong, in the API's words where it said any. */
+export const problemOf = (error: unknown): ProblemBody =>
+  error instanceof Failure
+    ? error.problem
+    : {
+        title: 'No connection',
+        description: 'The service could not be reached. It is tried again by itself.',
+        retryable: true,
+      };
+
+interface Answer {
+  data?: Record<string, unknown> | null;
+  errors?: { message: string; extensions?: { problem?: ProblemBody } }[];
+}
+
+interface Asked {
+  body: { query: string; variables: unknown };
+  promise: Promise<unknown>;
+  resolve(answer: unknown): void;
+  reject(error: unknown): void;
+}
+
+/** As many operations as the service takes in a batch. */
+const atOnce = 20;
+let queue = new Map<string, Asked>();
+
+/** The data of one operation. @throws Failure */
+export function ask<Data, Variables>({ text }: Operation<Data, Variables>, variables: Variables): Promise<Data> {
+  const key = JSON.stringify([text, variables]);
+  const asked = queue.get(key) ?? { body: { query: text, variables }, ...Promise.withResolvers<unknown>() };
+  if (queue.size === 0) setTimeout(flush);
+  queue.set(key, asked);
+  return asked.promise as Promise<Data>;
+}
+
+function flush(): void {
+  const all = [...queue.values()];
+  queue = new Map();
+  for (let first = 0; first < all.length; first += atOnce) void send(all.slice(first, first + atOnce));
+}
+
+async function send(batch: Asked[]): Promise<void> {
+  try {
+    const answers = await post(batch.map(({ body }) => body));
+    for (const [i, { resolve, reject }] of batch.entries()) {
+      const { data, errors } = answers[i] ?? {};
+      // A part that failed beside others that did not is shown as not there.
+      if (data && Object.values(data).some((value) => value !== null)) resolve(data);
+      else reject(failureOf(errors));
+    }
+  } catch (error) {
+    for (const { reject } of batch) reject(error);
+  }
+}
+
+async function post(body: unknown): Promise<Answer[]> {
+  const response = await fetch('/graphql', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'application/json', 'x-csrf-token': csrf },
+    body: JSON.stringify(body),
+  });
+  // The session has ended: the page itself leads to the sign-in, and back.
+  if (response.status === 401) location.reload();
+  const answered: Answer | Answer[] = await response.json();
+  if (Array.isArray(answered)) return answered;
+  throw failureOf(answered.errors);
+}
+
+export function failureOf(errors: Answer['errors']): Failure {
+  const [first] = errors ?? [];
+  return new Failure(
+    first?.extensions?.problem ?? {
+      title: 'Something went wrong',
+      description: first?.message ?? 'The service gave no answer that can be read.',
+      retryable: true,
+    },
+  );
+}

@@ -1,0 +1,431 @@
+// The operations of the dashboard with their types, made from schema.graphql and the .graphql files here by
+// `npm run dashboard:types`. Not edited.
+
+/** An operation as it is sent, and what it takes and gives. */
+export interface Operation<Data, Variables> {
+  readonly text: string;
+  /** Never there: it carries the types. */
+  readonly types?: [Data, Variables];
+}
+
+export type Maybe<T> = T | null;
+export type InputMaybe<T> = Maybe<T>;
+export type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
+export type MakeOptional<T, K extends keyof T> = Omit<T, K> & { [SubKey in K]?: Maybe<T[SubKey]> };
+export type MakeMaybe<T, K extends keyof T> = Omit<T, K> & { [SubKey in K]: Maybe<T[SubKey]> };
+export type MakeEmpty<T extends { [key: string]: unknown }, K extends keyof T> = { [_ in K]?: never };
+export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+/** All built-in and custom scalars, mapped to their actual values */
+export type Scalars = {
+  ID: { input: string; output: string; }
+  String: { input: string; output: string; }
+  Boolean: { input: boolean; output: boolean; }
+  Int: { input: number; output: number; }
+  Float: { input: number; output: number; }
+  /** Milliseconds since 1970-01-01T00:00:00Z. */
+  EpochMs: { input: number; output: number; }
+  /** The program that drives the model. One of: claude-code, codex, opencode, shell. */
+  Harness: { input: string; output: string; }
+  /** How large a sandbox is. One of: lite, basic, standard-1, standard-2, standard-4. */
+  InstanceType: { input: string; output: string; }
+  /** A UTC time such as 2026-11-21T09:00:00.000Z (RFC 3339). */
+  IsoTime: { input: string; output: string; }
+  /** Always true. */
+  True: { input: true; output: true; }
+};
+
+/** What an agent does in a mission. */
+export type AgentRole =
+  | 'builder'
+  | 'planner'
+  | 'qa'
+  | 'researcher'
+  | 'reviewer';
+
+/** What a piece of proof is. */
+export type ArtifactKind =
+  | 'file'
+  | 'log'
+  | 'report'
+  | 'screenshot'
+  | 'trace'
+  | 'video';
+
+/** How far a preview environment is. */
+export type EnvironmentStatus =
+  | 'active'
+  | 'destroyed'
+  | 'destroying'
+  | 'failed'
+  | 'provisioning';
+
+/** Whether there is still something to do. */
+export type IssueState =
+  | 'closed'
+  | 'open';
+
+/** Who makes a language model. */
+export type ModelVendor =
+  | 'anthropic'
+  | 'openai';
+
+/** What a person may do in an organization, from most to least. */
+export type OrgRole =
+  | 'admin'
+  | 'member'
+  | 'owner'
+  | 'viewer';
+
+/** Whether missions may start on the project. */
+export type ProjectStatus =
+  | 'active'
+  | 'archived'
+  | 'paused';
+
+/** Where the issues of the project live. */
+export type ProjectTracker =
+  | 'builtin'
+  | 'github'
+  | 'linear';
+
+/** Whether the schedule started it, or somebody. */
+export type RunKind =
+  | 'manual'
+  | 'scheduled';
+
+/** How far a run is; open while dispatching or running. */
+export type RunStatus =
+  | 'canceled'
+  | 'completed'
+  | 'dispatching'
+  | 'failed'
+  | 'running'
+  | 'skipped';
+
+/** What an agent shows of its work. */
+export type SandboxFragmentKind =
+  | 'action'
+  | 'elicitation'
+  | 'error'
+  | 'plan'
+  | 'prompt'
+  | 'response'
+  | 'thought';
+
+/** Which log of a session. */
+export type SandboxLogPart =
+  | 'prompt'
+  | 'session'
+  | 'system';
+
+/** How a sandbox is; `stale` is running, but silent. */
+export type SandboxStatus =
+  | 'completed'
+  | 'destroyed'
+  | 'failed'
+  | 'running'
+  | 'stale';
+
+/** How often. */
+export type ScheduleInterval =
+  | 'daily'
+  | 'monthly'
+  | 'weekly';
+
+/** What starts a mission. */
+export type TriggerKind =
+  | 'schedule';
+
+/** Who is connected. */
+export type Vendor =
+  | 'anthropic'
+  | 'builtin'
+  | 'github'
+  | 'linear'
+  | 'openai';
+
+/** What a connector is for. */
+export type VendorKind =
+  | 'llm'
+  | 'scm'
+  | 'tracker';
+
+/** A day of the week. */
+export type Weekday =
+  | 'friday'
+  | 'monday'
+  | 'saturday'
+  | 'sunday'
+  | 'thursday'
+  | 'tuesday'
+  | 'wednesday';
+
+export type ArtifactsQueryVariables = Exact<{
+  projectId?: InputMaybe<Scalars['String']['input']>;
+  limit: Scalars['Int']['input'];
+  cursor?: InputMaybe<Scalars['String']['input']>;
+  sandboxId?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type ArtifactsQuery = { artifacts: { nextCursor: string | null, data: Array<(
+      { project: { name: string } | null }
+      & ArtifactCardFragment
+    )> } };
+
+export type OpenRunsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type OpenRunsQuery = { running: { nextCursor: string | null, data: Array<RunRowFragment> }, waiting: { nextCursor: string | null, data: Array<RunRowFragment> } };
+
+export type UpcomingQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type UpcomingQuery = { upcomingOccurrences: { data: Array<{ at: number, name: string, projectId: string, scheduledTaskId: string | null, automationId: string | null, project: { name: string } | null }> } };
+
+export type SpendQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type SpendQuery = { orchestrator: { dailySpendUsd: number, effectiveDailyCostCapUsd: number, atDailyCostCap: boolean, spendByHour: Array<{ t: number, usd: number }> } };
+
+export type BusySandboxesQueryVariables = Exact<{
+  projectId?: InputMaybe<Scalars['String']['input']>;
+  limit: Scalars['Int']['input'];
+  status?: InputMaybe<SandboxStatus>;
+}>;
+
+
+export type BusySandboxesQuery = { sandboxes: { nextCursor: string | null, data: Array<(
+      { project: { name: string } | null, sparkline: Array<{ t: number, cpuPct: number, memUsedMb: number, memTotalMb: number }> }
+      & SandboxRowFragment
+    )> } };
+
+export type RunRowFragment = { id: string, status: RunStatus, kind: RunKind, missionTitle: string | null, missionProgress: number | null, missionActivity: string | null, missionCostUsd: number, missionCostIncomplete: boolean, reason: string | null, lastError: string | null, createdAt: number, startedAt: number | null, finishedAt: number | null, projectId: string, project: { name: string } | null };
+
+export type SandboxRowFragment = { sandboxId: string, status: SandboxStatus, role: AgentRole, harness: string, instanceType: string, createdAt: number, destroyedAt: number | null, lastHeartbeatAt: number, lastCpuPct: number | null, lastMemUsedMb: number | null, lastMemTotalMb: number | null, projectId: string, runId: string | null };
+
+export type ArtifactCardFragment = { id: string, kind: ArtifactKind, contentType: string, sizeBytes: number, caption: string | null, criterion: string | null, criterionPassed: boolean | null, role: AgentRole, createdAt: string, expiresAt: string, url: string, traceViewerUrl: string | null, sandboxId: string | null, projectId: string };
+
+export type ScheduleWordsFragment = { schedule: { interval: ScheduleInterval, time: string, timezone: string, weekday: Weekday | null, dayOfMonth: number | null } };
+
+export type ProjectsQueryVariables = Exact<{
+  limit: Scalars['Int']['input'];
+  cursor?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type ProjectsQuery = { projects: { nextCursor: string | null, data: Array<{ id: string, name: string, issueCode: string | null, scmOwner: string, scmRepo: string, status: ProjectStatus, createdAt: number }> } };
+
+export type ProjectQueryVariables = Exact<{
+  projectId: Scalars['String']['input'];
+}>;
+
+
+export type ProjectQuery = { project: { id: string, name: string, issueCode: string | null, scmOwner: string, scmRepo: string, status: ProjectStatus, tracker: ProjectTracker, createdAt: number } };
+
+export type ScheduledTasksQueryVariables = Exact<{
+  projectId: Scalars['String']['input'];
+  limit: Scalars['Int']['input'];
+  cursor?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type ScheduledTasksQuery = { scheduledTasks: { nextCursor: string | null, data: Array<{ id: string, name: string, enabled: boolean, nextRunAt: number | null, lastRunAt: number | null, createdAt: number, triggers: Array<ScheduleWordsFragment> }> } };
+
+export type AutomationsQueryVariables = Exact<{
+  projectId: Scalars['String']['input'];
+  limit: Scalars['Int']['input'];
+  cursor?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type AutomationsQuery = { automations: { nextCursor: string | null, data: Array<{ id: string, name: string, enabled: boolean, nextRunAt: number | null, lastRunAt: number | null, createdAt: number, triggers: Array<ScheduleWordsFragment> }> } };
+
+export type EnvironmentsQueryVariables = Exact<{
+  projectId: Scalars['String']['input'];
+  limit: Scalars['Int']['input'];
+  cursor?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type EnvironmentsQuery = { environments: { nextCursor: string | null, data: Array<{ environmentId: string, status: EnvironmentStatus, prNumber: number | null, workerName: string | null, createdAt: number, expiresAt: number | null, destroyedAt: number | null }> } };
+
+export type RunScheduledTaskMutationVariables = Exact<{
+  id: Scalars['String']['input'];
+}>;
+
+
+export type RunScheduledTaskMutation = { runScheduledTask: { runId: string } };
+
+export type RunAutomationMutationVariables = Exact<{
+  id: Scalars['String']['input'];
+}>;
+
+
+export type RunAutomationMutation = { runAutomation: { runId: string } };
+
+export type RunPartsFragment = (
+  { issueId: string | null, issueUrl: string | null, scheduledFor: number, scheduledTask: { name: string } | null, automation: { name: string } | null, issue: { key: string } | null, sandboxes: Array<(
+    { sparkline: Array<{ t: number, cpuPct: number, memUsedMb: number, memTotalMb: number }> }
+    & SandboxRowFragment
+  )>, artifacts: Array<ArtifactCardFragment> }
+  & RunRowFragment
+);
+
+export type RunQueryVariables = Exact<{
+  runId: Scalars['String']['input'];
+}>;
+
+
+export type RunQuery = { run: RunPartsFragment };
+
+export type RunLiveSubscriptionVariables = Exact<{
+  runId: Scalars['String']['input'];
+}>;
+
+
+export type RunLiveSubscription = { runUpdated: RunPartsFragment };
+
+export type CancelRunMutationVariables = Exact<{
+  runId: Scalars['String']['input'];
+}>;
+
+
+export type CancelRunMutation = { cancelRun: RunPartsFragment };
+
+export type RunsQueryVariables = Exact<{
+  projectId?: InputMaybe<Scalars['String']['input']>;
+  status?: InputMaybe<RunStatus>;
+  limit: Scalars['Int']['input'];
+  cursor?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type RunsQuery = { runs: { nextCursor: string | null, data: Array<RunRowFragment> } };
+
+export type MetricFragment = { t: number, cpuPct: number, memUsedMb: number, memTotalMb: number, diskUsedPct: number };
+
+export type FragmentFragment = { kind: SandboxFragmentKind, t: number, body: string | null, action: string | null, parameter: string | null, result: string | null, toolUseId: string | null, items: Array<{ content: string, status: string }> };
+
+export type SandboxPartsFragment = (
+  { harnessVersion: string | null, terminationReason: string | null, timeoutAt: number | null, lastDiskUsedPct: number | null, project: { name: string } | null, run: { id: string, missionTitle: string | null } | null }
+  & SandboxRowFragment
+);
+
+export type SessionFragment = { role: AgentRole, sessionId: string, ts: string, outcome: string | null, totalCostUsd: number };
+
+export type SandboxQueryVariables = Exact<{
+  sandboxId: Scalars['String']['input'];
+  charts: Scalars['Boolean']['input'];
+}>;
+
+
+export type SandboxQuery = { sandbox: { sandbox: SandboxPartsFragment, sessions: Array<SessionFragment>, liveFragments: Array<FragmentFragment>, metrics?: Array<MetricFragment> } };
+
+export type SandboxLiveSubscriptionVariables = Exact<{
+  sandboxId: Scalars['String']['input'];
+  charts: Scalars['Boolean']['input'];
+}>;
+
+
+export type SandboxLiveSubscription = { sandboxUpdated: { sandbox: (
+      { sessions: Array<SessionFragment> }
+      & SandboxPartsFragment
+    ), fragments: Array<FragmentFragment>, metrics?: Array<MetricFragment> } };
+
+export type SandboxLogQueryVariables = Exact<{
+  sandboxId: Scalars['String']['input'];
+  role: AgentRole;
+  sessionId: Scalars['String']['input'];
+  part: SandboxLogPart;
+}>;
+
+
+export type SandboxLogQuery = { sandboxLog: { content: string, bytes: number, promptScope: string | null, promptSpans: Array<{ id: string, content: string }> } };
+
+export type KillSandboxMutationVariables = Exact<{
+  sandboxId: Scalars['String']['input'];
+}>;
+
+
+export type KillSandboxMutation = { killSandbox: { sandboxId: string } };
+
+export const artifacts: Operation<ArtifactsQuery, ArtifactsQueryVariables> = {
+  text: 'query Artifacts($projectId:String$limit:Int!$cursor:String$sandboxId:String){artifacts(projectId:$projectId limit:$limit cursor:$cursor sandboxId:$sandboxId){data{...ArtifactCard project{name}}nextCursor}}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+};
+
+export const openRuns: Operation<OpenRunsQuery, OpenRunsQueryVariables> = {
+  text: 'query OpenRuns{running:runs(status:running limit:20){data{...RunRow}nextCursor}waiting:runs(status:dispatching limit:20){data{...RunRow}nextCursor}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError createdAt startedAt finishedAt projectId project{name}}',
+};
+
+export const upcoming: Operation<UpcomingQuery, UpcomingQueryVariables> = {
+  text: 'query Upcoming{upcomingOccurrences(limit:8){data{at name projectId scheduledTaskId automationId project{name}}}}',
+};
+
+export const spend: Operation<SpendQuery, SpendQueryVariables> = {
+  text: 'query Spend{orchestrator{dailySpendUsd effectiveDailyCostCapUsd atDailyCostCap spendByHour{t usd}}}',
+};
+
+export const busySandboxes: Operation<BusySandboxesQuery, BusySandboxesQueryVariables> = {
+  text: 'query BusySandboxes($projectId:String$limit:Int!$status:SandboxStatus){sandboxes(projectId:$projectId limit:$limit status:$status){data{...SandboxRow project{name}sparkline{t cpuPct memUsedMb memTotalMb}}nextCursor}}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}',
+};
+
+export const projects: Operation<ProjectsQuery, ProjectsQueryVariables> = {
+  text: 'query Projects($limit:Int!$cursor:String){projects(limit:$limit cursor:$cursor){data{id name issueCode scmOwner scmRepo status createdAt}nextCursor}}',
+};
+
+export const project: Operation<ProjectQuery, ProjectQueryVariables> = {
+  text: 'query Project($projectId:String!){project(projectId:$projectId){id name issueCode scmOwner scmRepo status tracker createdAt}}',
+};
+
+export const scheduledTasks: Operation<ScheduledTasksQuery, ScheduledTasksQueryVariables> = {
+  text: 'query ScheduledTasks($projectId:String!$limit:Int!$cursor:String){scheduledTasks(projectId:$projectId limit:$limit cursor:$cursor){data{id name enabled nextRunAt lastRunAt createdAt triggers{...ScheduleWords}}nextCursor}}fragment ScheduleWords on Trigger{schedule{interval time timezone weekday dayOfMonth}}',
+};
+
+export const automations: Operation<AutomationsQuery, AutomationsQueryVariables> = {
+  text: 'query Automations($projectId:String!$limit:Int!$cursor:String){automations(projectId:$projectId limit:$limit cursor:$cursor){data{id name enabled nextRunAt lastRunAt createdAt triggers{...ScheduleWords}}nextCursor}}fragment ScheduleWords on Trigger{schedule{interval time timezone weekday dayOfMonth}}',
+};
+
+export const environments: Operation<EnvironmentsQuery, EnvironmentsQueryVariables> = {
+  text: 'query Environments($projectId:String!$limit:Int!$cursor:String){environments(projectId:$projectId limit:$limit cursor:$cursor){data{environmentId status prNumber workerName createdAt expiresAt destroyedAt}nextCursor}}',
+};
+
+export const runScheduledTask: Operation<RunScheduledTaskMutation, RunScheduledTaskMutationVariables> = {
+  text: 'mutation RunScheduledTask($id:String!){runScheduledTask(id:$id){runId}}',
+};
+
+export const runAutomation: Operation<RunAutomationMutation, RunAutomationMutationVariables> = {
+  text: 'mutation RunAutomation($id:String!){runAutomation(automationId:$id){runId}}',
+};
+
+export const run: Operation<RunQuery, RunQueryVariables> = {
+  text: 'query Run($runId:String!){run(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError createdAt startedAt finishedAt projectId project{name}}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+};
+
+export const runLive: Operation<RunLiveSubscription, RunLiveSubscriptionVariables> = {
+  text: 'subscription RunLive($runId:String!){runUpdated(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError createdAt startedAt finishedAt projectId project{name}}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+};
+
+export const cancelRun: Operation<CancelRunMutation, CancelRunMutationVariables> = {
+  text: 'mutation CancelRun($runId:String!){cancelRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError createdAt startedAt finishedAt projectId project{name}}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+};
+
+export const runs: Operation<RunsQuery, RunsQueryVariables> = {
+  text: 'query Runs($projectId:String$status:RunStatus$limit:Int!$cursor:String){runs(projectId:$projectId status:$status limit:$limit cursor:$cursor){data{...RunRow}nextCursor}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError createdAt startedAt finishedAt projectId project{name}}',
+};
+
+export const sandbox: Operation<SandboxQuery, SandboxQueryVariables> = {
+  text: 'query Sandbox($sandboxId:String!$charts:Boolean!){sandbox(sandboxId:$sandboxId){sandbox{...SandboxParts}sessions{...Session}liveFragments{...Fragment}metrics@include(if:$charts){...Metric}}}fragment SandboxParts on Sandbox{...SandboxRow harnessVersion terminationReason timeoutAt lastDiskUsedPct project{name}run{id missionTitle}}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment Session on SandboxSession{role sessionId ts outcome totalCostUsd}fragment Fragment on SandboxLiveFragment{kind t body action parameter result toolUseId items{content status}}fragment Metric on SandboxMetric{t cpuPct memUsedMb memTotalMb diskUsedPct}',
+};
+
+export const sandboxLive: Operation<SandboxLiveSubscription, SandboxLiveSubscriptionVariables> = {
+  text: 'subscription SandboxLive($sandboxId:String!$charts:Boolean!){sandboxUpdated(sandboxId:$sandboxId){sandbox{...SandboxParts sessions{...Session}}fragments{...Fragment}metrics@include(if:$charts){...Metric}}}fragment SandboxParts on Sandbox{...SandboxRow harnessVersion terminationReason timeoutAt lastDiskUsedPct project{name}run{id missionTitle}}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment Session on SandboxSession{role sessionId ts outcome totalCostUsd}fragment Fragment on SandboxLiveFragment{kind t body action parameter result toolUseId items{content status}}fragment Metric on SandboxMetric{t cpuPct memUsedMb memTotalMb diskUsedPct}',
+};
+
+export const sandboxLog: Operation<SandboxLogQuery, SandboxLogQueryVariables> = {
+  text: 'query SandboxLog($sandboxId:String!$role:AgentRole!$sessionId:String!$part:SandboxLogPart!){sandboxLog(sandboxId:$sandboxId role:$role sessionId:$sessionId part:$part){content bytes promptScope promptSpans{id content}}}',
+};
+
+export const killSandbox: Operation<KillSandboxMutation, KillSandboxMutationVariables> = {
+  text: 'mutation KillSandbox($sandboxId:String!){killSandbox(sandboxId:$sandboxId){sandboxId}}',
+};

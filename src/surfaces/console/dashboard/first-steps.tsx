@@ -1,0 +1,40 @@
+// What to do where there is nothing yet: commands that make the first project and the first task.
+import { projects } from './documents.ts';
+import { api } from './page.ts';
+import { Commands, Skeleton } from './pieces.tsx';
+import { useReading } from './reading.ts';
+
+/** Where nothing has run yet. */
+export function FirstSteps() {
+  const { data } = useReading(projects, { limit: 1 });
+  const project = data?.projects.data[0];
+  if (!data) return <Skeleton rows={3} />;
+  return (
+    <>
+      {project ? (
+        <>
+          <p>Nothing has run yet. Schedule a first task, with a token that may write scheduled tasks:</p>
+          <Commands>{taskCommand(project.id)}</Commands>
+        </>
+      ) : (
+        <>
+          <p>There is no project yet. Make the first one, with a token that may write projects:</p>
+          <Commands>
+            {`curl ${api}/projects -H "Authorization: Bearer $TOKEN" \\
+  --json '{"name": "Web shop", "repoFullName": "owner/repository"}'`}
+          </Commands>
+        </>
+      )}
+      <p>
+        <a href="/console/tokens">Make a token</a>
+      </p>
+    </>
+  );
+}
+
+export const taskCommand = (projectId: string): string =>
+  `curl ${api}/scheduled-tasks -H "Authorization: Bearer $TOKEN" \\
+  --json '{"projectId": "${projectId}", "name": "Weekly check",
+    "prompt": "Look for outdated dependencies.",
+    "triggers": [{"kind": "schedule", "schedule": {"interval": "weekly",
+      "weekday": "monday", "time": "09:00", "timezone": "${Intl.DateTimeFormat().resolvedOptions().timeZone}"}}]}'`;

@@ -1,0 +1,106 @@
+// The logs of a sandbox: by session, and of each by part. Which one is read stands in the address of the page.
+import { type AgentRole, type SandboxLogPart, type SandboxQuery, sandboxLog } from './documents.ts';
+import { id as sandboxId } from './page.ts';
+import { Card, Empty, Skeleton, Trouble } from './pieces.tsx';
+import { useFilter, useReading } from './reading.ts';
+import { dollars, size, Time } from './words.tsx';
+
+type Session = SandboxQuery['sandbox']['sessions'][number];
+
+const parts: readonly { part: SandboxLogPart; name: string }[] = [
+  { part: 'session', name: 'Session' },
+  { part: 'system', name: 'System' },
+  { part: 'prompt', name: 'Prompt' },
+];
+
+const keyOf = ({ role, sessionId }: Session): string => `${role}:${sessionId}`;
+
+export function Log({ sessions }: { sessions: Session[] }) {
+  const [wanted, choose] = useFilter('session');
+  const [wantedPart, choosePart] = useFilter('part');
+  const session = sessions.find((one) => keyOf(one) === wanted) ?? sessions.at(-1);
+  const { part } = parts.find((one) => one.part === wantedPart) ?? parts[0]!;
+  if (!session) {
+    return (
+      <Card title="Logs">
+        <Empty>Logs are kept by session. There was none yet.</Empty>
+      </Card>
+    );
+  }
+  return (
+    <Card title="Logs">
+      <div class="filters">
+        <label>
+          Session
+          <select value={keyOf(session)} onChange={(event) => choose(event.currentTarget.value)}>
+            {sessions.map((one) => (
+              <option key={keyOf(one)} value={keyOf(one)}>
+                {one.role} · {one.sessionId}
+              </option>
+            ))}
+          </select>
+        </label>
+        <fieldset class="tabs">
+          <legend class="unseen">Part of the log</legend>
+          {parts.map(({ part: one, name }) => (
+            <button
+              key={one}
+              type="button"
+              class="quiet slim"
+              aria-pressed={one === part}
+              onClick={() => choosePart(one)}
+            >
+              {name}
+            </button>
+          ))}
+        </fieldset>
+      </div>
+      <p class="muted small">
+        Began <Time at={session.ts} /> · {session.outcome ?? 'goes on'} · {dollars(session.totalCostUsd)}
+      </p>
+      <Content key={`${keyOf(session)}:${part}`} role={session.role} sessionId={session.sessionId} part={part} />
+    </Card>
+  );
+}
+
+function Content(asked: { role: AgentRole; sessionId: string; part: SandboxLogPart }) {
+  const { data, problem, read } = useReading(sandboxLog, { sandboxId, ...asked });
+  if (problem) return <Trouble problem={problem} retry={read} />;
+  if (!data) return <Skeleton rows={1} height={320} />;
+  const { content, bytes, promptSpans, promptScope } = data.sandboxLog;
+  if (bytes === 0) return <Empty>This part of the log is empty.</Empty>;
+  if (asked.part === 'prompt') {
+    return (
+      <>
+        {promptScope === 'repo-contributed' && (
+          <p class="muted small">What the repository brought along; the rest is not shown.</p>
+        )}
+        {promptSpans.map(({ id, content: words }) => (
+          <section key={id} class="span" aria-label={`Span ${id}`}>
+            <h3>
+              <code>{id}</code>
+            </h3>
+            <pre>{words}</pre>
+          </section>
+        ))}
+      </>
+    );
+  }
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.2, 2.1.1) */}
+      <section class="log" tabIndex={0} aria-label="Content of the log">
+        <pre>{content}</pre>
+      </section>
+      <div class="row small">
+        <span class="muted">
+          {size(bytes)}
+          {content.length < bytes / 2 && bytes > 1_048_576 && ', of which the end is shown'}
+        </span>
+        <button type="button" class="quiet slim" onClick={read}>
+          Read again
+        </button>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,157 @@
+// The organization at a glance. Every widget declares what it reads; all of it goes in one request, and again at every beat.
+import { Chart } from './chart.tsx';
+import { busySandboxes, openRuns, type SpendQuery, spend, upcoming } from './documents.ts';
+import { FirstSteps } from './first-steps.tsx';
+import { now } from './page.ts';
+import { Card, Meter, Shown, Skeleton, Trouble } from './pieces.tsx';
+import { listIn, type Page, useFresh } from './reading.ts';
+import { RunList, RunRows, useRuns } from './runs.tsx';
+import { SandboxRows } from './sandboxes.tsx';
+import { dollars, Time } from './words.tsx';
+
+export const Overview = () => (
+  <div class="columns">
+    <div class="column">
+      <Running />
+      <Recent />
+    </div>
+    <div class="column">
+      <CostToday />
+      <Sandboxes />
+      <Next />
+    </div>
+  </div>
+);
+
+function Running() {
+  const reading = useFresh(openRuns, {});
+  const { running, waiting } = reading.data ?? {};
+  return (
+    <Card
+      title="Missions under way"
+      aside={running && waiting && `${countOf(running)} running, ${countOf(waiting)} waiting`}
+    >
+      <Shown
+        list={listIn(reading, (data) => [...data.running.data, ...data.waiting.data])}
+        skeleton={<Skeleton rows={2} height={54} />}
+        empty={<p>No mission is under way. A project’s page has a “Run now” button for each of its tasks.</p>}
+      >
+        {(rows) => <RunRows rows={rows} />}
+      </Shown>
+    </Card>
+  );
+}
+
+/** With a plus where there are more than were read. */
+const countOf = ({ data, nextCursor }: Page<unknown>): string => `${data.length}${nextCursor ? '+' : ''}`;
+
+function Recent() {
+  const list = useRuns({ limit: 12 });
+  return (
+    <Card title="Recent runs" aside={<a href="/console/runs">All runs</a>}>
+      <RunList list={list} isExcerpt rows={8} empty={<FirstSteps />} />
+    </Card>
+  );
+}
+
+function CostToday() {
+  const { data, problem, read } = useFresh(spend, {});
+  return (
+    <Card title="Cost today" aside="UTC">
+      {problem && <Trouble problem={problem} retry={read} />}
+      {data ? <Spend orchestrator={data.orchestrator} /> : !problem && <Skeleton rows={1} height={238} />}
+    </Card>
+  );
+}
+
+const hour = 3_600_000;
+
+function Spend({ orchestrator }: SpendQuery) {
+  const { dailySpendUsd: spent, effectiveDailyCostCapUsd: cap, atDailyCostCap, spendByHour } = orchestrator;
+  const present = now();
+  const midnight = present - (present % (24 * hour));
+  const costs = new Map(spendByHour.map(({ t, usd }) => [t, usd]));
+  // From midnight to now, with what was spent up to each full hour; the cap goes on until the next midnight.
+  const times = [midnight];
+  const sums: (number | null)[] = [0];
+  let sum = 0;
+  for (let t = midnight; t < present; t += hour) {
+    sum += costs.get(t) ?? 0;
+    times.push(Math.min(t + hour, present));
+    sums.push(sum);
+  }
+  times.push(midnight + 24 * hour);
+  sums.push(null);
+  const share = cap > 0 ? (spent / cap) * 100 : 100;
+  const tone = atDailyCostCap ? 'bad' : share >= 80 ? 'warn' : '';
+  const words = `${dollars(spent)} of ${dollars(cap)} spent since midnight UTC`;
+  return (
+    <>
+      <p class="big">
+        {dollars(spent)} <span class="muted">of {dollars(cap)}</span>
+      </p>
+      <Meter value={share} label={words} tone={tone} />
+      {atDailyCostCap && <p class="small bad-text">The daily cap is reached: no mission starts until midnight UTC.</p>}
+      <Chart
+        height={132}
+        times={times}
+        range={[midnight, midnight + 24 * hour]}
+        curves={[
+          { label: 'Spent', colour: '--accent', values: sums, area: true },
+          ...(spent === 0 || spent >= cap / 4
+            ? [{ label: 'Cap', colour: '--danger' as const, values: times.map(() => cap), dashed: true }]
+            : []),
+        ]}
+        unit={(usd) => (usd === 0 || usd >= 10 ? `$${usd}` : `$${usd.toFixed(2)}`)}
+        top={spent}
+        words={words}
+      />
+    </>
+  );
+}
+
+function Sandboxes() {
+  const reading = useFresh(busySandboxes, { limit: 8, status: 'running' });
+  return (
+    <Card title="Sandboxes" aside={reading.data && `${countOf(reading.data.sandboxes)} running`}>
+      <Shown
+        list={listIn(reading, (data) => data.sandboxes.data)}
+        skeleton={<Skeleton rows={2} height={74} />}
+        empty={<p>No sandbox is running. Each mission gets its own.</p>}
+      >
+        {(rows) => <SandboxRows rows={rows} />}
+      </Shown>
+    </Card>
+  );
+}
+
+function Next() {
+  const reading = useFresh(upcoming, {});
+  return (
+    <Card title="Next" aside="by schedule">
+      <Shown
+        list={listIn(reading, (data) => data.upcomingOccurrences.data)}
+        skeleton={<Skeleton rows={4} height={46} />}
+        empty={<p>Nothing is scheduled.</p>}
+      >
+        {(rows) => (
+          <ul class="rows">
+            {rows.map(({ at, name, projectId, scheduledTaskId, automationId, project }) => (
+              <li key={scheduledTaskId ?? automationId} class="next-row">
+                <div class="grow">
+                  <a class="row-link" href={`/console/projects/${projectId}`}>
+                    {name}
+                  </a>
+                  <div class="muted small clip">{project?.name}</div>
+                </div>
+                <div class="when">
+                  <Time at={at} />
+                </div>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Shown>
+    </Card>
+  );
+}

@@ -1,0 +1,171 @@
+// What every page is put together from: cards, states, meters, buttons that ask back, and what is shown before there is data.
+import type { ComponentChildren } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import { type ProblemBody, problemOf } from './client.ts';
+import type { List } from './reading.ts';
+
+interface CardProperties {
+  title: string;
+  /** Beside the title: a count, a link to all. */
+  aside?: ComponentChildren;
+  class?: string;
+  children?: ComponentChildren;
+}
+
+export function Card({ title, aside, children, class: name = '' }: CardProperties) {
+  return (
+    <section class={`panel ${name}`} aria-label={title}>
+      <header class="panel-head">
+        <h2>{title}</h2>
+        {aside !== undefined && <div class="aside">{aside}</div>}
+      </header>
+      {children}
+    </section>
+  );
+}
+
+/** As much room as the rows will take: nothing jumps when they come. */
+export const Skeleton = ({ rows, height = 44 }: { rows: number; height?: number }) => (
+  <div class="skeleton" role="status" aria-label="Loading">
+    {Array.from({ length: rows }, (_, i) => (
+      <div key={i} style={{ height: `${height}px` }} />
+    ))}
+  </div>
+);
+
+export const Trouble = ({ problem, retry }: { problem: ProblemBody; retry?: (() => void) | undefined }) => (
+  <div class="note error trouble" role="alert">
+    <div>
+      <strong>{problem.title}</strong>
+      <div>{problem.description}</div>
+    </div>
+    {retry && (
+      <button type="button" class="quiet slim" onClick={retry}>
+        Try again
+      </button>
+    )}
+  </div>
+);
+
+export const Empty = ({ children }: { children: ComponentChildren }) => <div class="empty">{children}</div>;
+
+interface ShownProperties<Row> {
+  list: List<Row>;
+  /** What there is when there is nothing. */
+  empty: ComponentChildren;
+  skeleton: ComponentChildren;
+  /** Where a link leads to the rest. */
+  isExcerpt?: boolean;
+  children: (rows: Row[]) => ComponentChildren;
+}
+
+/** A list in whichever state it is. What was read stays when reading it again fails. */
+export function Shown<Row>({ list, empty, skeleton, isExcerpt = false, children }: ShownProperties<Row>) {
+  const { rows, problem } = list;
+  return (
+    <>
+      {problem && <Trouble problem={problem} retry={list.read} />}
+      {rows === null ? !problem && skeleton : rows.length === 0 ? <Empty>{empty}</Empty> : children(rows)}
+      {rows !== null && list.goesOn && !isExcerpt && (
+        <div class="more-row">
+          <button type="button" class="quiet slim" disabled={list.isReading} onClick={list.readOn}>
+            {list.isReading ? 'Loading …' : 'Load more'}
+          </button>
+        </div>
+      )}
+    </>
+  );
+}
+
+const tones: Record<string, string> = {
+  running: 'live',
+  active: 'good',
+  completed: 'good',
+  failed: 'bad',
+  stale: 'warn',
+  dispatching: 'warn',
+  provisioning: 'warn',
+  destroying: 'warn',
+};
+const spoken: Record<string, string> = { dispatching: 'waiting' };
+
+/** A status: by its word, not by its colour alone. */
+export const Pill = ({ status }: { status: string }) => (
+  <span class={`pill ${tones[status] ?? ''}`}>{spoken[status] ?? status}</span>
+);
+
+export const Meter = ({ value, label, tone = '' }: { value: number; label: string; tone?: string }) => {
+  const bounded = Math.max(0, Math.min(100, value));
+  return (
+    <div
+      class={`meter ${tone}`}
+      role="progressbar"
+      aria-label={label}
+      aria-valuenow={Math.round(bounded)}
+      aria-valuemin={0}
+      aria-valuemax={100}
+    >
+      <div style={{ width: `${bounded}%` }} />
+    </div>
+  );
+};
+
+interface ActionProperties {
+  label: string;
+  /** For whoever does not see what stands around it. */
+  describes?: string;
+  class?: string;
+  /** Asked before it is done. */
+  question?: string;
+  act(): Promise<unknown>;
+}
+
+/** A button that does something: asks back where it must, works once at a time, and says what went wrong. */
+export function Action({ label, describes, class: name = 'quiet slim', question, act }: ActionProperties) {
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<ProblemBody | null>(null);
+  const dialog = useRef<HTMLDialogElement>(null);
+  const run = () => {
+    dialog.current?.close();
+    setBusy(true);
+    setProblem(null);
+    act()
+      .catch((error) => setProblem(problemOf(error)))
+      .finally(() => setBusy(false));
+  };
+  return (
+    <div class="action">
+      <button
+        type="button"
+        class={name}
+        disabled={isBusy}
+        aria-label={describes}
+        onClick={question ? () => dialog.current?.showModal() : run}
+      >
+        {label}
+      </button>
+      {problem && <Trouble problem={problem} />}
+      {question && (
+        <dialog ref={dialog} aria-label={label}>
+          <p>{question}</p>
+          <div class="actions">
+            <button type="button" class="danger sure" onClick={run}>
+              {describes ?? label}
+            </button>
+            <button type="button" class="quiet" onClick={() => dialog.current?.close()}>
+              Go back
+            </button>
+          </div>
+        </dialog>
+      )}
+    </div>
+  );
+}
+
+/** Commands to copy into a terminal. */
+export const Commands = ({ children }: { children: string }) => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.2, 2.1.1)
+  <pre class="commands" tabIndex={0}>
+    <code>{children}</code>
+  </pre>
+);

@@ -1,0 +1,164 @@
+// One project: what is scheduled, what runs, and what that left behind.
+import { ArtifactGrid } from './artifacts.tsx';
+import {
+  artifacts,
+  automations,
+  busySandboxes,
+  environments,
+  project as oneProject,
+  scheduledTasks,
+} from './documents.ts';
+import { taskCommand } from './first-steps.tsx';
+import { id as projectId } from './page.ts';
+import { Card, Commands, Pill, Shown, Skeleton, Trouble } from './pieces.tsx';
+import { listIn, useBeat, useFresh, useList, useReading } from './reading.ts';
+import { Recurring, runOfAutomation, runTask } from './recurring.tsx';
+import { RunList, useRuns } from './runs.tsx';
+import { SandboxRows } from './sandboxes.tsx';
+import { Time } from './words.tsx';
+
+export const Project = () => (
+  <>
+    <About />
+    <div class="columns">
+      <div class="column">
+        <Recurring
+          title="Scheduled tasks"
+          operation={scheduledTasks}
+          pageIn={(data) => data.scheduledTasks}
+          runNow={runTask}
+          empty={
+            <>
+              <p>No task is scheduled here. With a token that may write scheduled tasks:</p>
+              <Commands>{taskCommand(projectId)}</Commands>
+              <p>
+                <a href="/console/tokens">Make a token</a>
+              </p>
+            </>
+          }
+        />
+        <Recurring
+          title="Automations"
+          operation={automations}
+          pageIn={(data) => data.automations}
+          runNow={runOfAutomation}
+          empty={<p>There are no automations here.</p>}
+        />
+        <RecentRuns />
+      </div>
+      <div class="column">
+        <Sandboxes />
+        <Environments />
+        <Artifacts />
+      </div>
+    </div>
+  </>
+);
+
+function About() {
+  const { data, problem, read } = useReading(oneProject, { projectId });
+  if (problem) return <Trouble problem={problem} retry={read} />;
+  if (!data) return <p class="about muted">…</p>;
+  const { scmOwner, scmRepo, status, tracker, issueCode } = data.project;
+  return (
+    <p class="about muted">
+      <Pill status={status} /> <code>{`${scmOwner}/${scmRepo}`}</code> · issues in{' '}
+      {tracker === 'builtin' ? 'the console' : tracker}
+      {issueCode && ` as ${issueCode}`}
+    </p>
+  );
+}
+
+function RecentRuns() {
+  const list = useRuns({ projectId, limit: 10 });
+  return (
+    <Card title="Recent runs" aside={<a href={`/console/runs?projectId=${projectId}`}>All runs</a>}>
+      <RunList
+        list={list}
+        isExcerpt
+        within
+        rows={4}
+        empty={<p>Nothing has run here yet. “Run now” starts the first one.</p>}
+      />
+    </Card>
+  );
+}
+
+function Sandboxes() {
+  const list = listIn(useFresh(busySandboxes, { projectId, limit: 5 }), (data) => data.sandboxes.data);
+  return (
+    <Card title="Sandboxes">
+      <Shown
+        list={list}
+        skeleton={<Skeleton rows={2} height={74} />}
+        empty={<p>Each mission gets a sandbox of its own. There was none yet.</p>}
+      >
+        {(rows) => <SandboxRows rows={rows.map(({ project: _, ...row }) => row)} />}
+      </Shown>
+    </Card>
+  );
+}
+
+function Environments() {
+  const list = useList(
+    environments,
+    { projectId, limit: 5 },
+    (data) => data.environments,
+    (one) => one.environmentId,
+  );
+  useBeat(list.read);
+  return (
+    <Card title="Preview environments">
+      <Shown
+        list={list}
+        skeleton={<Skeleton rows={2} />}
+        empty={<p>A mission opens one when it has something to look at.</p>}
+      >
+        {(rows) => (
+          <ul class="rows">
+            {rows.map(({ environmentId, status, prNumber, workerName, createdAt, destroyedAt, expiresAt }) => (
+              <li key={environmentId} class="next-row">
+                <Pill status={status} />
+                <div class="grow clip">
+                  {workerName ?? 'Preview'}
+                  {prNumber !== null && <span class="muted"> · #{prNumber}</span>}
+                </div>
+                <div class="when muted small">
+                  {status === 'active' && expiresAt !== null ? (
+                    <>
+                      until <Time at={expiresAt} />
+                    </>
+                  ) : (
+                    <Time at={destroyedAt ?? createdAt} />
+                  )}
+                </div>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Shown>
+    </Card>
+  );
+}
+
+function Artifacts() {
+  const list = useList(
+    artifacts,
+    { projectId, limit: 6 },
+    (data) => data.artifacts,
+    (one) => one.id,
+  );
+  useBeat(list.read);
+  return (
+    <Card title="Artifacts" aside={<a href={`/console/artifacts?projectId=${projectId}`}>All artifacts</a>}>
+      <Shown
+        list={list}
+        isExcerpt
+        skeleton={<Skeleton rows={1} height={160} />}
+        empty={<p>Screenshots, reports and videos that agents leave behind appear here.</p>}
+      >
+        {(rows) => <ArtifactGrid rows={rows.map(({ project: _, ...row }) => row)} small />}
+      </Shown>
+    </Card>
+  );
+}

@@ -1,0 +1,174 @@
+// Reads for widgets: one record, or a list that goes on. What is to stay fresh is read again at one beat for the whole page, so
+// that it goes in one request; never while nobody looks.
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { ask, type ProblemBody, problemOf } from './client.ts';
+import type { Operation } from './documents.ts';
+
+/** Milliseconds between two beats. */
+const beat = 10_000;
+const listeners = new Set<() => void>();
+const tell = () => {
+  if (!document.hidden) for (const listener of listeners) listener();
+};
+setInterval(tell, beat);
+document.addEventListener('visibilitychange', tell);
+
+/** Calls at every beat. */
+export function useBeat(listener: () => void): void {
+  const latest = useRef(listener);
+  latest.current = listener;
+  useEffect(() => {
+    const call = () => latest.current();
+    listeners.add(call);
+    return () => void listeners.delete(call);
+  }, []);
+}
+
+export interface Reading<Data> {
+  /** What was read last; null before. */
+  data: Data | null;
+  /** Why the last read failed. */
+  problem: ProblemBody | null;
+  read(): void;
+  /** What came in another way. */
+  change(data: (before: Data | null) => Data): void;
+}
+
+export function useReading<Data, Variables>(
+  operation: Operation<Data, Variables>,
+  variables: Variables,
+): Reading<Data> {
+  const [state, setState] = useState<{ data: Data | null; problem: ProblemBody | null }>({ data: null, problem: null });
+  const key = JSON.stringify(variables);
+  // An answer to what is not asked any more, or that something newer has overtaken, comes too late.
+  const present = useRef({ key, changes: 0 });
+  present.current.key = key;
+  const read = useCallback(() => {
+    const { changes } = present.current;
+    const isLate = () => present.current.key !== key || present.current.changes !== changes;
+    ask(operation, JSON.parse(key) as Variables).then(
+      (data) => isLate() || setState({ data, problem: null }),
+      (error) => isLate() || setState(({ data }) => ({ data, problem: problemOf(error) })),
+    );
+  }, [operation, key]);
+  useEffect(read, [read]);
+  const change = (to: (before: Data | null) => Data) => {
+    present.current.changes++;
+    setState(({ data }) => ({ data: to(data), problem: null }));
+  };
+  return { ...state, read, change };
+}
+
+/** The same, read again at every beat. */
+export function useFresh<Data, Variables>(operation: Operation<Data, Variables>, variables: Variables): Reading<Data> {
+  const reading = useReading(operation, variables);
+  useBeat(reading.read);
+  return reading;
+}
+
+export interface Page<Row> {
+  data: Row[];
+  nextCursor: string | null;
+}
+
+export interface List<Row> {
+  rows: Row[] | null;
+  problem: ProblemBody | null;
+  /** Whether there are more than those. */
+  goesOn: boolean;
+  isReading: boolean;
+  /** Reads the beginning anew. */
+  read(): void;
+  readOn(): void;
+}
+
+interface ListState<Row> {
+  rows: Row[] | null;
+  cursor: string | null;
+  problem: ProblemBody | null;
+  isReading: boolean;
+}
+
+/** A list page by page: the beginning at once, the rest when it is asked for. */
+export function useList<Data, Variables extends { cursor?: string | null | undefined }, Row>(
+  operation: Operation<Data, Variables>,
+  variables: Omit<Variables, 'cursor'>,
+  pageIn: (data: Data) => Page<Row>,
+  idOf: (row: Row) => string,
+): List<Row> {
+  const empty: ListState<Row> = { rows: null, cursor: null, problem: null, isReading: true };
+  const [state, setState] = useState(empty);
+  const key = JSON.stringify(variables);
+  const latest = useRef(key);
+  latest.current = key;
+
+  const readFrom = useCallback(
+    (cursor: string | null) => {
+      // Reading the beginning anew goes on unseen.
+      if (cursor !== null) setState((before) => ({ ...before, isReading: true }));
+      ask(operation, { ...JSON.parse(key), ...(cursor !== null && { cursor }) }).then(
+        (data) => {
+          if (latest.current !== key) return;
+          setState((before) => ({ ...joined(before, pageIn(data), cursor, idOf), problem: null, isReading: false }));
+        },
+        (error) =>
+          latest.current === key && setState((before) => ({ ...before, problem: problemOf(error), isReading: false })),
+      );
+    },
+    [operation, key],
+  );
+  useEffect(() => {
+    setState(empty);
+    readFrom(null);
+  }, [readFrom]);
+  return {
+    rows: state.rows,
+    problem: state.problem,
+    goesOn: state.cursor !== null,
+    isReading: state.isReading,
+    read: () => readFrom(null),
+    readOn: () => readFrom(state.cursor),
+  };
+}
+
+/** What was there with a page that came: behind it, or before it when the beginning was read anew. */
+function joined<Row>(
+  { rows, cursor }: ListState<Row>,
+  page: Page<Row>,
+  from: string | null,
+  idOf: (row: Row) => string,
+): Pick<ListState<Row>, 'rows' | 'cursor'> {
+  const fresh = { rows: page.data, cursor: page.nextCursor };
+  if (rows === null) return fresh;
+  if (from !== null) return { rows: [...rows, ...page.data], cursor: page.nextCursor };
+  const ids = new Set(page.data.map(idOf));
+  const last = rows.findLastIndex((row) => ids.has(idOf(row)));
+  // Where nothing is in both there may be a gap between them.
+  return last < 0 || rows.length - last === 1 ? fresh : { rows: [...page.data, ...rows.slice(last + 1)], cursor };
+}
+
+/** What a single read gave, as a list that is whole. */
+export const listIn = <Data, Row>(
+  { data, problem, read }: Reading<Data>,
+  rowsIn: (data: Data) => Row[],
+): List<Row> => ({
+  rows: data && rowsIn(data),
+  problem,
+  goesOn: false,
+  isReading: false,
+  read,
+  readOn: read,
+});
+
+/** A filter that stands in the address of the page. */
+export function useFilter(name: string): [value: string | null, set: (value: string | null) => void] {
+  const [value, setValue] = useState(() => new URLSearchParams(location.search).get(name));
+  const set = (next: string | null) => {
+    const parameters = new URLSearchParams(location.search);
+    if (next) parameters.set(name, next);
+    else parameters.delete(name);
+    history.replaceState(null, '', `${location.pathname}${parameters.size > 0 ? `?${parameters}` : ''}`);
+    setValue(next || null);
+  };
+  return [value, set];
+}

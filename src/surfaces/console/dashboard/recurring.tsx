@@ -1,0 +1,73 @@
+// Missions that return, of one kind: when they run next, and a button that does not wait for it.
+import type { ComponentChildren } from 'preact';
+import { ask } from './client.ts';
+import { type Operation, runAutomation, runScheduledTask, type ScheduledTasksQuery } from './documents.ts';
+import { may, id as projectId } from './page.ts';
+import { Action, Card, Shown, Skeleton } from './pieces.tsx';
+import { useBeat, useList } from './reading.ts';
+import { scheduleWords, Time } from './words.tsx';
+
+type Recurring = ScheduledTasksQuery['scheduledTasks']['data'][number];
+type OfProject = { projectId: string; limit: number; cursor?: string | null | undefined };
+
+interface RecurringProperties<Data> {
+  title: string;
+  operation: Operation<Data, OfProject>;
+  pageIn: (data: Data) => { data: Recurring[]; nextCursor: string | null };
+  runNow: (id: string) => Promise<string>;
+  empty: ComponentChildren;
+}
+
+export const runTask = async (id: string) => (await ask(runScheduledTask, { id })).runScheduledTask.runId;
+export const runOfAutomation = async (id: string) => (await ask(runAutomation, { id })).runAutomation.runId;
+
+export function Recurring<Data>({ title, operation, pageIn, runNow, empty }: RecurringProperties<Data>) {
+  const list = useList(operation, { projectId, limit: 20 }, pageIn, (one) => one.id);
+  useBeat(list.read);
+  return (
+    <Card title={title}>
+      <Shown list={list} skeleton={<Skeleton rows={2} height={64} />} empty={empty}>
+        {(rows) => (
+          <ul class="rows">
+            {rows.map(({ id, name, triggers, enabled, nextRunAt, lastRunAt }) => (
+              <li key={id} class="task-row">
+                <div class="grow">
+                  <strong>{name}</strong>
+                  <div class="muted small">{scheduleWords(triggers)}</div>
+                </div>
+                <div class="small task-times">
+                  <div>
+                    {nextRunAt !== null && enabled ? (
+                      <>
+                        Next <Time at={nextRunAt} />
+                      </>
+                    ) : (
+                      <span class="muted">Disabled</span>
+                    )}
+                  </div>
+                  <div class="muted">
+                    {lastRunAt === null ? (
+                      'Never ran'
+                    ) : (
+                      <>
+                        Last <Time at={lastRunAt} />
+                      </>
+                    )}
+                  </div>
+                </div>
+                {may('missions:run') && (
+                  <Action
+                    label="Run now"
+                    describes={`Run now: ${name}`}
+                    class="slim"
+                    act={async () => location.assign(`/console/runs/${await runNow(id)}`)}
+                  />
+                )}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Shown>
+    </Card>
+  );
+}

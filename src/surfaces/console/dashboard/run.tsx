@@ -1,0 +1,154 @@
+// One run while it runs: how far it is, what it costs, what its sandbox does, and what it left behind.
+import { ArtifactGrid } from './artifacts.tsx';
+import { ask } from './client.ts';
+import { cancelRun, run as oneRun, type RunPartsFragment, runLive } from './documents.ts';
+import { Fragments } from './fragments.tsx';
+import { useLive } from './live.ts';
+import { may, id as runId } from './page.ts';
+import { Action, Card, Empty, Meter, Pill, Skeleton, Trouble } from './pieces.tsx';
+import { useReading } from './reading.ts';
+import { titleOf } from './runs.tsx';
+import { SandboxRows } from './sandboxes.tsx';
+import { isAlive, useSandbox } from './watching.ts';
+import { dollars, Lasted, Time } from './words.tsx';
+
+const isOpen = ({ status }: RunPartsFragment) => status === 'running' || status === 'dispatching';
+
+export function Run() {
+  const { data, problem, read, change } = useReading(oneRun, { runId });
+  const run = data?.run;
+  useLive({
+    operation: runLive,
+    variables: { runId },
+    take: ({ runUpdated }) => change(() => ({ run: runUpdated })),
+    poll: read,
+    isOver: () => run !== undefined && !isOpen(run),
+  });
+  if (!run) return problem ? <Trouble problem={problem} retry={read} /> : <Skeleton rows={3} height={120} />;
+  const cancel = async () => {
+    const { cancelRun: canceled } = await ask(cancelRun, { runId });
+    change(() => ({ run: canceled }));
+  };
+  const sandbox = run.sandboxes[0];
+  return (
+    <>
+      {problem && <Trouble problem={problem} retry={read} />}
+      <Card
+        title="Status"
+        aside={
+          isOpen(run) &&
+          may('missions:run') && (
+            <Action
+              label="Cancel"
+              describes="Cancel the run"
+              class="danger slim"
+              question={`“${titleOf(run)}” ends at once, and its sandboxes with it.`}
+              act={cancel}
+            />
+          )
+        }
+      >
+        <Facts run={run} />
+      </Card>
+      <div class="columns">
+        <div class="column">
+          {sandbox && may('sandboxes:read') ? (
+            <Work key={sandbox.sandboxId} sandboxId={sandbox.sandboxId} />
+          ) : (
+            <Card title="What the agent does">
+              <Empty>
+                <p>
+                  {isOpen(run)
+                    ? 'It waits for a runtime that takes it, and then gets a sandbox.'
+                    : 'It had no sandbox.'}
+                </p>
+              </Empty>
+            </Card>
+          )}
+        </div>
+        <div class="column">
+          <Card title="Sandboxes">
+            {run.sandboxes.length > 0 ? <SandboxRows rows={run.sandboxes} /> : <Empty>None yet.</Empty>}
+          </Card>
+          <Card title="Artifacts">
+            {run.artifacts.length > 0 ? (
+              <ArtifactGrid rows={run.artifacts} small />
+            ) : (
+              <Empty>Proof of work appears here.</Empty>
+            )}
+          </Card>
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Facts({ run }: { run: RunPartsFragment }) {
+  const by = run.scheduledTask ?? run.automation;
+  return (
+    <>
+      <div class="status-line" aria-live="polite">
+        <Pill status={run.status} />
+        <span class="grow">{run.missionActivity ?? (run.status === 'dispatching' ? 'Waiting for a runtime' : '')}</span>
+        {run.missionProgress !== null && <strong>{run.missionProgress} %</strong>}
+      </div>
+      <Meter value={run.missionProgress ?? 0} label="Progress" tone={run.status === 'failed' ? 'bad' : ''} />
+      {(run.reason || run.lastError) && <p class="note error">{run.reason ?? run.lastError}</p>}
+      <dl class="figures">
+        <div>
+          <dt>Cost</dt>
+          <dd>
+            {dollars(run.missionCostUsd)}
+            {run.missionCostIncomplete && <span class="muted small"> at least</span>}
+          </dd>
+        </div>
+        <div>
+          <dt>Lasted</dt>
+          <dd>
+            <Lasted from={run.startedAt} to={isOpen(run) ? null : run.finishedAt} />
+          </dd>
+        </div>
+        <div>
+          <dt>Started</dt>
+          <dd>
+            <Time at={run.startedAt ?? run.createdAt} />{' '}
+            <span class="muted small">{run.kind === 'manual' ? 'by hand' : 'by schedule'}</span>
+          </dd>
+        </div>
+        <div>
+          <dt>Project</dt>
+          <dd>
+            <a href={`/console/projects/${run.projectId}`}>{run.project?.name ?? run.projectId}</a>
+          </dd>
+        </div>
+        {by && (
+          <div>
+            <dt>{run.scheduledTask ? 'Scheduled task' : 'Automation'}</dt>
+            <dd>{by.name}</dd>
+          </div>
+        )}
+        <div>
+          <dt>Issue</dt>
+          <dd>
+            {run.issueUrl ? <a href={run.issueUrl}>{run.issue?.key ?? 'In the tracker'}</a> : (run.issueId ?? '–')}
+          </dd>
+        </div>
+      </dl>
+    </>
+  );
+}
+
+/** What the newest sandbox of the run shows of itself. */
+function Work({ sandboxId }: { sandboxId: string }) {
+  const { detail, problem, read } = useSandbox(sandboxId, false);
+  return (
+    <Card title="What the agent does" aside={<a href={`/console/sandboxes/${sandboxId}`}>Sandbox and logs</a>}>
+      {problem && <Trouble problem={problem} retry={read} />}
+      {detail ? (
+        <Fragments fragments={detail.liveFragments} isOver={!isAlive(detail)} />
+      ) : (
+        !problem && <Skeleton rows={4} height={64} />
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,60 @@
+// Sandboxes in rows, with how busy they are.
+import { Sparkline } from './chart.tsx';
+import type { SandboxRowFragment } from './documents.ts';
+import { Pill } from './pieces.tsx';
+import { megabytes, percent, Time } from './words.tsx';
+
+export interface BusySandbox extends SandboxRowFragment {
+  sparkline: { cpuPct: number; memUsedMb: number; memTotalMb: number }[];
+  project?: { name: string } | null;
+}
+
+const Busy = ({ sandbox }: { sandbox: BusySandbox }) => {
+  const { sparkline, lastCpuPct, lastMemUsedMb, lastMemTotalMb } = sandbox;
+  const total = lastMemTotalMb ?? sparkline.at(-1)?.memTotalMb ?? 0;
+  const [cpu, memory] = [lastCpuPct ?? 0, lastMemUsedMb ?? 0];
+  return (
+    <div class="busy">
+      <div>
+        <span class="muted small">CPU</span>
+        <Sparkline
+          values={sparkline.map((point) => point.cpuPct)}
+          top={100}
+          colour="--accent"
+          words={`CPU, now at ${percent(cpu)}`}
+        />
+        <span class="small figure">{percent(cpu)}</span>
+      </div>
+      <div>
+        <span class="muted small">Memory</span>
+        <Sparkline
+          values={sparkline.map((point) => point.memUsedMb)}
+          top={total}
+          colour="--good"
+          words={`Memory, now at ${megabytes(memory)} of ${megabytes(total)}`}
+        />
+        <span class="small figure">{megabytes(memory)}</span>
+      </div>
+    </div>
+  );
+};
+
+export const SandboxRows = ({ rows }: { rows: BusySandbox[] }) => (
+  <ul class="rows">
+    {rows.map((sandbox) => (
+      <li key={sandbox.sandboxId} class="sandbox-row">
+        <div class="row-top">
+          <Pill status={sandbox.status} />
+          <a class="row-link grow clip" href={`/console/sandboxes/${sandbox.sandboxId}`}>
+            {sandbox.role} · {sandbox.harness}
+          </a>
+          <span class="muted small">
+            <Time at={sandbox.destroyedAt ?? sandbox.createdAt} />
+          </span>
+        </div>
+        <div class="muted small clip">{[sandbox.project?.name, sandbox.instanceType].filter(Boolean).join(' · ')}</div>
+        {(sandbox.sparkline.length > 0 || sandbox.lastCpuPct !== null) && <Busy sandbox={sandbox} />}
+      </li>
+    ))}
+  </ul>
+);

@@ -1,0 +1,80 @@
+// What makes the demo organization live: an agent that runs scripts, and a mission for it that is due on Mondays at 09:00 in
+// Auckland. examples/local-runner carries it out.
+import type { Caller } from '#access/principal.ts';
+import { Agent } from '#domain/agents/model.ts';
+import { createAgent } from '#domain/agents/operations.ts';
+import { createRecurring } from '#domain/recurring/operations.ts';
+import { ScheduledTask, scheduledTasks } from '#domain/scheduled-tasks/model.ts';
+import { transaction } from '#foundation/database.ts';
+import { readOne } from '#foundation/record.ts';
+
+export const missionName = 'Monday health check';
+
+// A chart of eight bars.
+const picture =
+  'iVBORw0KGgoAAAANSUhEUgAAAKAAAABaCAMAAAAIGK1gAAAACVBMVEX19vhjhNYuoGe3rKh9AAAAa0lEQVR42u3VKxIAIAhAQfX+h7Y5BKMfHPdF0gYGSpEk' +
+  'SSdrMUBAQEBAwFGNAQImAc5mgIC7lh8QEBBw830DBAQEBPwNuPqFAQJ+ATwxAwQEBAR8EXgLAwgICAgICAgICAgICAgICAiYG9gBi38aXNUGQtwAAAAASUVO' +
+  'RK5CYII=';
+
+// POSIX sh and nothing else, so that it runs wherever the service does.
+const script = `# Lines that begin with :: tell what the mission is at; all others are its log.
+echo "::plan Look around | Measure | Write it down"
+echo "::thought This machine is mine for a few seconds. First I look around."
+echo "::progress 10 Looking around"
+uname -a
+echo "Working in $(pwd)"
+sleep 2
+
+echo "::action measure load average"
+echo "::progress 35 Measuring"
+i=0
+while [ $i -lt 6 ]; do
+  i=$((i + 1))
+  n=0; while [ $n -lt 60000 ]; do n=$((n + 1)); done
+  echo "sample $i: $(uptime | sed 's/.*load/load/')"
+  sleep 1
+done
+echo "::cost 0.02"
+
+echo "::thought Numbers are in. A page shows them better than a log."
+echo "::progress 75 Writing it down"
+mkdir -p site
+{
+  echo "<!doctype html><title>Health check</title><h1>All is well</h1><p>$(uptime)</p>"
+} > site/index.html
+echo "::preview site"
+sleep 2
+{
+  echo "# Health check"
+  echo
+  echo "All is well. $(date -u)"
+} > "$ARTIFACTS/report.md"
+echo "{\\"ok\\": true, \\"samples\\": $i}" > "$ARTIFACTS/result.json"
+uptime > "$ARTIFACTS/uptime.log"
+echo ${picture} | base64 -d > "$ARTIFACTS/health.png" 2>/dev/null || rm -f "$ARTIFACTS/health.png"
+echo "::progress 95 Handing in"
+echo "::response All is well: see the report."
+`;
+
+/** Made once: who changes or deletes them keeps it so, as long as one of the name is there. */
+export const seedMission = (caller: Caller, projectId: string): Promise<void> =>
+  transaction(async (trx) => {
+    const { orgId } = caller;
+    // Two seedings at once: the second waits here, and finds what the first has made.
+    await trx.raw('select from organizations where id = ? for no key update', [orgId]);
+    if (!(await readOne<Agent>(Agent, { orgId, harness: 'shell' }))) {
+      const sandbox = { kind: 'existing' as const, templateId: 'standard' };
+      await createAgent(caller, { name: 'Demo shell', role: 'builder', harness: 'shell', model: 'none', sandbox });
+    }
+    if (await readOne<ScheduledTask>(ScheduledTask, { orgId, name: missionName })) return;
+    const schedule = { interval: 'weekly', weekday: 'monday', time: '09:00', timezone: 'Pacific/Auckland' } as const;
+    await createRecurring(scheduledTasks, caller, {
+      projectId,
+      name: missionName,
+      prompt: script,
+      triggers: [{ kind: 'schedule', schedule }],
+      labels: ['health'],
+      skipIfPreviousOpen: true,
+      enabled: true,
+    });
+  });

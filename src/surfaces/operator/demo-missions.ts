@@ -1,0 +1,168 @@
+// What missions of the demo have left behind: runs that have come to their end, with their costs and their sandboxes. All of it
+// is made from a number by the database, so that the same call again adds only what is missing, and two at once make it once.
+// Nothing is open: no runtime and no scheduler ever touches it.
+import { dayOf } from '#domain/orchestrator/cost-cap.ts';
+import { keepMetricPartitions } from '#domain/sandboxes/metric-partitions.ts';
+import { days, hours, minutes, now, seconds } from '#foundation/clock.ts';
+import { database, sql } from '#foundation/database.ts';
+import { sandboxMetrics } from '#limits.ts';
+
+export interface DemoParties {
+  orgId: string;
+  ownerId: string;
+  /** Those that have missions; at least one. */
+  projects: readonly string[];
+}
+
+/** All that are there now, and how many of them this call made. */
+export interface Filled {
+  total: number;
+  created: number;
+}
+
+/** Projects that have missions, at most. */
+export const projectsWithMissions = 100;
+
+/** Rows of one statement: each stays well below the time that a statement may take. */
+const batch = 50_000;
+
+/** The id of the demo's n-th of a kind. Its organization is $1. */
+export const numbered = (prefix: string, n = 'n'): string => `'${prefix}_' || md5($1 || ' demo ${prefix} ' || ${n})`;
+
+/** A whole number below 2^32: the golden ratio spreads them evenly, however many there are. */
+const spread = (n = 'n'): string => `(${n}::bigint * 2654435761 % 4294967296)`;
+/** A moment in the last so many milliseconds before another one. */
+export const momentOf = (before: string, span: number): string =>
+  `(${before} - (${spread()} >> 12) * ${span} / 1048576)`;
+
+export async function fill(table: string, orgId: string, count: number, step: number, make: Making): Promise<Filled> {
+  let created = 0;
+  for (let first = 1; first <= count; first += step) created += await make(first, Math.min(count, first + step - 1));
+  const [row] = await sql<{ total: number }>(`select count(*) as total from ${table} where org_id = $1`, [orgId]);
+  return { total: row!.total, created };
+}
+
+/** Makes those from one number to another, and tells how many were missing. */
+type Making = (first: number, last: number) => Promise<number>;
+
+const made = async (text: string, values: unknown[]): Promise<number> =>
+  (await sql<{ created: number }>(text, values))[0]!.created;
+
+const taskOf = `'sch_' || md5($1 || ' demo sch ' || project)`;
+const schedule = { interval: 'daily', time: '03:00', timezone: 'UTC' };
+// Disabled: what is due would be run.
+const taskInsertion = `insert into scheduled_tasks (id, org_id, project_id, name, prompt, triggers, labels, skip_if_previous_open,
+    enabled, created_by_user_id, created_at, updated_at)
+  select ${taskOf}, $1, project, $4, 'echo "All checks passed."', $5, '{}', true, false, $2, $6, $6
+  from unnest($3::text[]) project on conflict do nothing`;
+const taskName = 'Nightly checks';
+
+// The last 20 bits of a moment are those of n in another order: no two runs have the same one, whenever they were made, and so
+// no two are the same occurrence. The first thousand runs reach into today; all of them would exhaust today's cost cap.
+// In the order of their time: that is quicker, and two at once must not wait for each other in a circle.
+const runInsertion = `with made as (
+  insert into runs (id, org_id, project_id, scheduled_task_id, scheduled_for, kind, status, reason, last_error, mission_title,
+    mission_progress, mission_cost_usd, billing_actor_user_id, attempts, claims, created_at, started_at, finished_at, updated_at)
+  select ${numbered('run')}, $1, project, ${taskOf}, due, case when any_bits % 5 = 0 then 'manual' else 'scheduled' end, status,
+    case status when 'skipped' then 'The previous run is still open.' when 'canceled' then 'Canceled by a person.' end,
+    case when status = 'failed' then 'The checks ended with exit code 1.' end,
+    $4, case when status = 'completed' then 100 when started is not null then any_bits % 100 end,
+    case when started is null then 0 else 0.05 + any_bits % 1400 / 1000.0 end,
+    $2, case when started is null then 0 else 1 end, case when started is null then 0 else 1 end,
+    due, started, ended, coalesce(ended, due)
+  from generate_series($5::bigint, $6::bigint) n
+  cross join lateral (select ($3::text[])[1 + n % cardinality($3::text[])] as project, ${spread()} >> 8 as any_bits,
+    case when n <= 1000 then $7::bigint else $8::bigint end as before) a
+  cross join lateral (select ${momentOf('before', days(90))} >> 20 << 20 | (n * 655361 & 1048575) as due,
+    case when any_bits % 100 < 90 then 'completed' when any_bits % 100 < 95 then 'failed' when any_bits % 100 < 98 then 'skipped'
+      else 'canceled' end as status) b
+  cross join lateral (select case when status <> 'skipped' then due + 2000 + any_bits % 8000 end as started) c
+  cross join lateral (select started + ${minutes(1)} + any_bits % ${minutes(12)} as ended) d
+  order by any_bits, n on conflict do nothing returning id, project_id, mission_cost_usd, finished_at
+), costs as (
+  insert into mission_costs (id, org_id, project_id, run_id, usd, at)
+  select 'mco_' || substr(id, 5), $1, project_id, id, mission_cost_usd, finished_at from made where finished_at is not null
+  on conflict do nothing
+) select count(*) as created from made`;
+
+/** 90 of 100 completed, 5 failed, 3 skipped, 2 canceled, over the last 90 days. At most a million. */
+export async function fillRuns({ orgId, ownerId, projects }: DemoParties, count: number): Promise<Filled> {
+  const at = now();
+  if (count > 0)
+    await sql(taskInsertion, [
+      orgId,
+      ownerId,
+      projects,
+      taskName,
+      JSON.stringify([{ kind: 'schedule', schedule }]),
+      at,
+    ]);
+  // All have ended by now, the last of the many before today.
+  const room = minutes(40);
+  const before = [at - room, dayOf(at) - room];
+  const filled = await fill('runs', orgId, count, batch, (first, last) =>
+    made(runInsertion, [orgId, ownerId, projects, taskName, first, last, ...before]),
+  );
+  if (filled.created > 0) {
+    await sql(
+      `update scheduled_tasks t set last_run_at = (select max(created_at) from runs r where r.scheduled_task_id = t.id)
+       from unnest($2::text[]) project where t.id = ${taskOf}`,
+      [orgId, projects],
+    );
+    await database().raw('analyze runs, mission_costs');
+  }
+  return filled;
+}
+
+/** What a sandbox measures when the k-th part of its time of `samples` has passed. */
+const sampleAt = (
+  k: string,
+): string => `50 + 40 * sin(${k} * 0.4 + begun % 97), 1500 + 900 * sin(${k} * 0.15 + begun % 89), 4096,
+    20 + 15.0 * ${k} / greatest($6::int, 1)`;
+
+const sandboxInsertion = `with made as (
+  insert into sandboxes (id, org_id, project_id, run_id, role, harness, status, termination_reason, instance_type, created_at,
+    timeout_at, last_heartbeat_at, destroyed_at, last_cpu_pct, last_mem_used_mb, last_mem_total_mb, last_disk_used_pct, last_metric_at)
+  select ${numbered('sbx')}, $1, coalesce(r.project_id, ($2::text[])[1 + n % cardinality($2::text[])]), r.id, 'builder', 'shell',
+    case r.status when 'failed' then 'failed' when 'canceled' then 'destroyed' else 'completed' end,
+    case r.status when 'canceled' then 'canceled' end, 'standard-1', begun, begun + ${hours(1)}, ended, ended, ${sampleAt('$6::int')}, ended
+  from generate_series($3::bigint, $4::bigint) n
+  left join runs r on r.id = ${numbered('run')} and r.started_at is not null
+  cross join lateral (select coalesce(r.started_at, ${momentOf('$5::bigint', days(28))}) as begun) a
+  cross join lateral (select coalesce(r.finished_at, begun + ${minutes(5)}) as ended) b
+  on conflict do nothing returning id, run_id, status, created_at as begun, destroyed_at as ended
+), sessions as (
+  insert into sandbox_sessions (sandbox_id, role, session_id, started_at, outcome, total_cost_usd)
+  select made.id, 'builder', 'demo', begun, made.status, coalesce(r.mission_cost_usd, 0)
+  from made left join runs r on r.id = made.run_id
+), fragments as (
+  insert into sandbox_fragments (sandbox_id, seq, kind, at, body, action, parameter, result)
+  select id, seq, kind, begun + (ended - begun) * seq / 5, body, action, parameter, result from made cross join (values
+    (0, 'prompt', 'Run the nightly checks.', null, null, null),
+    (1, 'thought', 'First the tests, then the linter.', null, null, null),
+    (2, 'action', null, 'shell', 'npm test', 'Tests 212 passed'),
+    (3, 'action', null, 'shell', 'npm run lint', 'No problems found'),
+    (4, 'response', 'The checks are done.', null, null, null)
+  ) said (seq, kind, body, action, parameter, result)
+), metrics as (
+  insert into sandbox_metrics (sandbox_id, at, cpu_pct, mem_used_mb, mem_total_mb, disk_used_pct)
+  select id, begun + (ended - begun) * k / $6::int, ${sampleAt('k')}
+  from made cross join generate_series(1, $6::int) k where begun >= $7::bigint on conflict do nothing
+) select count(*) as created from made`;
+
+/**
+ * The n-th in the n-th run, where there is one; each with a session, five fragments and so many samples, evenly over its time.
+ * Of those that are older than samples are kept there are none.
+ */
+export async function fillSandboxes({ orgId, projects }: DemoParties, count: number, samples: number): Promise<Filled> {
+  if (count > 0) await keepMetricPartitions();
+  const [before, kept] = [now() - minutes(10), now() - sandboxMetrics.kept + seconds(10)];
+  const step = Math.floor(batch / (samples + 7));
+  const filled = await fill('sandboxes', orgId, count, step, (first, last) =>
+    made(sandboxInsertion, [orgId, projects, first, last, before, samples, kept]),
+  );
+  if (filled.created > 0) {
+    await database().raw('analyze sandboxes, sandbox_sessions, sandbox_fragments, sandbox_metrics');
+  }
+  return filled;
+}

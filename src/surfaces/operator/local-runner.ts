@@ -1,0 +1,74 @@
+// The runtime of the demo organization: examples/local-runner as a child process beside the service, with a token of its own. It
+// executes what the demo's missions say, so `npm start` begins it on this machine's own address alone.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { createServiceToken, revokeServiceTokensNamed } from '#domain/tokens/service-tokens.ts';
+import { addresses } from '#foundation/addresses.ts';
+import { seconds } from '#foundation/clock.ts';
+import type { Log } from '#foundation/log.ts';
+import { findDemo } from './demo.ts';
+
+const name = 'Local runner';
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const program = path.join(root, 'examples/local-runner/runner.ts');
+
+export interface LocalRunner {
+  /** Lets it hand its runs back; resolves when it is gone. */
+  stop(): Promise<void>;
+}
+
+/** Null without a demo organization, and where the examples are not. */
+export async function startLocalRunner(surroundings: { PATH: string }, log: Log): Promise<LocalRunner | null> {
+  const demo = await findDemo();
+  if (!demo || !existsSync(program)) return null;
+  const orgId = demo.organization.id;
+  // Those of earlier starts: their runners are gone.
+  await revokeServiceTokensNamed(orgId, name);
+  const { token } = await createServiceToken({ name, orgId });
+
+  let stopped = false;
+  let child = begin();
+  let again: NodeJS.Timeout | undefined;
+
+  function begin(): ChildProcess {
+    const env = {
+      ...surroundings,
+      PLATFORM_URL: addresses().baseHost,
+      PLATFORM_TOKEN: token,
+      EXIT_WITH_PARENT: 'on',
+      // On one machine a lively picture costs nothing.
+      HEARTBEAT_MS: '2000',
+    };
+    const started = spawn(process.execPath, ['--import', 'tsx', program], {
+      cwd: root,
+      env,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    for (const stream of [started.stdout, started.stderr]) {
+      createInterface({ input: stream }).on('line', (line) => log.info({ runner: started.pid }, line));
+    }
+    started.on('error', (error) => log.error({ err: error }, 'the local runner did not start'));
+    started.on('exit', () => {
+      if (stopped) return;
+      log.warn('the local runner has ended; it begins again in a few seconds');
+      again = setTimeout(() => {
+        child = begin();
+      }, seconds(5));
+    });
+    return started;
+  }
+
+  return {
+    async stop() {
+      stopped = true;
+      clearTimeout(again);
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const gone = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGTERM');
+      await gone;
+    },
+  };
+}

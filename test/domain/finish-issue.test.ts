@@ -1,0 +1,161 @@
+// The end of a run reaches the issue that it began with, in the background: a tracker that is away is asked again.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createIntegration } from '#domain/integrations/operations.ts';
+import type { Organization } from '#domain/organizations/model.ts';
+import { takeBackRuns } from '#domain/runtime/dispatch.ts';
+import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import { openOutbound } from '#foundation/outbound.ts';
+import { lease } from '#limits.ts';
+import { type Linear, openLinear } from '../linear.ts';
+import { openWorld, type World } from '../world.ts';
+
+const key = 'lin_api_OfAcme';
+const logged: string[] = [];
+let world: World;
+let linear: Linear;
+let acme: Organization;
+let alice: string;
+let runtime: string;
+
+beforeAll(async () => {
+  openOutbound({ allowLoopback: true });
+  linear = await openLinear(key);
+  const vendors = { linear: linear.address, github: linear.address };
+  world = await openWorld({ vendors, log: (line) => logged.push(line) });
+  const owner = await world.person('Alice');
+  acme = await world.found(owner, 'Acme');
+  alice = await world.token(owner, acme);
+  runtime = (await createServiceToken({ name: 'runtime', orgId: acme.id })).token;
+  await createIntegration({
+    orgId: acme.id,
+    vendor: 'linear',
+    vendorKind: 'tracker',
+    displayName: 'Linear',
+    credentials: key,
+  });
+});
+afterAll(async () => {
+  await Promise.all([world.close(), linear.close()]);
+  openOutbound({ allowLoopback: false });
+});
+afterEach(() => {
+  linear.clear();
+  logged.splice(0);
+  expect(linear.violations).toEqual([]);
+});
+
+let count = 0;
+interface Held {
+  runId: string;
+  leaseId: string;
+  issueId: string;
+  projectId: string;
+}
+
+/** A run that the runtime holds, in a project on that tracker. */
+async function taken(tracker: 'builtin' | 'linear'): Promise<Held> {
+  const repository = { repoFullName: `acme/shop-${++count}` };
+  const team = { tracker, trackerTeamKey: 'ENG' };
+  const project = await world.rest('POST', '/projects', {
+    token: alice,
+    body: { name: 'Shop', ...repository, ...team },
+  });
+  const schedule = { interval: 'daily', time: '09:00', timezone: 'UTC' };
+  const body = {
+    projectId: project.body.id,
+    name: 'Daily',
+    prompt: 'Do it.',
+    triggers: [{ kind: 'schedule', schedule }],
+  };
+  const task = await world.rest('POST', '/scheduled-tasks', { token: alice, body });
+  await world.rest('POST', `/scheduled-tasks/${task.body.id}/run`, { token: alice });
+  return say('claimRun', { runtime: 'Runtime', harnesses: ['claude-code'] }, '{ runId leaseId issueId projectId }');
+}
+
+async function say<T>(name: string, input: object, selection = '{ ok }'): Promise<T> {
+  const type = `${name[0]!.toUpperCase()}${name.slice(1)}Request`;
+  const query = `mutation ($input: ${type}!) { said: ${name}(input: $input) ${selection} }`;
+  const { body } = await world.graphql(query, { token: runtime, variables: { input } });
+  expect(body.errors).toBeUndefined();
+  return body.data.said;
+}
+const finish = ({ runId, leaseId }: Held, end: object) => say('finishRun', { runId, leaseId, ...end });
+const runOf = ({ runId }: Held) => world.knex('runs').where({ id: runId }).first();
+const waiting = () => world.knex('background.job').where({ name: 'finish issue' });
+
+describe('a run that has ended', () => {
+  it('closes its issue in our own tracker', async () => {
+    const held = await taken('builtin');
+    await finish(held, { status: 'completed' });
+    expect(await waiting()).toMatchObject([{ data: { runId: held.runId } }]);
+    await world.delivered();
+    expect(await world.knex('issues').where({ id: held.issueId }).first()).toMatchObject({ state: 'closed' });
+    expect(await waiting()).toEqual([]);
+  });
+
+  it('tells the tracker of a vendor how it went, what it cost, and where it can be read', async () => {
+    const held = await taken('linear');
+    const { runId, leaseId } = held;
+    await say('reportCost', { runId, leaseId, costId: 'one', usd: 1.255, incomplete: true });
+    await finish(held, { status: 'completed' });
+    await world.delivered();
+    const body = `Daily: completed\n\nCost: 1.25 USD or more\n\n${world.url}/console/runs/${runId}`;
+    expect([...linear.comments.values()]).toEqual([{ id: expect.any(String), issueId: held.issueId, body }]);
+    expect(linear.issues.get(held.issueId)!.stateId).toBe('state-done');
+  });
+
+  it('and has failed, says with what; its issue stays open', async () => {
+    const held = await taken('linear');
+    await finish(held, { status: 'failed', error: 'exit code 1' });
+    await world.delivered();
+    const [{ body } = { body: '' }] = [...linear.comments.values()];
+    expect(body.split('\n\n').slice(0, 3)).toEqual(['Daily: failed', 'exit code 1', 'Cost: 0.00 USD']);
+    expect(linear.issues.get(held.issueId)!.stateId).toBe('state-todo');
+  });
+
+  it('because every runtime was lost with it, says so too', async () => {
+    const held = await taken('linear');
+    await world.knex('runs').where({ id: held.runId }).update({ claims: lease.claims });
+    world.clock.turn(lease.lasts);
+    await takeBackRuns();
+    await world.delivered();
+    const [{ body } = { body: '' }] = [...linear.comments.values()];
+    expect(body).toContain('Daily: failed\n\nThe runtime Runtime was not heard of any more.');
+  });
+});
+
+describe('a tracker', () => {
+  it('that is away is asked again: one comment in the end', async () => {
+    const held = await taken('linear');
+    await finish(held, { status: 'completed' });
+    linear.disturb('CloseIssue', 'lose the answer');
+    await world.delivered();
+    expect(await waiting()).toMatchObject([{ state: 'retry' }]);
+    expect(logged.map((line) => JSON.parse(line)).filter(({ queue }) => queue)).toMatchObject([
+      { level: 'warn', queue: 'finish issue', try: 1, err: { message: 'Linear can not be reached.' } },
+    ]);
+    await world.knex.raw('update background.job set start_after = now()');
+    await world.delivered();
+    expect([linear.comments.size, await waiting(), (await runOf(held)).lastError]).toEqual([1, [], null]);
+  });
+
+  it('that refuses is not asked again: the run keeps what it said, beside what it has failed with', async () => {
+    const held = await taken('linear');
+    linear.issues.clear();
+    await finish(held, { status: 'failed', error: 'exit code 1' });
+    await world.delivered();
+    expect(await waiting()).toEqual([]);
+    expect((await runOf(held)).lastError.split('\n')).toEqual([
+      'exit code 1',
+      'The tracker was not told that it is over: Linear refuses the request: Could not find referenced Issue.',
+    ]);
+  });
+
+  it('has nothing to be told of a project that is gone', async () => {
+    const held = await taken('builtin');
+    await finish(held, { status: 'completed' });
+    await world.knex('projects').where({ id: held.projectId }).delete();
+    await world.delivered();
+    expect(await waiting()).toEqual([]);
+  });
+});

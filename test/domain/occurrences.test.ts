@@ -1,0 +1,97 @@
+// What comes next in an organization: both kinds of missions that return, in the order in which they are due.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Organization } from '#domain/organizations/model.ts';
+import type { Person } from '#domain/people/model.ts';
+import { openWorld, type World } from '../world.ts';
+
+let world: World;
+let alice: Person;
+let acme: Organization;
+let token: string;
+let shop: string;
+let search: string;
+/** The ids of what there is, by its name. */
+const ids: Record<string, string> = {};
+
+beforeAll(async () => {
+  // It is Monday, 09:00 UTC.
+  world = await openWorld();
+  alice = await world.person('Alice');
+  acme = await world.found(alice, 'Acme');
+  token = await world.token(alice, acme);
+  const project = async (name: string) =>
+    (await world.rest('POST', '/projects', { token, body: { name, repoFullName: `acme/${name}` } })).body.id;
+  [shop, search] = [await project('Shop'), await project('Search')];
+  await recurring('scheduled-tasks', 'later', shop, '11:00');
+  await recurring('scheduled-tasks', 'soon', search, '09:30');
+  await recurring('scheduled-tasks', 'never', shop, '09:15', false);
+  await recurring('automations', 'between', shop, '10:00');
+});
+afterAll(() => world.close());
+
+async function recurring(kind: string, name: string, projectId: string, time: string, enabled = true): Promise<void> {
+  const triggers = [{ kind: 'schedule', schedule: { interval: 'daily', time, timezone: 'UTC' } }];
+  const body = { projectId, name, prompt: 'Look after it.', triggers, enabled };
+  ids[name] = (await world.rest('POST', `/${kind}`, { token, body })).body.id;
+}
+
+const upcoming = async (args = '', by = token) =>
+  (
+    await world.graphql(
+      `{ upcomingOccurrences${args} { data { at name projectId scheduledTaskId automationId project { name } } } }`,
+      { token: by },
+    )
+  ).body;
+const names = async (args = '', by = token): Promise<string[]> =>
+  (await upcoming(args, by)).data.upcomingOccurrences.data.map(({ name }: { name: string }) => name);
+
+it('200 · soonest first, whichever kind and project; what is disabled does not come', async () => {
+  const at = (hour: number, minute = 0) => Date.UTC(2026, 10, 23, hour, minute);
+  expect((await upcoming()).data.upcomingOccurrences.data).toEqual([
+    {
+      at: at(9, 30),
+      name: 'soon',
+      projectId: search,
+      scheduledTaskId: ids.soon,
+      automationId: null,
+      project: { name: 'Search' },
+    },
+    {
+      at: at(10),
+      name: 'between',
+      projectId: shop,
+      scheduledTaskId: null,
+      automationId: ids.between,
+      project: { name: 'Shop' },
+    },
+    {
+      at: at(11),
+      name: 'later',
+      projectId: shop,
+      scheduledTaskId: ids.later,
+      automationId: null,
+      project: { name: 'Shop' },
+    },
+  ]);
+});
+
+it('200 · as many as are asked for, of one project when that is asked for', async () => {
+  expect(await names('(limit: 2)')).toEqual(['soon', 'between']);
+  expect(await names(`(projectId: "${shop}")`)).toEqual(['between', 'later']);
+  const { errors } = await upcoming('(limit: 51)');
+  expect(errors[0].extensions.problem).toMatchObject({ code: 'invalid_request' });
+});
+
+it('200 · to a token that may not see automations without them, and to a bound one of its project', async () => {
+  expect(
+    await names('', await world.token(alice, acme, { scopes: ['scheduled-tasks:read', 'projects:read'] })),
+  ).toEqual(['soon', 'later']);
+  const bound = await world.token(alice, acme, { projectId: search });
+  expect(await names('', bound)).toEqual(['soon']);
+  expect(await names(`(projectId: "${shop}")`, bound)).toEqual([]);
+});
+
+it('200 · to another organization its own', async () => {
+  const mallory = await world.person('Mallory');
+  expect(await names('', await world.token(mallory, await world.found(mallory, 'Globex')))).toEqual([]);
+});

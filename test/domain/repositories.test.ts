@@ -1,0 +1,322 @@
+// Reading a file of a project's repository at a ref: at GitHub, held against what it has published, and with git from a folder on
+// this machine, of which nothing outside is ever opened.
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Vendor } from '#domain/integrations/model.ts';
+import { createIntegration } from '#domain/integrations/operations.ts';
+import { readRepositoryFile } from '#domain/integrations/repositories/choose.ts';
+import type { Project } from '#domain/projects/model.ts';
+import { openOutbound } from '#foundation/outbound.ts';
+import { Problem } from '#foundation/problem.ts';
+import { bytes } from '#limits.ts';
+import { type GitHub, openGitHub } from '../github.ts';
+import { openWorld, type World } from '../world.ts';
+
+const token = 'ghp_OfAcmeAndOfNobodyElse';
+let world: World;
+let github: GitHub;
+let folder: string;
+let count = 0;
+
+beforeAll(async () => {
+  openOutbound({ allowLoopback: true });
+  github = await openGitHub(token);
+  [world, folder] = await Promise.all([
+    openWorld({ vendors: { github: github.address } }),
+    mkdtemp(path.join(tmpdir(), 'aep-repositories-')),
+  ]);
+  await layRepositories();
+});
+afterAll(async () => {
+  await Promise.all([world.close(), github.close(), rm(folder, { recursive: true })]);
+  openOutbound({ allowLoopback: false });
+});
+beforeEach(() => github.clear('acme/shop'));
+afterEach(() => {
+  vi.restoreAllMocks();
+  expect(github.violations).toEqual([]);
+});
+
+/** A project of a new organization that has connected that source host. */
+async function projectOn(vendor: Vendor, more: { externalOrgId?: string; credentials?: string } = {}) {
+  const owner = await world.person(`Owner-${++count}`);
+  const organization = await world.found(owner, `Acme ${count}`);
+  await createIntegration({ orgId: organization.id, vendor, vendorKind: 'scm', displayName: 'Code', ...more });
+  const session = await world.session(owner, organization.id);
+  const body = { name: 'Shop', repoFullName: 'acme/shop' };
+  return (await world.rest('POST', '/projects', { session, body })).body as Project;
+}
+
+const problemOf = (work: Promise<unknown>) =>
+  work.then(
+    () => expect.unreachable('it was not refused'),
+    (error) => {
+      expect(error).toBeInstanceOf(Problem);
+      expect(JSON.stringify([error.message, error.stack, error.body])).not.toContain(token);
+      const { status, body } = error as Problem;
+      return [status, body.retryable, body.description];
+    },
+  );
+const noText = [400, false, 'path: the file is no text.'];
+const tooLarge = [400, false, `path: the file has more than ${bytes.repositoryFile} bytes.`];
+
+describe('a name', () => {
+  it.each(['', '/etc/passwd', 'a/../b', '..', './a', 'a//b', 'a/', '-a', 'a\0b', 'a\nHEAD:b', 'a\x7f'])(
+    '400 · that is no path inside of a repository: %j',
+    async (name) => {
+      const project = await projectOn('builtin', { externalOrgId: folder });
+      expect(await problemOf(readRepositoryFile(project, name))).toEqual([
+        400,
+        false,
+        'path: must be the path of a file from the top of its repository, without . and .. in it.',
+      ]);
+    },
+  );
+
+  it.each([
+    '',
+    '-p',
+    '--all',
+    'main..other',
+    '@',
+    'HEAD@{1}',
+    'main~1',
+    'main^',
+    ':/text',
+    'a:b',
+    'a b',
+    'a\n',
+    '/a',
+    'a/',
+  ])('400 · that is no ref: %j', async (ref) => {
+    const project = await projectOn('builtin', { externalOrgId: folder });
+    expect(await problemOf(readRepositoryFile(project, 'README.md', ref))).toEqual([
+      400,
+      false,
+      'ref: must be the name of a branch, a tag or a commit.',
+    ]);
+  });
+});
+
+describe('at GitHub', () => {
+  const files = () => github.repositories.get('acme/shop')!.files;
+
+  it('a file is read as it is, on the default branch or at a ref', async () => {
+    const project = await projectOn('github', { credentials: token });
+    files().set('main:docs/a b#?.md', Buffer.from('\uFEFFÜ\n'));
+    files().set('v1.0/x:package.json', Buffer.from('{"a":1}'));
+    expect(await readRepositoryFile(project, 'docs/a b#?.md')).toEqual({
+      path: 'docs/a b#?.md',
+      ref: 'HEAD',
+      content: '\uFEFFÜ\n',
+    });
+    expect(await readRepositoryFile(project, 'package.json', 'v1.0/x')).toEqual({
+      path: 'package.json',
+      ref: 'v1.0/x',
+      content: '{"a":1}',
+    });
+  });
+
+  it('what is not there, a ref that is not there, and a folder are no file', async () => {
+    const project = await projectOn('github', { credentials: token });
+    files().set('main:docs', null);
+    expect(await readRepositoryFile(project, 'docs')).toBe(null);
+    expect(await readRepositoryFile(project, 'README.md')).toBe(null);
+    expect(await readRepositoryFile(project, 'docs', 'gone')).toBe(null);
+  });
+
+  it('400 · a file that is no text, or larger than one may be', async () => {
+    const project = await projectOn('github', { credentials: token });
+    files().set('main:full', Buffer.alloc(bytes.repositoryFile, 'a'));
+    files().set('main:large', Buffer.alloc(bytes.repositoryFile + 1, 'a'));
+    files().set('main:zero', Buffer.from('a\0b'));
+    files().set('main:latin', Buffer.from([0xfc]));
+    expect((await readRepositoryFile(project, 'full'))!.content).toHaveLength(bytes.repositoryFile);
+    expect(await problemOf(readRepositoryFile(project, 'large'))).toEqual(tooLarge);
+    expect(await problemOf(readRepositoryFile(project, 'zero'))).toEqual(noText);
+    expect(await problemOf(readRepositoryFile(project, 'latin'))).toEqual(noText);
+  });
+
+  it('failures say whether they pass', async () => {
+    const project = await projectOn('github', { credentials: token });
+    github.disturb('repos/get-content', { status: 502 });
+    expect(await problemOf(readRepositoryFile(project, 'a'))).toEqual([502, true, 'GitHub failed (status 502).']);
+    github.disturb('repos/get-content', { status: 429 });
+    expect(await problemOf(readRepositoryFile(project, 'a'))).toEqual([503, true, 'GitHub wants fewer requests.']);
+    github.disturb('repos/get-content', 'lose the answer');
+    expect(await problemOf(readRepositoryFile(project, 'a'))).toEqual([502, true, 'GitHub can not be reached.']);
+    github.settings.token = 'another';
+    expect(await problemOf(readRepositoryFile(project, 'a'))).toEqual([
+      409,
+      false,
+      'GitHub refuses the credentials of the scm connector: connect it again with valid ones.',
+    ]);
+  });
+
+  it('409 · without credentials nothing is asked', async () => {
+    expect(await problemOf(readRepositoryFile(await projectOn('github'), 'a'))).toEqual([
+      409,
+      false,
+      'The connector Code has no credentials: connect the vendor again, with some.',
+    ]);
+    expect(github.asked).toEqual([]);
+  });
+});
+
+function git(directory: string, ...args: string[]): string {
+  const who = ['-c', 'user.name=Alice', '-c', 'user.email=alice@example.com', '-c', 'init.defaultBranch=main'];
+  return execFileSync('git', ['-C', directory, ...who, ...args], { encoding: 'utf8', stdio: 'pipe' }).trim();
+}
+
+let firstCommit: string;
+
+/** acme/shop ordinary, acme/bare.git bare, acme/inside linked within the folder, acme/outside linked out of it. */
+async function layRepositories(): Promise<void> {
+  const shop = path.join(folder, 'root/acme/shop');
+  await mkdir(path.join(shop, 'docs'), { recursive: true });
+  git(shop, 'init', '-q');
+  await writeFile(path.join(shop, 'README.md'), 'first\n');
+  git(shop, 'add', '.');
+  git(shop, 'commit', '-qm', 'first');
+  firstCommit = git(shop, 'rev-parse', 'HEAD');
+  git(shop, 'tag', 'v1');
+  await Promise.all([
+    writeFile(path.join(shop, 'README.md'), 'second\n'),
+    writeFile(path.join(shop, 'docs/a b:c.md'), 'Ü'),
+    writeFile(path.join(shop, 'empty'), ''),
+    writeFile(path.join(shop, 'full'), Buffer.alloc(bytes.repositoryFile, 'a')),
+    writeFile(path.join(shop, 'large'), Buffer.alloc(bytes.repositoryFile + 1, 'a')),
+    writeFile(path.join(shop, 'larger'), Buffer.alloc(2 * bytes.repositoryFile, 'a')),
+    writeFile(path.join(shop, 'zero'), 'a\0b'),
+    symlink('docs/a b:c.md', path.join(shop, 'link')),
+    symlink('/etc/passwd', path.join(shop, 'escape')),
+    symlink('../../../secret/README.md', path.join(shop, 'climb')),
+  ]);
+  git(shop, 'add', '.');
+  git(shop, 'commit', '-qm', 'second');
+  await writeFile(path.join(shop, 'README.md'), 'not committed\n');
+  const secret = path.join(folder, 'secret');
+  git(folder, 'clone', '-q', '--bare', shop, path.join(folder, 'root/acme/bare.git'));
+  git(folder, 'clone', '-q', shop, secret);
+  await Promise.all([
+    symlink(shop, path.join(folder, 'root/acme/inside')),
+    symlink(secret, path.join(folder, 'root/acme/outside')),
+    symlink(path.join(secret, '.git'), path.join(folder, 'root/acme/outside-bare.git')),
+    mkdir(path.join(folder, 'root/acme/nothing')),
+  ]);
+  // A repository around the folder: git must not climb up to it.
+  git(folder, 'init', '-q');
+}
+
+describe('on this machine', () => {
+  let project: Project;
+  beforeAll(async () => {
+    project = await projectOn('builtin', { externalOrgId: path.join(folder, 'root') });
+  });
+  const of = (scmRepo: string, scmOwner = 'acme') => Object.assign({}, project, { scmOwner, scmRepo });
+  const contentOf = async (file: string, ref?: string) => (await readRepositoryFile(project, file, ref))?.content;
+
+  it('a file is read as it was committed, on the default branch or at a branch, tag or commit', async () => {
+    expect(await readRepositoryFile(project, 'README.md')).toEqual({
+      path: 'README.md',
+      ref: 'HEAD',
+      content: 'second\n',
+    });
+    expect(await readRepositoryFile(project, 'README.md', 'v1')).toEqual({
+      path: 'README.md',
+      ref: 'v1',
+      content: 'first\n',
+    });
+    expect(await contentOf('README.md', firstCommit)).toBe('first\n');
+    expect(await contentOf('README.md', 'refs/heads/main')).toBe('second\n');
+    expect(await contentOf('docs/a b:c.md', 'main')).toBe('Ü');
+    expect(await contentOf('empty')).toBe('');
+  });
+
+  it('from a bare repository, or one that is linked within the folder', async () => {
+    for (const repository of ['bare', 'bare.git', 'inside']) {
+      expect((await readRepositoryFile(of(repository), 'README.md'))!.content).toBe('second\n');
+    }
+  });
+
+  it('what is not there, a ref that is not there, and a folder are no file', async () => {
+    for (const [file, ref] of [['gone'], ['README.md/a'], ['docs'], ['README.md', 'gone'], ['empty', 'v1']] as const) {
+      expect(await readRepositoryFile(project, file, ref)).toBe(null);
+    }
+  });
+
+  it('a link is followed within its commit alone', async () => {
+    expect(await contentOf('link')).toBe('Ü');
+    expect(await readRepositoryFile(project, 'escape')).toBe(null);
+    expect(await readRepositoryFile(project, 'climb')).toBe(null);
+  });
+
+  it('400 · a file that is no text, or larger than one may be', async () => {
+    expect(await contentOf('full')).toHaveLength(bytes.repositoryFile);
+    expect(await problemOf(contentOf('large'))).toEqual(tooLarge);
+    expect(await problemOf(contentOf('larger'))).toEqual(tooLarge);
+    expect(await problemOf(contentOf('zero'))).toEqual(noText);
+  });
+
+  it.each([
+    ['gone', 'acme'],
+    ['nothing', 'acme'],
+    ['outside', 'acme'],
+    ['outside-bare', 'acme'],
+    ['secret', '..'],
+    ['..', 'acme'],
+    ['.', '.'],
+    ['a\\..\\..\\secret', 'acme'],
+  ])('409 · no repository inside of the folder: %s of %s', async (repository, owner) => {
+    expect(await problemOf(readRepositoryFile(of(repository, owner), 'README.md'))).toEqual([
+      409,
+      false,
+      `The connector Code has no repository ${owner}/${repository}.`,
+    ]);
+  });
+
+  it('a setting of the environment leads git to no other repository', async () => {
+    vi.stubEnv('GIT_DIR', path.join(folder, 'secret/.git'));
+    expect(await contentOf('README.md').finally(() => vi.unstubAllEnvs())).toBe('second\n');
+  });
+
+  it.each([[undefined], ['repositories']])('409 · a connector whose folder is %s', async (externalOrgId) => {
+    const lost = await projectOn('builtin', { externalOrgId });
+    expect(await problemOf(readRepositoryFile(lost, 'README.md'))).toEqual([
+      409,
+      false,
+      'The connector Code names no folder of repositories: connect it with an absolute path.',
+    ]);
+  });
+
+  it('409 · a machine without git', async () => {
+    vi.stubEnv('PATH', path.join(folder, 'secret'));
+    expect(await problemOf(contentOf('README.md').finally(() => vi.unstubAllEnvs()))).toEqual([
+      409,
+      false,
+      'The program git is not installed where the service runs.',
+    ]);
+  });
+
+  it('502 · a repository that git can not read', async () => {
+    await mkdir(path.join(folder, 'root/acme/broken.git'));
+    await writeFile(path.join(folder, 'root/acme/broken.git/HEAD'), 'nonsense');
+    expect(await problemOf(readRepositoryFile(of('broken'), 'README.md'))).toEqual([
+      502,
+      true,
+      'git can not read the repository.',
+    ]);
+  });
+});
+
+it('409 · a project without a connector has no repository to read', async () => {
+  const project = await projectOn('github', { credentials: token });
+  expect(await problemOf(readRepositoryFile(Object.assign({}, project, { scmConnectorId: null }), 'a'))).toEqual([
+    409,
+    false,
+    'The project has no scm connector: connect one to the organization.',
+  ]);
+});

@@ -1,0 +1,566 @@
+// The runtime's side, told as a story: a mission is taken, worked on, reported and finished; and everything that goes wrong when
+// a runtime is silent, too late, or says a thing twice. The clock begins on Monday 23 November 2026, 09:00 UTC.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Organization } from '#domain/organizations/model.ts';
+import { endTimedOutSandboxes, takeBackRuns } from '#domain/runtime/dispatch.ts';
+import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import { days, minutes, seconds } from '#foundation/clock.ts';
+import { openStorage } from '#foundation/storage.ts';
+import { folderStorage } from '#foundation/storage-folder.ts';
+import { rowsOf, written } from '../rows.ts';
+import { openWorld, present, type World } from '../world.ts';
+
+let world: World;
+let acme: Organization;
+let globex: Organization;
+let alice: string;
+let mallory: string;
+let runtime: string;
+let foreign: string;
+let task: string;
+let projectId: string;
+let folder: string;
+
+beforeAll(async () => {
+  world = await openWorld();
+  folder = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
+  openStorage(folderStorage(folder));
+  const [owner, stranger] = [await world.person('Alice'), await world.person('Mallory')];
+  [acme, globex] = [await world.found(owner, 'Acme'), await world.found(stranger, 'Globex')];
+  [alice, mallory] = [await world.token(owner, acme), await world.token(stranger, globex)];
+  runtime = (await createServiceToken({ name: 'runtime', orgId: acme.id })).token;
+  foreign = (await createServiceToken({ name: 'runtime', orgId: globex.id })).token;
+  const body = { name: 'Shop', repoFullName: 'acme/shop' };
+  projectId = (await world.rest('POST', '/projects', { token: alice, body })).body.id;
+  const schedule = { interval: 'weekly', weekday: 'monday', time: '09:00', timezone: 'Pacific/Auckland' };
+  const mission = { projectId, name: 'Check', prompt: 'echo checked', triggers: [{ kind: 'schedule', schedule }] };
+  task = (await world.rest('POST', '/scheduled-tasks', { token: alice, body: mission })).body.id;
+});
+afterAll(async () => {
+  await world.close();
+  rmSync(folder, { recursive: true });
+});
+// Each test begins with no run under way.
+beforeEach(() => world.knex('runs').whereIn('status', ['dispatching', 'running']).update({ status: 'canceled' }));
+
+type Outcome = { data: Record<string, unknown>; problem?: { code: string; description: string } };
+
+async function say(name: string, input: object, selection = '{ ok }', token = runtime): Promise<Outcome> {
+  const type = `${name[0]!.toUpperCase()}${name.slice(1)}Request`;
+  const query = `mutation ($input: ${type}!) { said: ${name}(input: $input) ${selection} }`;
+  const { body } = await world.graphql(query, { token, variables: { input } });
+  return { data: body.data?.said, problem: body.errors?.[0].extensions.problem };
+}
+const refused = ({ problem }: Outcome) => problem && [problem.code, problem.description];
+
+const runNow = async (): Promise<string> =>
+  (await world.rest('POST', `/scheduled-tasks/${task}/run`, { token: alice })).body.runId;
+const claimed =
+  '{ runId leaseId leaseUntil orgId projectId missionTitle prompt issueId issueUrl repoFullName instanceType ' +
+  'agent { agentId name role harness model effort userPrompt skillRepos sandboxTemplateId } }';
+const claim = (more: object = {}, token = runtime) =>
+  say('claimRun', { runtime: 'Runtime 1', harnesses: ['claude-code'], ...more }, claimed, token);
+const run = async (runId: string, token = alice) =>
+  (
+    await world.graphql(
+      `query ($runId: String!) { run(runId: $runId) { id status missionProgress missionActivity missionCostUsd missionCostIncomplete
+        lastError reason startedAt finishedAt issue { key state } sandboxes { sandboxId status terminationReason }
+        artifacts { id kind caption } scheduledTask { name } } }`,
+      { token, variables: { runId } },
+    )
+  ).body.data?.run;
+
+/** A run that this runtime holds. */
+async function taken(): Promise<{ runId: string; leaseId: string }> {
+  await runNow();
+  const { runId, leaseId } = (await claim()).data as { runId: string; leaseId: string };
+  return { runId, leaseId };
+}
+const sandboxOf = async (held: { runId: string; leaseId: string }, key = 'box'): Promise<string> => {
+  const input = { ...held, key, role: 'builder', harness: 'claude-code', instanceType: 'lite' };
+  return (await say('registerSandbox', input, '{ sandboxId }')).data.sandboxId as string;
+};
+/** A sandbox with an open session, and what its reports carry. */
+async function sitting() {
+  const held = await taken();
+  const place = { sandboxId: await sandboxOf(held), leaseId: held.leaseId };
+  const session = { ...place, role: 'builder', sessionId: 'one' };
+  await say('reportSession', session);
+  return { held, place, session };
+}
+const beat =
+  '{ runs { runId desired leaseUntil } sandboxes { sandboxId desired } environments { environmentId desired } }';
+
+describe('claiming', () => {
+  it('gives the run that has waited longest, with all that a runtime needs, and then none', async () => {
+    expect((await claim()).data).toBeNull();
+    const first = await runNow();
+    world.clock.turn(1);
+    const second = await runNow();
+    const { data } = await claim();
+    expect(data).toEqual({
+      runId: first,
+      leaseId: expect.stringMatching(/^lse_/),
+      leaseUntil: present() + seconds(60),
+      orgId: acme.id,
+      projectId,
+      missionTitle: 'Check',
+      prompt: 'echo checked',
+      issueId: expect.stringMatching(/^iss_/),
+      issueUrl: expect.stringContaining('/console/issues/iss_'),
+      repoFullName: 'acme/shop',
+      instanceType: 'standard-1',
+      agent: {
+        agentId: null,
+        name: 'Builder',
+        role: 'builder',
+        harness: 'claude-code',
+        model: 'claude-sonnet-4-5',
+        effort: null,
+        userPrompt: expect.any(String),
+        skillRepos: [],
+        sandboxTemplateId: 'standard',
+      },
+    });
+    expect(await run(first)).toMatchObject({ status: 'running', startedAt: present(), missionProgress: 0 });
+    expect((await claim()).data).toMatchObject({ runId: second });
+    expect((await claim()).data).toBeNull();
+  });
+
+  it('passes over runs whose organization has no agent for the harness, and gives its own agent when it has', async () => {
+    const runId = await runNow();
+    expect((await claim({ harnesses: ['shell'] })).data).toBeNull();
+    const agent = {
+      name: 'Shell',
+      role: 'builder',
+      harness: 'shell',
+      model: 'none',
+      sandbox: { kind: 'existing', templateId: 'standard' },
+    };
+    const { body } = await world.rest('POST', '/agents', { token: alice, body: agent });
+    expect((await claim({ harnesses: ['shell'] })).data).toMatchObject({
+      runId,
+      agent: { agentId: body.id, harness: 'shell' },
+    });
+    await world.rest('DELETE', `/agents/${body.id}`, { token: alice });
+  });
+
+  it('two at once never get the same run', async () => {
+    const ids = await Promise.all(Array.from({ length: 6 }, runNow));
+    const got = await Promise.all(Array.from({ length: 9 }, () => claim()));
+    const runs = got.map(({ data }) => data?.runId).filter(Boolean);
+    expect(runs.sort()).toEqual(ids.sort());
+  });
+
+  it('a runtime of another organization finds nothing, and one of all finds it', async () => {
+    const runId = await runNow();
+    expect((await claim({}, foreign)).data).toBeNull();
+    expect((await claim({}, await world.service())).data).toMatchObject({ runId });
+  });
+
+  it('400 · names what is wrong', async () => {
+    expect(refused(await claim({ runtime: '', harnesses: [] }))?.[1]).toBe(
+      'runtime: must be at least 1 character; harnesses: must be at least 1 entry.',
+    );
+  });
+});
+
+describe('heartbeats', () => {
+  it('renew the lease, tell how far the run is, and keep samples', async () => {
+    const { held, place } = await sitting();
+    world.clock.turn(seconds(10));
+    const metrics = [8, 4].map((age, i) => ({
+      t: present() - seconds(age),
+      cpuPct: 50 + i,
+      memUsedMb: 100,
+      memTotalMb: 256,
+      diskUsedPct: 3,
+    }));
+    const input = {
+      runs: [{ ...held, progress: 40, activity: 'Reading' }],
+      sandboxes: [{ ...place, metrics }],
+    };
+    const { data } = await say('heartbeat', input, beat);
+    expect(data).toEqual({
+      runs: [{ runId: held.runId, desired: 'run', leaseUntil: present() + seconds(60) }],
+      sandboxes: [{ sandboxId: place.sandboxId, desired: 'run' }],
+      environments: [],
+    });
+    // Said again, as after an answer that got lost.
+    await say('heartbeat', input, beat);
+    expect(await run(held.runId)).toMatchObject({ missionProgress: 40, missionActivity: 'Reading' });
+    const { body } = await world.rest('GET', `/sandboxes/${place.sandboxId}`, { token: alice });
+    expect(body.metrics.map(({ cpuPct }: { cpuPct: number }) => cpuPct)).toEqual([50, 51]);
+    expect(body.sandbox).toMatchObject({
+      lastCpuPct: 51,
+      lastMetricAt: present() - seconds(4),
+      lastHeartbeatAt: present(),
+    });
+  });
+
+  it('tell a runtime to stop what was killed, canceled, lost or never there', async () => {
+    const { held, place } = await sitting();
+    const others = { runId: 'run_unknown', leaseId: held.leaseId };
+    await world.rest('POST', `/sandboxes/${place.sandboxId}/kill`, { token: alice });
+    const input = { runs: [held, others], sandboxes: [{ ...place, metrics: [] }], environments: ['env_unknown'] };
+    const stopped = await say('heartbeat', input, beat);
+    expect(stopped.data).toMatchObject({
+      runs: [{ desired: 'run' }, { desired: 'stop', leaseUntil: null }],
+      sandboxes: [{ desired: 'stop' }],
+      environments: [{ desired: 'stop' }],
+    });
+    const cancel = 'mutation ($runId: String!) { cancelRun(runId: $runId) { status reason finishedAt } }';
+    const canceled = await world.graphql(cancel, { token: alice, variables: { runId: held.runId } });
+    expect(canceled.body.data.cancelRun).toEqual({
+      status: 'canceled',
+      reason: 'Canceled by a person.',
+      finishedAt: present(),
+    });
+    expect((await say('heartbeat', input, beat)).data).toMatchObject({
+      runs: [{ desired: 'stop' }, { desired: 'stop' }],
+    });
+    // Its last words are still taken, and it stays canceled.
+    expect(
+      (await say('reportSession', { ...place, role: 'builder', sessionId: 'one', outcome: 'stopped' })).data,
+    ).toEqual({ ok: true });
+    expect((await say('finishRun', { ...held, status: 'failed' })).data).toEqual({ ok: true });
+    expect((await run(held.runId)).status).toBe('canceled');
+  });
+
+  it('of another runtime find nothing', async () => {
+    const { held, place } = await sitting();
+    const input = { runs: [{ ...held, progress: 99 }], sandboxes: [{ ...place, metrics: [] }] };
+    const { data } = await say('heartbeat', input, beat, foreign);
+    expect(data).toMatchObject({ runs: [{ desired: 'stop' }], sandboxes: [{ desired: 'stop' }] });
+    expect((await run(held.runId)).missionProgress).toBe(0);
+  });
+
+  it('400 · a sample of the future, and nothing of the heartbeat is written', async () => {
+    const { held, place } = await sitting();
+    const sample = (t: number) => ({ t, cpuPct: 1, memUsedMb: 1, memTotalMb: 1, diskUsedPct: 1 });
+    for (const t of [present() + minutes(2), present() - days(28)]) {
+      const input = {
+        runs: [{ ...held, progress: 77 }],
+        sandboxes: [{ ...place, metrics: [sample(present()), sample(t)] }],
+      };
+      expect(refused(await say('heartbeat', input, beat))?.[1]).toContain(
+        'sandboxes.0.metrics.1.t: must be a time of the last 28 days',
+      );
+    }
+    expect((await run(held.runId)).missionProgress).toBe(0);
+    expect(await world.knex('sandbox_metrics').where({ sandboxId: place.sandboxId })).toEqual([]);
+  });
+
+  it('that stop coming make a sandbox stale, and the run is given to another runtime, three times in all', async () => {
+    const { held, place, session } = await sitting();
+    for (let i = 2; i <= 3; i++) {
+      world.clock.turn(seconds(59));
+      await takeBackRuns();
+      expect((await run(held.runId)).status).toBe('running');
+      world.clock.turn(seconds(1));
+      await takeBackRuns();
+      expect(await run(held.runId)).toMatchObject({
+        status: 'dispatching',
+        lastError: 'The runtime Runtime 1 was not heard of any more.',
+        missionProgress: null,
+      });
+      expect((await claim()).data).toMatchObject({ runId: held.runId });
+    }
+    const [sandbox] = (await run(held.runId)).sandboxes;
+    expect(sandbox).toEqual({
+      sandboxId: place.sandboxId,
+      status: 'failed',
+      terminationReason: 'the runtime was lost',
+    });
+    // The first runtime awakes: none of what it says counts any more.
+    const before = await rowsOf(world.knex);
+    const lost = [
+      await say('reportCost', { ...held, costId: 'late', usd: 1 }),
+      await say(
+        'registerSandbox',
+        { ...held, key: 'b', role: 'builder', harness: 'codex', instanceType: 'lite' },
+        '{ sandboxId }',
+      ),
+      await say('appendLog', { ...session, part: 'session', seq: 0, content: 'late' }, '{ nextSeq }'),
+      await say('appendFragments', { ...place, seq: 0, fragments: [{ kind: 'thought', t: present() }] }, '{ nextSeq }'),
+      await say('finishSandbox', { ...place, status: 'completed' }),
+      await say('createArtifactUpload', held, '{ contentKey }'),
+      await say('registerEnvironment', { ...held, key: 'preview' }, '{ environmentId }'),
+      await say('finishRun', { ...held, status: 'completed' }),
+      await say('handBackRun', { ...held, reason: 'late' }),
+    ];
+    expect(lost.map(({ problem }) => problem?.code)).toEqual(lost.map(() => 'lease_lost'));
+    expect((await say('heartbeat', { runs: [held] }, beat)).data).toMatchObject({ runs: [{ desired: 'stop' }] });
+    expect(written(before, await rowsOf(world.knex))).toEqual({ gone: [], come: [] });
+    world.clock.turn(seconds(60));
+    await takeBackRuns();
+    expect(await run(held.runId)).toMatchObject({ status: 'failed', finishedAt: present() });
+    expect((await claim()).data).toBeNull();
+  });
+
+  it('end a sandbox that is out of time', async () => {
+    const held = await taken();
+    const input = {
+      ...held,
+      key: 'short',
+      role: 'builder',
+      harness: 'codex',
+      instanceType: 'lite',
+      timeoutAt: present() + 1,
+    };
+    const { sandboxId } = (await say('registerSandbox', input, '{ sandboxId }')).data;
+    await endTimedOutSandboxes();
+    const state = async () => (await run(held.runId)).sandboxes;
+    expect(await state()).toEqual([{ sandboxId, status: 'running', terminationReason: null }]);
+    world.clock.turn(1);
+    await endTimedOutSandboxes();
+    expect(await state()).toEqual([{ sandboxId, status: 'destroyed', terminationReason: 'timeout' }]);
+  });
+});
+
+describe('reports', () => {
+  it('count a cost once, for the run, the session and the day', async () => {
+    const { held, place, session } = await sitting();
+    const spent = async () => (await world.rest('GET', '/orchestrator', { token: alice })).body.dailySpendUsd;
+    const before = await spent();
+    const cost = {
+      ...held,
+      costId: 'call-1',
+      usd: 0.000125,
+      sandboxId: place.sandboxId,
+      role: 'builder',
+      sessionId: 'one',
+    };
+    await Promise.all([1, 2, 3].map(() => say('reportCost', cost)));
+    await say('reportCost', { ...held, costId: 'call-2', usd: 1.5, incomplete: true });
+    expect(await run(held.runId)).toMatchObject({ missionCostUsd: 1.500125, missionCostIncomplete: true });
+    expect((await spent()) - before).toBeCloseTo(1.500125, 6);
+    const { body } = await world.rest('GET', `/sandboxes/${session.sandboxId}`, { token: alice });
+    expect(body.sessions).toMatchObject([{ sessionId: 'one', totalCostUsd: 0.000125 }]);
+    const other = await sitting();
+    expect(
+      refused(await say('reportCost', { ...held, costId: 'x', usd: 1, sandboxId: other.place.sandboxId })),
+    ).toEqual(['not_found', 'No such sandbox.']);
+    for (const usd of [-1, 10_001])
+      expect(refused(await say('reportCost', { ...held, costId: 'x', usd }))?.[1]).toMatch(/^usd: must/);
+  });
+
+  it('make one sandbox of one key, however often it is registered', async () => {
+    const held = await taken();
+    const ids = await Promise.all([1, 2, 3].map(() => sandboxOf(held, 'same')));
+    expect(new Set(ids).size).toBe(1);
+    expect(await sandboxOf(held, 'another')).not.toBe(ids[0]);
+  });
+
+  it('append a log in order; what comes twice counts once, a gap and another content are refused', async () => {
+    const { session } = await sitting();
+    const append = (seq: number, content: string, more: object = {}) =>
+      say('appendLog', { ...session, part: 'session', seq, content, ...more }, '{ nextSeq }');
+    expect((await append(0, 'one ')).data).toEqual({ nextSeq: 1 });
+    expect(refused(await append(2, 'three'))).toEqual(['conflict', 'seq: 1 comes next; 2 would leave a gap.']);
+    const twice = await Promise.all([append(1, 'two'), append(1, 'two')]);
+    expect(twice.map(({ data }) => data)).toEqual([{ nextSeq: 2 }, { nextSeq: 2 }]);
+    expect((await append(0, 'one ')).data).toEqual({ nextSeq: 2 });
+    expect(refused(await append(0, 'other'))).toEqual(['conflict', 'seq: 0 is there already, with another content.']);
+    expect(refused(await append(2, 'x', { part: 'prompt' }))?.[1]).toBe('spanId: is required when part is prompt.');
+    expect(refused(await append(2, 'x', { spanId: 'a' }))?.[1]).toBe('spanId: belongs to the part prompt alone.');
+    expect(refused(await append(2, 'x', { sessionId: 'unknown' }))?.[0]).toBe('not_found');
+    expect(refused(await append(2, 'x'.repeat(65_537)))?.[1]).toBe('content: must be at most 65536 characters.');
+    await append(0, 'Be kind.', { part: 'prompt', spanId: 'AGENTS.md' });
+    const log = async (part: string) =>
+      (
+        await world.rest('GET', `/sandboxes/${session.sandboxId}/logs?role=builder&sessionId=one&part=${part}`, {
+          token: alice,
+        })
+      ).body;
+    expect(await log('session')).toMatchObject({ content: 'one two', bytes: 7 });
+    expect(await log('prompt')).toMatchObject({ promptSpans: [{ id: 'AGENTS.md', content: 'Be kind.' }] });
+  });
+
+  it('show what an agent thinks, in order and once', async () => {
+    const { place } = await sitting();
+    const t = present();
+    const append = (seq: number, ...bodies: string[]) =>
+      say(
+        'appendFragments',
+        { ...place, seq, fragments: bodies.map((body) => ({ kind: 'thought', t, body })) },
+        '{ nextSeq }',
+      );
+    expect((await append(0, 'a', 'b')).data).toEqual({ nextSeq: 2 });
+    expect((await append(1, 'b', 'c')).data).toEqual({ nextSeq: 3 });
+    expect((await append(0, 'a')).data).toEqual({ nextSeq: 3 });
+    expect(refused(await append(1, 'x', 'c', 'd'))?.[1]).toBe('seq: 1 is there already, with another content.');
+    expect(refused(await append(4, 'e'))?.[1]).toBe('seq: 3 comes next; 4 would leave a gap.');
+    const { body } = await world.rest('GET', `/sandboxes/${place.sandboxId}`, { token: alice });
+    expect(body.liveFragments.map(({ body }: { body: string }) => body)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('keep a killed sandbox destroyed', async () => {
+    const { held, place } = await sitting();
+    await world.rest('POST', `/sandboxes/${place.sandboxId}/kill`, { token: alice });
+    expect((await say('finishSandbox', { ...place, status: 'failed' })).data).toEqual({ ok: true });
+    expect((await run(held.runId)).sandboxes).toEqual([
+      { sandboxId: place.sandboxId, status: 'destroyed', terminationReason: 'killed' },
+    ]);
+  });
+
+  it('404 · of another organization they find nothing, and touch nothing', async () => {
+    const { held, place, session } = await sitting();
+    const before = await rowsOf(world.knex);
+    const foreigners = [
+      await say('reportCost', { ...held, costId: 'c', usd: 1 }, '{ ok }', foreign),
+      await say('reportSession', session, '{ ok }', foreign),
+      await say('finishSandbox', { ...place, status: 'failed' }, '{ ok }', foreign),
+      await say('finishRun', { ...held, status: 'failed' }, '{ ok }', foreign),
+      await say('handBackRun', { ...held, reason: 'r' }, '{ ok }', foreign),
+    ];
+    expect(foreigners.map(({ problem }) => problem?.code)).toEqual(foreigners.map(() => 'not_found'));
+    expect((await say('finishRun', { ...held, status: 'failed' }, '{ ok }', alice)).problem?.code).toBe(
+      'missing_scope',
+    );
+    expect(written(before, await rowsOf(world.knex))).toEqual({ gone: [], come: [] });
+  });
+});
+
+describe('artifacts', () => {
+  const register = (held: object, contentKey: string, more: object = {}, token = runtime) =>
+    say(
+      'registerArtifact',
+      {
+        ...held,
+        contentKey,
+        role: 'qa',
+        kind: 'report',
+        contentType: 'text/markdown',
+        caption: 'What was seen',
+        ...more,
+      },
+      '{ artifactId }',
+      token,
+    );
+  const reserve = async (held: object): Promise<{ contentKey: string; uploadUrl: string }> =>
+    (await say('createArtifactUpload', held, '{ contentKey uploadUrl expiresAt }')).data as never;
+
+  it('are uploaded, registered once, and downloaded as they were', async () => {
+    const { held, place } = await sitting();
+    const { contentKey, uploadUrl } = await reserve(held);
+    expect(refused(await register(held, contentKey))?.[0]).toBe('conflict');
+    expect((await fetch(uploadUrl, { method: 'PUT', body: '# Fine' })).status).toBe(201);
+    const more = { sandboxId: place.sandboxId, sessionId: 'one', criterion: 'It is fine', criterionPassed: true };
+    const made = await Promise.all([1, 2, 3].map(() => register(held, contentKey, more)));
+    expect(new Set(made.map(({ data }) => data.artifactId)).size).toBe(1);
+    const { body } = await world.rest('GET', `/artifacts/${made[0]!.data.artifactId}`, { token: alice });
+    expect(body).toMatchObject({ ...more, sizeBytes: 6, caption: 'What was seen', role: 'qa', projectId });
+    expect(await (await fetch(body.url)).text()).toBe('# Fine');
+    expect((await run(held.runId)).artifacts).toEqual([{ id: body.id, kind: 'report', caption: 'What was seen' }]);
+  });
+
+  it('404 · a content or a sandbox of others is none', async () => {
+    const [mine, other] = [await sitting(), await sitting()];
+    const { contentKey } = await reserve(mine.held);
+    expect(refused(await register(mine.held, 'cnt_unknown'))?.[0]).toBe('not_found');
+    expect(refused(await register(mine.held, contentKey, { sandboxId: other.place.sandboxId }))?.[0]).toBe('not_found');
+    expect(refused(await register(mine.held, contentKey, {}, foreign))?.[0]).toBe('not_found');
+    expect(refused(await register(mine.held, contentKey, { contentType: 'png' }))?.[1]).toContain(
+      'contentType: must be a media type',
+    );
+  });
+});
+
+describe('environments', () => {
+  it('come, are asked to go, and go', async () => {
+    const held = await taken();
+    const make = () =>
+      say('registerEnvironment', { ...held, key: 'preview', prNumber: 7, workerName: 'w' }, '{ environmentId }');
+    const [{ data }, again] = await Promise.all([make(), make()]);
+    expect(again.data).toEqual(data);
+    const environmentId = data.environmentId as string;
+    const move = (status: string) => say('moveEnvironment', { environmentId, status });
+    expect((await move('active')).data).toEqual({ ok: true });
+    expect((await move('active')).data).toEqual({ ok: true });
+    const wanted = async () => (await say('heartbeat', { environments: [environmentId] }, beat)).data.environments;
+    expect(await wanted()).toEqual([{ environmentId, desired: 'run' }]);
+    await world.rest('DELETE', `/environments/${environmentId}`, { token: alice });
+    expect(await wanted()).toEqual([{ environmentId, desired: 'stop' }]);
+    // Its run is long over by then.
+    await say('finishRun', { ...held, status: 'completed' });
+    expect((await move('destroyed')).data).toEqual({ ok: true });
+    expect(refused(await move('active'))).toEqual([
+      'conflict',
+      'status: the environment is destroyed; what follows that is nothing.',
+    ]);
+    const { body } = await world.rest('GET', `/environments/${environmentId}`, { token: alice });
+    expect(body.environment).toMatchObject({ status: 'destroyed', destroyedAt: present(), prNumber: 7 });
+  });
+});
+
+describe('the end of a run', () => {
+  it('ends its sandboxes, and said again changes nothing', async () => {
+    const { held, place } = await sitting();
+    world.clock.turn(seconds(5));
+    expect((await say('finishRun', { ...held, status: 'completed' })).data).toEqual({ ok: true });
+    const ended = await run(held.runId);
+    expect(ended).toMatchObject({
+      status: 'completed',
+      missionProgress: 100,
+      finishedAt: present(),
+      scheduledTask: { name: 'Check' },
+      sandboxes: [{ sandboxId: place.sandboxId, status: 'completed', terminationReason: 'the run has ended' }],
+    });
+    world.clock.turn(seconds(5));
+    expect((await say('finishRun', { ...held, status: 'completed' })).data).toEqual({ ok: true });
+    expect((await say('finishRun', { ...held, status: 'failed' })).problem?.code).toBe('lease_lost');
+    expect(await run(held.runId)).toEqual(ended);
+    await takeBackRuns();
+    expect(await run(held.runId)).toEqual(ended);
+  });
+
+  it('a run that was handed back rests, and then is another’s', async () => {
+    const { held, place } = await sitting();
+    expect((await say('handBackRun', { ...held, reason: 'shutting down' })).data).toEqual({ ok: true });
+    expect(await run(held.runId)).toMatchObject({
+      status: 'dispatching',
+      missionActivity: 'Handed back: shutting down',
+    });
+    expect((await claim()).data).toBeNull();
+    world.clock.turn(seconds(10));
+    const next = (await claim()).data;
+    expect(next).toMatchObject({ runId: held.runId });
+    expect(next.leaseId).not.toBe(held.leaseId);
+    expect((await run(held.runId)).sandboxes).toEqual([
+      { sandboxId: place.sandboxId, status: 'failed', terminationReason: 'handed back' },
+    ]);
+  });
+
+  it('a person cancels a run that waits, once; one that has ended can’t be canceled; a stranger finds none', async () => {
+    const runId = await runNow();
+    const cancel = (id: string, token = alice) =>
+      world.graphql('mutation ($id: String!) { cancelRun(runId: $id) { status } }', { token, variables: { id } });
+    expect((await cancel(runId, mallory)).body.errors[0].extensions.code).toBe('not_found');
+    for (const _ of [1, 2]) expect((await cancel(runId)).body.data).toEqual({ cancelRun: { status: 'canceled' } });
+    expect((await claim()).data).toBeNull();
+    const held = await taken();
+    await say('finishRun', { ...held, status: 'failed', error: 'exit code 1' });
+    expect(await run(held.runId)).toMatchObject({ status: 'failed', lastError: 'exit code 1' });
+    expect((await cancel(held.runId)).body.errors[0].message).toContain('come to its end (failed)');
+  });
+});
+
+describe('runs in the graph', () => {
+  it('are listed newest first, of one project or in one status, and page', async () => {
+    const list = async (args: string, token = alice) =>
+      (await world.graphql(`{ runs(${args}) { data { id status projectId } nextCursor } }`, { token })).body.data.runs;
+    const { data, nextCursor } = await list('limit: 2');
+    expect(data).toHaveLength(2);
+    const more = await list(`limit: 2, cursor: "${nextCursor}"`);
+    expect(more.data[0].id).not.toBe(data[1].id);
+    expect((await list('status: failed')).data.every(({ status }: { status: string }) => status === 'failed')).toBe(
+      true,
+    );
+    expect(await list('projectId: "prj_none"')).toEqual({ data: [], nextCursor: null });
+    expect(await list('limit: 5', mallory)).toEqual({ data: [], nextCursor: null });
+  });
+});

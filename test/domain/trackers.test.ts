@@ -1,0 +1,595 @@
+// Trackers of vendors: what they are asked is held against what they have published, an issue is made once whatever gets lost on
+// the way, and each failure becomes a problem that says whether to try again, or what a person has to do.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { automations } from '#domain/automations/model.ts';
+import type { VendorKind } from '#domain/integrations/model.ts';
+import { createIntegration } from '#domain/integrations/operations.ts';
+import { trackerOf } from '#domain/integrations/trackers/choose.ts';
+import type { Outcome } from '#domain/integrations/trackers/tracker.ts';
+import type { Organization } from '#domain/organizations/model.ts';
+import type { Project, ProjectTracker } from '#domain/projects/model.ts';
+import { dispatchDue } from '#domain/recurring/dispatch.ts';
+import { scheduledTasks } from '#domain/scheduled-tasks/model.ts';
+import { hours, isoTime, seconds } from '#foundation/clock.ts';
+import { newId } from '#foundation/ids.ts';
+import { openLog } from '#foundation/log.ts';
+import { openOutbound } from '#foundation/outbound.ts';
+import { Problem } from '#foundation/problem.ts';
+import { bindSecretKey } from '#foundation/secrets.ts';
+import { dispatch, vendorRest } from '#limits.ts';
+import { startScheduler } from '#surfaces/scheduler/surface.ts';
+import { type GitHub, openGitHub } from '../github.ts';
+import { failing, type Linear, openLinear, rateLimited } from '../linear.ts';
+import { rowsOf } from '../rows.ts';
+import { openWorld, present, type World } from '../world.ts';
+
+const linearKey = 'lin_api_OfAcmeAndOfNobodyElse';
+const githubToken = 'ghp_OfAcmeAndOfNobodyElse';
+const logged: string[] = [];
+let world: World;
+let linear: Linear;
+let github: GitHub;
+let acme: Organization;
+let alice: string;
+let number = 0;
+
+beforeAll(async () => {
+  openOutbound({ allowLoopback: true });
+  [linear, github] = await Promise.all([openLinear(linearKey), openGitHub(githubToken)]);
+  const vendors = { linear: linear.address, github: github.address };
+  world = await openWorld({ vendors, log: (line) => logged.push(line) });
+  const owner = await world.person('Alice');
+  acme = await world.found(owner, 'Acme');
+  alice = await world.token(owner, acme);
+  await connect('linear', linearKey);
+  await connect('github', githubToken);
+});
+afterAll(async () => {
+  await Promise.all([world.close(), linear.close(), github.close()]);
+  openOutbound({ allowLoopback: false });
+});
+beforeEach(async () => {
+  linear.clear();
+  github.clear('acme/shop');
+  await world.knex('projects').delete();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  expect([linear.violations, github.violations]).toEqual([[], []]);
+});
+
+const connect = (vendor: ProjectTracker, credentials?: string, vendorKind: VendorKind = 'tracker') =>
+  createIntegration({ orgId: acme.id, vendor, vendorKind, displayName: vendor, credentials });
+
+interface Shown {
+  missingConnectorKinds?: VendorKind[];
+}
+
+/** A project as the API makes it. */
+async function projectOn(tracker: ProjectTracker, more: object = {}): Promise<Project & Shown> {
+  const body = { name: 'Shop', repoFullName: 'acme/shop', tracker, trackerTeamKey: 'ENG', ...more };
+  const answer = await world.rest('POST', '/projects', { token: alice, body });
+  expect(answer.status).toBe(201);
+  return answer.body;
+}
+
+const newIssue = (more: object = {}) => ({
+  runId: newId('run'),
+  title: 'Daily',
+  body: 'Do it.',
+  labels: [],
+  ...more,
+});
+const create = (project: Project, issue = newIssue()) => trackerOf(project).createIssue(project, issue);
+const finish = (project: Project, issueId: string, outcome: Outcome) =>
+  trackerOf(project).finishIssue(project, issueId, outcome);
+
+/** What it was refused with: status, whether asking again may help, after how many seconds at least, and the words. */
+const problemOf = (work: Promise<unknown>) =>
+  work.then(
+    () => expect.unreachable('it was not refused'),
+    (error) => {
+      expect(error).toBeInstanceOf(Problem);
+      expect(JSON.stringify([error.message, error.stack, error.body])).not.toMatch(/OfAcmeAndOfNobodyElse/);
+      const { status, body, headers } = error as Problem;
+      return [status, body.retryable, headers['retry-after'] ?? null, body.description];
+    },
+  );
+
+const soon = () => {
+  const timeout = AbortSignal.timeout.bind(AbortSignal);
+  vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => timeout(150));
+};
+
+describe('linear', () => {
+  it('creates the issue of a run in the team, with the labels that there are', async () => {
+    const project = await projectOn('linear');
+    expect(project.missingConnectorKinds).not.toContain('tracker');
+    const issue = newIssue({ labels: ['nightly', 'bot', 'Kind', 'unheard of'] });
+    const { id, url } = await create(project, issue);
+    expect(url).toBe('https://linear.app/acme/issue/ENG-1');
+    expect([...linear.issues.values()]).toEqual([
+      {
+        id,
+        identifier: 'ENG-1',
+        url,
+        title: 'Daily',
+        description: 'Do it.',
+        labelIds: ['label-nightly', 'label-bot'],
+        teamId: linear.teamId,
+        stateId: 'state-todo',
+      },
+    ]);
+    expect(linear.asked).toEqual(['Team', 'CreateIssue']);
+  });
+
+  it('finds the team by its id, or by its key in any case', async () => {
+    const project = await projectOn('linear', { trackerTeamKey: linear.teamId });
+    await create(project);
+    await create(Object.assign({}, project, { trackerTeamId: 'eng' }));
+    expect([...linear.issues.values()].map(({ teamId }) => teamId)).toEqual([linear.teamId, linear.teamId]);
+  });
+
+  it.each([200, 400])('creates one issue, asked ten times at once (refusals come with %i)', async (status) => {
+    linear.settings.statusOfErrors = status;
+    const project = await projectOn('linear');
+    const issue = newIssue();
+    const created = await Promise.all(Array.from({ length: 10 }, () => create(project, issue)));
+    const [{ id, url } = expect.unreachable()] = [...linear.issues.values()];
+    expect(created).toEqual(Array.from({ length: 10 }, () => ({ id, url })));
+    expect(linear.issues.size).toBe(1);
+  });
+
+  it('502 · an answer that got lost leaves an issue that is found again', async () => {
+    const project = await projectOn('linear');
+    const issue = newIssue();
+    linear.disturb('CreateIssue', 'lose the answer');
+    expect(await problemOf(create(project, issue))).toEqual([502, true, null, 'Linear can not be reached.']);
+    const [made] = [...linear.issues.values()];
+    expect(await create(project, issue)).toEqual({ id: made!.id, url: made!.url });
+    expect(linear.issues.size).toBe(1);
+  });
+
+  it('sends a personal key as it is, and any other token as a bearer', async () => {
+    const project = await projectOn('linear');
+    await using(connect('linear', 'lin_oauth_token'), async (id) => {
+      linear.settings.authorization = 'Bearer lin_oauth_token';
+      await create(Object.assign({}, project, { trackerConnectorId: id }));
+    });
+    expect(linear.issues.size).toBe(1);
+  });
+
+  it('comments once on the end of a run, and moves the issue to the first state for what is completed', async () => {
+    const project = await projectOn('linear');
+    const issue = newIssue();
+    const { id } = await create(project, issue);
+    const outcome: Outcome = { runId: issue.runId, status: 'failed', comment: 'It broke.' };
+    await finish(project, id, outcome);
+    expect(linear.issues.get(id)!.stateId).toBe('state-todo');
+    linear.disturb('CloseIssue', 'lose the answer');
+    const completed: Outcome = { ...outcome, status: 'completed' };
+    expect(await problemOf(finish(project, id, completed))).toMatchObject({ 0: 502, 1: true });
+    await Promise.all([finish(project, id, completed), finish(project, id, completed)]);
+    expect([...linear.comments.values()]).toEqual([{ id: expect.any(String), issueId: id, body: 'It broke.' }]);
+    expect(linear.issues.get(id)!.stateId).toBe('state-done');
+  });
+
+  it('leaves an issue where a person has put it at an end', async () => {
+    const project = await projectOn('linear');
+    const issue = newIssue();
+    const { id } = await create(project, issue);
+    linear.issues.get(id)!.stateId = 'state-canceled';
+    await finish(project, id, { runId: issue.runId, status: 'completed', comment: 'Done.' });
+    expect(linear.issues.get(id)!.stateId).toBe('state-canceled');
+  });
+
+  it('409 · a team without a state for what is completed', async () => {
+    const project = await projectOn('linear', { trackerTeamKey: 'OPS' });
+    const issue = newIssue();
+    const { id } = await create(project, issue);
+    expect(
+      await problemOf(finish(project, id, { runId: issue.runId, status: 'completed', comment: 'Done.' })),
+    ).toMatchObject([409, false, null, expect.stringContaining('no workflow state')]);
+  });
+
+  it('409 · a comment on an issue that is gone, in the words of Linear', async () => {
+    const project = await projectOn('linear');
+    const outcome: Outcome = { runId: newId('run'), status: 'failed', comment: 'It broke.' };
+    expect(await problemOf(finish(project, 'gone', outcome))).toEqual([
+      409,
+      false,
+      null,
+      'Linear refuses the request: Could not find referenced Issue.',
+    ]);
+  });
+
+  it.each([
+    ['no team', undefined, 'trackerTeamKey: the project names no team of Linear.'],
+    ['a team that is not there', 'NONE', 'trackerTeamKey: Linear shows no team NONE to this connector.'],
+    [
+      'an id that is no team’s',
+      '00000000-0000-4000-8000-000000000000',
+      'trackerTeamKey: Linear shows no team 00000000-0000-4000-8000-000000000000 to this connector.',
+    ],
+  ])('409 · %s', async (_, trackerTeamKey, description) => {
+    const project = await projectOn('linear', { trackerTeamKey });
+    expect(await problemOf(create(project))).toEqual([409, false, null, description]);
+    expect(linear.issues.size).toBe(0);
+  });
+
+  it('409 · credentials that are refused', async () => {
+    linear.settings.authorization = 'another';
+    expect(await problemOf(create(await projectOn('linear')))).toEqual([
+      409,
+      false,
+      null,
+      'Linear refuses the credentials of the tracker connector: connect it again with valid ones.',
+    ]);
+  });
+
+  const userPresentableMessage = `You said ${linearKey}.`;
+  it.each([
+    [
+      'forbidden',
+      200,
+      { type: 'forbidden', userPresentableMessage },
+      false,
+      /refuses this to the credentials.*redacted/,
+    ],
+    ['usage limit exceeded', 400, { type: 'usage limit exceeded' }, false, /refuses the request: Words\./],
+    ['feature not accessible', 200, { type: 'feature not accessible', userPresentableMessage }, false, /redacted/],
+    ['invalid input', 400, { code: 'INPUT_ERROR', userError: true }, false, /refuses the request: Words\./],
+    ['lock timeout', 200, { type: 'lock timeout' }, true, /Linear failed/],
+    ['internal error', 200, { type: 'internal error', code: 'INTERNAL_SERVER_ERROR' }, true, /Linear failed/],
+    ['what nobody has published', 200, { type: 'new' }, true, /Linear failed/],
+    ['no GraphQL error', 400, null, false, /refuses the request\./],
+    ['no GraphQL error', 503, null, true, /Linear failed \(status 503\)\./],
+  ])('tells what lasts from what passes: %s, with %i', async (_, status, extensions, retryable, words) => {
+    const project = await projectOn('linear');
+    linear.disturb(
+      'CreateIssue',
+      extensions ? failing(status, 'Words.', extensions) : { status, body: Buffer.from('') },
+    );
+    expect(await problemOf(create(project))).toEqual([
+      retryable ? 502 : 409,
+      retryable,
+      null,
+      expect.stringMatching(words),
+    ]);
+    expect(linear.issues.size).toBe(0);
+  });
+
+  it.each([
+    [{ 'retry-after': '30' }, '30'],
+    [{ 'x-ratelimit-requests-remaining': '0', 'x-ratelimit-requests-reset': 'in 20 minutes' }, '1200'],
+    [{}, String(vendorRest.unsaid / 1_000)],
+    [{ 'retry-after': '86400' }, String(vendorRest.max / 1_000)],
+  ])('503 · a rate limit, with %j', async (headers, after) => {
+    const project = await projectOn('linear');
+    const told = Object.entries(headers).map(([name, value]) => [
+      name,
+      value === 'in 20 minutes' ? String(present() + seconds(1_200)) : value,
+    ]);
+    linear.disturb('Team', rateLimited(Object.fromEntries(told)));
+    expect(await problemOf(create(project))).toEqual([503, true, after, 'Linear wants fewer requests.']);
+  });
+
+  it('504 · no answer in time', async () => {
+    const project = await projectOn('linear');
+    linear.disturb('CreateIssue', 'never answer');
+    soon();
+    expect(await problemOf(create(project))).toEqual([504, true, null, 'Linear did not answer in time.']);
+  });
+
+  it('502 · an answer of another form', async () => {
+    const project = await projectOn('linear');
+    linear.disturb('Team', { status: 200, body: { data: { teams: [] } } });
+    expect(await problemOf(create(project))).toMatchObject({ 0: 502, 1: true });
+    linear.disturb('Team', { status: 200, headers: { 'content-type': 'text/html' }, body: Buffer.from('<p>') });
+    expect(await problemOf(create(project))).toMatchObject({ 0: 502, 1: true });
+  });
+});
+
+describe('github', () => {
+  const issues = () => github.repositories.get('acme/shop')!.issues;
+
+  it('creates the issue of a run, with its labels and a mark that nobody sees', async () => {
+    const issue = newIssue({ labels: ['nightly'] });
+    expect(await create(await projectOn('github'), issue)).toEqual({
+      id: 'acme/shop#1',
+      url: 'https://github.com/acme/shop/issues/1',
+    });
+    expect(issues()).toMatchObject([
+      { title: 'Daily', body: `Do it.\n\n<!-- run: ${issue.runId} -->`, labels: ['nightly'], state: 'open' },
+    ]);
+  });
+
+  it('creates one issue, asked ten times at once', async () => {
+    const [project, issue] = [await projectOn('github'), newIssue()];
+    const created = await Promise.all(Array.from({ length: 10 }, () => create(project, issue)));
+    expect(new Set(created.map(({ id }) => id))).toEqual(new Set(['acme/shop#1']));
+    expect(issues()).toHaveLength(1);
+    await Promise.all([create(project), create(project)]);
+    expect(issues()).toHaveLength(3);
+  });
+
+  it('502 · an answer that got lost leaves an issue that is found again, behind newer ones too', async () => {
+    const [project, issue] = [await projectOn('github'), newIssue()];
+    github.disturb('issues/create', 'lose the answer');
+    expect(await problemOf(create(project, issue))).toEqual([502, true, null, 'GitHub can not be reached.']);
+    // A pull request that quotes the issue is not the issue.
+    github.open('acme/shop', { body: issues()[0]!.body, pull_request: {} });
+    for (let n = 0; n < 120; n++) github.open('acme/shop', { body: 'Something else.' });
+    expect(await create(project, issue)).toEqual({ id: 'acme/shop#1', url: issues()[0]!.html_url });
+    expect(issues()).toHaveLength(122);
+  });
+
+  it('does not look through what is older than the run', async () => {
+    for (let n = 0; n < 300; n++) github.open('acme/shop', { created_at: isoTime(present() - hours(2)) });
+    await create(await projectOn('github'));
+    expect(github.asked).toEqual(['issues/list-for-repo', 'issues/create']);
+  });
+
+  it('comments once on the end of a run, behind whatever was said, and closes the issue as completed', async () => {
+    const [project, issue] = [await projectOn('github'), newIssue()];
+    const { id } = await create(project, issue);
+    const others = { body: 'Interesting.', html_url: 'https://github.com/x', created_at: isoTime(present()) };
+    issues()[0]!.comments.push(...Array.from({ length: 130 }, () => others));
+    const outcome: Outcome = { runId: issue.runId, status: 'failed', comment: 'It broke.' };
+    await finish(project, id, outcome);
+    expect(issues()).toMatchObject([{ state: 'open' }]);
+    await Promise.all([1, 2].map(() => finish(project, id, { ...outcome, status: 'completed' })));
+    expect(issues()).toMatchObject([{ state: 'closed', state_reason: 'completed' }]);
+    expect(
+      issues()[0]!
+        .comments.slice(130)
+        .map(({ body }) => body),
+    ).toEqual([`It broke.\n\n<!-- run: ${issue.runId} -->`]);
+  });
+
+  it('409 · an issue that is not one of GitHub', async () => {
+    const outcome: Outcome = { runId: newId('run'), status: 'failed', comment: 'It broke.' };
+    expect(await problemOf(finish(await projectOn('github'), 'iss_1', outcome))).toEqual([
+      409,
+      false,
+      null,
+      'iss_1 is no issue of GitHub.',
+    ]);
+  });
+
+  it.each(['acme/gone', '../shop', 'acme/..', 'a?b/c#d'])(
+    '409 · no repository of that name: %s',
+    async (repoFullName) => {
+      expect(await problemOf(create(await projectOn('github', { repoFullName })))).toEqual([
+        409,
+        false,
+        null,
+        `GitHub shows no repository ${repoFullName} to this connector: correct repoFullName, or let its credentials see it.`,
+      ]);
+    },
+  );
+
+  it('409 · credentials that are refused', async () => {
+    github.settings.token = 'another';
+    expect(await problemOf(create(await projectOn('github')))).toEqual([
+      409,
+      false,
+      null,
+      'GitHub refuses the credentials of the tracker connector: connect it again with valid ones.',
+    ]);
+  });
+
+  const message = `You said ${githubToken}.`;
+  it.each([
+    [301, {}, {}, 409, false, null, /moved the repository acme\/shop/],
+    [403, { message }, {}, 409, false, null, /refuses this to the credentials of the tracker.*\[redacted\]/],
+    [403, { message: 'You have exceeded a secondary rate limit.' }, {}, 503, true, '60', /wants fewer/],
+    [403, { message }, { 'retry-after': '7' }, 503, true, '7', /wants fewer/],
+    [403, { message }, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1800' }, 503, true, '1800', /wants fewer/],
+    [429, {}, {}, 503, true, '60', /wants fewer/],
+    [410, { message: 'Issues are disabled for this repo' }, {}, 409, false, null, /keeps no issues for acme\/shop/],
+    [422, { message: 'Validation Failed' }, {}, 409, false, null, /refuses the request: Validation Failed/],
+    [500, {}, {}, 502, true, null, /failed \(status 500\)/],
+    [503, {}, {}, 502, true, null, /failed \(status 503\)/],
+  ] as const)('tells what lasts from what passes: %i %j %j', async (status, body, headers, ...expected) => {
+    const project = await projectOn('github');
+    const reset = (value: string) => String(Math.floor(present() / 1_000) + Number(value));
+    const told = Object.entries(headers).map(([name, value]) => [name, name.endsWith('reset') ? reset(value) : value]);
+    github.disturb('issues/create', { status, body, headers: Object.fromEntries(told) });
+    const [words] = expected.slice(-1) as [RegExp];
+    expect(await problemOf(create(project))).toEqual([...expected.slice(0, -1), expect.stringMatching(words)]);
+    expect(issues()).toEqual([]);
+  });
+
+  it('504 · no answer in time, to any of the calls together', async () => {
+    const project = await projectOn('github');
+    github.disturb('issues/list-for-repo', 'never answer');
+    soon();
+    expect(await problemOf(create(project))).toEqual([504, true, null, 'GitHub did not answer in time.']);
+  });
+
+  it('502 · an answer of another form', async () => {
+    const project = await projectOn('github');
+    github.disturb('issues/list-for-repo', { status: 200, body: { message: 'Hello.' } });
+    expect(await problemOf(create(project))).toMatchObject({ 0: 502, 1: true });
+  });
+});
+
+describe('the built-in tracker', () => {
+  it('closes the issue of a run that is completed, and leaves that of one that failed', async () => {
+    const project = await projectOn('builtin');
+    const task = await scheduledTask(project);
+    const { runId, issueId } = (await world.rest('POST', `/scheduled-tasks/${task}/run`, { token: alice })).body;
+    const state = async () => (await world.knex('issues').where({ id: issueId }).first()).state;
+    await finish(project, issueId, { runId, status: 'failed', comment: 'It broke.' });
+    expect(await state()).toBe('open');
+    await finish(project, issueId, { runId, status: 'completed', comment: 'Done.' });
+    expect(await state()).toBe('closed');
+  });
+});
+
+describe('a connector', () => {
+  it('409 · that is not there, or has no credentials, or none that can be read', async () => {
+    const project = await projectOn('linear');
+    expect(await problemOf(create(Object.assign({}, project, { trackerConnectorId: null })))).toEqual([
+      409,
+      false,
+      null,
+      'The project has no tracker connector: connect one to the organization.',
+    ]);
+    await using(connect('linear'), async (id) => {
+      expect(await problemOf(create(Object.assign({}, project, { trackerConnectorId: id })))).toEqual([
+        409,
+        false,
+        null,
+        'The connector linear has no credentials: connect the vendor again, with some.',
+      ]);
+    });
+    await using(connect('github', githubToken), async (id) => {
+      expect(await problemOf(create(Object.assign({}, project, { trackerConnectorId: id })))).toEqual([
+        409,
+        false,
+        null,
+        "The project's tracker connector is not one to Linear.",
+      ]);
+    });
+    bindSecretKey(Buffer.alloc(32, 8));
+    const unread = await problemOf(create(project)).finally(() => bindSecretKey(Buffer.alloc(32, 7)));
+    expect(unread).toEqual([
+      409,
+      false,
+      null,
+      'The credentials of the connector linear can not be read: connect the vendor again.',
+    ]);
+    expect(linear.asked).toEqual([]);
+  });
+
+  it('409 · of another organization is none', async () => {
+    const project = await projectOn('linear');
+    const other = await world.found(await world.person('Bob'), `Other ${++number}`);
+    expect(await problemOf(create(Object.assign({}, project, { orgId: other.id })))).toMatchObject([
+      409,
+      false,
+      null,
+      /no tracker/,
+    ]);
+  });
+
+  it('that is connected later is taken by the projects that lack it, of its vendor and organization alone', async () => {
+    const owner = await world.person('Carol');
+    const late = await world.found(owner, `Late ${++number}`);
+    const token = await world.token(owner, late);
+    const make = async (tracker: ProjectTracker, repoFullName: string) =>
+      (await world.rest('POST', '/projects', { token, body: { name: tracker, repoFullName, tracker } })).body;
+    const [onLinear, onGitHub] = [await make('linear', 'late/a'), await make('github', 'late/b')];
+    expect(onLinear.missingConnectorKinds).toEqual(['tracker', 'scm', 'llm']);
+    const connector = { orgId: late.id, displayName: 'Late', credentials: linearKey };
+    const made = await createIntegration({ ...connector, vendor: 'linear', vendorKind: 'tracker' });
+    await createIntegration({ ...connector, vendor: 'linear', vendorKind: 'tracker' });
+    await createIntegration({ ...connector, vendor: 'github', vendorKind: 'scm' });
+    const read = async (id: string) => (await world.rest('GET', `/projects/${id}`, { token })).body;
+    expect(await read(onLinear.id)).toMatchObject({ trackerConnectorId: made.id, missingConnectorKinds: ['llm'] });
+    expect(await read(onGitHub.id)).toMatchObject({
+      trackerConnectorId: null,
+      missingConnectorKinds: ['tracker', 'llm'],
+    });
+  });
+});
+
+/** A task of the project that is due every morning. */
+async function scheduledTask(project: Project): Promise<string> {
+  const schedule = { interval: 'daily', time: '09:00', timezone: 'UTC' };
+  const body = { projectId: project.id, name: 'Daily', prompt: 'Do it.', triggers: [{ kind: 'schedule', schedule }] };
+  const { id, nextRunAt } = (await world.rest('POST', '/scheduled-tasks', { token: alice, body })).body;
+  world.clock.turn(nextRunAt - present());
+  return id;
+}
+
+describe('what is due', () => {
+  const due = () => dispatchDue([scheduledTasks, automations]);
+  const runsOf = (id: string) => world.knex('runs').where({ scheduledTaskId: id });
+
+  it('is brought to linear, and the run tells where', async () => {
+    const id = await scheduledTask(await projectOn('linear'));
+    await due();
+    const [issue] = [...linear.issues.values()];
+    expect(await runsOf(id)).toMatchObject([
+      { status: 'dispatching', issueId: issue!.id, issueUrl: issue!.url, lastError: null, leaseUntil: null },
+    ]);
+  });
+
+  it('is brought to github, and the run tells where', async () => {
+    const id = await scheduledTask(await projectOn('github'));
+    await due();
+    expect(await runsOf(id)).toMatchObject([
+      { issueId: 'acme/shop#1', issueUrl: 'https://github.com/acme/shop/issues/1', leaseUntil: null },
+    ]);
+  });
+
+  it('rests when the tracker is away, and is brought there once although it had got there before', async () => {
+    const id = await scheduledTask(await projectOn('github'));
+    github.disturb('issues/create', 'lose the answer');
+    await due();
+    expect(await runsOf(id)).toMatchObject([
+      {
+        status: 'dispatching',
+        issueId: null,
+        lastError: 'GitHub can not be reached.',
+        leaseUntil: present() + dispatch.rest.min,
+      },
+    ]);
+    await due();
+    expect(github.asked).toHaveLength(2);
+    world.clock.turn(dispatch.rest.min);
+    await due();
+    expect(await runsOf(id)).toMatchObject([{ status: 'dispatching', attempts: 2, issueId: 'acme/shop#1' }]);
+    expect(github.repositories.get('acme/shop')!.issues).toHaveLength(1);
+  });
+
+  it('rests for as long as the tracker wants it to', async () => {
+    const id = await scheduledTask(await projectOn('linear'));
+    linear.disturb('Team', rateLimited({ 'retry-after': '1800' }));
+    await due();
+    expect(await runsOf(id)).toMatchObject([{ status: 'dispatching', leaseUntil: present() + seconds(1_800) }]);
+    world.clock.turn(seconds(1_800));
+    await due();
+    expect(await runsOf(id)).toMatchObject([{ issueId: expect.any(String) }]);
+  });
+
+  it('fails for good, with what to do about it, when asking again does not help', async () => {
+    const id = await scheduledTask(await projectOn('linear'));
+    linear.settings.authorization = 'another';
+    await due();
+    const lastError = 'Linear refuses the credentials of the tracker connector: connect it again with valid ones.';
+    expect(await runsOf(id)).toMatchObject([{ status: 'failed', attempts: 1, issueId: null, lastError }]);
+  });
+});
+
+it('the credentials of connectors stand in no log line and in no row, whatever goes wrong and whoever quotes them', async () => {
+  const log = openLog({ level: 'trace', destination: { write: (line) => logged.push(line) } });
+  const [onLinear, onGitHub] = [
+    await scheduledTask(await projectOn('linear')),
+    await scheduledTask(await projectOn('github', { repoFullName: 'acme/other' })),
+  ];
+  github.clear('acme/other');
+  linear.disturb('Team', failing(400, `Not ${linearKey}.`, { type: 'forbidden' }));
+  github.disturb('issues/create', { status: 403, body: { message: `Not ${githubToken}.` } });
+  const run = () => dispatchDue([scheduledTasks, automations]);
+  const scheduler = startScheduler([{ name: 'run what is due', every: 20, run }], log);
+  await vi.waitFor(async () => expect(await world.knex('runs').where({ status: 'failed' })).toHaveLength(2));
+  await scheduler.stop();
+  const runs = await world.knex('runs').whereIn('scheduledTaskId', [onLinear, onGitHub]);
+  expect(runs.map(({ lastError }) => lastError.replace(/^\w+ refuses/, ''))).toEqual(
+    Array.from({ length: 2 }, () => ' this to the credentials of the tracker connector: Not [redacted].'),
+  );
+  const written = [...(await rowsOf(world.knex)), ...logged].join('\n');
+  expect(written.length).toBeGreaterThan(1_000);
+  expect(written).not.toContain('OfAcmeAndOfNobodyElse');
+});
+
+/** With a second connector, which is gone afterwards. */
+async function using<T extends { id: string }>(made: Promise<T>, work: (id: T['id']) => Promise<void>): Promise<void> {
+  const { id } = await made;
+  await work(id);
+  await world.knex('integrations').where({ id }).delete();
+}

@@ -1,0 +1,23 @@
+// Server-sent events as any program reads them (WHATWG HTML, section 9.2), without a library.
+
+export interface Event {
+  name: string;
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came
+  data: any;
+}
+
+/** The events of an answer, one by one; pings are passed over. Who stops reading leaves. */
+export async function* eventsOf(response: Response): AsyncGenerator<Event> {
+  let text = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+    text += decoder.decode(chunk, { stream: true });
+    const blocks = text.split('\n\n');
+    text = blocks.pop()!;
+    for (const block of blocks) {
+      const field = (name: string) => new RegExp(`^${name}: ?(.*)$`, 'm').exec(block)?.[1];
+      const [name, data] = [field('event'), field('data')];
+      if (name) yield { name, data: data ? JSON.parse(data) : null };
+    }
+  }
+}

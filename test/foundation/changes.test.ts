@@ -1,0 +1,206 @@
+// What a transaction announces is heard by whoever waits for it, in every process, and by nobody before it is committed.
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { announce, announcing, type Changes, type ChangesSettings, openChanges, watch } from '#foundation/changes.ts';
+import { openDatabase, sql, transaction } from '#foundation/database.ts';
+import { listening } from '#limits.ts';
+import { type FreshDatabase, freshDatabase } from '../database.ts';
+
+let fresh: FreshDatabase;
+let knex: ReturnType<typeof openDatabase>;
+const opened: Changes[] = [];
+
+const hear = (settings: Partial<ChangesSettings> = {}): Changes => {
+  const changes = openChanges({ connection: fresh.connection, ...settings });
+  opened.push(changes);
+  return changes;
+};
+
+beforeEach(async () => {
+  fresh = await freshDatabase();
+  knex = openDatabase({ connection: fresh.connection });
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await Promise.all(opened.splice(0).map((changes) => changes.close()));
+  await knex.destroy();
+  await fresh.drop();
+});
+
+const announced = (...ids: string[]) => transaction((trx) => announce(trx, ...ids));
+
+/** Somebody who waits: how often they were told to go on, and a way to wait for the next time. */
+function reader(ids: string[], signal = new AbortController().signal) {
+  const steps = watch(ids, signal);
+  return { next: async () => (await steps.next()).done !== true, leave: () => steps.return(undefined) };
+}
+/** Whether the reader is told within some milliseconds; what it would have heard by then has been sent before. */
+const soon = (next: Promise<boolean>) => Promise.race([next, pause(60, 'nothing')]);
+
+it('goes on at once, then after each committed change of what is waited for, and of nothing else', async () => {
+  hear();
+  const one = reader(['run_1']);
+  const both = reader(['run_1', 'run_2']);
+  expect(await Promise.all([one.next(), both.next()])).toEqual([true, true]);
+  await announced('run_2', 'run_3');
+  expect(await both.next()).toBe(true);
+  const next = one.next();
+  expect(await soon(next)).toBe('nothing');
+  await announced('run_1');
+  expect(await next).toBe(true);
+});
+
+it('is told of nothing that was rolled back, and of nothing before the commit', async () => {
+  hear();
+  const { next } = reader(['run_1']);
+  await next();
+  const told = next();
+  const undone = transaction(async (trx) => {
+    await announce(trx, 'run_1');
+    throw new Error('undone');
+  });
+  await expect(undone).rejects.toThrow('undone');
+  await transaction(async (trx) => {
+    await announce(trx, 'run_1');
+    expect(await soon(told)).toBe('nothing');
+  });
+  expect(await told).toBe(true);
+});
+
+it('a statement alone announces the rows that it changed, and no other', async () => {
+  hear();
+  await sql(`create table things (id text, name text)`);
+  await sql(`insert into things values ('one', 'a'), ('two', 'b')`);
+  const [one, two] = [reader(['one']), reader(['two'])];
+  await Promise.all([one.next(), two.next()]);
+  await sql(announcing('update things set name = $1 where name = $2'), ['c', 'a']);
+  expect(await one.next()).toBe(true);
+  expect(await soon(two.next())).toBe('nothing');
+});
+
+it('many changes while nobody looks are one', async () => {
+  hear();
+  const [slow, quick] = [reader(['run_1']), reader(['run_1', 'last'])];
+  await Promise.all([slow.next(), quick.next()]);
+  await Promise.all(Array.from({ length: 500 }, () => announced('run_1')));
+  await announced('last');
+  await quick.next();
+  expect(await slow.next()).toBe(true);
+  expect(await soon(slow.next())).toBe('nothing');
+});
+
+it('a connection that is cut is made again, one line tells of it, and whoever waits looks for themselves', async () => {
+  const lines: string[] = [];
+  hear({ onError: (line) => lines.push(line) });
+  const cutting = `select pg_terminate_backend(pid) from pg_stat_activity
+    where query = 'listen changes' and datname = current_database()`;
+  for (const id of ['run_1', 'run_2']) {
+    const { next } = reader([id]);
+    await next();
+    while ((await sql(cutting)).length === 0) await pause(5);
+    // Nobody hears this one.
+    await announced(id);
+    expect([id, await next()]).toEqual([id, true]);
+  }
+  expect(lines).toEqual(Array(2).fill(expect.stringMatching(/^changes are not heard: .+; connecting again$/)));
+});
+
+it('a connection that is dead without a word is found out', async () => {
+  const relay = await openRelay();
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] });
+  hear({ connection: { ...fresh.connection, host: '127.0.0.1', port: relay.port } });
+  const { next } = reader(['run_1']);
+  await next();
+  relay.freeze();
+  const told = next();
+  // The probe is sent, nothing answers it, and a new connection is made.
+  vi.advanceTimersByTime(listening.probe.every);
+  await vi.advanceTimersByTimeAsync(listening.probe.timeout);
+  relay.thaw();
+  await vi.advanceTimersByTimeAsync(listening.rest.min);
+  expect(await told).toBe(true);
+  await relay.close();
+
+  /** Between us and the database: what it has relayed it can stop to relay, as a network does that loses a route. */
+  async function openRelay() {
+    let frozen = false;
+    const sockets: Socket[] = [];
+    const server: Server = createServer((near) => {
+      const { host, port } = fresh.connection;
+      const far = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
+      for (const [from, to] of [
+        [near, far],
+        [far, near],
+      ] as const) {
+        let passes = !frozen;
+        from.on('data', (bytes) => {
+          passes &&= !frozen;
+          if (passes) to.write(bytes);
+        });
+        from.on('error', () => {});
+        sockets.push(from);
+      }
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return {
+      port: (server.address() as { port: number }).port,
+      freeze: () => {
+        frozen = true;
+      },
+      thaw: () => {
+        frozen = false;
+      },
+      async close() {
+        for (const socket of sockets) socket.destroy();
+        await new Promise((resolve) => server.close(resolve));
+      },
+    };
+  }
+});
+
+it('a database that is away at first is waited for by nobody, and listened to when it is there', async () => {
+  const lines: string[] = [];
+  const nowhere = { ...fresh.connection, database: `${fresh.connection.database}_later` };
+  hear({ connection: nowhere, onError: (line) => lines.push(line) });
+  const { next } = reader(['run_1']);
+  expect(await next()).toBe(true);
+  const told = next();
+  await knex.raw(`create database ${nowhere.database} template template0`);
+  expect(await told).toBe(true);
+  expect(lines).toHaveLength(1);
+  await opened.pop()!.close();
+  await knex.raw(`drop database ${nowhere.database} with (force)`);
+});
+
+it('without a connection that could listen, whoever waits is woken every two seconds', async () => {
+  hear({ connection: null });
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  const { next } = reader(['run_1']);
+  expect(await next()).toBe(true);
+  const told = next();
+  expect(await soon(told)).toBe('nothing');
+  vi.advanceTimersByTime(listening.poll);
+  expect(await told).toBe(true);
+});
+
+it('ends with its signal, with its reader, and with the process', async () => {
+  const changes = hear();
+  const leaving = new AbortController();
+  const [signalled, left, last] = [reader(['run_1'], leaving.signal), reader(['run_1']), reader(['run_1'])];
+  await Promise.all([signalled.next(), left.next(), last.next()]);
+  const next = signalled.next();
+  leaving.abort();
+  expect(await next).toBe(false);
+  await left.leave();
+  expect(await left.next()).toBe(false);
+  const end = last.next();
+  await changes.close();
+  await changes.close();
+  expect(await end).toBe(false);
+  expect(await reader(['run_1']).next()).toBe(false);
+  expect(
+    await sql(`select from pg_stat_activity where query = 'listen changes' and datname = current_database()`),
+  ).toEqual([]);
+});

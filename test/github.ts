@@ -1,0 +1,211 @@
+// A GitHub of ours, on a loopback server: holds every request, and its own answers too, against GitHub's published OpenAPI
+// description (fixtures/github.json), and answers as GitHub does.
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { Ajv, type ValidateFunction } from 'ajv';
+import addFormats from 'ajv-formats';
+import { isoTime } from '#foundation/clock.ts';
+import { type Asked, openStandIn, type Reply, type Violate } from './stand-in.ts';
+import { present } from './world.ts';
+
+interface Operation {
+  operationId: string;
+  parameters: { name: string; in: 'path' | 'query'; required?: boolean; schema: object }[];
+  requestBody?: { required: boolean; schema: object };
+  responses: Record<string, object | null>;
+}
+const description: { version: string; paths: Record<string, Record<string, Operation>> } = JSON.parse(
+  readFileSync(new URL('fixtures/github.json', import.meta.url), 'utf8'),
+);
+
+const ajv = new Ajv();
+/** Path and query are text. */
+const ajvOfText = new Ajv({ coerceTypes: true });
+// Its types are those of the CommonJS build.
+for (const one of [ajv, ajvOfText]) (addFormats as unknown as (ajv: Ajv) => void)(one);
+
+interface Route {
+  method: string;
+  pattern: RegExp;
+  operation: Operation;
+  checks: { path: ValidateFunction; query: ValidateFunction; body: ValidateFunction | null };
+}
+
+const routes = Object.entries(description.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]): Route => {
+    // Only the last part of the contents' path may hold slashes.
+    const pattern = path.replace(/\{(\w+)\}/g, (_, name) => `(?<${name}>${name === 'path' ? '.+' : '[^/]+'})`);
+    const { requestBody: body } = operation;
+    const parametersIn = (place: string) => {
+      const here = operation.parameters.filter((one) => one.in === place);
+      return ajvOfText.compile({
+        type: 'object',
+        properties: Object.fromEntries(here.map(({ name, schema }) => [name, schema])),
+        required: here.filter(({ required }) => required).map(({ name }) => name),
+        additionalProperties: false,
+      });
+    };
+    return {
+      method: method.toUpperCase(),
+      pattern: new RegExp(`^${pattern}$`),
+      operation,
+      checks: {
+        path: parametersIn('path'),
+        query: parametersIn('query'),
+        // Stricter than published: a member that GitHub does not know is our mistake.
+        body: body ? ajv.compile({ ...body.schema, additionalProperties: false }) : null,
+      },
+    };
+  }),
+);
+
+interface Comment {
+  body: string;
+  html_url: string;
+  created_at: string;
+}
+export interface GitHubIssue extends Comment {
+  number: number;
+  title: string;
+  labels: string[];
+  state: string;
+  state_reason: string | null;
+  comments: Comment[];
+  pull_request?: object;
+}
+interface Repository {
+  issues: GitHubIssue[];
+  /** By `ref:path`; the default branch is `main`. A folder has no content. */
+  files: Map<string, Buffer | null>;
+}
+
+export type GitHub = Awaited<ReturnType<typeof openGitHub>>;
+
+/** `token`: the one that it lets in. */
+export async function openGitHub(token: string) {
+  const repositories = new Map<string, Repository>();
+  const settings = { token };
+  const add = (name: string): Repository => {
+    const repository: Repository = { issues: [], files: new Map() };
+    repositories.set(name, repository);
+    return repository;
+  };
+
+  const routeOf = ({ method, url }: Asked) => {
+    const { pathname, searchParams } = new URL(url, 'http://github');
+    for (const route of routes) {
+      const found = route.method === method ? route.pattern.exec(pathname) : null;
+      if (found) return { route, path: { ...found.groups }, query: Object.fromEntries(searchParams) };
+    }
+    return null;
+  };
+
+  const standIn = await openStandIn(
+    async (asked, violate) => {
+      const found = routeOf(asked);
+      if (!found) {
+        violate(`${asked.method} ${asked.url}`);
+        return notFound;
+      }
+      const { route, path, query } = found;
+      const { operation, checks } = route;
+      checkHeaders(asked, operation.operationId, violate);
+      if (!checks.path(path)) violate(ajv.errorsText(checks.path.errors));
+      if (!checks.query(query)) violate(ajv.errorsText(checks.query.errors));
+      if (checks.body ? !checks.body(asked.body) : asked.body !== undefined)
+        violate(ajv.errorsText(checks.body?.errors));
+      const reply = answer(asked, operation.operationId, path, query);
+      const shape = operation.responses[reply.status];
+      if (shape && !ajv.validate(shape, reply.body)) violate(`our answer: ${ajv.errorsText()}`);
+      return reply;
+    },
+    (asked) => routeOf(asked)?.route.operation.operationId ?? '',
+  );
+
+  function answer(asked: Asked, id: string, path: Record<string, string>, query: Record<string, unknown>): Reply {
+    if (asked.headers.authorization !== `Bearer ${settings.token}`) {
+      return { status: 401, body: { message: 'Bad credentials', documentation_url: 'https://docs.github.com/rest' } };
+    }
+    const repository = repositories.get(`${path.owner}/${path.repo}`);
+    if (!repository) return notFound;
+    const { issues, files } = repository;
+    if (id === 'repos/get-content') return contentOf(files, `${query.ref ?? 'main'}:${decodeURIComponent(path.path!)}`);
+    if (id === 'issues/list-for-repo') {
+      const wanted = issues.filter(({ state }) => query.state === 'all' || state === (query.state ?? 'open'));
+      return { status: 200, body: paged(query.direction === 'asc' ? wanted : wanted.toReversed(), query) };
+    }
+    if (id === 'issues/create') {
+      const issue = newIssue(`${path.owner}/${path.repo}`, issues, asked.body as Partial<GitHubIssue>);
+      return { status: 201, body: issue };
+    }
+    const issue = issues.find(({ number }) => number === Number(path.issue_number));
+    if (!issue) return notFound;
+    if (id === 'issues/list-comments') return { status: 200, body: paged(issue.comments, query) };
+    if (id === 'issues/update') return { status: 200, body: Object.assign(issue, asked.body) };
+    const { body } = asked.body as Comment;
+    const html_url = `${issue.html_url}#issuecomment-${issue.comments.length + 1}`;
+    issue.comments.push({ body, html_url, created_at: isoTime(present()) });
+    return { status: 201, body: issue.comments.at(-1) };
+  }
+
+  return {
+    ...standIn,
+    address: `http://127.0.0.1:${(standIn.server.address() as AddressInfo).port}`,
+    settings,
+    repositories,
+    /** Somebody else opens an issue, or a pull request. */
+    open: (name: string, issue: Partial<GitHubIssue>): GitHubIssue =>
+      newIssue(name, repositories.get(name)!.issues, issue),
+    /** Forgets what was made, and has these repositories. */
+    clear(...names: string[]): void {
+      repositories.clear();
+      for (const name of names) add(name);
+      settings.token = token;
+      standIn.forget();
+    },
+  };
+}
+
+function checkHeaders({ headers, body }: Asked, operation: string, violate: Violate): void {
+  const accept = operation === 'repos/get-content' ? 'application/vnd.github.raw+json' : 'application/vnd.github+json';
+  if (headers.accept !== accept) violate(`accept: ${headers.accept}`);
+  if (headers['x-github-api-version'] !== description.version) violate(`version: ${headers['x-github-api-version']}`);
+  // GitHub turns away requests without one.
+  if (!headers['user-agent']) violate('no user-agent');
+  if (body !== undefined && headers['content-type'] !== 'application/json') violate('content-type');
+}
+
+function newIssue(repository: string, issues: GitHubIssue[], given: Partial<GitHubIssue>): GitHubIssue {
+  const number = issues.length + 1;
+  const issue: GitHubIssue = {
+    title: '',
+    body: '',
+    labels: [],
+    ...given,
+    number,
+    html_url: `https://github.com/${repository}/issues/${number}`,
+    created_at: given.created_at ?? isoTime(present()),
+    state: 'open',
+    state_reason: null,
+    comments: [],
+  };
+  issues.push(issue);
+  return issue;
+}
+
+function contentOf(files: Repository['files'], name: string): Reply {
+  const content = files.get(name);
+  if (content === undefined) return notFound;
+  if (content === null) return { status: 200, body: [{ type: 'file', name: 'a.txt' }] };
+  return { status: 200, headers: { 'content-type': 'application/vnd.github.raw+json; charset=utf-8' }, body: content };
+}
+
+function paged<T>(entries: readonly T[], { per_page = 30, page = 1 }: Record<string, unknown>): T[] {
+  const [size, number] = [Math.min(Number(per_page), 100), Number(page)];
+  return entries.slice((number - 1) * size, number * size);
+}
+
+const notFound: Reply = {
+  status: 404,
+  body: { message: 'Not Found', documentation_url: 'https://docs.github.com/rest' },
+};

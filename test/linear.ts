@@ -1,0 +1,182 @@
+// A Linear of ours, on a loopback server: holds every request against Linear's published schema (fixtures/linear.graphql) and its
+// words on authentication, answers as Linear does, and fails as it is told to.
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { buildSchema, GraphQLError, type GraphQLFormattedError, graphql, parse, validate } from 'graphql';
+import { type Disturbance, openStandIn } from './stand-in.ts';
+
+const schema = buildSchema(readFileSync(new URL('fixtures/linear.graphql', import.meta.url), 'utf8'));
+
+interface LinearIssue {
+  id: string;
+  identifier: string;
+  url: string;
+  title: string;
+  description: string;
+  labelIds: string[];
+  teamId: string;
+  stateId: string;
+}
+
+const states = [
+  { id: 'state-todo', type: 'unstarted', position: 1 },
+  { id: 'state-released', type: 'completed', position: 9 },
+  { id: 'state-done', type: 'completed', position: 4 },
+  { id: 'state-canceled', type: 'canceled', position: 2 },
+];
+const team = { id: '7c0b5a3e-9f59-4b52-8a4f-0a3cf6f3c111', key: 'ENG' };
+const bare = { id: '7c0b5a3e-9f59-4b52-8a4f-0a3cf6f3c222', key: 'OPS' };
+const labels = [
+  { id: 'label-nightly', name: 'Nightly', team, isGroup: false },
+  { id: 'label-bot', name: 'bot', team: null, isGroup: false },
+  { id: 'label-group', name: 'Kind', team, isGroup: true },
+  { id: 'label-other', name: 'bot', team: bare, isGroup: false },
+];
+
+export type Linear = Awaited<ReturnType<typeof openLinear>>;
+
+/** `authorization`: the header that it lets in. */
+export async function openLinear(authorization: string) {
+  const issues = new Map<string, LinearIssue>();
+  const comments = new Map<string, { id: string; issueId: string; body: string }>();
+  const settings = { authorization, statusOfErrors: 200 };
+  const standIn = await openStandIn(async ({ method, url, headers, body }, violate) => {
+    if (method !== 'POST' || url !== '/graphql') violate(`${method} ${url}`);
+    if (headers['content-type'] !== 'application/json') violate(`content-type: ${headers['content-type']}`);
+    if (headers.authorization !== settings.authorization) return { status: 401, body: { errors: [unauthenticated] } };
+    const { query, variables, ...more } = body as { query: string; variables: Record<string, unknown> };
+    if (Object.keys(more).length > 0) violate(`members of the body: ${Object.keys(more)}`);
+    const faults = validate(schema, parse(query));
+    for (const { message } of faults) violate(message);
+    const answer = await graphql({ schema, source: query, variableValues: variables, rootValue });
+    // A variable that does not fit its type is told without a path.
+    for (const { path, message } of answer.errors ?? []) if (!path) violate(message);
+    const body2 = { ...answer, errors: answer.errors?.map((error) => error.toJSON()) };
+    return { status: answer.errors ? settings.statusOfErrors : 200, body: body2 };
+  }, nameOfOperation);
+
+  const rootValue = {
+    teams: ({ filter }: { filter: Filter }) => ({ nodes: [team, bare].filter((one) => matches(filter, one)) }),
+    issueLabels: ({ filter }: { filter: Filter }) => ({ nodes: labels.filter((label) => matches(filter, label)) }),
+    issue: ({ id }: { id: string }) => shown(issues.get(id) ?? missing('Issue')),
+    comment: ({ id }: { id: string }) => comments.get(id) ?? missing('Comment'),
+    issueCreate({ input }: { input: Omit<LinearIssue, 'identifier' | 'url' | 'stateId'> }) {
+      mustBeNew('Issue', issues, input.id);
+      if (input.teamId !== team.id && input.teamId !== bare.id) missing('Team');
+      if (input.labelIds.some((id) => !labels.some((label) => label.id === id && !label.isGroup)))
+        missing('IssueLabel');
+      const identifier = `ENG-${issues.size + 1}`;
+      const url = `https://linear.app/acme/issue/${identifier}`;
+      const issue = { ...input, identifier, url, stateId: 'state-todo' };
+      issues.set(issue.id, issue);
+      return { success: true, lastSyncId: 1, issue: shown(issue) };
+    },
+    commentCreate({ input }: { input: { id: string; issueId: string; body: string } }) {
+      mustBeNew('Comment', comments, input.id);
+      if (!issues.has(input.issueId)) missing('Issue');
+      comments.set(input.id, input);
+      return { success: true, lastSyncId: 1, comment: input };
+    },
+    issueUpdate({ id, input }: { id: string; input: { stateId: string } }) {
+      const issue = issues.get(id) ?? missing('Issue');
+      if (!states.some((state) => state.id === input.stateId)) missing('WorkflowState');
+      issue.stateId = input.stateId;
+      return { success: true, lastSyncId: 1, issue: shown(issue) };
+    },
+  };
+
+  const shown = (issue: LinearIssue) => ({
+    ...issue,
+    state: states.find(({ id }) => id === issue.stateId),
+    team: {
+      ...team,
+      states: ({ filter }: { filter: Filter }) => ({
+        nodes: issue.teamId === bare.id ? [] : states.filter((state) => matches(filter, state)),
+      }),
+    },
+  });
+
+  return {
+    ...standIn,
+    address: `http://127.0.0.1:${(standIn.server.address() as AddressInfo).port}/graphql`,
+    settings,
+    issues,
+    comments,
+    teamId: team.id,
+    /** Forgets what was made. */
+    clear(): void {
+      issues.clear();
+      comments.clear();
+      Object.assign(settings, { authorization, statusOfErrors: 200 });
+      standIn.forget();
+    },
+  };
+}
+
+const nameOfOperation = ({ body }: { body: unknown }): string =>
+  /^\s*(?:query|mutation) (\w+)/.exec((body as { query?: string }).query ?? '')?.[1] ?? '';
+
+const uuid4 = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
+
+function mustBeNew(noun: string, there: ReadonlyMap<string, unknown>, id: string): void {
+  if (!uuid4.test(id)) throw fault('Argument Validation Error', 'id must be a UUID.');
+  if (there.has(id)) throw fault(`conflict on insert of ${noun}`, `Entity ${noun} with id ${id} already exists.`);
+}
+
+function missing(noun: string): never {
+  throw fault(`Entity not found: ${noun}`, `Could not find referenced ${noun}.`);
+}
+
+/** In the form of Linear's own. */
+const fault = (message: string, userPresentableMessage: string): GraphQLError =>
+  new GraphQLError(message, {
+    extensions: {
+      type: 'invalid input',
+      code: 'INPUT_ERROR',
+      statusCode: 400,
+      userError: true,
+      userPresentableMessage,
+    },
+  });
+
+const unauthenticated: GraphQLFormattedError = {
+  message: 'Authentication required, not authenticated',
+  extensions: {
+    type: 'authentication error',
+    code: 'AUTHENTICATION_ERROR',
+    statusCode: 401,
+    userError: true,
+    userPresentableMessage: 'You need to authenticate to access this operation.',
+  },
+};
+
+/** What Linear says to one that asks too much. */
+export const rateLimited = (headers: Record<string, string>): Disturbance => ({
+  status: 400,
+  headers,
+  body: {
+    errors: [
+      { message: 'Rate limit exceeded', extensions: { type: 'ratelimited', code: 'RATELIMITED', statusCode: 429 } },
+    ],
+  },
+});
+
+/** Any other failure that it tells in the body. */
+export const failing = (status: number, message: string, extensions: Record<string, unknown>): Disturbance => ({
+  status,
+  body: { data: null, errors: [{ message, extensions }] },
+});
+
+type Filter = { [member: string]: unknown };
+
+/** Linear's filters, as far as we use them. */
+function matches(filter: Filter, value: unknown): boolean {
+  return Object.entries(filter).every(([member, wanted]) => {
+    if (member === 'and') return (wanted as Filter[]).every((one) => matches(one, value));
+    if (member === 'or') return (wanted as Filter[]).some((one) => matches(one, value));
+    if (member === 'eq') return value === wanted;
+    if (member === 'eqIgnoreCase') return String(value).toLowerCase() === String(wanted).toLowerCase();
+    if (member === 'null') return (value === null) === wanted;
+    return value !== null && matches(wanted as Filter, (value as Filter)[member]);
+  });
+}

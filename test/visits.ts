@@ -1,0 +1,88 @@
+// Visits of a browser to the pages of a world: windows of people who are signed in or not, and a look at a page in each look it
+// has. What goes wrong on any page is kept: what failed, what asked another machine, each serious fault that axe finds (WCAG 2.2).
+// SCREENSHOTS=<folder> keeps a picture of each page in each look.
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Session } from './world.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const pictures = process.env.SCREENSHOTS;
+if (pictures) mkdirSync(pictures, { recursive: true });
+
+const looks = [
+  { look: 'light', colorScheme: 'light', width: 1280, height: 800 },
+  // The same elements: another colour, another size.
+  { look: 'dark', colorScheme: 'dark', width: 1280, height: 800, runOnly: ['color-contrast'] },
+  {
+    look: 'phone',
+    colorScheme: 'light',
+    width: 360,
+    height: 740,
+    runOnly: ['target-size', 'scrollable-region-focusable'],
+  },
+] as const;
+
+export type Visits = ReturnType<typeof createVisits>;
+
+export function createVisits(browser: Browser, baseURL: string) {
+  const contexts: BrowserContext[] = [];
+  const faults: string[] = [];
+
+  /** A browser window of its own; with a session, of somebody who is signed in. */
+  async function open(session: Session | null = null, options: BrowserContextOptions = {}): Promise<Page> {
+    const context = await browser.newContext({ baseURL, reducedMotion: 'reduce', ...options });
+    context.setDefaultTimeout(15_000);
+    contexts.push(context);
+    if (session) await context.addCookies([{ name: 'session', value: session.secret, url: baseURL }]);
+    context.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) faults.push(`${message.page()?.url()}: ${message.text()}`);
+    });
+    context.on('weberror', (error) => faults.push(String(error.error())));
+    context.on('requestfailed', (request) => {
+      const reason = request.failure()?.errorText;
+      // Who leaves a page gives up what it still waits for, and who downloads does not show it.
+      if (reason !== 'net::ERR_ABORTED') faults.push(`${request.url()}: ${reason}`);
+    });
+    context.on('request', (request) => {
+      const { protocol, hostname } = new URL(request.url());
+      if (!/^(data|blob):$/.test(protocol) && hostname !== '127.0.0.1') faults.push(`asked ${request.url()}`);
+    });
+    return context.newPage();
+  }
+
+  /** The page as it is now, in each look: no serious fault, and nothing beside the screen. */
+  async function inspect(page: Page, name: string): Promise<void> {
+    const before = page.viewportSize();
+    await page.evaluate(axe);
+    for (const { look, colorScheme, width, height, ...asked } of looks) {
+      await page.setViewportSize({ width, height });
+      await page.emulateMedia({ colorScheme });
+      // The policy of the page lets axe load nothing, and there is nothing to load.
+      const found = await page.evaluate<{ id: string; impact: string; nodes: { target: string[] }[] }[]>(
+        `axe.run(document, ${JSON.stringify({ ...asked, preload: false, resultTypes: ['violations'] })}).then((result) => result.violations)`,
+      );
+      for (const { id, impact, nodes } of found) {
+        if (impact !== 'serious' && impact !== 'critical') continue;
+        faults.push(`${name}, ${look}: ${id} at ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
+      }
+      const isTooWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
+      if (isTooWide) faults.push(`${name}, ${look}: is wider than the screen`);
+      if (pictures) await page.screenshot({ path: path.join(pictures, `${name}-${look}.png`), fullPage: true });
+    }
+    await page.emulateMedia({ colorScheme: 'light' });
+    if (before) await page.setViewportSize(before);
+  }
+
+  return {
+    open,
+    inspect,
+    /** What went wrong since they were last taken. */
+    takeFaults: (): string[] => faults.splice(0),
+    /** Closes all windows. */
+    leave: async (): Promise<void> => {
+      await Promise.all(contexts.splice(0).map((context) => context.close()));
+    },
+  };
+}
