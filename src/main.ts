@@ -10,7 +10,7 @@ import { artifactUpload } from '#limits.ts';
 import { createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { openHouse, version } from './house.ts';
-import { startLocalRunner } from './surfaces/operator/local-runner.ts';
+import { type LocalRunner, startLocalRunner } from './surfaces/operator/local-runner.ts';
 import { welcome } from './surfaces/operator/welcome.ts';
 import { deliveries } from './surfaces/scheduler/deliveries.ts';
 import { jobs } from './surfaces/scheduler/jobs.ts';
@@ -46,16 +46,28 @@ async function open(): Promise<void> {
   const scheduler = config.scheduler ? startScheduler(jobs, house.log) : null;
   const background = config.scheduler ? startBackground(deliveries, { log: house.log }) : null;
   house.log.info({ host: config.host, port: config.port, version }, 'listening');
-  if (command === 'start') console.log(await welcome());
-  const runner = command === 'start' && config.localRunner && (await startLocalRunner(config.localRunner, house.log));
 
+  let leaving = false;
+  let runner: LocalRunner | null = null;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void leave(signal));
+  if (command === 'start') {
+    await furnish().catch((error) => {
+      // Who is told to leave meanwhile loses the database under its feet.
+      if (!leaving) throw error;
+    });
+  }
+
+  async function furnish(): Promise<void> {
+    console.log(await welcome());
+    if (config.localRunner && !leaving) runner = await startLocalRunner(config.localRunner, house.log);
+  }
 
   /** Finishes what is under way, for ten seconds at most, then gives everything back. */
   async function leave(signal: string): Promise<void> {
+    leaving = true;
     house.log.info({ signal }, 'leaving');
     // While there is somebody to hand its runs back to.
-    if (runner) await runner.stop();
+    await runner?.stop();
     const closed = new Promise((resolve) => server.close(resolve));
     // Subscriptions end with what they wait for; their clients come back elsewhere.
     await house.changes.close();

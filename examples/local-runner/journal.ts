@@ -1,5 +1,6 @@
-// What a mission says, on its way to the platform: log pieces and live fragments, each with its number, in order. They are
-// gathered for a moment, so that a chatty script makes few calls.
+// What a mission says, on its way to the platform: log pieces and live fragments, each with its number, in order, and costs. They
+// are gathered for a moment, so that a chatty script makes few calls; one that is quicker than the platform waits.
+import type { Held } from './mission.ts';
 import type { Platform } from './platform.ts';
 
 export interface Fragment {
@@ -17,24 +18,39 @@ export interface Session {
   sessionId: string;
 }
 
-/** Characters of one piece, and fragments of one call: the platform takes 65,536 and 50. */
-const [pieceLength, fragmentsAtOnce] = [30_000, 50];
+/** Characters of one piece, fragments of one call and dollars of one cost: the platform takes 65,536, 50 and 10,000. */
+const [pieceLength, fragmentsAtOnce, usdAtOnce] = [30_000, 50, 10_000];
+/** Characters and fragments that may wait to be sent. */
+const [enoughText, enoughFragments] = [300_000, 500];
 
-export function openJournal(platform: Platform, session: Session, flushEvery: number) {
-  const { role: _, sessionId: __, ...sandbox } = session;
+/** The beginning of a text. A character of two halves that is cut through becomes another one: a half is no text. */
+export const clip = (text: string, most: number): string => text.slice(0, most).toWellFormed();
+
+/** A text in pieces, none of which ends within a character. */
+function* pieces(text: string): Generator<string> {
+  for (let at = 0; at < text.length; ) {
+    const end = at + pieceLength;
+    const cut = /[\ud800-\udbff]/.test(text[end - 1] ?? '') ? end - 1 : end;
+    yield text.slice(at, cut);
+    at = cut;
+  }
+}
+
+export function openJournal(platform: Platform, held: Held, session: Session, flushEvery: number) {
+  const { sandboxId, leaseId, role, sessionId } = session;
   const next: Record<string, number> = {};
   let text = '';
   let fragments: (Fragment & { t: number })[] = [];
-  let fragmentSeq = 0;
+  let usd = 0;
+  let [fragmentSeq, costs] = [0, 0];
   let sending: Promise<void> = Promise.resolve();
 
   /** Appends to a log at once. A prompt's pieces say which span of it they are. */
-  async function write(part: 'session' | 'system' | 'prompt', content: string, spanId?: string): Promise<void> {
-    for (let at = 0; at < content.length; at += pieceLength) {
+  async function write(part: 'session' | 'system' | 'prompt', words: string, spanId?: string): Promise<void> {
+    for (const content of pieces(words)) {
       const seq = next[part] ?? 0;
       next[part] = seq + 1;
-      const piece = content.slice(at, at + pieceLength);
-      await platform.say('appendLog', { ...session, part, seq, content: piece, spanId }, '{ nextSeq }');
+      await platform.say('appendLog', { ...session, part, seq, content, spanId }, '{ nextSeq }');
     }
   }
 
@@ -44,31 +60,70 @@ export function openJournal(platform: Platform, session: Session, flushEvery: nu
     if (log) await write('session', log);
     for (let at = 0; at < shown.length; at += fragmentsAtOnce) {
       const some = shown.slice(at, at + fragmentsAtOnce);
-      await platform.say('appendFragments', { ...sandbox, seq: fragmentSeq, fragments: some }, '{ nextSeq }');
+      const input = { sandboxId, leaseId, seq: fragmentSeq, fragments: some };
+      await platform.say('appendFragments', input, '{ nextSeq }');
       fragmentSeq += some.length;
+    }
+    while (usd > 0) {
+      const some = Math.min(usd, usdAtOnce);
+      usd -= some;
+      const costId = `${sandboxId}-${++costs}`;
+      await platform.say('reportCost', { ...held, sandboxId, role, sessionId, costId, usd: some });
     }
   }
 
-  /** One sending after the other: what comes meanwhile goes with the next. */
+  /** One sending after the other: what comes meanwhile goes with the next. One that failed was the last. */
   function flush(): Promise<void> {
     sending = sending.then(send);
+    sending.catch(fail);
     return sending;
   }
-  // A failure is not lost: the chain stays broken, and `close` throws it.
-  const timer = setInterval(() => void flush().catch(() => {}), flushEvery);
+  let fail: (error: Error) => void;
+  const broken = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  broken.catch(() => {});
+
+  let timer: NodeJS.Timeout | undefined;
+  let open = true;
+  function soon(): void {
+    if (!open) return;
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      void flush();
+    }, flushEvery);
+  }
+  function stop(): void {
+    open = false;
+    clearTimeout(timer);
+  }
 
   return {
     write,
-    /** Text that the script has printed. NUL is no text. */
+    /** Rejects when the platform does not take what is said. */
+    broken,
     log(words: string): void {
-      text += words.replaceAll('\0', '\u2400');
+      text += words;
+      soon();
     },
     show(fragment: Fragment): void {
       fragments.push({ ...fragment, t: Date.now() });
+      soon();
     },
+    cost(some: number): void {
+      usd += some;
+      soon();
+    },
+    /** Resolves as soon as there is room for more. */
+    async room(): Promise<void> {
+      if (text.length >= enoughText || fragments.length >= enoughFragments) await flush();
+    },
+    /** Sends the rest. */
     async close(): Promise<void> {
-      clearInterval(timer);
+      stop();
       await flush();
     },
+    /** Sends nothing more. */
+    stop,
   };
 }

@@ -1,6 +1,7 @@
 // The platform as a runtime sees it: GraphQL mutations, and signed addresses for bytes. A call whose answer got lost is made
 // again: every report says who it is (a lease, a key, a sequence number), so that the second time changes nothing.
 import { createReadStream } from 'node:fs';
+import path from 'node:path';
 import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 
@@ -13,60 +14,64 @@ export class Refusal extends Error {
   }
 }
 
-/** How long a platform that is away is called again before the call is given up, in milliseconds. */
-const patience = 45_000;
+/** The platform gave no answer that could be used, for as long as we had patience. */
+export class Away extends Error {}
+
+/** How long a platform that is away is called again before a call is given up, also by who is leaving, in milliseconds. */
+const patience = { usual: 45_000, leaving: 2_000 };
+
+interface Address {
+  contentKey: string;
+  uploadUrl: string;
+}
 
 export type Platform = ReturnType<typeof connect>;
 
-export function connect(url: string, token: string) {
-  /** One operation; what is retryable is tried again. */
-  async function ask<T>(query: string, variables: object): Promise<T> {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const body = JSON.stringify({ query, variables });
-    return again(async () => {
-      const response = await fetch(`${url}/graphql`, {
-        method: 'POST',
-        headers,
-        body,
-        signal: AbortSignal.timeout(20_000),
-      });
-      const answer = await response.json();
-      const problem = answer.errors?.[0]?.extensions?.problem ?? (response.ok ? undefined : answer);
-      if (problem && !problem.retryable) throw new Refusal(problem.code, problem.description);
-      if (!answer.data) throw new Error(problem?.description ?? `the platform answered ${response.status}`);
-      return answer.data as T;
-    });
-  }
+export function connect(url: string, token: string, leaving: AbortSignal) {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
 
-  /** A mutation with its one argument, such as `claimRun(input: ClaimRunRequest!)`. */
-  async function say<T = { ok: true }>(name: string, input: object, selection = '{ ok }'): Promise<T> {
+  /** A mutation with its one argument, such as `claimRun(input: ClaimRunRequest!)`; what is retryable is tried again, unless `once`. */
+  const say = <T = { ok: true }>(name: string, input: object, selection = '{ ok }', once = false): Promise<T> => {
     const type = `${name[0]!.toUpperCase()}${name.slice(1)}Request`;
     const query = `mutation ($input: ${type}!) { answer: ${name}(input: $input) ${selection} }`;
-    return (await ask<{ answer: T }>(query, { input })).answer;
-  }
+    const body = JSON.stringify({ query, variables: { input } });
+    return again(once, async () => {
+      const signal = AbortSignal.timeout(20_000);
+      const response = await fetch(`${url}/graphql`, { method: 'POST', headers, body, signal });
+      const answer = await response.json();
+      const problem = answer.errors?.[0]?.extensions?.problem ?? (response.ok ? undefined : answer);
+      if (problem && !problem.retryable && response.status < 500) throw new Refusal(problem.code, problem.description);
+      if (!answer.data) throw new Error(problem?.description ?? `the platform answered ${response.status}`);
+      return answer.data.answer as T;
+    });
+  };
 
-  /** PUTs a file to an upload address. One that has arrived before is fine (409). */
-  const upload = (address: string, file: string, bytes: number): Promise<void> =>
-    again(async () => {
+  /** Gives the key of the uploaded content. Each try has an address of its own: of one that broke off nothing is left. */
+  const upload = (held: { runId: string; leaseId: string }, file: string, bytes: number): Promise<string> =>
+    again(false, async () => {
+      const address = await say<Address>('createArtifactUpload', held, '{ contentKey uploadUrl }');
       const body = Readable.toWeb(createReadStream(file)) as BodyInit;
       const headers = { 'content-length': String(bytes) };
-      const response = await fetch(address, { method: 'PUT', headers, body, duplex: 'half' } as RequestInit);
-      if (response.ok || response.status === 409) return;
-      if (response.status >= 500) throw new Error(`the upload was answered with ${response.status}`);
-      throw new Refusal(String(response.status), await response.text());
+      const response = await fetch(address.uploadUrl, { method: 'PUT', headers, body, duplex: 'half' } as RequestInit);
+      if (response.ok) return address.contentKey;
+      const { description } = await response.json();
+      if (response.status >= 500) throw new Error(description);
+      throw new Refusal(String(response.status), `${path.basename(file)}: ${description}`);
     });
 
-  return { ask, say, upload };
-}
-
-async function again<T>(call: () => Promise<T>): Promise<T> {
-  const end = Date.now() + patience;
-  for (let pause = 250; ; pause = Math.min(pause * 2, 5_000)) {
-    try {
-      return await call();
-    } catch (error) {
-      if (error instanceof Refusal || Date.now() + pause > end) throw error;
-      await wait(pause);
+  async function again<T>(once: boolean, call: () => Promise<T>): Promise<T> {
+    const since = Date.now();
+    for (let pause = 250; ; pause = Math.min(pause * 2, 5_000)) {
+      try {
+        return await call();
+      } catch (error) {
+        if (error instanceof Refusal) throw error;
+        const over = since + (leaving.aborted ? patience.leaving : patience.usual);
+        if (once || Date.now() + pause > over) throw new Away((error as Error).message, { cause: error });
+        await wait(pause);
+      }
     }
   }
+
+  return { say, upload };
 }

@@ -4,11 +4,13 @@ import { realpath, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import type { Held } from './mission.ts';
 import type { Platform } from './platform.ts';
 
 export interface Preview {
   environmentId: string;
   address: string;
+  /** A second time changes nothing. */
   close(): Promise<void>;
 }
 
@@ -19,11 +21,8 @@ const types: Record<string, string> = {
   '.png': 'image/png',
 };
 
-export async function openPreview(
-  platform: Platform,
-  held: { runId: string; leaseId: string },
-  folder: string,
-): Promise<Preview> {
+/** @param key Of the sandbox that it belongs to: who takes the run after us opens one of its own. */
+export async function openPreview(platform: Platform, held: Held, key: string, folder: string): Promise<Preview> {
   const root = await realpath(folder);
   const server = createServer(async (request, response) => {
     try {
@@ -38,21 +37,31 @@ export async function openPreview(
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const workerName = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { environmentId } = await platform.say<{ environmentId: string }>(
-    'registerEnvironment',
-    { ...held, key: 'preview', workerName },
-    '{ environmentId }',
-  );
-  const move = (status: string) => platform.say('moveEnvironment', { environmentId, status });
-  await move('active');
-  return {
-    environmentId,
-    address: `http://${workerName}/`,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-      await move('destroying');
-      await move('destroyed');
-    },
+  const shut = () => {
+    server.close();
+    server.closeAllConnections();
   };
+  const move = (environmentId: string, status: string) => platform.say('moveEnvironment', { environmentId, status });
+  try {
+    const input = { ...held, key, workerName };
+    const { environmentId } = await platform.say<{ environmentId: string }>(
+      'registerEnvironment',
+      input,
+      '{ environmentId }',
+    );
+    await move(environmentId, 'active');
+    let closing: Promise<unknown> | undefined;
+    return {
+      environmentId,
+      address: `http://${workerName}/`,
+      async close() {
+        shut();
+        closing ??= move(environmentId, 'destroying').then(() => move(environmentId, 'destroyed'));
+        await closing;
+      },
+    };
+  } catch (error) {
+    shut();
+    throw error;
+  }
 }

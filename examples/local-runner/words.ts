@@ -1,7 +1,7 @@
 // The few words with which a script tells what it is at, a line each, in the manner of CI workflow commands:
 //   ::thought TEXT   ::response TEXT   ::error TEXT   ::action NAME [PARAMETER]   ::plan STEP | STEP | …
 //   ::progress PERCENT [ACTIVITY]   ::cost USD   ::preview FOLDER
-import type { Fragment } from './journal.ts';
+import { clip, type Fragment } from './journal.ts';
 
 export type Word =
   | { fragment: Fragment }
@@ -9,29 +9,38 @@ export type Word =
   | { cost: number }
   | { preview: string };
 
-/** Null: a line like any other. */
+/** What the platform takes: characters, steps of a plan, dollars. */
+const most = { body: 16_384, name: 200, step: 500, steps: 50, activity: 500, usd: 10_000 };
+
+/** Null: a line like any other. That is also what a word is that does not say what it should. */
 export function wordOf(line: string): Word | null {
-  const [, word, rest = ''] = /^::(\w+)(?: (.*))?$/.exec(line) ?? [];
-  const [, first = '', others] = /^(\S*)(?: (.*))?$/.exec(rest) ?? [];
+  const [, word, text = ''] = /^::(\w+) (.*)$/s.exec(line) ?? [];
+  const rest = text.trim();
+  if (!rest) return null;
+  const [, first = '', others] = /^(\S+)\s*(.*)$/s.exec(rest) ?? [];
+  const number = Number(first);
   switch (word) {
     case 'thought':
     case 'response':
     case 'error':
-      return { fragment: { kind: word, body: rest } };
-    case 'action':
-      return { fragment: { kind: 'action', action: first, ...(others && { parameter: others }) } };
+      return { fragment: { kind: word, body: clip(rest, most.body) } };
+    case 'action': {
+      const parameter = others ? { parameter: clip(others, most.body) } : {};
+      return { fragment: { kind: word, action: clip(first, most.name), ...parameter } };
+    }
     case 'plan': {
-      const items = rest.split('|').map((step) => ({ content: step.trim(), status: 'pending' }));
-      return { fragment: { kind: 'plan', items } };
+      const steps = rest.split('|').map((step) => clip(step.trim(), most.step));
+      const items = steps.filter(Boolean).map((content) => ({ content, status: 'pending' }));
+      return items.length > 0 ? { fragment: { kind: word, items: items.slice(0, most.steps) } } : null;
     }
     case 'progress':
-      return Number.isInteger(Number(first)) && Number(first) >= 0 && Number(first) <= 100
-        ? { progress: Number(first), activity: others }
+      return Number.isInteger(number) && number >= 0 && number <= 100
+        ? { progress: number, activity: others ? clip(others, most.activity) : undefined }
         : null;
     case 'cost':
-      return Number(first) >= 0 && first !== '' ? { cost: Number(first) } : null;
+      return number >= 0 && number <= most.usd ? { cost: number } : null;
     case 'preview':
-      return rest ? { preview: rest } : null;
+      return { preview: rest };
     default:
       return null;
   }

@@ -2,13 +2,15 @@
 // with the machine's, since a runner has its own; only the leases are turned by hand.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, promises, readdirSync, rmSync } from 'node:fs';
+import { createServer, request as forward } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
 import { takeBackRuns } from '#domain/runtime/dispatch.ts';
-import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import { createServiceToken, revokeServiceToken } from '#domain/tokens/service-tokens.ts';
 import { seconds, setClock } from '#foundation/clock.ts';
 import { openStorage } from '#foundation/storage.ts';
 import { folderStorage } from '#foundation/storage-folder.ts';
@@ -54,7 +56,14 @@ const root = path.resolve(import.meta.dirname, '../..');
 
 function startRunner(token = service, more: Record<string, string> = {}) {
   const pace = { POLL_MS: '50', HEARTBEAT_MS: '100', SAMPLE_MS: '50', FLUSH_MS: '20', GRACE_MS: '200' };
-  const env = { PATH: process.env.PATH, PLATFORM_URL: world.url, PLATFORM_TOKEN: token, ...pace, ...more };
+  const env = {
+    PATH: process.env.PATH,
+    PLATFORM_URL: world.url,
+    PLATFORM_TOKEN: token,
+    TMPDIR: folder,
+    ...pace,
+    ...more,
+  };
   const child = spawn(process.execPath, ['--import', 'tsx', 'examples/local-runner/runner.ts'], { cwd: root, env });
   const runner = { process: child, output: '' };
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (runner.output += bytes));
@@ -162,9 +171,76 @@ describe('the local runner', () => {
     expect(data).toMatchObject([{ status: 'destroyed', workerName: expect.stringMatching(/^127\.0\.0\.1:\d+$/) }]);
   });
 
-  it('says with what a script failed', async () => {
+  it('takes a script as it is, however odd', async () => {
     startRunner();
-    expect(await ended(await mission('echo no; exit 3'))).toMatchObject({ status: 'failed', lastError: 'exit code 3' });
+    const script = `
+      echo "::cost 99999"; echo "::cost 1e999"; echo "::cost 0.1"; echo "::cost 0.2"; echo "::action"; echo "::plan |"
+      echo "::progress 140"; echo "::progress 40 "; echo "::nothing"; printf 'nul \\0\\n'
+      printf '::thought a\\0b\\n'; printf "::thought %020000d\\n" 1; echo "::plan $(seq -s '|' 60)"
+      head -c 29000 /dev/zero | tr '\\0' x; echo; head -c 900000 /dev/zero | tr '\\0' y; echo
+      printf '%0999d' 1; i=0; while [ $i -lt 50 ]; do i=$((i + 1)); printf '😀'; done; echo
+      mkdir -p "$ARTIFACTS/a/b"; : > "$ARTIFACTS/a/b/empty.txt"; ln -s /etc/hosts "$ARTIFACTS/link"`;
+    const run = await ended(await mission(script));
+    expect(run).toMatchObject({ status: 'completed', lastError: null, missionCostUsd: expect.closeTo(0.3, 6) });
+    expect(run.artifacts).toMatchObject([{ kind: 'log', caption: path.join('a', 'b', 'empty.txt'), sizeBytes: 0 }]);
+    const { content } = await log(run.sandboxes[0]);
+    const [words, rest] = [content.split('\n').slice(0, 7), content.split('\n').slice(7)];
+    expect(words).toEqual([
+      '::cost 99999',
+      '::cost 1e999',
+      '::action',
+      '::plan |',
+      '::progress 140',
+      '::nothing',
+      'nul \u2400',
+    ]);
+    expect(rest).toEqual(['x'.repeat(29_000), 'y'.repeat(900_000), `${'0'.repeat(998)}1${'😀'.repeat(50)}`, '']);
+    const { liveFragments } = await detail(run.sandboxes[0].sandboxId);
+    const shown = liveFragments.map(
+      ({ body, items }: { body: string | null; items: unknown[] }) => body ?? items.length,
+    );
+    expect(shown).toEqual(['a\u2400b', '0'.repeat(16_384), 50]);
+  });
+
+  it('ends with its script, whatever that has left behind', async () => {
+    startRunner();
+    const leaving = `require('child_process').spawn('sleep', ['600'], { detached: true, stdio: 'inherit' })`;
+    const runId = await mission(`${process.execPath} -e "c = ${leaving}; console.log('pid', c.pid); c.unref()"`);
+    const run = await ended(runId);
+    expect(run).toMatchObject({ status: 'completed' });
+    // It has a process group of its own and holds the script's output open.
+    const pid = Number((await log(run.sandboxes[0])).content.match(/\d+/)[0]);
+    expect(isRunning(pid)).toBe(true);
+    process.kill(pid);
+  });
+
+  it('says with what a script failed', async () => {
+    startRunner(service, { TIMEOUT_MS: '500', RUNS_AT_ONCE: '3' });
+    const scripts = { 'exit code 3': 'echo no; exit 3', 'killed by SIGKILL': 'kill -KILL $$', timeout: 'sleep 600' };
+    const runs = await Promise.all(Object.values(scripts).map(async (script) => ended(await mission(script))));
+    expect(runs).toMatchObject(
+      Object.keys(scripts).map((why) => ({
+        status: 'failed',
+        lastError: why,
+        sandboxes: [{ terminationReason: why }],
+      })),
+    );
+  });
+
+  it('takes a preview down that somebody destroys, and goes on', async () => {
+    startRunner();
+    const mark = path.join(folder, 'down');
+    const runId = await mission(
+      `mkdir site; echo hello > site/index.html; echo "::preview site"; until [ -e ${mark} ]; do sleep 0.05; done`,
+    );
+    const environments = async () => (await world.rest('GET', '/environments', { token: alice })).body.data;
+    const [preview] = await until(environments, ([newest]) => newest?.status === 'active');
+    expect(await (await fetch(`http://${preview.workerName}/`)).text()).toBe('hello\n');
+    await world.rest('DELETE', `/environments/${preview.environmentId}`, { token: alice });
+    await until(environments, ([newest]) => newest.status === 'destroyed');
+    await expect(fetch(`http://${preview.workerName}/`)).rejects.toThrow('fetch failed');
+    await promises.writeFile(mark, '');
+    expect(await ended(runId)).toMatchObject({ status: 'completed' });
   });
 
   it('stops the script whose sandbox is killed, and what it has started', async () => {
@@ -220,19 +296,60 @@ describe('the local runner', () => {
     });
   });
 
-  it('that is asked to leave hands its run back', async () => {
-    const runner = startRunner();
-    const runId = await mission('sleep 600');
-    await until(
-      () => look(runId),
-      (run) => run.sandboxes.length > 0,
-    );
-    runner.process.kill('SIGTERM');
+  it.each<[string, (runner: ChildProcess) => unknown]>([
+    ['is asked to leave', (runner) => runner.kill('SIGTERM')],
+    ['has lost the platform that started it', (runner) => runner.stdin!.end()],
+  ])('that %s hands its run back', async (_, leave) => {
+    const runner = startRunner(service, { EXIT_WITH_PARENT: 'on' });
+    const runId = await mission('echo "::preview ."; sleep 600');
+    const environments = async () => (await world.rest('GET', '/environments', { token: alice })).body.data;
+    await until(environments, ([newest]) => newest?.status === 'active');
+    leave(runner.process);
     await once(runner.process, 'exit');
     expect(await look(runId)).toMatchObject({
       status: 'dispatching',
       missionActivity: 'Handed back: the runner is shutting down',
     });
+    expect((await environments())[0]).toMatchObject({ status: 'destroyed' });
+    // Who has it next opens a preview of its own.
+    turned += seconds(11);
+    startRunner();
+    await until(environments, ([newest]) => newest.status === 'active');
+    await world.graphql('mutation ($runId: String!) { cancelRun(runId: $runId) { id } }', {
+      token: alice,
+      variables: { runId },
+    });
+    await until(environments, ([newest]) => newest.status === 'destroyed');
+  });
+
+  it('leaves soon when the platform is away, and its run is not failed but free with its lease', async () => {
+    const wire = createServer((request, response) => {
+      const options = { method: request.method, headers: request.headers };
+      const onward = forward(world.url + request.url, options, (answer) => answer.pipe(response));
+      request.pipe(onward.on('error', () => response.destroy()));
+    }).listen(0, '127.0.0.1');
+    await once(wire, 'listening');
+    const { port } = wire.address() as AddressInfo;
+    const runner = startRunner(service, { PLATFORM_URL: `http://127.0.0.1:${port}` });
+    const runId = await mission('echo "pid $$"; sleep 600');
+    const { sandboxes } = await until(
+      () => look(runId),
+      (run) => run.sandboxes.length > 0,
+    );
+    const said = await until(
+      () => log(sandboxes[0]).catch(() => ({ content: '' })),
+      ({ content }) => content.includes('pid'),
+    );
+    wire.close();
+    wire.closeAllConnections();
+    runner.process.kill('SIGTERM');
+    await once(runner.process, 'exit');
+    expect(isRunning(Number(said.content.match(/\d+/)[0]))).toBe(false);
+    expect(readdirSync(folder).filter((name) => name.startsWith('mission-'))).toEqual([]);
+    expect(await look(runId)).toMatchObject({ status: 'running', lastError: null });
+    turned += seconds(61);
+    await takeBackRuns();
+    expect(await look(runId)).toMatchObject({ status: 'dispatching' });
     await world.knex('runs').where({ id: runId }).update({ status: 'canceled' });
   });
 
@@ -245,12 +362,33 @@ describe('the local runner', () => {
     expect(done.map(({ status, sandboxes }) => [status, sandboxes.length])).toEqual(runs.map(() => ['completed', 1]));
   });
 
-  it('ends with a reason when its token is none', async () => {
-    const runner = startRunner(`srv_${'x'.repeat(43)}`);
-    const [code] = await once(runner.process, 'exit');
-    expect([code, runner.output]).toEqual([
+  it('ends with a reason when its token is revoked, and its script with it', async () => {
+    const { id, token } = await createServiceToken({ name: 'short-lived', orgId: acme.id });
+    const runner = startRunner(token);
+    const runId = await mission('echo "pid $$"; sleep 600');
+    const { sandboxes } = await until(
+      () => look(runId),
+      (run) => run.sandboxes.length > 0,
+    );
+    const said = await until(
+      () => log(sandboxes[0]).catch(() => ({ content: '' })),
+      ({ content }) => content.includes('pid'),
+    );
+    const exit = once(runner.process, 'exit');
+    await revokeServiceToken(id);
+    expect([(await exit)[0], runner.output]).toEqual([
       1,
       expect.stringContaining('The platform refuses this runner: The bearer token'),
     ]);
+    await until(
+      async () => isRunning(Number(said.content.match(/\d+/)![0])),
+      (running) => !running,
+    );
+  });
+
+  it('says which setting is not good', async () => {
+    const runner = startRunner(service, { RUNS_AT_ONCE: 'two' });
+    const [code] = await once(runner.process, 'exit');
+    expect([code, runner.output]).toEqual([1, 'RUNS_AT_ONCE: must be a positive integer.\n']);
   });
 });

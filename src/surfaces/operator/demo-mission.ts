@@ -1,8 +1,9 @@
-// What makes the demo organization live: an agent that runs scripts, and a mission for it that is due on Mondays at 09:00 in
-// Auckland. examples/local-runner carries it out.
+// What makes the demo organization live: an agent that runs scripts, a mission for it that is due on Mondays at 09:00 in Auckland,
+// and one that waits to be switched on. examples/local-runner carries them out.
 import type { Caller } from '#access/principal.ts';
 import { Agent } from '#domain/agents/model.ts';
 import { createAgent } from '#domain/agents/operations.ts';
+import { Automation, automations } from '#domain/automations/model.ts';
 import { createRecurring } from '#domain/recurring/operations.ts';
 import { ScheduledTask, scheduledTasks } from '#domain/scheduled-tasks/model.ts';
 import { transaction } from '#foundation/database.ts';
@@ -56,6 +57,11 @@ echo "::progress 95 Handing in"
 echo "::response All is well: see the report."
 `;
 
+const diskScript = `echo "::thought How much room is left?"
+df -h . | tee "$ARTIFACTS/disk.txt"
+echo "::response Measured: see the log."
+`;
+
 /** Made once: who changes or deletes them keeps it so, as long as one of the name is there. */
 export const seedMission = (caller: Caller, projectId: string): Promise<void> =>
   transaction(async (trx) => {
@@ -66,15 +72,29 @@ export const seedMission = (caller: Caller, projectId: string): Promise<void> =>
       const sandbox = { kind: 'existing' as const, templateId: 'standard' };
       await createAgent(caller, { name: 'Demo shell', role: 'builder', harness: 'shell', model: 'none', sandbox });
     }
-    if (await readOne<ScheduledTask>(ScheduledTask, { orgId, name: missionName })) return;
-    const schedule = { interval: 'weekly', weekday: 'monday', time: '09:00', timezone: 'Pacific/Auckland' } as const;
-    await createRecurring(scheduledTasks, caller, {
-      projectId,
-      name: missionName,
-      prompt: script,
-      triggers: [{ kind: 'schedule', schedule }],
-      labels: ['health'],
-      skipIfPreviousOpen: true,
-      enabled: true,
-    });
+    const timezone = 'Pacific/Auckland';
+    if (!(await readOne<ScheduledTask>(ScheduledTask, { orgId, name: missionName }))) {
+      const schedule = { interval: 'weekly', weekday: 'monday', time: '09:00', timezone } as const;
+      await createRecurring(scheduledTasks, caller, {
+        projectId,
+        name: missionName,
+        prompt: script,
+        triggers: [{ kind: 'schedule', schedule }],
+        labels: ['health'],
+        skipIfPreviousOpen: true,
+        enabled: true,
+      });
+    }
+    if (!(await readOne<Automation>(Automation, { orgId, name: 'Disk space' }))) {
+      const schedule = { interval: 'daily', time: '06:00', timezone } as const;
+      await createRecurring(automations, caller, {
+        projectId,
+        name: 'Disk space',
+        prompt: diskScript,
+        triggers: [{ kind: 'schedule', schedule }],
+        labels: ['health'],
+        skipIfPreviousOpen: true,
+        enabled: false,
+      });
+    }
   });

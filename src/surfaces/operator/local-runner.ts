@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { createServiceToken, revokeServiceTokensNamed } from '#domain/tokens/service-tokens.ts';
 import { addresses } from '#foundation/addresses.ts';
-import { seconds } from '#foundation/clock.ts';
+import { minutes, now, seconds } from '#foundation/clock.ts';
 import type { Log } from '#foundation/log.ts';
 import { findDemo } from './demo.ts';
 
@@ -20,8 +20,15 @@ export interface LocalRunner {
   stop(): Promise<void>;
 }
 
-/** Null without a demo organization, and where the examples are not. */
-export async function startLocalRunner(surroundings: { PATH: string }, log: Log): Promise<LocalRunner | null> {
+/**
+ * Null without a demo organization, and where the examples are not.
+ * @param rest how long to wait before one that has died begins again, in milliseconds; longer each time that it dies soon
+ */
+export async function startLocalRunner(
+  surroundings: { PATH: string },
+  log: Log,
+  rest = seconds(5),
+): Promise<LocalRunner | null> {
   const demo = await findDemo();
   if (!demo || !existsSync(program)) return null;
   const orgId = demo.organization.id;
@@ -30,6 +37,7 @@ export async function startLocalRunner(surroundings: { PATH: string }, log: Log)
   const { token } = await createServiceToken({ name, orgId });
 
   let stopped = false;
+  let pause = rest;
   let child = begin();
   let again: NodeJS.Timeout | undefined;
 
@@ -42,6 +50,7 @@ export async function startLocalRunner(surroundings: { PATH: string }, log: Log)
       // On one machine a lively picture costs nothing.
       HEARTBEAT_MS: '2000',
     };
+    const since = now();
     const started = spawn(process.execPath, ['--import', 'tsx', program], {
       cwd: root,
       env,
@@ -53,10 +62,12 @@ export async function startLocalRunner(surroundings: { PATH: string }, log: Log)
     started.on('error', (error) => log.error({ err: error }, 'the local runner did not start'));
     started.on('exit', () => {
       if (stopped) return;
-      log.warn('the local runner has ended; it begins again in a few seconds');
+      if (now() - since > minutes(1)) pause = rest;
+      log.warn({ milliseconds: pause }, 'the local runner has ended; it begins again');
       again = setTimeout(() => {
         child = begin();
-      }, seconds(5));
+      }, pause);
+      pause = Math.min(pause * 2, minutes(1));
     });
     return started;
   }
@@ -68,7 +79,10 @@ export async function startLocalRunner(surroundings: { PATH: string }, log: Log)
       if (child.exitCode !== null || child.signalCode !== null) return;
       const gone = new Promise((resolve) => child.once('exit', resolve));
       child.kill('SIGTERM');
+      // What it uploads at this moment may take longer than anybody waits: its lease ends by itself.
+      const late = setTimeout(() => child.kill('SIGKILL'), seconds(10));
       await gone;
+      clearTimeout(late);
     },
   };
 }

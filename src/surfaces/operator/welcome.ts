@@ -37,6 +37,7 @@ export async function welcome(): Promise<string> {
     lines.push(
       `Run the mission "${missionName}" now, and watch it at ${issuer}/console/overview:`,
       `  curl -X POST ${authorization} ${baseUrl()}/scheduled-tasks/${task.id}/run`,
+      `Its answer has the runId: the run's own page is ${issuer}/console/runs/{runId}`,
     );
   }
   return `\n${lines.join('\n')}\n`;

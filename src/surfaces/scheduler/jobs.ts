@@ -21,7 +21,7 @@ export interface Job {
 }
 
 export const jobs: readonly Job[] = [
-  { name: 'run what is due', every: seconds(2), run: () => dispatchDue([scheduledTasks, automations]) },
+  { name: 'run what is due', every: 500, run: () => dispatchDue([scheduledTasks, automations]) },
   { name: 'take back runs of silent runtimes', every: seconds(5), run: takeBackRuns },
   { name: 'end sandboxes that are out of time', every: seconds(10), run: endTimedOutSandboxes },
   { name: 'sweep idempotency keys', every: minutes(10), run: sweepIdempotencyKeys },

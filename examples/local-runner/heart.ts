@@ -1,0 +1,89 @@
+// The heartbeat of one mission: that its runner lives, how far it is, how busy its sandbox; and in the answer, what is to stop.
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Sample } from './measure.ts';
+import type { Held, Pace } from './mission.ts';
+import type { Platform } from './platform.ts';
+import type { Preview } from './preview.ts';
+
+/** Samples of one heartbeat: the platform takes 120. */
+const samplesAtOnce = 120;
+
+export interface State {
+  progress: number;
+  activity: string;
+  /** Since the platform was told. */
+  changed: boolean;
+  preview: Preview | null;
+}
+
+interface Answer {
+  runs: { desired: string }[];
+  sandboxes: { desired: string }[];
+  environments: { desired: string }[];
+}
+
+/** Beats until `done` aborts, also while artifacts are on their way; `measure` gives null when there is nothing to measure. */
+export function startHeart(
+  platform: Platform,
+  held: Held,
+  sandboxId: string,
+  state: State,
+  measure: () => Promise<Sample | null>,
+  pace: Pace,
+) {
+  const done = new AbortController();
+  let samples: Sample[] = [];
+  let stop: (why: string) => void;
+  let last = 0;
+
+  async function tell(): Promise<void> {
+    const { progress, activity, preview } = state;
+    const metrics = samples.slice(-samplesAtOnce);
+    [state.changed, last, samples] = [false, Date.now(), []];
+    const { runs, sandboxes, environments } = await platform.say<Answer>(
+      'heartbeat',
+      {
+        runs: [{ ...held, progress, activity }],
+        sandboxes: [{ sandboxId, leaseId: held.leaseId, metrics }],
+        environments: preview ? [preview.environmentId] : [],
+      },
+      '{ runs { desired } sandboxes { desired } environments { desired } }',
+    );
+    if ([...runs, ...sandboxes].some(({ desired }) => desired === 'stop')) stop('stopped');
+    if (preview && environments.some(({ desired }) => desired === 'stop')) {
+      state.preview = null;
+      await preview.close();
+    }
+  }
+
+  async function beat(): Promise<void> {
+    while (!done.signal.aborted) {
+      const sample = await measure().catch(() => null);
+      if (sample) samples.push(sample);
+      // How far it is should be seen soon; that we live is said now and then.
+      if (state.changed || Date.now() - last >= pace.heartbeat) await tell();
+      await wait(pace.sample, undefined, { signal: done.signal }).catch(() => {});
+    }
+  }
+
+  /** Resolves with `stopped` when the platform wants that, and rejects when it has taken the run away. */
+  let beating: Promise<void>;
+  const stopped = new Promise<string>((resolve, reject) => {
+    stop = resolve;
+    beating = beat();
+    beating.catch(reject);
+  });
+  stopped.catch(() => {});
+
+  return {
+    stopped,
+    /** Says the last of it. */
+    async end(): Promise<void> {
+      done.abort();
+      await beating;
+      await tell();
+    },
+    /** Says nothing more. */
+    stop: () => done.abort(),
+  };
+}

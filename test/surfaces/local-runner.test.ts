@@ -1,0 +1,144 @@
+// The demo's missions, and the runtime that `npm start` brings along for them: for whom it is there, what of it is kept quiet, how
+// it comes back and how it goes. What a runner does with a run is in ../examples/local-runner.test.ts.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Caller } from '#access/principal.ts';
+import { createRecurring, runNow } from '#domain/recurring/operations.ts';
+import { scheduledTasks } from '#domain/scheduled-tasks/model.ts';
+import { setClock } from '#foundation/clock.ts';
+import { openLog } from '#foundation/log.ts';
+import { openStorage } from '#foundation/storage.ts';
+import { folderStorage } from '#foundation/storage-folder.ts';
+import { demoCaller, findDemo, seedDemo } from '#surfaces/operator/demo.ts';
+import { type LocalRunner, startLocalRunner } from '#surfaces/operator/local-runner.ts';
+import { openWorld, type World } from '../world.ts';
+
+let world: World;
+let runner: LocalRunner | null = null;
+let lines = '';
+const contents = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
+const log = openLog({ level: 'info', destination: { write: (line) => (lines += line) } });
+
+beforeAll(async () => {
+  world = await openWorld();
+  // A runner has a clock of its own.
+  setClock(() => Date.now());
+  openStorage(folderStorage(contents));
+});
+afterEach(() => runner?.stop());
+afterAll(async () => {
+  await world.close();
+  rmSync(contents, { recursive: true });
+});
+
+const start = () => startLocalRunner({ PATH: process.env.PATH ?? '' }, log, 20);
+const owner = async (): Promise<Caller> => {
+  const { owner, organization } = (await findDemo())!;
+  return demoCaller(owner, organization);
+};
+/** The runners that have spoken, in order. */
+const pids = () => [...new Set([...lines.matchAll(/"runner":(\d+)/g)].map(([, pid]) => Number(pid)))];
+
+async function until<T>(ask: () => Promise<T> | T, right: (answer: T) => boolean): Promise<T> {
+  for (const end = Date.now() + 15_000; ; ) {
+    const answer = await ask();
+    if (right(answer)) return answer;
+    if (Date.now() > end) throw new Error(`waited in vain: ${JSON.stringify(answer)}\n${lines}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+/** Runs a script as the demo's owner, to its end. */
+async function carriedOut(prompt: string) {
+  const caller = await owner();
+  const { id: projectId } = await world.knex('projects').where({ orgId: caller.orgId }).first();
+  const schedule = { interval: 'daily', time: '00:00', timezone: 'UTC' } as const;
+  const triggers = [{ kind: 'schedule' as const, schedule }];
+  const script = { projectId, name: 'Script', prompt, triggers, labels: [], skipIfPreviousOpen: false, enabled: false };
+  const { id } = await createRecurring(scheduledTasks, caller, script);
+  const { runId } = await runNow(scheduledTasks, caller, id);
+  return until(
+    () => world.knex('runs').where({ id: runId }).first(),
+    ({ status }) => status === 'completed' || status === 'failed',
+  );
+}
+
+describe('The local runner of npm start', () => {
+  it('is not there without a demo', async () => {
+    expect(await start()).toBeNull();
+  });
+
+  it('finds an agent, a weekly mission and one that is off, each made once by two seedings at a time', async () => {
+    await Promise.all([seedDemo({ projects: 1 }), seedDemo({ projects: 1 })]);
+    await seedDemo({ projects: 1 });
+    const { orgId } = await owner();
+    const all = (table: string) => world.knex(table).where({ orgId });
+    expect(await all('agents')).toMatchObject([
+      { name: 'Demo shell', harness: 'shell', role: 'builder', model: 'none' },
+    ]);
+    const weekly = { interval: 'weekly', weekday: 'monday', time: '09:00', timezone: 'Pacific/Auckland' };
+    expect(await all('scheduled_tasks')).toMatchObject([
+      {
+        name: 'Monday health check',
+        triggers: [{ kind: 'schedule', schedule: weekly }],
+        skipIfPreviousOpen: true,
+        enabled: true,
+      },
+    ]);
+    expect(await all('automations')).toMatchObject([{ name: 'Disk space', enabled: false, nextRunAt: null }]);
+  });
+
+  it('carries the demo’s own scripts out', async () => {
+    runner = await start();
+    const { orgId } = await owner();
+    const scripts = await Promise.all(['scheduled_tasks', 'automations'].map((table) => world.knex(table).first()));
+    // A person is to see it happen; a test need not.
+    const quick = scripts.map(({ prompt }) => prompt.replaceAll(/^ *sleep \d+$/gm, ''));
+    const runs = await Promise.all(quick.map(carriedOut));
+    expect(runs).toMatchObject([
+      { status: 'completed', missionCostUsd: 0.02 },
+      { status: 'completed', missionCostUsd: 0 },
+    ]);
+    const { data } = (await world.graphql('{ artifacts { data { caption kind url } } }', await asking())).body.data
+      .artifacts;
+    const files = new Map<string, string>(data.map(({ caption, url }: Record<string, string>) => [caption, url]));
+    expect([...files.keys()].sort()).toEqual(['disk.txt', 'health.png', 'report.md', 'result.json', 'uptime.log']);
+    const content = async (name: string) => Buffer.from(await (await fetch(files.get(name)!)).arrayBuffer());
+    expect((await content('health.png')).subarray(0, 8).toString('latin1')).toBe('\x89PNG\r\n\x1a\n');
+    expect(JSON.parse((await content('result.json')).toString())).toEqual({ ok: true, samples: 6 });
+    expect((await content('report.md')).toString()).toMatch(/^# Health check\n/);
+    expect(await world.knex('environments').where({ orgId })).toMatchObject([{ status: 'destroyed' }]);
+  });
+
+  it('comes back when it has died, and its token is in no line', async () => {
+    lines = '';
+    runner = await start();
+    const [first] = await until(pids, ({ length }) => length === 1);
+    process.kill(first!, 'SIGKILL');
+    await until(pids, ({ length }) => length === 2);
+    expect(await carriedOut('env')).toMatchObject({ status: 'completed' });
+    expect(lines).toContain('it begins again');
+    expect(lines).not.toContain('srv_');
+    expect(await world.knex('sandbox_log_parts').whereLike('content', '%srv_%')).toEqual([]);
+  });
+
+  it('ends the token of the one before it, and is gone when it is stopped', async () => {
+    lines = '';
+    runner = await start();
+    const [pid] = await until(pids, ({ length }) => length === 1);
+    const { orgId } = await owner();
+    const tokens = await world.knex('service_tokens').where({ orgId, name: 'Local runner' });
+    expect(tokens.filter(({ revokedAt }) => revokedAt === null)).toHaveLength(1);
+    expect(tokens.length).toBeGreaterThan(1);
+    await runner!.stop();
+    expect(() => process.kill(pid!, 0)).toThrow('ESRCH');
+    expect(lines).not.toContain('it begins again');
+  });
+});
+
+async function asking() {
+  const { owner: person, organization } = (await findDemo())!;
+  return { token: await world.token(person, organization, { scopes: ['artifacts:read'] }) };
+}
