@@ -152,6 +152,9 @@ export const report = {
 /** How long a running sandbox may be silent before it counts as stale, in milliseconds. */
 export const sandboxSilence = minutes(2);
 
+/** How long a runtime has to take down an environment that has expired, in milliseconds. */
+export const environmentGrace = minutes(10);
+
 /** How much of what belongs to a record is shown beside it: rows, or points of a curve. */
 export const shown = { perParent: 20, sessions: 100, fragments: 200, metrics: 240, sparkline: 60 } as const;
 

@@ -105,7 +105,7 @@ async function execute(
   /** A preview is worth having, but no mission fails for want of one. */
   async function preview(shown: string): Promise<Preview | null> {
     try {
-      state.preview = await openPreview(platform, held, sandboxId, path.resolve(cwd, shown));
+      state.preview = await openPreview(platform, held, sandboxId, path.resolve(cwd, shown), pace.timeout);
       journal.show({ kind: 'action', action: 'preview', parameter: state.preview.address });
       return state.preview;
     } catch (error) {

@@ -22,7 +22,13 @@ const types: Record<string, string> = {
 };
 
 /** @param key Of the sandbox that it belongs to: who takes the run after us opens one of its own. */
-export async function openPreview(platform: Platform, held: Held, key: string, folder: string): Promise<Preview> {
+export async function openPreview(
+  platform: Platform,
+  held: Held,
+  key: string,
+  folder: string,
+  lifetime: number,
+): Promise<Preview> {
   const root = await realpath(folder);
   const server = createServer(async (request, response) => {
     try {
@@ -43,7 +49,8 @@ export async function openPreview(platform: Platform, held: Held, key: string, f
   };
   const move = (environmentId: string, status: string) => platform.say('moveEnvironment', { environmentId, status });
   try {
-    const input = { ...held, key, workerName };
+    // Should we be killed, the platform knows when it is over.
+    const input = { ...held, key, workerName, expiresAt: Date.now() + lifetime };
     const { environmentId } = await platform.say<{ environmentId: string }>(
       'registerEnvironment',
       input,

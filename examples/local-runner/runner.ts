@@ -1,6 +1,7 @@
 // A runtime on one machine: takes dispatched runs whose agent has the shell harness, and executes them as child processes.
 // It knows nothing of the platform but its public GraphQL schema. README.md tells what a runtime must do, in order.
 //   PLATFORM_TOKEN=srv_… node --import tsx examples/local-runner/runner.ts
+import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Claimed, carryOut, claimed, type Pace } from './mission.ts';
@@ -28,6 +29,7 @@ if (EXIT_WITH_PARENT) process.stdin.on('end', () => leaving.abort()).resume();
 const runtime = `local-runner ${hostname()}:${process.pid}`;
 const underWay = new Set<Promise<void>>();
 let away = false;
+let claimId = randomUUID();
 console.log(`${runtime} takes runs from ${PLATFORM_URL}`);
 while (!leaving.signal.aborted) {
   const run = underWay.size < runsAtOnce ? await claim() : null;
@@ -43,10 +45,16 @@ while (!leaving.signal.aborted) {
 await Promise.all(underWay);
 process.exit();
 
-/** Not tried again by itself: each claim that arrives takes a run. */
+/** A claim that got no answer is made again under its name: if it took a run, that is the answer. */
 async function claim(): Promise<Claimed | null> {
   try {
-    const run = await platform.say<Claimed | null>('claimRun', { runtime, harnesses: ['shell'] }, claimed, true);
+    const run = await platform.say<Claimed | null>(
+      'claimRun',
+      { runtime, harnesses: ['shell'], claimId },
+      claimed,
+      true,
+    );
+    claimId = randomUUID();
     if (away) console.log('The platform is back');
     away = false;
     return run;

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { expireEnvironments } from '#domain/environments/operations.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import { endTimedOutSandboxes, takeBackRuns } from '#domain/runtime/dispatch.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
@@ -153,6 +154,21 @@ describe('claiming', () => {
     const got = await Promise.all(Array.from({ length: 9 }, () => claim()));
     const runs = got.map(({ data }) => data?.runId).filter(Boolean);
     expect(runs.sort()).toEqual(ids.sort());
+  });
+
+  it('said again gives what it took, also at once, as long as that is held', async () => {
+    const first = await runNow();
+    world.clock.turn(1);
+    const second = await runNow();
+    const both = await Promise.all([1, 2, 3].map(() => claim({ claimId: 'one' })));
+    expect(new Set(both.map(({ data }) => data.leaseId)).size).toBe(1);
+    expect(both[0]!.data.runId).toBe(first);
+    expect((await claim({ claimId: 'two' })).data).toMatchObject({ runId: second });
+    expect((await claim({ claimId: 'three' })).data).toBeNull();
+    // Another service's word is another word.
+    expect((await claim({ claimId: 'one' }, await world.service())).data).toBeNull();
+    await say('finishRun', { runId: first, leaseId: both[0]!.data.leaseId, status: 'completed' });
+    expect((await claim({ claimId: 'one' })).data).toBeNull();
   });
 
   it('a runtime of another organization finds nothing, and one of all finds it', async () => {
@@ -494,6 +510,27 @@ describe('environments', () => {
     ]);
     const { body } = await world.rest('GET', `/environments/${environmentId}`, { token: alice });
     expect(body.environment).toMatchObject({ status: 'destroyed', destroyedAt: present(), prNumber: 7 });
+  });
+});
+
+describe('an environment that expires', () => {
+  it('is asked to go, and has failed when nobody takes it down', async () => {
+    const held = await taken();
+    const input = { ...held, key: 'short', expiresAt: present() + seconds(1) };
+    const { environmentId } = (await say('registerEnvironment', input, '{ environmentId }')).data as {
+      environmentId: string;
+    };
+    await say('moveEnvironment', { environmentId, status: 'active' });
+    const status = async () =>
+      (await world.rest('GET', `/environments/${environmentId}`, { token: alice })).body.environment.status;
+    await expireEnvironments();
+    expect(await status()).toBe('active');
+    world.clock.turn(seconds(1));
+    await expireEnvironments();
+    expect(await status()).toBe('destroying');
+    world.clock.turn(minutes(10));
+    await expireEnvironments();
+    expect(await status()).toBe('failed');
   });
 });
 

@@ -1,11 +1,12 @@
 // What can be done with preview environments: list, read, ask for one to be destroyed.
 import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
+import { now } from '#foundation/clock.ts';
 import { emptyPage, type Page, type PageRequest, readPage } from '#foundation/cursor.ts';
 import { sql } from '#foundation/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { find, selection } from '#foundation/record.ts';
-import { shown } from '#limits.ts';
+import { environmentGrace, shown } from '#limits.ts';
 import { Environment, type EnvironmentStatus, statusesBefore } from './model.ts';
 
 export interface EnvironmentFilter extends PageRequest {
@@ -48,6 +49,19 @@ export async function destroyEnvironment(
     if (status === 'failed') throw conflict('The environment has failed: there is nothing to destroy.');
   }
   return { ok: true, environmentId };
+}
+
+/** Asks for what has expired to be taken down; what nobody takes down then has failed, since nobody is there to do it. */
+export async function expireEnvironments(): Promise<void> {
+  const at = now();
+  await Environment.query()
+    .whereIn('status', statusesBefore('destroying'))
+    .where('expiresAt', '<=', at)
+    .patch({ status: 'destroying' });
+  await Environment.query()
+    .where({ status: 'destroying' })
+    .where('expiresAt', '<=', at - environmentGrace)
+    .patch({ status: 'failed' });
 }
 
 const ofProjects = `select e.* from unnest($1::text[]) parent (id) cross join lateral (

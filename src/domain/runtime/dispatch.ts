@@ -7,7 +7,7 @@ import { enqueue } from '#foundation/background.ts';
 import { announce } from '#foundation/changes.ts';
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
-import { type Id, newId } from '#foundation/ids.ts';
+import { derivedId, type Id, newId } from '#foundation/ids.ts';
 import { missing, snake } from '#foundation/record.ts';
 import { lease } from '#limits.ts';
 import { builtinAgents, instanceTypes } from '../agents/catalog.ts';
@@ -40,7 +40,9 @@ export interface ClaimedRun {
   agent: RunAgent;
 }
 
-const qualified = Run.columns.map((name) => `r.${snake(name)}`).join(', ');
+const withPrompt = `${Run.columns.map((name) => `r.${snake(name)}`).join(', ')},
+  coalesce((select prompt from scheduled_tasks t where t.id = r.scheduled_task_id),
+    (select prompt from automations t where t.id = r.automation_id)) as prompt`;
 const taking = `with waiting as (
     select id from runs r where status = 'dispatching' and issue_id is not null and (lease_until is null or lease_until <= $1)
       and num_nonnulls(scheduled_task_id, automation_id) = 1 and ($2::text is null or org_id = $2)
@@ -50,20 +52,33 @@ const taking = `with waiting as (
   update runs r set status = 'running', lease_id = $5, claimed_by = $6, lease_until = $7, claims = claims + 1,
     started_at = coalesce(started_at, $1), mission_progress = 0, mission_activity = null, last_error = null, updated_at = $1
   from waiting where r.id = waiting.id
-  returning ${qualified}, coalesce((select prompt from scheduled_tasks t where t.id = r.scheduled_task_id),
-    (select prompt from automations t where t.id = r.automation_id)) as prompt`;
+  returning ${withPrompt}`;
+
+export interface Claim {
+  runtime: string;
+  harnesses: HarnessId[];
+  /** The runtime's own word for this claim. */
+  claimId?: string | undefined;
+}
+
+const again = `update runs r set lease_until = $2 where lease_id = $1 and status = 'running' returning ${withPrompt}`;
+const takenBefore = async (trx: Transaction, leaseId: string, leaseUntil: number) => {
+  const before = await sql<Run & { prompt: string }>(again, [leaseId, leaseUntil], trx);
+  return before.length > 0 ? before : null;
+};
 
 /** The run that has waited longest for a runtime that knows one of these harnesses; null when none does. */
-export const claimRun = (
-  caller: Caller,
-  { runtime, harnesses }: { runtime: string; harnesses: HarnessId[] },
-): Promise<ClaimedRun | null> =>
+export const claimRun = (caller: Caller, { runtime, harnesses, claimId }: Claim): Promise<ClaimedRun | null> =>
   transaction(async (trx) => {
-    const [at, leaseId] = [now(), newId('lease')];
+    const [at, leaseId] = [now(), claimId ? derivedId('lease', caller.credentialId, claimId) : newId('lease')];
     const leaseUntil = at + lease.lasts;
     const anyone = builtinAgents.some(({ harness }) => harnesses.includes(harness));
     const values = [at, caller.orgId, anyone, harnesses, leaseId, runtime, leaseUntil];
-    const [run] = await sql<Run & { prompt: string }>(taking, values, trx);
+    // The same claim twice at once: the second waits for what the first has taken.
+    if (claimId) await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [leaseId]);
+    const [run] =
+      (claimId && (await takenBefore(trx, leaseId, leaseUntil))) ||
+      (await sql<Run & { prompt: string }>(taking, values, trx));
     if (!run) return null;
     const { id: runId, orgId, projectId, missionTitle, prompt, issueUrl } = run;
     const project = (await Project.query(trx).findById(projectId).select('scmOwner', 'scmRepo'))!;

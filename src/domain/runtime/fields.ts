@@ -34,6 +34,9 @@ export const ClaimRunRequest = request(
     runtime: boundedText(text.runtimeName).describe(
       'What this runtime is called, for people who wonder who has a run.',
     ),
+    claimId: key
+      .optional()
+      .describe('The runtime’s own word for this claim: said again, it gives the run that it took.'),
     harnesses: z
       .array(Harness.zod)
       .min(report.harnesses.min)

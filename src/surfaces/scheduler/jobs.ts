@@ -3,6 +3,7 @@
 import { sweepAgentIdentities } from '#domain/agent-identities/sweep.ts';
 import { sweepArtifacts } from '#domain/artifacts/content.ts';
 import { automations } from '#domain/automations/model.ts';
+import { expireEnvironments } from '#domain/environments/operations.ts';
 import { sweepOAuth } from '#domain/oauth/sweep.ts';
 import { sweepSessions } from '#domain/people/session.ts';
 import { sweepSignIns } from '#domain/people/sign-in.ts';
@@ -24,6 +25,7 @@ export const jobs: readonly Job[] = [
   { name: 'run what is due', every: 500, run: () => dispatchDue([scheduledTasks, automations]) },
   { name: 'take back runs of silent runtimes', every: seconds(5), run: takeBackRuns },
   { name: 'end sandboxes that are out of time', every: seconds(10), run: endTimedOutSandboxes },
+  { name: 'take down environments that have expired', every: minutes(1), run: expireEnvironments },
   { name: 'sweep idempotency keys', every: minutes(10), run: sweepIdempotencyKeys },
   { name: 'sweep sign-in codes and links', every: minutes(10), run: sweepSignIns },
   { name: 'sweep sessions', every: hours(1), run: sweepSessions },
