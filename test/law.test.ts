@@ -41,11 +41,31 @@ const cases: Record<string, Case> = {
   ],
   'an example knows what everybody outside knows': [
     law.examplesStandOutside,
+    { 'examples/client.ts': "import { now } from '#foundation/clock.ts';\nimport { a } from './call.ts';" },
+    'examples/client.ts imports #foundation/clock.ts: an example knows the public surfaces alone.',
+  ],
+  'the service does not import an example': [
+    law.examplesStandOutside,
+    { 'src/app.ts': "import { a } from '../examples/client.ts';" },
+    'src/app.ts imports examples/client.ts: the service does not depend on an example.',
+  ],
+  'the runner imports its own files and Node': [
+    law.theRunnerStandsAlone,
     {
-      'examples/local-runner/runner.ts':
-        "import { now } from '#foundation/clock.ts';\nimport { a } from './mission.ts';",
+      'src/runner/runner.ts':
+        "import { spawn } from 'node:child_process';\nimport { a } from './mission.ts';\nimport { now } from '../foundation/clock.ts';",
     },
-    'examples/local-runner/runner.ts imports #foundation/clock.ts: an example knows the public surfaces alone.',
+    "src/runner/runner.ts imports ../foundation/clock.ts: the runner imports Node's own modules and its own files alone.",
+  ],
+  'nor does it import a package': [
+    law.theRunnerStandsAlone,
+    { 'src/runner/runner.ts': "import { z } from 'zod';" },
+    "src/runner/runner.ts imports zod: the runner imports Node's own modules and its own files alone.",
+  ],
+  'and nobody imports the runner': [
+    law.theRunnerStandsAlone,
+    { 'src/main.ts': "import { connect } from './runner/platform.ts';" },
+    'src/main.ts imports src/runner/platform.ts: the runner is another program, started by its path.',
   ],
   'the foundation may not import a noun': [
     law.roomsLookLeft,

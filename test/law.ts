@@ -25,8 +25,11 @@ const isDashboard = (file: string): boolean => file.startsWith(dashboard);
 /** Made by a script, as long as it comes out. */
 const isMade = (file: string): boolean => file === `${dashboard}documents.ts`;
 
+/** A program of its own, which the service starts as a child process. */
+const isRunner = (file: string): boolean => file.startsWith('src/runner/');
+
 const sourceFiles = (tree: Tree) =>
-  Object.entries(tree).filter(([file]) => file.startsWith('src/') && !isDashboard(file));
+  Object.entries(tree).filter(([file]) => file.startsWith('src/') && !isDashboard(file) && !isRunner(file));
 
 /** Every module that a file names, as it is written. */
 function named(text: string): string[] {
@@ -96,6 +99,20 @@ export const theDashboardStandsAlone: Rule = (tree) =>
       const target = resolved(file, name);
       if (target ? isDashboard(target) : /^(preact|uplot)(\/|$)/.test(name)) return [];
       return [`${file} imports ${name}: the dashboard knows the house by its schema alone.`];
+    });
+  });
+
+/** The runner executes what missions say: it shares no module with the service, and knows the platform by its public API. */
+export const theRunnerStandsAlone: Rule = (tree) =>
+  Object.entries(tree).flatMap(([file, text]) => {
+    if (!isRunner(file)) {
+      const reach = file.startsWith('src/') ? importsOf(file, text).filter(isRunner) : [];
+      return reach.map((target) => `${file} imports ${target}: the runner is another program, started by its path.`);
+    }
+    return named(text).flatMap((name) => {
+      const target = resolved(file, name);
+      if (target ? isRunner(target) : name.startsWith('node:')) return [];
+      return [`${file} imports ${name}: the runner imports Node's own modules and its own files alone.`];
     });
   });
 
@@ -260,13 +277,16 @@ function circles(edges: ReadonlyMap<string, readonly string[]>): string[] {
 
 /** What is written against the public surfaces shows that they suffice. */
 export const examplesStandOutside: Rule = (tree) =>
-  Object.entries(tree)
-    .filter(([file]) => file.startsWith('examples/'))
-    .flatMap(([file, text]) =>
-      named(text)
-        .filter((name) => name.startsWith('#') || /^(\.\.\/)+src\//.test(name))
-        .map((name) => `${file} imports ${name}: an example knows the public surfaces alone.`),
-    );
+  Object.entries(tree).flatMap(([file, text]) =>
+    named(text).flatMap((name) => {
+      const target = resolved(file, name);
+      if (file.startsWith('examples/') && target?.startsWith('src/'))
+        return [`${file} imports ${name}: an example knows the public surfaces alone.`];
+      if (file.startsWith('src/') && target?.startsWith('examples/'))
+        return [`${file} imports ${target}: the service does not depend on an example.`];
+      return [];
+    }),
+  );
 
 export const nothingGoesInCircles: Rule = (tree) => {
   const files = new Map(sourceFiles(tree).map(([file, text]) => [file, importsOf(file, text)]));

@@ -1,5 +1,5 @@
 // The demo's missions, and the runtime that `npm start` brings along for them: for whom it is there, what of it is kept quiet, how
-// it comes back and how it goes. What a runner does with a run is in ../examples/local-runner.test.ts.
+// it comes back and how it goes. What a runner does with a run is in ../runner/local-runner.test.ts.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,5 +1,5 @@
 // The runtime's side, in the graph alone (design decisions, section 9): what internal services with the scope `runtime:report`
-// may ask and report. examples/local-runner is written against it.
+// may ask and report. src/runner is written against it.
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';

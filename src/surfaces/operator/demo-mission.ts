@@ -1,5 +1,5 @@
 // What makes the demo organization live: an agent that runs scripts, a mission for it that is due on Mondays at 09:00 in Auckland,
-// and one that waits to be switched on. examples/local-runner carries them out.
+// and one that waits to be switched on. src/runner carries them out.
 import type { Caller } from '#access/principal.ts';
 import { Agent } from '#domain/agents/model.ts';
 import { createAgent } from '#domain/agents/operations.ts';

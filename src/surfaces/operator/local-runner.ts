@@ -1,7 +1,6 @@
-// The runtime of the demo organization: examples/local-runner as a child process beside the service, with a token of its own. It
+// The runtime of the demo organization: src/runner as a child process beside the service, with a token of its own. It
 // executes what the demo's missions say, so `npm start` begins it on this machine's own address alone.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -12,8 +11,11 @@ import type { Log } from '#foundation/log.ts';
 import { findDemo } from './demo.ts';
 
 const name = 'Local runner';
-const root = fileURLToPath(new URL('../../../', import.meta.url));
-const program = path.join(root, 'examples/local-runner/runner.ts');
+const here = fileURLToPath(import.meta.url);
+const root = path.resolve(here, '../../../..');
+/** A program of its own, started by its path: as source, or as built beside this file. */
+const program = path.resolve(here, `../../../runner/runner${path.extname(here)}`);
+const loader = program.endsWith('.ts') ? ['--import', 'tsx'] : [];
 
 export interface LocalRunner {
   /** Lets it hand its runs back; resolves when it is gone. */
@@ -21,7 +23,7 @@ export interface LocalRunner {
 }
 
 /**
- * Null without a demo organization, and where the examples are not.
+ * Null without a demo organization.
  * @param rest how long to wait before one that has died begins again, in milliseconds; longer each time that it dies soon
  */
 export async function startLocalRunner(
@@ -30,7 +32,7 @@ export async function startLocalRunner(
   rest = seconds(5),
 ): Promise<LocalRunner | null> {
   const demo = await findDemo();
-  if (!demo || !existsSync(program)) return null;
+  if (!demo) return null;
   const orgId = demo.organization.id;
   // Those of earlier starts: their runners are gone.
   await revokeServiceTokensNamed(orgId, name);
@@ -51,7 +53,7 @@ export async function startLocalRunner(
       HEARTBEAT_MS: '2000',
     };
     const since = now();
-    const started = spawn(process.execPath, ['--import', 'tsx', program], {
+    const started = spawn(process.execPath, [...loader, program], {
       cwd: root,
       env,
       stdio: ['pipe', 'pipe', 'pipe'],

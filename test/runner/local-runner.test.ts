@@ -1,4 +1,4 @@
-// examples/local-runner against a whole service: real processes run real scripts, are killed, stopped and relieved. The clock goes
+// src/runner against a whole service: real processes run real scripts, are killed, stopped and relieved. The clock goes
 // with the machine's, since a runner has its own; only the leases are turned by hand.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -64,7 +64,7 @@ function startRunner(token = service, more: Record<string, string> = {}) {
     ...pace,
     ...more,
   };
-  const child = spawn(process.execPath, ['--import', 'tsx', 'examples/local-runner/runner.ts'], { cwd: root, env });
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/runner/runner.ts'], { cwd: root, env });
   const runner = { process: child, output: '' };
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (runner.output += bytes));
   runners.push(runner);

@@ -1,6 +1,6 @@
 // A runtime on one machine: takes dispatched runs whose agent has the shell harness, and executes them as child processes.
 // It knows nothing of the platform but its public GraphQL schema. README.md tells what a runtime must do, in order.
-//   PLATFORM_TOKEN=srv_… node --import tsx examples/local-runner/runner.ts
+//   PLATFORM_TOKEN=srv_… node --import tsx src/runner/runner.ts
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
