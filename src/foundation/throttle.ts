@@ -1,7 +1,10 @@
-// So many per window per key; says when to come back. Counted in memory per process, which is enough to keep a process
-// healthy; what must hold over a fleet is counted in the database by its own noun.
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+// Rate limits: so many points per key and window; a refusal says when to come back. What keeps one process healthy is counted
+// in its memory; what guards something lasting is counted in the database, over all processes.
+import { RateLimiterMemory } from 'rate-limiter-flexible';
+import { now, seconds } from './clock.ts';
+import { sql } from './database.ts';
 import { tooMany } from './problem.ts';
+import { signature } from './secrets.ts';
 
 export interface Allowance {
   limit: number;
@@ -18,34 +21,101 @@ export interface Throttle {
   check(key: string): Promise<void>;
 }
 
-export function createThrottle(name: string, limit: number, windowSeconds: number, description?: string): Throttle {
-  const limiter = new RateLimiterMemory({ keyPrefix: name, points: limit, duration: windowSeconds });
-  const allowance = (state: RateLimiterRes): Allowance => ({
+/** The points counted in the current window of a key, and the milliseconds until it ends. */
+interface Count {
+  points: number;
+  endsInMs: number;
+}
+
+interface Store {
+  add(key: string, points: number): Promise<Count>;
+  /** Null when the key has no window. */
+  read(key: string): Promise<Count | null>;
+}
+
+/** Counted in the memory of this process. `description` is the first sentence of the refusal. */
+export const createThrottle = (name: string, limit: number, windowSeconds: number, description?: string): Throttle =>
+  throttleOver(memoryStore(name, windowSeconds), limit, windowSeconds, description);
+
+/**
+ * Counted in the database, for all processes together. One statement counts, so any number of concurrent calls is counted
+ * exactly; it is not part of a caller's transaction. Keys may be addresses of mail or network: only a keyed digest is stored.
+ */
+export const createSharedThrottle = (
+  name: string,
+  limit: number,
+  windowSeconds: number,
+  description?: string,
+): Throttle => throttleOver(databaseStore(name, windowSeconds), limit, windowSeconds, description);
+
+function throttleOver(store: Store, limit: number, windowSeconds: number, description?: string): Throttle {
+  const allowance = ({ points, endsInMs }: Count): Allowance => ({
     limit,
     windowSeconds,
-    remaining: Math.max(0, state.remainingPoints),
-    reset: Math.ceil(state.msBeforeNext / 1_000),
+    remaining: Math.max(0, limit - points),
+    reset: Math.ceil(endsInMs / 1_000),
   });
-  const refuse = (state: RateLimiterRes) => {
-    const { reset } = allowance(state);
-    const problem = tooMany(Math.max(1, reset), description);
-    Object.assign(problem.headers, rateLimitHeaders({ ...allowance(state), remaining: 0 }));
-    return problem;
+  const admit = (count: Count): Allowance => {
+    const state = allowance(count);
+    if (count.points <= limit) return state;
+    const problem = tooMany(Math.max(1, state.reset), description);
+    Object.assign(problem.headers, rateLimitHeaders(state));
+    throw problem;
   };
   return {
-    async take(key, points = 1) {
-      try {
-        return allowance(await limiter.consume(key, points));
-      } catch (state) {
-        throw state instanceof RateLimiterRes ? refuse(state) : state;
-      }
-    },
+    take: async (key, points = 1) => admit(await store.add(key, points)),
     async check(key) {
-      const state = await limiter.get(key);
-      if (state && state.consumedPoints > limit) throw refuse(state);
+      const count = await store.read(key);
+      if (count) admit(count);
     },
   };
 }
+
+function memoryStore(name: string, windowSeconds: number): Store {
+  const limiter = new RateLimiterMemory({ keyPrefix: name, points: Number.MAX_SAFE_INTEGER, duration: windowSeconds });
+  return {
+    async add(key, points) {
+      const { consumedPoints, msBeforeNext } = await limiter.consume(key, points);
+      return { points: consumedPoints, endsInMs: msBeforeNext };
+    },
+    async read(key) {
+      const state = await limiter.get(key);
+      return state && { points: state.consumedPoints, endsInMs: state.msBeforeNext };
+    },
+  };
+}
+
+const addPointsSql = `insert into throttle_counts as c (key, points, window_ends_at) values ($1, $2, $4)
+  on conflict (key) do update set
+    points = case when c.window_ends_at <= $3 then $2 else c.points + $2 end,
+    window_ends_at = case when c.window_ends_at <= $3 then $4 else c.window_ends_at end
+  returning points, window_ends_at`;
+const readPointsSql = 'select points, window_ends_at from throttle_counts where key = $1 and window_ends_at > $2';
+
+function databaseStore(name: string, windowSeconds: number): Store {
+  const keyDigest = (key: string) => signature(`throttle:${name}`, key);
+  const count = ({ points, windowEndsAt }: { points: number; windowEndsAt: number }): Count => ({
+    points,
+    endsInMs: windowEndsAt - now(),
+  });
+  return {
+    async add(key, points) {
+      const at = now();
+      const values = [keyDigest(key), points, at, at + seconds(windowSeconds)];
+      const [row] = await sql<{ points: number; windowEndsAt: number }>(addPointsSql, values);
+      return count(row!);
+    },
+    async read(key) {
+      const [row] = await sql<{ points: number; windowEndsAt: number }>(readPointsSql, [keyDigest(key), now()]);
+      return row ? count(row) : null;
+    },
+  };
+}
+
+/** Deletes the counts whose window is over. */
+export const sweepThrottleCounts = async (): Promise<void> => {
+  await sql('delete from throttle_counts where window_ends_at <= $1', [now()]);
+};
 
 /** The fields of draft-ietf-httpapi-ratelimit-headers-11. */
 export const rateLimitHeaders = ({ limit, windowSeconds, remaining, reset }: Allowance): Record<string, string> => ({

@@ -2,7 +2,6 @@
 import { days, now } from '#foundation/clock.ts';
 import { sql } from '#foundation/database.ts';
 import { sweepJtis } from './id-jag/replay.ts';
-import { sweepRegistrationCounts } from './registration-count.ts';
 
 /** Whoever is late is told "expired" for a while, and "unknown" after that. */
 const remembered = days(7);
@@ -13,5 +12,6 @@ export async function sweepAgentIdentities(): Promise<void> {
     now() - remembered,
   ]);
   await sweepJtis();
-  await sweepRegistrationCounts();
+  // Written by the release before this one only; the table is dropped by the next.
+  await sql('delete from registration_counts where window_ends_at <= $1', [now()]);
 }

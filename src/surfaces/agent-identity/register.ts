@@ -9,8 +9,9 @@ import {
   registerForAddress,
   registerWithIdJag,
 } from '#domain/agent-identities/register.ts';
-import { countRegistration } from '#domain/agent-identities/registration-count.ts';
 import { answerJson, type Exchange, type Handler } from '#foundation/http.ts';
+import { networkOf } from '#foundation/network.ts';
+import { createSharedThrottle } from '#foundation/throttle.ts';
 import { ceremonyMembers, checked, claimableMembers, readObject } from './bodies.ts';
 import { answerFault } from './failures.ts';
 import { AnonymousRequest, IdentityAssertionRequest, ServiceAuthRequest, verifiedEmailType } from './records.ts';
@@ -18,8 +19,9 @@ import { AnonymousRequest, IdentityAssertionRequest, ServiceAuthRequest, verifie
 const anyKind = z.object({ type: z.enum(registrationKinds) });
 
 export function createRegistration(perHour: number): Handler {
-  /** Before anything is made, and before any signature is looked at. */
-  const count = ({ address }: Exchange) => countRegistration(address, perHour);
+  const throttle = createSharedThrottle('agent-register', perHour, 3_600, 'Too many agents were registered from here.');
+  /** Before anything is created, and before any signature is verified. */
+  const count = ({ address }: Exchange) => throttle.take(networkOf(address));
 
   return async (exchange) => {
     const given = await readObject(exchange);

@@ -1,16 +1,22 @@
-// The registration endpoint (RFC 7591): anybody may register a client, so many in an hour from one address.
+// The registration endpoint (RFC 7591): anybody may register a client, so many in an hour from one network.
 import { type OAuthClient, registerClient } from '#domain/oauth/clients.ts';
 import { invalidClientMetadata, invalidRedirectUri } from '#domain/oauth/fault.ts';
 import { answerJson, type Exchange, type Handler, readJson } from '#foundation/http.ts';
-import { createThrottle } from '#foundation/throttle.ts';
+import { networkOf } from '#foundation/network.ts';
+import { createSharedThrottle } from '#foundation/throttle.ts';
 import { describeIssues } from '#graph/validation.ts';
 import { bytes } from '#limits.ts';
 import { ClientRegistrationRequest } from './records.ts';
 
 export function createRegistration(perHour: number): Handler {
-  const throttle = createThrottle('oauth-register', perHour, 3_600, 'Too many clients were registered from here.');
+  const throttle = createSharedThrottle(
+    'oauth-register',
+    perHour,
+    3_600,
+    'Too many clients were registered from here.',
+  );
   return async (exchange) => {
-    await throttle.take(exchange.address);
+    await throttle.take(networkOf(exchange.address));
     const request = await readRequest(exchange);
     const client = await registerClient({
       redirectUris: request.redirect_uris,

@@ -13,6 +13,7 @@ import { keepMetricPartitions } from '#domain/sandboxes/metric-partitions.ts';
 import { scheduledTasks } from '#domain/scheduled-tasks/model.ts';
 import { hours, minutes, seconds } from '#foundation/clock.ts';
 import { sweepIdempotencyKeys } from '#foundation/idempotency.ts';
+import { sweepThrottleCounts } from '#foundation/throttle.ts';
 
 export interface Job {
   name: string;
@@ -27,6 +28,7 @@ export const jobs: readonly Job[] = [
   { name: 'end sandboxes that are out of time', every: seconds(10), run: endTimedOutSandboxes },
   { name: 'take down environments that have expired', every: minutes(1), run: expireEnvironments },
   { name: 'sweep idempotency keys', every: minutes(10), run: sweepIdempotencyKeys },
+  { name: 'sweep throttle counts', every: minutes(10), run: sweepThrottleCounts },
   { name: 'sweep sign-in codes and links', every: minutes(10), run: sweepSignIns },
   { name: 'sweep sessions', every: hours(1), run: sweepSessions },
   { name: 'sweep OAuth codes, tokens, keys and clients', every: hours(1), run: sweepOAuth },

@@ -1,0 +1,14 @@
+// Client addresses as throttles count them.
+import { isIPv6 } from 'node:net';
+
+/** The address of an IPv4 client; of an IPv6 client the /64, because whoever has one address there has 2⁶⁴ of them. */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+(?:\.\d+){3})$/i.exec(address);
+  if (mapped) return mapped[1]!;
+  if (!isIPv6(address)) return address;
+  // As URLs spell it: lower case, without leading zeros, the longest run of zeros left out.
+  const spelled = new URL(`http://[${address.replace(/%.*/, '')}]`).hostname.slice(1, -1);
+  const [head, tail] = spelled.split('::').map((part) => part.split(':').filter((group) => group !== ''));
+  const groups = tail ? [...head!, ...Array(8 - head!.length - tail.length).fill('0'), ...tail] : head!;
+  return `${groups.slice(0, 4).join(':')}::/64`;
+}

@@ -1,0 +1,70 @@
+// Throttles in memory and in the database: exact counts under concurrency, windows, and which clients share a key.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { networkOf } from '#foundation/network.ts';
+import { createSharedThrottle, createThrottle, sweepThrottleCounts } from '#foundation/throttle.ts';
+import { openWorld, type World } from '../world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+
+describe('createSharedThrottle', () => {
+  it('counts any number of concurrent calls of several processes exactly', async () => {
+    const processes = [1, 2, 3].map(() => createSharedThrottle('race', 20, 60));
+    const calls = Array.from({ length: 60 }, (_, n) => processes[n % 3]!.take('one@example.com'));
+    const done = await Promise.allSettled(calls);
+    expect(done.filter(({ status }) => status === 'fulfilled')).toHaveLength(20);
+    const { reason } = done.find(({ status }) => status === 'rejected') as PromiseRejectedResult;
+    expect(reason).toMatchObject({ status: 429, headers: { 'retry-after': '60' } });
+  });
+
+  it('counts each name and key for itself, and again after its window', async () => {
+    const throttle = createSharedThrottle('window', 2, 60, 'Too many windows.');
+    expect(await throttle.take('a', 2)).toEqual({ limit: 2, windowSeconds: 60, remaining: 0, reset: 60 });
+    await throttle.check('a');
+    world.clock.turn(30_500);
+    await expect(throttle.take('a')).rejects.toThrow('Too many windows. Try again in 30 s.');
+    await expect(throttle.check('a')).rejects.toMatchObject({ status: 429 });
+    await throttle.take('b');
+    await createSharedThrottle('another', 2, 60).take('a');
+    world.clock.turn(29_500);
+    await throttle.check('a');
+    expect(await throttle.take('a')).toMatchObject({ remaining: 1 });
+  });
+
+  it('stores no key in the clear, and is swept when its window is over', async () => {
+    await createSharedThrottle('private', 2, 3_600).take('someone@example.com');
+    const rows = await world.knex('throttle_counts');
+    expect(JSON.stringify(rows)).not.toContain('someone');
+    expect(rows.map(({ key }) => key.toString())).not.toContain('someone@example.com');
+    world.clock.turn(3_600_000);
+    await sweepThrottleCounts();
+    expect(await world.knex('throttle_counts')).toEqual([]);
+  });
+});
+
+describe('createThrottle', () => {
+  it('refuses what exceeds the limit, and checks without counting', async () => {
+    const throttle = createThrottle('memory', 3, 60);
+    expect(await throttle.take('a', 3)).toMatchObject({ remaining: 0 });
+    await throttle.check('a');
+    await expect(throttle.take('a')).rejects.toMatchObject({ status: 429 });
+    await expect(throttle.check('a')).rejects.toMatchObject({ status: 429 });
+  });
+});
+
+describe('networkOf', () => {
+  it.each([
+    ['192.0.2.7', '192.0.2.7'],
+    ['::ffff:192.0.2.7', '192.0.2.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:db8:1:2::6', '2001:db8:1:2::/64'],
+    ['2001:DB8::1', '2001:db8:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+  ])('of %s is %s', (address, network) => {
+    expect(networkOf(address)).toBe(network);
+  });
+});
