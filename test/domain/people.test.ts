@@ -14,6 +14,7 @@ import {
 } from '#domain/people/operations.ts';
 import {
   callerOfSession,
+  callerStillBehind,
   endOtherSessions,
   endSession,
   listSessions,
@@ -92,6 +93,7 @@ describe('people', () => {
       email: 'ada.lovelace@example.com',
       name: 'ada.lovelace',
       createdAt: now(),
+      disabledAt: null,
     });
     expect((await findOrCreatePerson('ada.lovelace@EXAMPLE.com', 'Another')).id).toBe(first.id);
     expect((await findPersonByAddress('ADA.lovelace@example.com'))?.id).toBe(first.id);
@@ -324,6 +326,16 @@ describe('a console session', () => {
     expect(await callerOfSession(`${secret}x`, null)).toBeNull();
     expect(await callerOfSession('', null)).toBeNull();
     expect(JSON.stringify(await sql('select * from sessions'))).not.toContain(secret);
+  });
+
+  it('403 · is not opened for a disabled account, whose other cookies stop working at once', async () => {
+    const person = await findOrCreatePerson(someone());
+    const open = () => openSession(person.id, device);
+    const { secret } = await open();
+    await sql('update people set disabled_at = $2 where id = $1', [person.id, now()]);
+    expect(await callerOfSession(secret, null)).toBeNull();
+    expect(await callerStillBehind(secret, null)).toBeNull();
+    await expect(open()).rejects.toMatchObject({ status: 403, body: { description: 'This account is disabled.' } });
   });
 
   it('has no organization, no role and no scopes while its person belongs to none', async () => {

@@ -56,6 +56,7 @@ describe('The commands, as processes beside the running server', () => {
       email: 'bob@example.com',
       name: 'Bob',
       createdAt: expect.any(Number),
+      disabledAt: null,
     });
     const builders = await said('org:create', '--name', 'Builders', '--owner', 'bob@example.com', '--slug', 'builders');
     expect(builders).toEqual({

@@ -4,11 +4,13 @@ import { Stored } from '#foundation/record.ts';
 
 export class Person extends Stored {
   static override tableName = 'people';
-  static override columns = ['id', 'email', 'name', 'createdAt'];
+  static override columns = ['id', 'email', 'name', 'createdAt', 'disabledAt'];
 
   declare id: Id<'person'>;
   /** Lower case; the only thing a person proves at sign-in. */
   declare email: string;
   declare name: string;
   declare createdAt: number;
+  /** When the operator disabled the account; null: it may sign in. */
+  declare disabledAt: number | null;
 }

@@ -5,12 +5,13 @@ import { ownPerson } from '#access/reach.ts';
 import type { OrgRole } from '#access/roles.ts';
 import { type Scope, scopesOfRole } from '#access/scopes.ts';
 import { now } from '#foundation/clock.ts';
-import { sql } from '#foundation/database.ts';
+import { sql, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { notFound } from '#foundation/problem.ts';
+import { forbidden, notFound } from '#foundation/problem.ts';
 import { Stored, selection } from '#foundation/record.ts';
 import { digest, newSecret } from '#foundation/secrets.ts';
 import { lifetimes } from '#limits.ts';
+import { Person } from './model.ts';
 
 export class Session extends Stored {
   static override tableName = 'sessions';
@@ -38,7 +39,10 @@ export interface Device {
 
 const userAgentKept = 300;
 
-/** A new session and its secret, which is shown to the browser alone and kept as a digest. */
+/**
+ * A new session and its secret, which is shown to the browser alone and kept as a digest. The person is locked, so that no
+ * session is opened while the account is being disabled. @throws 403 for a disabled account
+ */
 export async function openSession(
   personId: Id<'person'>,
   device: Device,
@@ -46,15 +50,20 @@ export async function openSession(
   const secret = newSecret('');
   const id = newId('session');
   const createdAt = now();
-  await Session.query().insert({
-    id,
-    digest: digest(secret),
-    personId,
-    userAgent: device.userAgent?.slice(0, userAgentKept) ?? null,
-    address: device.address,
-    createdAt,
-    lastUsedAt: createdAt,
-    expiresAt: createdAt + lifetimes.consoleSession,
+  await transaction(async (trx) => {
+    if (!(await Person.query(trx).select('id').findOne({ id: personId, disabledAt: null }).forShare())) {
+      throw forbidden('This account is disabled.');
+    }
+    await Session.query(trx).insert({
+      id,
+      digest: digest(secret),
+      personId,
+      userAgent: device.userAgent?.slice(0, userAgentKept) ?? null,
+      address: device.address,
+      createdAt,
+      lastUsedAt: createdAt,
+      expiresAt: createdAt + lifetimes.consoleSession,
+    });
   });
   return { id, secret };
 }
@@ -79,7 +88,7 @@ interface Row {
 
 const lookUp = `select s.id, s.person_id, p.email, p.name, s.org_id as last_org_id, s.last_used_at, m.org_id, m.role
   from sessions s
-  join people p on p.id = s.person_id
+  join people p on p.id = s.person_id and p.disabled_at is null
   left join lateral (
     select org_id, role from memberships
     where user_id = s.person_id and ($3::text is null or org_id = $3)

@@ -1,0 +1,9 @@
+-- People whom the operator has disabled, and what the limits of invites are counted by.
+-- up
+alter table people add column disabled_at bigint;
+create index invites_recipient on invites (email, created_at desc);
+create index invites_inviter on invites (invited_by_user_id, created_at desc);
+-- down
+drop index invites_inviter;
+drop index invites_recipient;
+alter table people drop column disabled_at;
