@@ -15,7 +15,10 @@ export default defineConfig({
     pool: 'forks',
     isolate: false,
     maxWorkers: 2,
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    // Bounds for what hangs, not for what is slow: no test may depend on the speed of a machine.
+    setupFiles: ['test/patience.ts'],
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 100_000 } },
   },
 });

@@ -1,5 +1,6 @@
-// A real browser for the tests: the system's Chromium, else the one that came from the npm registry (Linux on x64). It can reach
-// this machine and nothing else. Without any there is none, and the tests that need one are skipped with the reason.
+// A real browser for the tests: the one that came from the npm registry (Linux on x64), so that every machine tests the same; or
+// the program that TEST_BROWSER names. It can reach this machine and nothing else. Where neither runs, the tests that need a
+// browser are skipped with the reason.
 import { execFileSync } from 'node:child_process';
 import { createReadStream, createWriteStream, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -13,15 +14,6 @@ interface Program {
   executablePath: string;
   env?: Record<string, string>;
 }
-
-const names = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
-const folders = ['/usr/bin', ...(process.env.PATH?.split(path.delimiter) ?? [])];
-const onMacs = '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome';
-
-const installed = (): Program[] =>
-  [...names.flatMap((name) => folders.map((folder) => path.join(folder, name))), onMacs]
-    .filter((executablePath) => existsSync(executablePath))
-    .map((executablePath) => ({ executablePath }));
 
 const cache = fileURLToPath(new URL('../node_modules/.cache/chromium-147.0.0', import.meta.url));
 
@@ -61,32 +53,22 @@ async function packaged(): Promise<Program> {
 /** Names are not looked up, so whatever wants to leave this machine fails and is seen. */
 const args = ['--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1', '--no-pings', '--disable-domain-reliability'];
 
-const launch = ({ executablePath, env }: Program): Promise<Browser> =>
-  chromium.launch({
-    executablePath,
-    args,
-    // The kernel's sandbox does not work for root, who is alone in a container.
-    chromiumSandbox: process.getuid?.() !== 0,
-    ...(env && { env: { ...(process.env as Record<string, string>), ...env } }),
-  });
-
 /** A browser, or the reason why there is none. Playwright's own flags keep Chromium from calling home. */
 export async function launchBrowser(): Promise<Browser | string> {
-  const reasons: string[] = [];
-  for (const program of installed()) {
-    try {
-      return await launch(program);
-    } catch (error) {
-      reasons.push(`${program.executablePath}: ${firstLine(error)}`);
-    }
-  }
+  const asked = process.env.TEST_BROWSER;
   try {
-    if (process.platform !== 'linux' || process.arch !== 'x64') throw new Error('is made for Linux on x64');
-    return await launch(await packaged());
+    if (!asked && (process.platform !== 'linux' || process.arch !== 'x64'))
+      throw new Error('the packaged Chromium is made for Linux on x64; TEST_BROWSER=/path/to/chromium names another');
+    const { executablePath, env } = asked ? { executablePath: asked } : await packaged();
+    return await chromium.launch({
+      executablePath,
+      args,
+      // The kernel's sandbox does not work for root, who is alone in a container.
+      chromiumSandbox: process.getuid?.() !== 0,
+      // The plainest language of all, whatever the machine speaks: Chromium makes the tag `en-US@posix` of it.
+      env: { ...(process.env as Record<string, string>), ...env, LC_ALL: 'C.UTF-8', LANGUAGE: '' },
+    });
   } catch (error) {
-    reasons.push(`@sparticuz/chromium: ${firstLine(error)}`);
+    return `no Chromium runs here: ${String(error instanceof Error ? error.message : error).split('\n', 1)[0]!}`;
   }
-  return `no Chromium runs here (${reasons.join('; ')})`;
 }
-
-const firstLine = (error: unknown): string => String(error instanceof Error ? error.message : error).split('\n', 1)[0]!;

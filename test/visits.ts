@@ -33,7 +33,7 @@ export function createVisits(browser: Browser, baseURL: string) {
   /** A browser window of its own; with a session, of somebody who is signed in. */
   async function open(session: Session | null = null, options: BrowserContextOptions = {}): Promise<Page> {
     const context = await browser.newContext({ baseURL, reducedMotion: 'reduce', ...options });
-    context.setDefaultTimeout(15_000);
+    context.setDefaultTimeout(100_000);
     contexts.push(context);
     if (session) await context.addCookies([{ name: 'session', value: session.secret, url: baseURL }]);
     context.on('console', (message) => {

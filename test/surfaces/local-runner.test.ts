@@ -42,7 +42,7 @@ const owner = async (): Promise<Caller> => {
 const pids = () => [...new Set([...lines.matchAll(/"runner":(\d+)/g)].map(([, pid]) => Number(pid)))];
 
 async function until<T>(ask: () => Promise<T> | T, right: (answer: T) => boolean): Promise<T> {
-  for (const end = Date.now() + 15_000; ; ) {
+  for (const end = Date.now() + 100_000; ; ) {
     const answer = await ask();
     if (right(answer)) return answer;
     if (Date.now() > end) throw new Error(`waited in vain: ${JSON.stringify(answer)}\n${lines}`);

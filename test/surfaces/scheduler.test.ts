@@ -166,7 +166,7 @@ describe('four processes on one database', () => {
   const program = fileURLToPath(new URL('../dispatcher.ts', import.meta.url));
 
   it('run three thousand occurrences once each, while sixteen of them are killed at work', {
-    timeout: 60_000,
+    timeout: 300_000,
   }, async () => {
     const begin = Math.ceil(present() / minutes(1)) * minutes(1);
     await seed(begin);

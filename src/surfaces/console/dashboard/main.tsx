@@ -1,4 +1,5 @@
 // Where it begins: the page that the server made says which of these it is.
+import './language.ts';
 import 'uplot/dist/uPlot.min.css';
 import './style.css';
 import { type ComponentType, render } from 'preact';

@@ -1,0 +1,14 @@
+// No test may fail because the machine is busy. Vitest gives up a condition after one second: here it waits as long as a test may.
+import { type VitestUtils, vi } from 'vitest';
+
+/** Milliseconds. */
+const timeout = 100_000;
+type Options = number | { timeout?: number; interval?: number } | undefined;
+const patient = (options: Options) => (typeof options === 'number' ? options : { timeout, ...options });
+
+const { waitFor, waitUntil } = vi;
+const patience = {
+  waitFor: (callback, options) => waitFor(callback, patient(options)),
+  waitUntil: (callback, options) => waitUntil(callback, patient(options)),
+} satisfies Partial<VitestUtils>;
+Object.assign(vi, patience);
