@@ -7,7 +7,7 @@ import pg from 'pg';
 import { keepMetricPartitions } from '#domain/sandboxes/metric-partitions.ts';
 import { days, hours, minutes, now, seconds, setClock } from '#foundation/clock.ts';
 import { openDatabase } from '#foundation/database.ts';
-import { type DatabaseConnection, startEmbeddedDatabase } from '#foundation/embedded-database.ts';
+import { type DatabaseConnection, startEmbeddedDatabase } from '#foundation/embedded/database.ts';
 import { migrate } from '#foundation/migrations.ts';
 import { sandboxMetrics } from '#limits.ts';
 import { idOf, urlOf } from './database.ts';

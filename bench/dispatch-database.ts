@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
 import { openDatabase, sql } from '#foundation/database.ts';
-import { startEmbeddedDatabase } from '#foundation/embedded-database.ts';
+import { startEmbeddedDatabase } from '#foundation/embedded/database.ts';
 import { migrate } from '#foundation/migrations.ts';
 import { bindSecretKey } from '#foundation/secrets.ts';
 import { idOf, secretOf, urlOf } from './database.ts';

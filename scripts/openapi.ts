@@ -5,7 +5,7 @@ import { bindAddresses } from '#foundation/addresses.ts';
 import { openLog } from '#foundation/log.ts';
 import { createApp } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
-import { version } from '../src/house.ts';
+import { version } from '../src/services.ts';
 
 const config = readConfig({});
 bindAddresses(config.addresses);

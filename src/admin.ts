@@ -4,15 +4,15 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { bindAddresses } from '#foundation/addresses.ts';
 import { database, openDatabase, sql } from '#foundation/database.ts';
 import { databaseFault } from '#foundation/database-errors.ts';
-import { type DatabaseConnection, findEmbeddedDatabase, startEmbeddedDatabase } from '#foundation/embedded-database.ts';
-import { DatabaseInUse } from '#foundation/embedded-owner.ts';
+import { type DatabaseConnection, findEmbeddedDatabase, startEmbeddedDatabase } from '#foundation/embedded/database.ts';
+import { DatabaseInUse } from '#foundation/embedded/owner.ts';
 import { scrub } from '#foundation/log.ts';
 import { migrationStatus } from '#foundation/migrations.ts';
 import { readOrMakeSecretKey } from '#foundation/secret-key.ts';
 import { bindSecretKey } from '#foundation/secrets.ts';
 import { openStorage } from '#foundation/storage.ts';
 import { type Config, readConfig } from './config.ts';
-import { contentsFolder, databaseHome, storageOf } from './house.ts';
+import { contentsFolder, databaseHome, storageOf } from './services.ts';
 import { type Command, type Place, readOptions, usage } from './surfaces/operator/command.ts';
 import { commands } from './surfaces/operator/commands.ts';
 

@@ -9,7 +9,7 @@ import { migrate } from '#foundation/migrations.ts';
 import { artifactUpload } from '#limits.ts';
 import { createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
-import { openHouse, version } from './house.ts';
+import { openServices, version } from './services.ts';
 import { type LocalRunner, startLocalRunner } from './surfaces/operator/local-runner.ts';
 import { welcome } from './surfaces/operator/welcome.ts';
 import { deliveries } from './surfaces/scheduler/deliveries.ts';
@@ -32,7 +32,7 @@ try {
 
 async function open(): Promise<void> {
   const config = readConfig();
-  const house = await openHouse(config);
+  const house = await openServices(config);
   if (command === 'start') await migrate(database());
 
   const server = createServer(createApp({ ...config, version, log: house.log }));

@@ -1,7 +1,7 @@
 // The operator's command line as the operator meets it: a process with an environment of its own.
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { DatabaseConnection } from '#foundation/embedded-database.ts';
+import type { DatabaseConnection } from '#foundation/embedded/database.ts';
 
 export interface Outcome {
   code: number;

@@ -6,7 +6,7 @@ import { scheduledTasks } from '#domain/scheduled-tasks/model.ts';
 import { bindAddresses } from '#foundation/addresses.ts';
 import { setClock } from '#foundation/clock.ts';
 import { openDatabase } from '#foundation/database.ts';
-import type { DatabaseConnection } from '#foundation/embedded-database.ts';
+import type { DatabaseConnection } from '#foundation/embedded/database.ts';
 import { openLog } from '#foundation/log.ts';
 import { startScheduler } from '#surfaces/scheduler/surface.ts';
 

@@ -8,7 +8,7 @@ import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { buildDashboard } from '../scripts/dashboard-build.ts';
 import { openDatabase } from '../src/foundation/database.ts';
-import { type DatabaseConnection, startEmbeddedDatabase } from '../src/foundation/embedded-database.ts';
+import { type DatabaseConnection, startEmbeddedDatabase } from '../src/foundation/embedded/database.ts';
 import { migrate } from '../src/foundation/migrations.ts';
 
 export interface TestServer {

@@ -55,8 +55,8 @@ const roomOf = (file: string): string => file.split('/')[1]!;
 
 // From left to right: a room imports from rooms to its left.
 const order = ['foundation', 'access', 'graph', 'domain', 'schema.ts', 'surfaces', 'app.ts', 'main.ts'];
-// The other doors stand beside the main one: house.ts binds the foundation for both of them.
-const beside: Record<string, string> = { 'house.ts': 'app.ts', 'admin.ts': 'main.ts' };
+// The other doors stand beside the main one: services.ts binds the foundation for both of them.
+const beside: Record<string, string> = { 'services.ts': 'app.ts', 'admin.ts': 'main.ts' };
 const placeOf = (room: string): number => order.indexOf(beside[room] ?? room);
 
 export const roomsLookLeft: Rule = (tree) =>
@@ -75,7 +75,7 @@ export const roomsLookLeft: Rule = (tree) =>
           : [`${file} imports ${target}: the configuration stands on the foundation alone.`];
       }
       if (other === 'config.ts') {
-        if (['main.ts', 'admin.ts', 'house.ts'].includes(room)) return [];
+        if (['main.ts', 'admin.ts', 'services.ts'].includes(room)) return [];
         return [`${file} imports ${target}: the configuration is read at the door and handed down.`];
       }
       if (placeOf(room) < 0) return [`${file} is in no room that the house knows: ${order.join(', ')}.`];

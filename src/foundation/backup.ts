@@ -4,9 +4,9 @@ import { existsSync } from 'node:fs';
 import { chown, copyFile, mkdir, open, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
-import type { DatabaseConnection } from './embedded-database.ts';
-import { type Account, locateFiles, moveIntoPlace } from './embedded-files.ts';
-import { takeOwnership } from './embedded-owner.ts';
+import type { DatabaseConnection } from './embedded/database.ts';
+import { type Account, locateFiles, moveIntoPlace } from './embedded/files.ts';
+import { takeOwnership } from './embedded/owner.ts';
 
 /** Made anew by the server; the manual asks to leave them out. `pg_wal` is copied last and apart. */
 const emptyFolders =

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import knexFactory, { type Knex } from 'knex';
 import pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
-import type { DatabaseConnection } from './embedded-database.ts';
+import type { DatabaseConnection } from './embedded/database.ts';
 import { migrate, migrationStatus } from './migrations.ts';
 
 export interface Moved {

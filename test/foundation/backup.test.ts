@@ -4,7 +4,7 @@ import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { backUp, restore } from '#foundation/backup.ts';
-import { type EmbeddedDatabase, startEmbeddedDatabase } from '#foundation/embedded-database.ts';
+import { type EmbeddedDatabase, startEmbeddedDatabase } from '#foundation/embedded/database.ts';
 import { temporaryHome } from '../global-setup.ts';
 
 const top = temporaryHome();

@@ -19,9 +19,9 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import pg from 'pg';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type EmbeddedDatabase, findEmbeddedDatabase, startEmbeddedDatabase } from '#foundation/embedded-database.ts';
-import { linkLibraries, nativeFolder } from '#foundation/embedded-files.ts';
-import { DatabaseInUse, startOf, takeOwnership } from '#foundation/embedded-owner.ts';
+import { type EmbeddedDatabase, findEmbeddedDatabase, startEmbeddedDatabase } from '#foundation/embedded/database.ts';
+import { linkLibraries, nativeFolder } from '#foundation/embedded/files.ts';
+import { DatabaseInUse, startOf, takeOwnership } from '#foundation/embedded/owner.ts';
 import { temporaryHome } from '../global-setup.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -57,7 +57,7 @@ async function ask(database: Pick<EmbeddedDatabase, 'connection'>, sql: string):
 function startWriter(home: string, options: SpawnOptions = {}) {
   const script = `
     import pg from 'pg';
-    import { startEmbeddedDatabase } from ${JSON.stringify(import.meta.resolve('#foundation/embedded-database.ts'))};
+    import { startEmbeddedDatabase } from ${JSON.stringify(import.meta.resolve('#foundation/embedded/database.ts'))};
     const database = await startEmbeddedDatabase({ home: process.argv[1] });
     const client = new pg.Client(database.connection);
     await client.connect();

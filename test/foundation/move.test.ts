@@ -8,7 +8,7 @@ import {
   type DatabaseConnection,
   type EmbeddedDatabase,
   startEmbeddedDatabase,
-} from '#foundation/embedded-database.ts';
+} from '#foundation/embedded/database.ts';
 import { migrate } from '#foundation/migrations.ts';
 import { moveDatabase } from '#foundation/move.ts';
 import { emptyDatabase, type FreshDatabase, freshDatabase } from '../database.ts';

@@ -3,7 +3,7 @@ import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises
 import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startEmbeddedDatabase } from '#foundation/embedded-database.ts';
+import { startEmbeddedDatabase } from '#foundation/embedded/database.ts';
 import { secretKeyFile } from '#foundation/secret-key.ts';
 import { admin, databaseUrl } from '../command-line.ts';
 import { emptyDatabase, type FreshDatabase } from '../database.ts';

@@ -13,9 +13,9 @@ import {
   moveIntoPlace,
   onWindows,
   readPassword,
-} from './embedded-files.ts';
-import { serves, takeOwnership } from './embedded-owner.ts';
-import { type Cluster, endLeftOver, launch, readPidFile, run, type Server, stopServer } from './embedded-server.ts';
+} from './files.ts';
+import { serves, takeOwnership } from './owner.ts';
+import { type Cluster, endLeftOver, launch, readPidFile, run, type Server, stopServer } from './server.ts';
 
 export interface DatabaseConnection {
   /** A host name, or the folder of a Unix socket. */

@@ -4,8 +4,8 @@ import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:chi
 import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type EmbeddedFiles, makePrivateFolder, onWindows } from './embedded-files.ts';
-import { DatabaseInUse, serves } from './embedded-owner.ts';
+import { type EmbeddedFiles, makePrivateFolder, onWindows } from './files.ts';
+import { DatabaseInUse, serves } from './owner.ts';
 
 /** What every step needs: the place, the programs, and how they are to be run. */
 export interface Cluster {

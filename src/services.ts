@@ -1,4 +1,4 @@
-// Opens the house: binds the foundation to one configuration, so that everything to the right of it can simply stand on it.
+// Opens the services below the surfaces: binds the foundation to one configuration and closes it again in reverse order.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import { bindVendorAddresses } from '#domain/integrations/vendor.ts';
 import { bindAddresses } from '#foundation/addresses.ts';
 import { type Changes, openChanges } from '#foundation/changes.ts';
 import { openDatabase } from '#foundation/database.ts';
-import { type DatabaseConnection, startEmbeddedDatabase } from '#foundation/embedded-database.ts';
+import { type DatabaseConnection, startEmbeddedDatabase } from '#foundation/embedded/database.ts';
 import { type Log, openLog } from '#foundation/log.ts';
 import { openMail } from '#foundation/mail.ts';
 import { openOutbound } from '#foundation/outbound.ts';
@@ -20,7 +20,7 @@ import { type Config, isLoopback } from './config.ts';
 
 export const version: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
 
-export interface House {
+export interface Services {
   log: Log;
   /** Where the embedded cluster lives; null with a DATABASE_URL. */
   embedded: { connection: DatabaseConnection } | null;
@@ -51,7 +51,7 @@ function lookAt(bucket: BucketStorage, log: Log): void {
 }
 
 /** Everything that stands below the surfaces. `close` gives it all back, the embedded database last. */
-export async function openHouse(config: Config): Promise<House> {
+export async function openServices(config: Config): Promise<Services> {
   const log = openLog({ level: config.logLevel });
   bindAddresses(config.addresses);
   bindSecretKey(config.secretKey ?? (await readOrMakeSecretKey(config.dataDir)));
