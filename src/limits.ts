@@ -9,6 +9,8 @@ export const text = {
   tokenName: { min: 1, max: 100 },
   personName: { min: 1, max: 120 },
   email: { min: 3, max: 320 },
+  /** Where a mailed sign-in link leads: a path with its query. */
+  returnTo: { max: 8_000 },
   agentName: { max: 200 },
   loginHint: { min: 1, max: 320 },
   assertion: { min: 1, max: 16_384 },
@@ -243,6 +245,8 @@ export const lifetimes = {
   securityEvent: days(7),
   signInCode: minutes(10),
   signInLink: minutes(10),
+  /** A browser is remembered as one in which an email address has signed in. */
+  knownBrowser: days(180),
   /** From leaving for the upstream provider to coming back. */
   upstreamSignIn: minutes(10),
   consoleSession: days(14),
@@ -318,12 +322,18 @@ export const mcp = { messagesPerBatch: 20 } as const;
 
 export const rates = {
   failedAuthenticationsPerMinute: 300,
-  /** Per mail address. */
-  signInCodesPerHour: 10,
-  /** Per client address, whatever mail addresses it names. */
-  signInCodesPerHourAndClient: 120,
-  /** Per client address: sign-ins begun by way of the upstream provider. */
-  upstreamSignInsPerHourAndClient: 120,
+  /** Per network, whatever email addresses it names. */
+  signInMailsPerHourAndNetwork: 120,
+  /** Per email address and network: one network does not reach the bound of an address. */
+  signInMailsPerDayToAddressFromNetwork: 20,
+  /** Per email address, from browsers in which it has never signed in: each mail allows five guesses at a code. */
+  signInMailsPerDayToAddress: 100,
+  /** Per browser in which the email address has signed in before. */
+  signInMailsPerDayOfKnownBrowser: 20,
+  /** Per network, whatever email addresses it guesses at. */
+  signInTriesPerHourAndNetwork: 120,
+  /** Per network: sign-ins started at the upstream provider. */
+  upstreamSignInsPerHourAndNetwork: 120,
   /** Per source address, unless the settings say otherwise. */
   registrationsPerHour: 60,
   /** Per registration: each new code is five more guesses. */

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createIntegration } from '#domain/integrations/operations.ts';
-import { createSignInLink } from '#domain/people/sign-in.ts';
+import { createSignInLink } from '#domain/people/sign-in-links.ts';
 import { developmentMailbox } from '#foundation/mail.ts';
 import { codeDigest } from '#foundation/secrets.ts';
 import { rowsOf } from './rows.ts';

@@ -1,4 +1,4 @@
-// People: one account per mail address, codes and links that prove it, console sessions (design decisions, People).
+// People: one account per email address, console sessions (design decisions, People).
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Caller } from '#access/principal.ts';
 import { scopesOfRole } from '#access/scopes.ts';
@@ -21,18 +21,9 @@ import {
   openSession,
   sweepSessions,
 } from '#domain/people/session.ts';
-import {
-  createSignInLink,
-  sendSignInCode,
-  sweepSignIns,
-  useSignInCode,
-  useSignInLink,
-} from '#domain/people/sign-in.ts';
-import { days, hours, minutes, now, seconds } from '#foundation/clock.ts';
+import { days, hours, minutes, now } from '#foundation/clock.ts';
 import { sql, transaction, watchStatements } from '#foundation/database.ts';
-import { developmentMailbox } from '#foundation/mail.ts';
 import type { Problem } from '#foundation/problem.ts';
-import { digest } from '#foundation/secrets.ts';
 import { openWorld, type World } from '../world.ts';
 
 let world: World;
@@ -42,12 +33,6 @@ beforeAll(async () => {
   await Promise.all(Array.from({ length: 16 }, () => sql('select pg_sleep(0.05)')));
 });
 afterAll(() => world.close());
-
-const latestMail = async (to: string) => {
-  await world.delivered();
-  return developmentMailbox()!.find((mail) => mail.to === to)!;
-};
-const codeIn = (text: string): string => /\b\d{6}\b/.exec(text)![0];
 
 /** Somebody with an organization of their own, in the console. */
 async function founder(name: string) {
@@ -77,12 +62,6 @@ const problemOf = async (work: Promise<unknown>): Promise<Problem> => {
 let count = 0;
 /** A mail address that no other test has. */
 const someone = () => `person${++count}@example.com`;
-const codeFor = async (address: string) => {
-  await sendSignInCode(address);
-  return codeIn((await latestMail(address.toLowerCase())).text);
-};
-/** A code of six digits that is not this one. */
-const other = (code: string, n = 1) => String((Number(code) + n) % 1_000_000).padStart(6, '0');
 const device = { userAgent: 'Firefox', address: '192.0.2.7' };
 
 describe('people', () => {
@@ -129,168 +108,6 @@ describe('people', () => {
     [`${'a'.repeat(309)}@example.com`, false],
   ])('%j is a mail address: %s', (text, is) => {
     expect(mailAddress.safeParse(text).success).toBe(is);
-  });
-});
-
-describe('a mailed code', () => {
-  it('signs the owner of the address in, once; the first time makes the account', async () => {
-    const address = someone();
-    const code = await codeFor(address);
-    expect((await latestMail(address)).subject).toBe('Your sign-in code');
-    const person = await useSignInCode(address.toUpperCase(), code);
-    expect(person.email).toBe(address);
-    const problem = await problemOf(useSignInCode(address, code));
-    expect(problem.status).toBe(401);
-    expect(problem.body).toEqual({
-      category: 'auth',
-      title: 'Unauthenticated',
-      description:
-        'This code is wrong, was used, or is older than ten minutes. After five wrong ones ask for a new code.',
-      retryable: false,
-      code: 'unauthenticated',
-    });
-  });
-
-  it('401 · is good for ten minutes and not a millisecond longer', async () => {
-    const late = someone();
-    const code = await codeFor(late);
-    world.clock.turn(minutes(10) - 1);
-    const intime = someone();
-    const second = await codeFor(intime);
-    world.clock.turn(1);
-    expect((await problemOf(useSignInCode(late, code))).status).toBe(401);
-    world.clock.turn(minutes(10) - 2);
-    await useSignInCode(intime, second);
-  });
-
-  it('401 · ends when a newer one is asked for', async () => {
-    const address = someone();
-    const first = await codeFor(address);
-    let second = await codeFor(address);
-    while (second === first) second = await codeFor(address);
-    expect((await problemOf(useSignInCode(address, first))).status).toBe(401);
-    await useSignInCode(address, second);
-  });
-
-  it('401 · of one address opens no other', async () => {
-    const [alice, bob] = [someone(), someone()];
-    const code = await codeFor(alice);
-    await codeFor(bob);
-    await sql(
-      'update sign_in_codes set code_digest = (select code_digest from sign_in_codes where email = $1) where email = $2',
-      [alice, bob],
-    );
-    // Even a copied digest is of no use: it is keyed by the row it was made for.
-    expect((await problemOf(useSignInCode(bob, code))).status).toBe(401);
-    await useSignInCode(alice, code);
-  });
-
-  it('401 · is locked by five wrong ones: then the right one fails too', async () => {
-    const address = someone();
-    const code = await codeFor(address);
-    for (let n = 1; n <= 5; n++) expect((await problemOf(useSignInCode(address, other(code, n)))).status).toBe(401);
-    expect((await problemOf(useSignInCode(address, code))).status).toBe(401);
-    expect(await findPersonByAddress(address)).toBeUndefined();
-  });
-
-  it('still works as the fifth, after four wrong ones', async () => {
-    const address = someone();
-    const code = await codeFor(address);
-    for (let n = 1; n <= 4; n++) await problemOf(useSignInCode(address, other(code, n)));
-    await useSignInCode(address, code);
-  });
-
-  it('works once when the right one comes twice at once', async () => {
-    for (let round = 0; round < 5; round++) {
-      const address = someone();
-      const code = await codeFor(address);
-      const results = await Promise.allSettled([useSignInCode(address, code), useSignInCode(address, code)]);
-      expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-    }
-  });
-
-  it('lets no more than five wrong ones be compared, however many come at once', async () => {
-    const address = someone();
-    const code = await codeFor(address);
-    // Which five are admitted is a matter of luck; the right code among thirty wrong ones often is not.
-    const guesses = Array.from({ length: 30 }, (_, n) => useSignInCode(address, other(code, n + 1)));
-    const results = await Promise.allSettled(guesses);
-    expect(results.every(({ status }) => status === 'rejected')).toBe(true);
-    expect(await sql('select try_count from sign_in_codes where email = $1', [address])).toEqual([{ tryCount: 5 }]);
-    expect((await problemOf(useSignInCode(address, code))).status).toBe(401);
-  });
-
-  it('429 · is sent ten times an hour to one address; says when the next may be asked for', async () => {
-    const address = someone();
-    for (let n = 0; n < 10; n++) {
-      await sendSignInCode(address);
-      world.clock.turn(minutes(1));
-    }
-    const problem = await problemOf(sendSignInCode(address.toUpperCase()));
-    expect(problem.status).toBe(429);
-    expect(problem.headers).toEqual({ 'retry-after': '3000' });
-    expect(problem.body.description).toBe('Too many codes were asked for this mail address. Try again in 3000 s.');
-    await sendSignInCode(someone());
-    world.clock.turn(seconds(3_000));
-    await sendSignInCode(address);
-  });
-
-  it('429 · ten, not one more, when they are asked for at once; the last one mailed is the one that works', async () => {
-    const address = someone();
-    const results = await Promise.allSettled(Array.from({ length: 14 }, () => sendSignInCode(address)));
-    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
-    const live = await sql('select id from sign_in_codes where email = $1 and expires_at > $2', [address, now()]);
-    expect(live).toHaveLength(1);
-  });
-
-  it('stands in the table as a keyed digest, never as it is', async () => {
-    const address = someone();
-    const code = await codeFor(address);
-    const [row] = await sql<{ codeDigest: Buffer }>('select * from sign_in_codes where email = $1', [address]);
-    expect(JSON.stringify(row)).not.toContain(code);
-    expect(row!.codeDigest.equals(digest(code))).toBe(false);
-  });
-});
-
-describe('a sign-in link', () => {
-  it('signs in once, and makes the account when there is none', async () => {
-    const address = someone();
-    const url = new URL(await createSignInLink(address.toUpperCase()));
-    expect(url.origin + url.pathname).toBe(`${world.url}/sign-in/link`);
-    const secret = url.searchParams.get('token')!;
-    expect(secret).toMatch(/^[\w-]{43}$/);
-    expect((await useSignInLink(secret)).email).toBe(address);
-    const problem = await problemOf(useSignInLink(secret));
-    expect(problem.status).toBe(401);
-    expect(problem.body.description).toBe(
-      'This sign-in link was used or is older than ten minutes. Ask for a new one.',
-    );
-  });
-
-  it('works once when it is used many times at once', async () => {
-    const secret = new URL(await createSignInLink(someone())).searchParams.get('token')!;
-    const results = await Promise.allSettled(Array.from({ length: 6 }, () => useSignInLink(secret)));
-    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-  });
-
-  it('401 · after ten minutes, and for one that never was', async () => {
-    const secret = new URL(await createSignInLink(someone())).searchParams.get('token')!;
-    world.clock.turn(minutes(10));
-    expect((await problemOf(useSignInLink(secret))).status).toBe(401);
-    expect((await problemOf(useSignInLink('never'))).status).toBe(401);
-    expect((await problemOf(useSignInLink(''))).status).toBe(401);
-  });
-
-  it('is swept away with old codes; what still counts against the rate stays', async () => {
-    const address = someone();
-    await createSignInLink(address);
-    await sendSignInCode(address);
-    world.clock.turn(minutes(59));
-    await sendSignInCode(address);
-    world.clock.turn(minutes(1));
-    await sweepSignIns();
-    expect(await sql('select 1 from sign_in_links')).toEqual([]);
-    expect(await sql('select 1 from sign_in_codes where email = $1', [address])).toHaveLength(1);
   });
 });
 

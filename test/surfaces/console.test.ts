@@ -5,7 +5,7 @@ import { scopesOfRole } from '#access/scopes.ts';
 import { createInvite } from '#domain/invites/operations.ts';
 import { organizationsOf } from '#domain/memberships/operations.ts';
 import { openSession } from '#domain/people/session.ts';
-import { createSignInLink } from '#domain/people/sign-in.ts';
+import { createSignInLink } from '#domain/people/sign-in-links.ts';
 import { bindAddresses } from '#foundation/addresses.ts';
 import { days, minutes } from '#foundation/clock.ts';
 import { sql } from '#foundation/database.ts';
@@ -16,7 +16,7 @@ import { type Answer, openWorld, type World } from '../world.ts';
 
 let world: World;
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openWorld({ trustProxy: true });
 });
 afterAll(() => world.close());
 
@@ -31,18 +31,26 @@ const other = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(
 type Headers = Record<string, string>;
 const own: Headers = { 'sec-fetch-site': 'same-origin' };
 
-/** A browser: keeps the cookie, sends what browsers send with a form of the page it is on. */
-function browser() {
-  let cookie = '';
+/** A browser: keeps its cookies, sends what browsers send with a form of the page it is on. `from`: behind which address. */
+function browser(from?: string) {
+  const jar = new Map<string, string>();
   const keep = (answer: Answer) => {
-    const given = answer.headers.get('set-cookie');
-    if (given) cookie = /Max-Age=0/.test(given) ? '' : given.split(';')[0]!;
+    for (const cookie of answer.headers.getSetCookie()) {
+      const [name, value] = cookie.split(';')[0]!.split('=') as [string, string];
+      if (/Max-Age=0/.test(cookie)) jar.delete(name);
+      else jar.set(name, value);
+    }
     return answer;
   };
-  const headers = (more: Headers): Headers => ({ ...(cookie && { cookie }), ...more });
+  const headers = (more: Headers): Headers => ({
+    ...(jar.size > 0 && { cookie: [...jar].map((pair) => pair.join('=')).join('; ') }),
+    ...(from && { 'x-forwarded-for': from }),
+    ...more,
+  });
   return {
+    /** The cookie of its session. */
     get cookie() {
-      return cookie;
+      return [...jar].find(([name]) => /^(__Host-)?session$/.test(name))?.join('=') ?? '';
     },
     open: async (path: string, more: Headers = {}) =>
       keep(await world.request('GET', path, { headers: headers(more) })),
@@ -123,9 +131,12 @@ describe('signing in', () => {
     expect(asked.body).toContain(`<strong>${email}</strong>`);
     const entered = await tab.submit('/sign-in/code', { email, code: await codeFor(email), return_to: '/console' });
     expect([entered.status, entered.headers.get('location')]).toEqual([303, '/console']);
-    expect(entered.headers.get('set-cookie')).toMatch(
-      /^session=[\w-]{43}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Lax$/,
-    );
+    const cookies = entered.headers.getSetCookie();
+    expect(cookies).toEqual([
+      expect.stringMatching(/^session=[\w-]{43}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Lax$/),
+      'sign-in=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax',
+      expect.stringMatching(/^known-browser=[\w-]+; Path=\/; Max-Age=15552000; HttpOnly; SameSite=Lax$/),
+    ]);
     const home = await tab.open('/console');
     expect(home.status).toBe(200);
     expect(home.body).toContain(email);
@@ -157,7 +168,9 @@ describe('signing in', () => {
     const answer = await tab.submit('/sign-in/code', { email, code: other(await codeFor(email)) });
     expect([answer.status, answer.headers.get('set-cookie')]).toEqual([401, null]);
     expect(answer.body).toContain('role="alert"');
-    expect(answer.body).toContain('This code is wrong, was used, or is older than ten minutes.');
+    expect(answer.body).toContain(
+      'This code is wrong, was used, or is older than ten minutes. After five wrong codes request a new one.',
+    );
     expect(answer.body).toContain('action="/sign-in/code"');
   });
 
@@ -175,12 +188,67 @@ describe('signing in', () => {
     expect((await browser().submit('/sign-in/code', { email: address(), code: '\0' })).status).toBe(400);
   });
 
-  it('429 · the eleventh code within an hour is not sent; Retry-After says when', async () => {
+  it('401 · a code that was requested in one browser opens no other, and says where it does', async () => {
     const email = address();
-    for (let n = 0; n < 10; n++) await browser().submit('/sign-in', { email });
-    const answer = await browser().submit('/sign-in', { email });
+    const [mine, stranger] = [browser(), browser()];
+    await mine.submit('/sign-in', { email });
+    const code = await codeFor(email);
+    await stranger.submit('/sign-in', { email: address() });
+    for (const tab of [stranger, browser()]) {
+      const answer = await tab.submit('/sign-in/code', { email, code });
+      expect([answer.status, tab.cookie]).toEqual([401, '']);
+      expect(answer.body).toContain('This browser did not request a code for this email address.');
+    }
+    expect((await mine.submit('/sign-in/code', { email, code })).status).toBe(303);
+  });
+
+  it('303 · five wrong codes of a stranger do not burn the right one', async () => {
+    const email = address();
+    const [mine, stranger] = [browser('192.0.2.1'), browser('192.0.2.2')];
+    await mine.submit('/sign-in', { email });
+    const code = await codeFor(email);
+    await stranger.submit('/sign-in', { email });
+    for (let n = 0; n < 6; n++) expect((await stranger.submit('/sign-in/code', { email, code })).status).toBe(401);
+    expect((await mine.submit('/sign-in/code', { email, code })).status).toBe(303);
+  });
+
+  it('429 · a stranger’s requests do not keep the person out: not elsewhere, and not in a browser known to the same network', async () => {
+    const email = address();
+    const known = browser('192.0.2.3');
+    await known.signIn(email);
+    await known.submit('/sign-out', { csrf_token: await known.csrf() });
+    for (let n = 0; n < 20; n++) await browser('192.0.2.3').submit('/sign-in', { email });
+    const refused = await browser('192.0.2.3').submit('/sign-in', { email });
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '86400']);
+    expect(refused.body).toContain('Sign in with a passkey, or with a code or link that was already sent.');
+    expect((await browser('192.0.2.4').signIn(email)).status).toBe(303);
+    expect((await known.signIn(email)).status).toBe(303);
+  });
+
+  it('429 · a cookie that calls the browser known is believed only when it is ours, and for its own address', async () => {
+    const [email, another] = [address(), address()];
+    const known = browser('192.0.2.5');
+    await known.signIn(another);
+    for (let n = 0; n < 20; n++) await browser('192.0.2.5').submit('/sign-in', { email });
+    const forged = { 'known-browser': Buffer.from(`{"id":"x","emails":["${email}"]}`).toString('base64url') };
+    const cookie = Object.entries(forged)
+      .map((pair) => pair.join('='))
+      .join();
+    expect((await browser('192.0.2.5').submit('/sign-in', { email }, { ...own, cookie })).status).toBe(429);
+    expect((await known.submit('/sign-in', { email })).status).toBe(429);
+  });
+
+  it('429 · guessing over many addresses ends for the network it comes from, and for no other', async () => {
+    const stranger = browser('2001:db8::1');
+    for (let n = 0; n < 24; n++) {
+      const email = address();
+      await stranger.submit('/sign-in', { email });
+      for (let guess = 0; guess < 5; guess++) await stranger.submit('/sign-in/code', { email, code: 'no' });
+    }
+    const answer = await browser('2001:db8::2').submit('/sign-in/code', { email: address(), code: '123456' });
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '3600']);
-    expect(answer.body).toContain('Too many codes were asked for this mail address.');
+    expect(answer.body).toContain('Too many codes were tried from this network.');
+    expect((await browser('2001:db8:0:1::1').signIn(address())).status).toBe(303);
   });
 
   it('200 · says that the mail is on its way; while the mail server is away it waits, and then it comes', async () => {
@@ -288,14 +356,29 @@ describe('the way back after sign-in', () => {
 });
 
 describe('a sign-in link', () => {
-  it('is not used up by who only looks at it; the button signs in, once', async () => {
+  const linkIn = async (to: string) => {
+    await world.delivered();
+    const mail = developmentMailbox()!.find((one) => one.to === to)!;
+    return new URL(/\S+\/sign-in\/link\?\S+/.exec(mail.text)![0]);
+  };
+
+  it('is mailed beside the code; opening it uses nothing up, its button signs in any browser, once', async () => {
     const email = address();
-    const link = new URL(await createSignInLink(email));
+    await browser().submit('/sign-in', { email, return_to: '/console/sessions' });
+    const link = await linkIn(email);
     const path = link.pathname + link.search;
-    for (let looks = 0; looks < 3; looks++) {
-      const page = await browser().open(path);
-      expect(page.status).toBe(200);
+    world.clock.turn(minutes(3));
+    for (const method of ['GET', 'HEAD', 'GET']) {
+      const page = await world.request(method, path, { headers: { 'sec-fetch-site': 'none' } });
+      expect([page.status, page.headers.getSetCookie()]).toEqual([200, []]);
+      if (method === 'HEAD') continue;
       expect(page.body).toMatch(/<form method="post" action="\/sign-in\/link">/);
+      expect(page.body).toContain(`Sign in as v•••@example.com</button>`);
+      expect(page.body).not.toContain(email);
+      expect(page.body).toMatch(
+        /This link was requested <time datetime="[^"]+" title="[^"]+ UTC">3 minutes ago<\/time>/,
+      );
+      expect(page.body).toContain('If you did not request it, or this is not your email address, close this page.');
     }
     const tab = browser();
     const token = link.searchParams.get('token')!;
@@ -306,6 +389,20 @@ describe('a sign-in link', () => {
     expect([again.status, again.headers.get('set-cookie')]).toEqual([401, null]);
     expect(again.body).toContain('<h1>Sign-in failed</h1>');
     expect(again.body).toContain('This sign-in link was used or is older than ten minutes.');
+    expect((await tab.open(path)).status).toBe(401);
+  });
+
+  it('leads back to the claim in the browser that asked', async () => {
+    const [email, tab] = [address(), browser()];
+    await tab.submit('/sign-in', { email, return_to: '/claim?claim_attempt_token=cvt_1' });
+    const entered = await tab.submit('/sign-in/link', { token: (await linkIn(email)).searchParams.get('token')! });
+    expect(entered.headers.get('location')).toBe('/claim?claim_attempt_token=cvt_1');
+  });
+
+  it('303 · pressed twice at once signs in once', async () => {
+    const token = new URL(await createSignInLink(address())).searchParams.get('token')!;
+    const presses = await Promise.all([1, 2, 3].map(() => browser().submit('/sign-in/link', { token })));
+    expect(presses.map(({ status }) => status).sort()).toEqual([303, 401, 401]);
   });
 
   it('403 · is not used from another site', async () => {
@@ -460,9 +557,11 @@ describe('the session cookie', () => {
       const email = address();
       const tab = browser();
       const entered = await tab.signIn(email);
-      expect(entered.headers.get('set-cookie')).toMatch(
-        /^__Host-session=[\w-]{43}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Lax; Secure$/,
-      );
+      expect(entered.headers.getSetCookie()).toEqual([
+        expect.stringMatching(/^__Host-session=[\w-]{43}; Path=\/; Max-Age=1209600; HttpOnly; SameSite=Lax; Secure$/),
+        '__Host-sign-in=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure',
+        expect.stringMatching(/^__Host-known-browser=[\w-]+; Path=\/; .*; HttpOnly; SameSite=Lax; Secure$/),
+      ]);
       expect((await tab.open('/console')).status).toBe(200);
       const plain = tab.cookie.replace('__Host-', '');
       expect((await world.request('GET', '/console', { headers: { cookie: plain } })).status).toBe(303);

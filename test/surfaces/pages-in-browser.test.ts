@@ -45,7 +45,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
   }
 
   async function signInByKeyboard(page: Page, email: string): Promise<void> {
-    await page.getByLabel('Mail address').waitFor();
+    await page.getByLabel('Email', { exact: true }).waitFor();
     // The field has the focus already.
     await page.keyboard.type(email);
     await page.keyboard.press('Enter');
@@ -96,7 +96,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     await page.goto('/console');
-    await page.getByLabel('Mail address').waitFor();
+    await page.getByLabel('Email', { exact: true }).waitFor();
   });
 
   async function inviteTo(organization: Organization, inviter: Person, email: string): Promise<void> {
@@ -109,7 +109,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
   it('the pages around: a code that is wrong, the mailbox, a page that is not there for this form', async () => {
     const page = await open();
     await page.goto('/sign-in');
-    await page.getByLabel('Mail address').fill('visitor@example.com');
+    await page.getByLabel('Email', { exact: true }).fill('visitor@example.com');
     await page.keyboard.press('Enter');
     await page.getByLabel('Six-digit code').fill('no');
     await page.keyboard.press('Enter');
@@ -193,7 +193,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await laptop.getByRole('button', { name: 'End all other sessions' }).click();
     await laptop.getByText('One other session is ended.').waitFor();
     await phone.goto('/console');
-    await phone.getByLabel('Mail address').waitFor();
+    await phone.getByLabel('Email', { exact: true }).waitFor();
     await laptop.goto('/console');
     await laptop.getByRole('button', { name: 'Sign out' }).waitFor();
   });

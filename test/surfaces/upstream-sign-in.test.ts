@@ -251,9 +251,12 @@ describe('what is not believed', () => {
   });
 });
 
-it('429 · after 120 in an hour from one address', async () => {
-  serve();
-  for (let count = 0; count < 120; count++) await leave();
+it('429 · after 120 in an hour from one network, over all processes', async () => {
+  await world.knex('throttle_counts').delete();
+  for (let count = 0; count < 120; count++) {
+    if (count % 40 === 0) serve();
+    await leave();
+  }
   const answer = await world.request('GET', '/sign-in/upstream');
   expect(answer.status).toBe(429);
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);

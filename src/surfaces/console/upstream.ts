@@ -24,9 +24,10 @@ import { findOrCreatePerson } from '#domain/people/operations.ts';
 import { addresses } from '#foundation/addresses.ts';
 import { now } from '#foundation/clock.ts';
 import type { Exchange, Handler } from '#foundation/http.ts';
+import { networkOf } from '#foundation/network.ts';
 import { badGateway, forbidden, invalid } from '#foundation/problem.ts';
 import { seal, unseal } from '#foundation/secrets.ts';
-import { createThrottle } from '#foundation/throttle.ts';
+import { createSharedThrottle } from '#foundation/throttle.ts';
 import { boundedText } from '#graph/validation.ts';
 import { lifetimes, rates, text, upstreamProvider } from '#limits.ts';
 import { cookieOf, setCookie } from '../cookie.ts';
@@ -61,17 +62,17 @@ const person = z.object({
 
 export function createUpstream(settings: UpstreamSettings): { leave: Handler; comeBack: Handler } {
   const provider = createProvider(settings);
-  const throttle = createThrottle(
-    'upstream',
-    rates.upstreamSignInsPerHourAndClient,
+  const throttle = createSharedThrottle(
+    'upstream sign-ins',
+    rates.upstreamSignInsPerHourAndNetwork,
     3_600,
-    'Too many sign-ins were started from here.',
+    'Too many sign-ins were started from this network.',
   );
 
   return {
     /** GET, since a form may lead to our own pages only. Whoever is sent here by a stranger just signs in as themselves. */
     async leave(exchange) {
-      await throttle.take(exchange.address);
+      await throttle.take(networkOf(exchange.address));
       const config = await provider();
       const returnTo = ownPath(new URLSearchParams(exchange.search).get('return_to'));
       const [state, nonce, verifier] = [randomState(), randomNonce(), randomPKCECodeVerifier()];

@@ -20,7 +20,7 @@ import { foundOrganization } from '#domain/organizations/operations.ts';
 import { slugPattern } from '#domain/organizations/slug.ts';
 import { mailAddress } from '#domain/people/mail-address.ts';
 import { findOrCreatePerson, findPersonByAddress } from '#domain/people/operations.ts';
-import { createSignInLink } from '#domain/people/sign-in.ts';
+import { createSignInLink } from '#domain/people/sign-in-links.ts';
 import { createToken } from '#domain/tokens/operations.ts';
 import { createServiceToken, revokeServiceToken } from '#domain/tokens/service-tokens.ts';
 import { transaction } from '#foundation/database.ts';

@@ -1,6 +1,6 @@
 // What `npm start` says at the end: where everything is and, as long as the demo is the only organization, the way into it.
 import { Person } from '#domain/people/model.ts';
-import { createSignInLink } from '#domain/people/sign-in.ts';
+import { createSignInLink } from '#domain/people/sign-in-links.ts';
 import { ScheduledTask } from '#domain/scheduled-tasks/model.ts';
 import { createToken } from '#domain/tokens/operations.ts';
 import { addresses, baseUrl } from '#foundation/addresses.ts';

@@ -6,7 +6,7 @@ import { automations } from '#domain/automations/model.ts';
 import { expireEnvironments } from '#domain/environments/operations.ts';
 import { sweepOAuth } from '#domain/oauth/sweep.ts';
 import { sweepSessions } from '#domain/people/session.ts';
-import { sweepSignIns } from '#domain/people/sign-in.ts';
+import { sweepSignIns } from '#domain/people/sign-in-codes.ts';
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
 import { endTimedOutSandboxes, takeBackRuns } from '#domain/runtime/dispatch.ts';
 import { keepMetricPartitions } from '#domain/sandboxes/metric-partitions.ts';

@@ -1,0 +1,106 @@
+// Six-digit codes that are mailed to an address. A code belongs to the browser that asked for it: only the holder of that
+// browser's secret redeems it, and only wrong tries with that secret count against it.
+import { addresses } from '#foundation/addresses.ts';
+import { isoTime, now } from '#foundation/clock.ts';
+import { sql, transaction } from '#foundation/database.ts';
+import { newId } from '#foundation/ids.ts';
+import { queueMail } from '#foundation/mail.ts';
+import { unauthenticated } from '#foundation/problem.ts';
+import { codeDigest, digest, newCode, sameBytes } from '#foundation/secrets.ts';
+import { lifetimes, text as textLimits, tries } from '#limits.ts';
+import { normalAddress } from './mail-address.ts';
+import type { Person } from './model.ts';
+import { ensurePerson } from './operations.ts';
+import { admitSignInMail, admitSignInTry, type SignInSource } from './sign-in-limits.ts';
+import { createSignInLink } from './sign-in-links.ts';
+
+/** A browser that wants to sign in. */
+export interface SignInBrowser extends SignInSource {
+  /** The secret in its cookie. Null for a browser that has none, and so has asked for nothing. */
+  secret: string | null;
+}
+
+// The row is replaced, never added to: two requests at once from one browser leave one code.
+const putCodeSql = `insert into sign_in_codes (id, email, binding, code_digest, created_at, expires_at)
+  values ($1, $2, $3, $4, $5, $6)
+  on conflict (email, binding) do update set id = excluded.id, code_digest = excluded.code_digest, try_count = 0,
+    created_at = excluded.created_at, expires_at = excluded.expires_at, used_at = null`;
+
+/** Mails a code and a link to the address, whether or not it has an account. @throws 429 */
+export async function sendSignInCode(
+  address: string,
+  browser: SignInSource & { secret: string },
+  returnTo: string,
+): Promise<void> {
+  const email = normalAddress(address);
+  await admitSignInMail(email, browser);
+  await transaction(async (trx) => {
+    const createdAt = now();
+    const expiresAt = createdAt + lifetimes.signInCode;
+    const id = newId('signInCode');
+    const code = newCode();
+    const binding = digest(browser.secret);
+    const kept = returnTo.length <= textLimits.returnTo.max ? returnTo : null;
+    await sql(putCodeSql, [id, email, binding, digestOf(id, code), createdAt, expiresAt], trx);
+    const link = await createSignInLink(email, { binding, returnTo: kept }, trx);
+    const text = `Your sign-in code is ${code}
+
+Enter it in the browser in which you requested it. To sign in in any other browser, open this link and press the button there:
+${link}
+
+Both expire after ten minutes and work for one sign-in at ${addresses().issuer}.
+They were requested at ${isoTime(createdAt)} from the address ${browser.address}.
+If that was not you, ignore this mail and give the code and the link to nobody.
+`;
+    await queueMail(trx, { to: email, subject: 'Your sign-in code', text }, expiresAt);
+  });
+}
+
+const digestOf = (id: string, code: string): Buffer => codeDigest('sign-in', `${id}:${code}`);
+
+const findBindingSql = 'select 1 from sign_in_codes where email = $1 and binding = $2';
+const countTrySql = `update sign_in_codes set try_count = try_count + 1
+  where email = $1 and binding = $2 and used_at is null and expires_at > $3 and try_count < $4 returning id, code_digest`;
+// In the order in which a link ends its code (sign-in-links.ts): whichever of the two comes first, the other finds nothing.
+const endLinksSql = `update sign_in_links set used_at = $3
+  where email = $1 and binding = $2 and used_at is null`;
+const useCodeSql = `update sign_in_codes set used_at = $2
+  where id = $1 and used_at is null and expires_at > $2 returning id`;
+
+/** The person whose address the code proves; an account is created at the first sign-in. @throws 401, 429 */
+export async function useSignInCode(address: string, browser: SignInBrowser, code: string): Promise<Person> {
+  const email = normalAddress(address);
+  await admitSignInTry(browser);
+  const binding = browser.secret === null ? null : digest(browser.secret);
+  if (!binding || (await sql(findBindingSql, [email, binding])).length === 0) throw foreignCode();
+  // The try is counted, and the count committed, before anything is compared: parallel guesses share the same five.
+  const [live] = await sql<{ id: string; codeDigest: Buffer }>(countTrySql, [
+    email,
+    binding,
+    now(),
+    tries.wrongSignInCodes,
+  ]);
+  if (!live || !sameBytes(live.codeDigest, digestOf(live.id, code))) throw refusedCode();
+  return transaction(async (trx) => {
+    await sql(endLinksSql, [email, binding, now()], trx);
+    const used = await sql(useCodeSql, [live.id, now()], trx);
+    if (used.length === 0) throw refusedCode();
+    return ensurePerson(trx, email);
+  });
+}
+
+const foreignCode = () =>
+  unauthenticated(
+    'This browser did not request a code for this email address. Enter the code in the browser that did, or open the link in the mail.',
+  );
+
+const refusedCode = () =>
+  unauthenticated(
+    'This code is wrong, was used, or is older than ten minutes. After five wrong codes request a new one.',
+  );
+
+/** Deletes codes and links that have expired. */
+export async function sweepSignIns(): Promise<void> {
+  await sql('delete from sign_in_codes where expires_at <= $1', [now()]);
+  await sql('delete from sign_in_links where expires_at <= $1', [now()]);
+}

@@ -1,0 +1,66 @@
+// Links that sign in whichever browser opens them: mailed beside a code, or handed over by the operator. Each expires after ten
+// minutes and works once; only its digest is stored.
+import { addresses } from '#foundation/addresses.ts';
+import { now } from '#foundation/clock.ts';
+import { sql, type Transaction, transaction } from '#foundation/database.ts';
+import { unauthenticated } from '#foundation/problem.ts';
+import { digest, newSecret } from '#foundation/secrets.ts';
+import { lifetimes } from '#limits.ts';
+import { normalAddress } from './mail-address.ts';
+import type { Person } from './model.ts';
+import { ensurePerson } from './operations.ts';
+
+/** The browser that asked for a mail, and where it goes after sign-in. */
+interface Origin {
+  /** The digest of the secret in that browser's cookie. */
+  binding: Buffer;
+  returnTo: string | null;
+}
+
+const insertLinkSql = `insert into sign_in_links (digest, email, binding, return_to, created_at, expires_at)
+  values ($1, $2, $3, $4, $5, $6)`;
+const findLinkSql = `select email, created_at from sign_in_links
+  where digest = $1 and used_at is null and expires_at > $2`;
+const useLinkSql = `update sign_in_links set used_at = $2
+  where digest = $1 and used_at is null and expires_at > $2 returning email, binding, return_to`;
+const endCodeSql = 'update sign_in_codes set used_at = $3 where email = $1 and binding = $2 and used_at is null';
+
+/** The address of a page that signs its visitor in. Whoever holds it can sign in as that person. */
+export async function createSignInLink(address: string, origin?: Origin, trx?: Transaction): Promise<string> {
+  const secret = newSecret('');
+  const createdAt = now();
+  const { binding = null, returnTo = null } = origin ?? {};
+  const expiresAt = createdAt + lifetimes.signInLink;
+  const values = [digest(secret), normalAddress(address), binding, returnTo, createdAt, expiresAt];
+  await sql(insertLinkSql, values, trx);
+  return `${addresses().issuer}/sign-in/link?token=${secret}`;
+}
+
+/** Whom a link signs in and when it was requested, without using it up. @throws 401 when it is unknown, used or expired. */
+export async function findSignInLink(secret: string): Promise<{ email: string; createdAt: number }> {
+  const [link] = await sql<{ email: string; createdAt: number }>(findLinkSql, [digest(secret), now()]);
+  if (!link) throw refusedLink();
+  return link;
+}
+
+/**
+ * The person a link was created for; the code of the same mail ends with it. `returnTo` is null in any browser but the one that
+ * asked: a stranger who asks for a mail does not choose where the person lands. @throws 401
+ */
+export const useSignInLink = (
+  secret: string,
+  browser: string | null,
+): Promise<{ person: Person; returnTo: string | null }> =>
+  transaction(async (trx) => {
+    const at = now();
+    type Link = { email: string; binding: Buffer | null; returnTo: string | null };
+    const [link] = await sql<Link>(useLinkSql, [digest(secret), at], trx);
+    if (!link) throw refusedLink();
+    const { email, binding, returnTo } = link;
+    if (binding) await sql(endCodeSql, [email, binding, at], trx);
+    const isOwnBrowser = browser !== null && binding !== null && digest(browser).equals(binding);
+    return { person: await ensurePerson(trx, email), returnTo: isOwnBrowser ? returnTo : null };
+  });
+
+const refusedLink = () =>
+  unauthenticated('This sign-in link was used or is older than ten minutes. Request a new one.');

@@ -1,0 +1,62 @@
+// What is remembered of a browser, in cookies of its own: the secret that its sign-in codes are bound to, and the email addresses
+// that have signed in there before (a device cookie: requests from elsewhere do not use up what that browser may take).
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { normalAddress } from '#domain/people/mail-address.ts';
+import type { SignInBrowser } from '#domain/people/sign-in-codes.ts';
+import { now } from '#foundation/clock.ts';
+import type { Exchange } from '#foundation/http.ts';
+import { newSecret, seal, unseal } from '#foundation/secrets.ts';
+import { lifetimes } from '#limits.ts';
+import { cookieOf, setCookie } from '../cookie.ts';
+
+const secretCookie = 'sign-in';
+const knownCookie = 'known-browser';
+/** So many addresses are remembered, the last used first. */
+const addressesKept = 5;
+
+const knownBrowser = z.object({ id: z.string(), emails: z.array(z.string()), expiresAt: z.number() });
+
+/** The browser as it comes with a code for an address. */
+export function browserOf(exchange: Exchange, email: string): SignInBrowser {
+  const known = knownBrowserOf(exchange);
+  return {
+    address: exchange.address,
+    secret: browserSecret(exchange),
+    knownBrowser: known?.emails.includes(normalAddress(email)) ? known.id : null,
+  };
+}
+
+/** The secret that this browser's codes and challenges are bound to, or null. */
+export const browserSecret = (exchange: Exchange): string | null => cookieOf(exchange, secretCookie);
+
+/** The secret of this browser, created when it has none; its cookie lasts as long as what is bound to it. */
+export function keepBrowserSecret(exchange: Exchange): string {
+  const secret = browserSecret(exchange) ?? newSecret('');
+  setCookie(exchange, secretCookie, secret, lifetimes.signInCode);
+  return secret;
+}
+
+/** After sign-in: the secret is used up, and the browser is known from now on. */
+export function rememberBrowser(exchange: Exchange, email: string): void {
+  if (browserSecret(exchange)) setCookie(exchange, secretCookie, null, 0);
+  const before = knownBrowserOf(exchange);
+  const emails = [email, ...(before?.emails ?? []).filter((other) => other !== email)].slice(0, addressesKept);
+  const after: z.infer<typeof knownBrowser> = {
+    id: before?.id ?? randomUUID(),
+    emails,
+    expiresAt: now() + lifetimes.knownBrowser,
+  };
+  setCookie(exchange, knownCookie, seal(knownCookie, JSON.stringify(after)), lifetimes.knownBrowser);
+}
+
+function knownBrowserOf(exchange: Exchange): z.infer<typeof knownBrowser> | null {
+  const sealed = cookieOf(exchange, knownCookie);
+  if (!sealed) return null;
+  try {
+    const browser = knownBrowser.parse(JSON.parse(unseal(knownCookie, sealed)));
+    return browser.expiresAt > now() ? browser : null;
+  } catch {
+    return null;
+  }
+}
