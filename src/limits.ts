@@ -73,8 +73,8 @@ export const tokens = {
 
 export const skillReposPerAgent = 20;
 
-/** What an organization's missions may cost in a day of UTC, in US dollars. */
-export const dailyCostCapUsd = { min: 0, max: 1_000_000, default: 100 } as const;
+/** What an organization's missions may cost in a day of UTC, in US dollars; the smallest cap that is not zero, which is its unit. */
+export const dailyCostCapUsd = { min: 0, max: 1_000_000, default: 100, unit: 0.0001 } as const;
 
 /** Of one scheduled task or automation: its triggers and labels, and how far ahead it tells. */
 export const recurring = {

@@ -157,3 +157,18 @@ describe('an automation', () => {
     expect(await runs(created.id)).toMatchObject([{ status: 'skipped' }, { status: 'dispatching' }]);
   });
 });
+
+it('403 · creating one, or changing what it runs, takes missions:run', async () => {
+  const writer = await world.token(owner, acme, { scopes: ['automations:read', 'automations:write'] });
+  const { id } = (await create()).body;
+  const body = { projectId, name: 'x', prompt: 'x', triggers: [trigger] };
+  for (const answer of [
+    await world.rest('POST', '/automations', { token: writer, body }),
+    await world.rest('PATCH', `/automations/${id}`, { token: writer, body: { prompt: 'Other.' } }),
+  ]) {
+    expect([answer.status, answer.body.code]).toEqual([403, 'missing_scope']);
+    expect(answer.body.description).toContain('missing-scope:missions:run');
+  }
+  const renamed = await world.rest('PATCH', `/automations/${id}`, { token: writer, body: { name: 'Renamed' } });
+  expect(renamed.body.name).toBe('Renamed');
+});

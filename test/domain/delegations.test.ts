@@ -254,3 +254,25 @@ describe('in the graph', () => {
     expect(answer.body.data.agentDelegations.data).toEqual([{ projectId: project.id, project: { name: 'Shop' } }]);
   });
 });
+
+it('200 · what was bound to a deleted project has ended, and stays listed as revoked', async () => {
+  const alice = await world.human();
+  const token = await world.token(alice.person, alice.organization);
+  const body = { name: 'Doomed', repoFullName: 'acme/doomed' };
+  const projectId = (await world.rest('POST', '/projects', { token, body })).body.id;
+  const { body: agent } = await world.identity({ type: 'service_auth', login_hint: alice.person.email });
+  await world.decide(alice, agent.claim, { projectId });
+  const { access_token } = (await world.poll(agent.claim_token)).body;
+  const { signInId, token: clientToken } = await signedIn(alice);
+  await world.knex('sign_ins').where({ id: signInId }).update({ projectId });
+  const reach = async () => [(await world.me(access_token)).status, (await world.me(clientToken)).status] as const;
+  expect(await reach()).toEqual([200, 200]);
+  await world.rest('DELETE', `/projects/${projectId}`, { token });
+  expect(await reach()).toEqual([401, 401]);
+  const listed = await list(alice);
+  expect(listed.map(({ status, projectId: of }: Record<string, string>) => [status, of])).toEqual([
+    ['revoked', projectId],
+    ['revoked', projectId],
+  ]);
+  for (const { id } of listed) expect((await revoke(alice, id)).body.kind).toBe('already-revoked');
+});

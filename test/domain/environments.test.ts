@@ -1,6 +1,7 @@
 // Preview environments: listed, read, and destroyed on request; who can't reach the project sees none of it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Environment, environmentStatuses, statusesBefore } from '#domain/environments/model.ts';
+import { expireEnvironments } from '#domain/environments/operations.ts';
 import { days } from '#foundation/clock.ts';
 import { openEnvironment, type Place } from '../runtime-records.ts';
 import { openWorld, present, type World } from '../world.ts';
@@ -122,13 +123,16 @@ describe('GET /environments', () => {
 });
 
 describe('DELETE /environments/{environmentId}', () => {
-  it.each(['provisioning', 'active', 'destroying'] as const)('200 · %s becomes destroying', async (status) => {
-    const environment = await inStatus(status);
-    const answer = await destroy(environment);
-    expect([answer.status, answer.body]).toEqual([200, { ok: true, environmentId: environment.id }]);
-    expect(await statusOf(environment)).toBe('destroying');
-    expect((await destroy(environment)).body).toEqual(answer.body);
-  });
+  it.each(['provisioning', 'active', 'destroying', 'failed'] as const)(
+    '200 · %s becomes destroying',
+    async (status) => {
+      const environment = await inStatus(status);
+      const answer = await destroy(environment);
+      expect([answer.status, answer.body]).toEqual([200, { ok: true, environmentId: environment.id }]);
+      expect(await statusOf(environment)).toBe('destroying');
+      expect((await destroy(environment)).body).toEqual(answer.body);
+    },
+  );
 
   it('200 · one that is gone stays gone', async () => {
     const environment = await inStatus('destroyed');
@@ -137,10 +141,9 @@ describe('DELETE /environments/{environmentId}', () => {
     expect((await get(`/${environment.id}`)).body).toEqual(before);
   });
 
-  it('409 · one that has failed', async () => {
-    const environment = await inStatus('failed');
-    const { status, body } = await destroy(environment);
-    expect([status, body.description]).toEqual([409, 'The environment has failed: there is nothing to destroy.']);
+  it('a failed one that has expired is left as it is by the job that expires environments', async () => {
+    const environment = await openEnvironment(shop, { status: 'failed', expiresAt: present() - 1 });
+    await expireEnvironments();
     expect(await statusOf(environment)).toBe('failed');
   });
 
@@ -171,7 +174,7 @@ it('moves as the table of moves says', () => {
   expect(Object.fromEntries(environmentStatuses.map((status) => [status, statusesBefore(status)]))).toEqual({
     provisioning: [],
     active: ['provisioning'],
-    destroying: ['provisioning', 'active'],
+    destroying: ['provisioning', 'active', 'failed'],
     destroyed: ['destroying'],
     failed: ['provisioning', 'active', 'destroying'],
   });

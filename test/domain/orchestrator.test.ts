@@ -109,6 +109,16 @@ describe('PATCH /orchestrator', () => {
     ]);
   });
 
+  it('200 · a vendor beside a model of null is that vendor’s default model; null alone is the service’s', async () => {
+    const { change } = await found();
+    await change({ model: 'claude-haiku-4-5' });
+    expect((await change({ vendor: 'openai', model: null })).body).toMatchObject({
+      model: 'gpt-5.1-codex',
+      vendor: 'openai',
+    });
+    expect((await change({ model: null })).body).toMatchObject({ model: 'claude-opus-4-5', isBuiltin: true });
+  });
+
   it('200 · a connector is usable when it is of the model’s vendor and holds credentials', async () => {
     const { organization, change } = await found();
     const connect = (vendor: 'anthropic' | 'openai', credentials?: string) =>
@@ -153,6 +163,7 @@ describe('PATCH /orchestrator', () => {
     for (const edges of [
       { name: 'n', blurb: '', dailyCostCapUsd: 0 },
       { name: 'n'.repeat(120), blurb: 'b'.repeat(500), dailyCostCapUsd: 1_000_000 },
+      { dailyCostCapUsd: 0.0001 },
     ]) {
       const { status, body } = await change(edges);
       expect(status).toBe(200);
@@ -169,6 +180,7 @@ describe('PATCH /orchestrator', () => {
     ['vendor: must be one of "anthropic", "openai".', { vendor: null }],
     ['inferenceEnabled: must be a boolean.', { inferenceEnabled: null }],
     ['dailyCostCapUsd: must be at least 0.', { dailyCostCapUsd: -0.01 }],
+    ['dailyCostCapUsd: must be 0 or at least 0.0001.', { dailyCostCapUsd: 0.00004 }],
     ['dailyCostCapUsd: must be at most 1000000.', { dailyCostCapUsd: 1_000_000.01 }],
     ['dailyCostCapUsd: must be a number.', { dailyCostCapUsd: '5' }],
   ])('400 · %s', async (words, changes) => {

@@ -52,7 +52,7 @@ describe('POST /projects', () => {
       issueCode: null,
       defaultSandboxTemplateId: null,
       createdAt: present(),
-      missingConnectorKinds: ['tracker', 'scm', 'llm'],
+      missingConnectorKinds: ['scm', 'llm'],
     });
   });
 
@@ -162,11 +162,11 @@ describe('PATCH /projects/{projectId}', () => {
     const { body: project } = await another();
     const set = await world.rest('PATCH', `/projects/${project.id}`, {
       token: alice,
-      body: { defaultSandboxTemplateId: 'tpl_1', issueCode: 'WEB', autoMerge: true, status: 'paused' },
+      body: { defaultSandboxTemplateId: 'standard', issueCode: 'WEB', autoMerge: true, status: 'paused' },
     });
     expect(set.body).toEqual({
       ...project,
-      defaultSandboxTemplateId: 'tpl_1',
+      defaultSandboxTemplateId: 'standard',
       issueCode: 'WEB',
       autoMerge: true,
       status: 'paused',
@@ -328,5 +328,78 @@ describe('Idempotency-Key', () => {
     await create({ name: 'Mine', repoFullName: 'acme/mine' }, alice, key('shared'));
     const theirs = await create({ name: 'Theirs', repoFullName: 'globex/theirs' }, mallory, key('shared'));
     expect([theirs.status, theirs.body.name]).toEqual([201, 'Theirs']);
+  });
+});
+
+describe('filters by owner and repository', () => {
+  it('200 · ignore case, as the rule against duplicates does, and page with the same filter', async () => {
+    const made = [];
+    for (const name of ['one', 'two']) made.push(await create({ name, repoFullName: `Mixed/Case-${name}` }));
+    await create({ name: 'three', repoFullName: 'other/CASE-one' });
+    const ids = async (query: string) =>
+      (await world.rest('GET', `/projects?${query}`, { token: alice })).body.data.map(({ id }: { id: string }) => id);
+    const [one, two] = made.map(({ body }) => body.id);
+    expect((await ids('byScmOwner=mIXED')).sort()).toEqual([one, two].sort());
+    expect(await ids('byScmOwner=MIXED&byScmRepo=case-ONE')).toEqual([one]);
+    expect(await ids('byScmRepo=CASE-two')).toEqual([two]);
+    const first = (await world.rest('GET', '/projects?byScmOwner=mixed&limit=1', { token: alice })).body;
+    const next = `/projects?byScmOwner=mixed&limit=1&cursor=${first.nextCursor}`;
+    const second = (await world.rest('GET', next, { token: alice })).body;
+    expect([first, second].map(({ data }) => data[0].id).sort()).toEqual([one, two].sort());
+    expect(second.nextCursor).toBeNull();
+  });
+
+  it('are found by an index', async () => {
+    for (const where of ["lower(scm_owner) = 'x'", "lower(scm_repo) = 'x'"]) {
+      const plan = await world.knex.transaction(async (trx) => {
+        await trx.raw('set local enable_seqscan = off');
+        await trx.raw('set local enable_bitmapscan = off');
+        return trx.raw(`explain (format json) select id from projects where org_id = 'org' and ${where}`);
+      });
+      expect(JSON.stringify(plan)).toMatch(/Index Cond.*lower\(scm_/);
+    }
+  });
+});
+
+describe('a credential that is bound to a project', () => {
+  it('200 · changes its own project; 403 · no other, and it neither creates nor deletes', async () => {
+    const [own, other] = [(await another()).body.id, (await another()).body.id];
+    const owner = await world.person('Alice');
+    const bound = await world.token(owner, acme, { projectId: own });
+    const patch = (id: string, token = bound) =>
+      world.rest('PATCH', `/projects/${id}`, { token, body: { name: 'Renamed' } });
+    expect((await patch(own)).body).toMatchObject({ id: own, name: 'Renamed' });
+    for (const id of [other, 'prj_none']) expect((await patch(id)).body.code).toBe('forbidden');
+    expect((await world.rest('DELETE', `/projects/${own}`, { token: bound })).status).toBe(403);
+    expect((await create({ name: 'x', repoFullName: 'acme/bound' }, bound)).status).toBe(403);
+    const reader = await world.token(owner, acme, { projectId: own, scopes: ['projects:read'] });
+    expect((await patch(own, reader)).body.description).toContain('missing-scope:projects:write');
+  });
+});
+
+describe('settings of a project', () => {
+  it('400 · an unknown sandbox template; 200 · one that exists, or none', async () => {
+    const { id } = (await another()).body;
+    const patch = (defaultSandboxTemplateId: string | null) =>
+      world.rest('PATCH', `/projects/${id}`, { token: alice, body: { defaultSandboxTemplateId } });
+    const refused = await patch('huge');
+    expect([refused.status, refused.body.description]).toEqual([
+      400,
+      'defaultSandboxTemplateId: must be standard or null; no other sandbox template exists.',
+    ]);
+    for (const template of ['standard', null]) {
+      expect((await patch(template)).body.defaultSandboxTemplateId).toBe(template);
+    }
+  });
+
+  it('the OpenAPI document says which members are not used yet', async () => {
+    const { schemas } = (await world.request('GET', '/v1/openapi.json')).body.components;
+    expect(schemas.Project.properties.trackerProjectId.description).toContain('Not used yet');
+    expect(schemas.Organization.properties.namePending.description).toContain('Not used yet');
+  });
+
+  it('the tracker connector is missing when another tracker than the built-in one is chosen', async () => {
+    const { body } = await create({ name: 'Linear', repoFullName: 'acme/linear', tracker: 'linear' });
+    expect(body.missingConnectorKinds).toEqual(['tracker', 'scm', 'llm']);
   });
 });

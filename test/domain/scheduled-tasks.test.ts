@@ -642,3 +642,52 @@ describe('in the graph', () => {
     for (const token of [mallory, bound]) expect((await list(token)).body.data.issues.data).toEqual([]);
   });
 });
+
+describe('starting missions takes missions:run', () => {
+  const writes = ['scheduled-tasks:read', 'scheduled-tasks:write'];
+  const lacking = 'missing-scope:missions:run';
+
+  it('403 · names it, to create, enable, or change the prompt, the triggers or the project; and nothing is written', async () => {
+    const writer = await world.token(owner, acme, { scopes: writes });
+    const { id } = await task({ enabled: false });
+    const before = await get(id);
+    const answers = [
+      await create({}, writer),
+      await create({ enabled: false }, writer),
+      await change(id, { enabled: true }, writer),
+      await change(id, { name: 'Renamed', prompt: 'rm -rf /' }, writer),
+      await change(id, { triggers: [hourly(5)] }, writer),
+      await change(id, { projectId: other }, writer),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 403));
+    for (const { body } of answers) expect(body.description).toContain(lacking);
+    expect(await get(id)).toEqual(before);
+  });
+
+  it('200 · other changes do not, nor saying what is so already, nor switching it off', async () => {
+    const writer = await world.token(owner, acme, { scopes: writes });
+    const { id, prompt, triggers } = await task();
+    const same = { prompt, triggers, enabled: true, projectId: shop };
+    expect((await change(id, { ...same, name: 'Renamed', labels: ['x'] }, writer)).status).toBe(200);
+    expect((await change(id, { enabled: false }, writer)).body).toMatchObject({ enabled: false, nextRunAt: null });
+  });
+
+  it('a scheduled run is billed to who last set what runs; a rename changes nothing of that', async () => {
+    const [erin, frank] = [await world.person('Erin'), await world.person('Frank')];
+    for (const person of [erin, frank]) await world.join(acme, person, 'member');
+    const [editor, renamer] = [await world.token(erin, acme), await world.token(frank, acme)];
+    const { id } = await task();
+    const editorOf = async () =>
+      (await world.graphql(`{ scheduledTask(id: "${id}") { updatedByUserId } }`, { token: alice })).body.data
+        .scheduledTask.updatedByUserId;
+    expect(await editorOf()).toBe(owner.id);
+    await change(id, { prompt: 'Something else.' }, editor);
+    await change(id, { name: 'Renamed' }, renamer);
+    expect(await editorOf()).toBe(erin.id);
+    expect(await get(id)).not.toHaveProperty('updatedByUserId');
+    await world.knex('scheduled_tasks').where({ id }).update({ nextRunAt: present() });
+    await due();
+    expect((await runs(id))[0]).toMatchObject({ kind: 'scheduled', billingActorUserId: erin.id });
+    await world.rest('DELETE', `/scheduled-tasks/${id}`, { token: alice });
+  });
+});

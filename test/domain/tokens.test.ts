@@ -387,11 +387,26 @@ describe('Who stands behind a token', () => {
     alicesSession = await world.session(alice, acme.id);
   });
 
-  it('401 · a token of a project that was deleted is gone with it', async () => {
+  it('401 · a token of a deleted project has ended; it stays listed as revoked, and revoking it says so', async () => {
     const owner = await world.token(alice, acme);
     const doomed = await makeProject(owner, 'acme/doomed');
-    const token = await world.token(alice, acme, { scopes: ['projects:read'], projectId: doomed });
+    const { body: made } = await create({ name: 'Doomed', scopes: ['projects:read'], projectId: doomed });
+    const other = await world.token(alice, acme, { scopes: ['projects:read'], projectId });
+    world.clock.turn(minutes(1));
     await world.rest('DELETE', `/projects/${doomed}`, { token: owner });
+    const revokedAt = present();
+    expect(await callerOfToken(made.token)).toBeNull();
+    expect(await callerOfToken(other)).not.toBeNull();
+    const listed = (await list()).body.data.find(({ id }: { id: string }) => id === made.id);
+    expect(listed).toMatchObject({ projectId: doomed, revokedAt });
+    world.clock.turn(minutes(1));
+    expect((await revoke(made.id)).body).toEqual({ kind: 'already-revoked', tokenId: made.id, revokedAt });
+  });
+
+  it('401 · a token ends with its project also where a release that does not know of this deletes it', async () => {
+    const doomed = await makeProject(await world.token(alice, acme), 'acme/doomed-too');
+    const token = await world.token(alice, acme, { scopes: ['projects:read'], projectId: doomed });
+    await world.knex('projects').where({ id: doomed }).delete();
     expect(await callerOfToken(token)).toBeNull();
   });
 

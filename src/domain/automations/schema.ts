@@ -110,7 +110,7 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   createAutomation: t.field({
-    description: 'Creates a mission that starts again and again, on a schedule.',
+    description: 'Creates a mission that starts again and again, on a schedule. Takes the scope `missions:run` too.',
     scope: 'automations:write',
     rest: { route: 'POST /automations', status: 201, errors: [404] },
     tool: 'create_automation',
@@ -119,7 +119,9 @@ builder.mutationFields((t) => ({
     resolve: (_, { input }, { caller }) => verbs.create(caller, input),
   }),
   updateAutomation: t.field({
-    description: 'Changes an automation. A member that is left out stays. The next run moves only with the triggers.',
+    description:
+      'Changes an automation. A member that is left out stays. The next run moves only with the triggers. Enabling it, or ' +
+      'changing its prompt, triggers or project, takes the scope `missions:run` too.',
     scope: 'automations:write',
     rest: 'PATCH /automations/{automationId}',
     tool: 'update_automation',

@@ -11,7 +11,8 @@ export const environmentMoves: Readonly<Record<EnvironmentStatus, readonly Envir
   active: ['destroying', 'failed'],
   destroying: ['destroyed', 'failed'],
   destroyed: [],
-  failed: [],
+  // Its runtime may still have something to take down.
+  failed: ['destroying'],
 };
 
 /** The statuses from which one may be reached: what a conditional move asks for. */

@@ -4,7 +4,6 @@ import { withinProject, withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { emptyPage, type Page, type PageRequest, readPage } from '#foundation/cursor.ts';
 import { sql } from '#foundation/database.ts';
-import { conflict } from '#foundation/problem.ts';
 import { find, selection } from '#foundation/record.ts';
 import { environmentGrace, shown } from '#limits.ts';
 import { Environment, type EnvironmentStatus, statusesBefore } from './model.ts';
@@ -32,10 +31,7 @@ export async function listEnvironments(
 export const findEnvironment = (caller: Caller, environmentId: string): Promise<Environment> =>
   find<Environment>(Environment, 'environment', { id: environmentId, ...withinReach(caller) });
 
-/**
- * Asks for an environment to be destroyed; the runtime does it. One that is being destroyed or gone is what the caller wants.
- * @throws 409 for one that has failed
- */
+/** Asks for an environment to be destroyed, also a failed one; the runtime does it. One that is being destroyed or gone stays so. */
 export async function destroyEnvironment(
   caller: Caller,
   environmentId: string,
@@ -44,18 +40,15 @@ export async function destroyEnvironment(
     .where({ id: environmentId, ...withinReach(caller) })
     .whereIn('status', statusesBefore('destroying'))
     .patch({ status: 'destroying' });
-  if (moved === 0) {
-    const { status } = await findEnvironment(caller, environmentId);
-    if (status === 'failed') throw conflict('The environment has failed: there is nothing to destroy.');
-  }
+  if (moved === 0) await findEnvironment(caller, environmentId);
   return { ok: true, environmentId };
 }
 
-/** Asks for what has expired to be taken down; what nobody takes down then has failed, since nobody is there to do it. */
+/** Asks for what has expired to be taken down; what no runtime takes down in time has failed. */
 export async function expireEnvironments(): Promise<void> {
   const at = now();
   await Environment.query()
-    .whereIn('status', statusesBefore('destroying'))
+    .whereIn('status', ['provisioning', 'active'])
     .where('expiresAt', '<=', at)
     .patch({ status: 'destroying' });
   await Environment.query()

@@ -83,9 +83,9 @@ builder.queryFields((t) => ({
 
 builder.mutationField('destroyEnvironment', (t) =>
   t.field({
-    description: 'Asks for a preview environment to be destroyed. Asking twice changes nothing.',
+    description: 'Asks for a preview environment to be destroyed, also a failed one. Asking twice changes nothing.',
     scope: 'environments:write',
-    rest: { route: 'DELETE /environments/{environmentId}', errors: [409] },
+    rest: 'DELETE /environments/{environmentId}',
     tool: 'destroy_environment',
     type: DestroyEnvironmentResponse,
     args: { environmentId: t.arg.string(pathId) },

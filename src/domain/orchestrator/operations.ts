@@ -90,7 +90,7 @@ export interface OrchestratorChanges {
   name?: string | null | undefined;
   blurb?: string | null | undefined;
   model?: string | null | undefined;
-  /** Alone it picks that vendor's first model; beside a model it must be who makes it. */
+  /** Alone or beside null it picks that vendor's first model; beside a model it must be who makes it. */
   vendor?: ModelVendor | undefined;
   llmConnectorId?: string | null | undefined;
   inferenceEnabled?: boolean | undefined;
@@ -118,7 +118,7 @@ export async function updateOrchestrator(caller: Caller, changes: OrchestratorCh
 
 /** The model that the changes ask for: null for the default, undefined when they don't speak of it. */
 function modelOf({ model, vendor }: OrchestratorChanges): string | null | undefined {
-  if (model == null) return vendor && model === undefined ? modelsByVendor[vendor][0]!.id : model;
+  if (model == null) return vendor ? modelsByVendor[vendor][0]!.id : model;
   const offered = (vendor ? [vendor] : modelVendors).flatMap((one) => modelsByVendor[one].map(({ id }) => id));
   if (offered.includes(model)) return model;
   throw invalid(`model: must be one of ${offered.join(', ')}.`);

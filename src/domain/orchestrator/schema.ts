@@ -89,7 +89,9 @@ const UpdateOrchestratorRequest = request(
       blurb: boundedText(text.orchestratorBlurb)
         .nullable()
         .describe('At most 500 characters; null: as the service has it.'),
-      model: boundedText(text.modelId).nullable().describe('One of `modelsByVendor`; null: the default.'),
+      model: boundedText(text.modelId)
+        .nullable()
+        .describe('One of `modelsByVendor`; null: the default, beside `vendor` that vendor’s.'),
       vendor: ModelVendor.zod.describe('Alone it picks its first model; beside `model` it must be who makes it.'),
       llmConnectorId: boundedText(text.pathId).nullable().describe('An integration of the kind llm, or null.'),
       inferenceEnabled: z.boolean(),
@@ -97,8 +99,9 @@ const UpdateOrchestratorRequest = request(
         .number()
         .min(dailyCostCapUsd.min)
         .max(dailyCostCapUsd.max)
+        .refine((usd) => usd <= 0 || usd >= dailyCostCapUsd.unit, `must be 0 or at least ${dailyCostCapUsd.unit}`)
         .nullable()
-        .describe('0 to 1000000, kept to a hundredth of a cent; null: the default. At 0 no mission starts.'),
+        .describe('0, or 0.0001 to 1000000, kept to a hundredth of a cent; null: the default. At 0 no mission starts.'),
     })
     .partial()
     .meta({ examples: [{ model: 'claude-sonnet-4-5', dailyCostCapUsd: 25 }] }),

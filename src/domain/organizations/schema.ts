@@ -22,7 +22,9 @@ export const OrganizationType = builder.objectRef<Organization>('Organization').
     slug: t.exposeString('slug', { description: 'Unique; stands in console addresses.' }),
     createdByUserId: t.exposeString('createdByUserId'),
     createdAt: t.expose('createdAt', { type: 'EpochMs' }),
-    namePending: t.exposeBoolean('namePending', { description: 'True until a person has chosen the name.' }),
+    namePending: t.exposeBoolean('namePending', {
+      description: 'Not used yet: always false, since a person chooses every name.',
+    }),
   }),
 });
 

@@ -40,15 +40,17 @@ export class Project extends Stored {
   declare trackerConnectorId: Id<'integration'> | null;
   /** The tracker's team: its key, until the tracker's own id is known. */
   declare trackerTeamId: string | null;
+  /** Not used yet: always null. */
   declare trackerProjectId: string | null;
   declare scmConnectorId: Id<'integration'> | null;
   declare scmOwner: string;
   declare scmRepo: string;
   declare llmConnectorId: Id<'integration'> | null;
-  /** Whether an approved change merges without a person. */
+  /** Whether an approved change merges without a person; told to the runtime with each run. */
   declare autoMerge: boolean;
   /** What issue keys begin with, such as `WEB` in WEB-12. */
   declare issueCode: string | null;
+  /** What built-in agents work in; null leaves it to the agent. */
   declare defaultSandboxTemplateId: string | null;
   declare createdAt: number;
 }
@@ -60,6 +62,8 @@ export const connectorMembers = {
   llm: 'llmConnectorId',
 } as const satisfies Record<VendorKind, keyof Project>;
 
-/** The kinds of connector that the project still lacks. */
+/** The kinds of connector that the project still lacks. The built-in tracker needs none. */
 export const missingConnectorKinds = (project: Project): VendorKind[] =>
-  (Object.keys(connectorMembers) as VendorKind[]).filter((kind) => project[connectorMembers[kind]] === null);
+  (Object.keys(connectorMembers) as VendorKind[]).filter(
+    (kind) => project[connectorMembers[kind]] === null && !(kind === 'tracker' && project.tracker === 'builtin'),
+  );

@@ -1,14 +1,15 @@
 // What can be done with projects: list, read, create, change, delete. Records of the whole organization stay readable to a
-// project-bound credential; writing is org-wide and refused to it (specification, behaviour 5).
+// project-bound credential (specification, behaviour 5), which may change its own project; creating and deleting are org-wide.
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { beyondOneProject, ownOrganization, reachesProject } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
-import { type Page, type PageRequest, readPage } from '#foundation/cursor.ts';
-import { sql } from '#foundation/database.ts';
+import { type Page, type PageRequest, readPageOf } from '#foundation/cursor.ts';
+import { sql, transaction } from '#foundation/database.ts';
 import { isUniqueViolation } from '#foundation/database-errors.ts';
 import { newId } from '#foundation/ids.ts';
-import { Problem } from '#foundation/problem.ts';
-import { find, missing, readOne } from '#foundation/record.ts';
+import { forbidden, invalid, Problem } from '#foundation/problem.ts';
+import { conditions, find, missing, readOne, selection } from '#foundation/record.ts';
+import { builtinSandboxTemplate } from '../agents/catalog.ts';
 import { defaultConnectors } from '../integrations/operations.ts';
 import { freeSlug, slugOf } from '../organizations/slug.ts';
 import { Project, type ProjectStatus, type ProjectTracker } from './model.ts';
@@ -30,10 +31,14 @@ export function listProjects(caller: Caller, filter: ProjectFilter): Promise<Pag
     trackerTeamId: filter.byTrackerTeamId ?? undefined,
     trackerProjectId: filter.byTrackerProjectId ?? undefined,
     scmConnectorId: filter.byScmConnectorId ?? undefined,
-    scmOwner: filter.byScmOwner ?? undefined,
-    scmRepo: filter.byScmRepo ?? undefined,
   };
-  return readPage<Project>(Project, equals, filter);
+  const { where, values } = conditions(equals);
+  // Source hosts do not tell upper from lower case, and neither does the rule against duplicates.
+  const like = (column: string, value: string | null | undefined) =>
+    value == null ? '' : ` and lower(${column}) = lower($${values.push(value)})`;
+  const repository = like('scm_owner', filter.byScmOwner) + like('scm_repo', filter.byScmRepo);
+  const binding = `projects\n${JSON.stringify([equals, filter.byScmOwner ?? null, filter.byScmRepo ?? null])}`;
+  return readPageOf<Project>({ binding, select: selection(Project), where: where + repository, values }, filter);
 }
 
 export const findProject = (caller: Caller, projectId: string): Promise<Project> =>
@@ -100,8 +105,10 @@ export interface ProjectChanges {
   repoFullName?: string | undefined;
 }
 
+/** @throws 403 for a credential that is bound to another project, 400 for an unknown sandbox template, 409 for a taken repository */
 export async function updateProject(caller: Caller, projectId: string, changes: ProjectChanges): Promise<Project> {
-  beyondOneProject(caller);
+  if (!reachesProject(caller, projectId)) throw forbidden('This credential is bound to another project.');
+  refuseUnknownTemplate(changes.defaultSandboxTemplateId);
   const { trackerTeamKey, repoFullName, ...plain } = changes;
   const repository = repoFullName === undefined ? undefined : parseRepository(repoFullName);
   const patch = { ...plain, ...repository, ...(trackerTeamKey !== undefined && { trackerTeamId: trackerTeamKey }) };
@@ -118,12 +125,23 @@ export async function updateProject(caller: Caller, projectId: string, changes: 
   }
 }
 
-export async function deleteProject(caller: Caller, projectId: string): Promise<{ ok: true; id: string }> {
+function refuseUnknownTemplate(templateId: string | null | undefined): void {
+  const { key } = builtinSandboxTemplate;
+  if (templateId == null || templateId === key) return;
+  throw invalid(`defaultSandboxTemplateId: must be ${key} or null; no other sandbox template exists.`);
+}
+
+/** Deletes it with all that belongs to it. The credentials bound to it end, and stay in the lists as revoked ones. */
+export function deleteProject(caller: Caller, projectId: string): Promise<{ ok: true; id: string }> {
   beyondOneProject(caller);
-  const deleted = await Project.query()
-    .delete()
-    .where({ id: projectId, orgId: ownOrganization(caller) });
-  return deleted ? { ok: true, id: projectId } : missing('project');
+  return transaction(async (trx) => {
+    // For the database's own revocation of these credentials.
+    await trx.raw(`select set_config('app.now', ?, true)`, [String(now())]);
+    const deleted = await Project.query(trx)
+      .delete()
+      .where({ id: projectId, orgId: ownOrganization(caller) });
+    return deleted ? { ok: true, id: projectId } : missing('project');
+  });
 }
 
 /** The specification's DuplicateProjectError, when that is what the database refused; the id is looked up after the rollback. */

@@ -29,7 +29,7 @@ export const ProjectType = builder.objectRef<Project>('Project').implement({
     tracker: t.expose('tracker', { type: ProjectTracker.type }),
     trackerConnectorId: t.exposeString('trackerConnectorId', { nullable: true }),
     trackerTeamId: t.exposeString('trackerTeamId', { nullable: true }),
-    trackerProjectId: t.exposeString('trackerProjectId', { nullable: true }),
+    trackerProjectId: t.exposeString('trackerProjectId', { nullable: true, description: 'Not used yet: always null.' }),
     scmConnectorId: t.string({
       description: 'Empty while `missingConnectorKinds` names `scm`.',
       resolve: (project) => project.scmConnectorId ?? '',
@@ -40,9 +40,14 @@ export const ProjectType = builder.objectRef<Project>('Project').implement({
       description: 'Empty while `missingConnectorKinds` names `llm`.',
       resolve: (project) => project.llmConnectorId ?? '',
     }),
-    autoMerge: t.exposeBoolean('autoMerge', { description: 'Whether an approved change merges without a person.' }),
+    autoMerge: t.exposeBoolean('autoMerge', {
+      description: 'Whether an approved change merges without a person. The runtime is told with each run, and merges.',
+    }),
     issueCode: t.exposeString('issueCode', { nullable: true, description: 'What issue keys begin with.' }),
-    defaultSandboxTemplateId: t.exposeString('defaultSandboxTemplateId', { nullable: true }),
+    defaultSandboxTemplateId: t.exposeString('defaultSandboxTemplateId', {
+      nullable: true,
+      description: 'What built-in agents work in; null leaves it to the agent.',
+    }),
     createdAt: t.expose('createdAt', { type: 'EpochMs' }),
     missingConnectorKinds: t.field({
       description: 'The kinds of connector it still lacks; absent when it lacks none.',
@@ -119,9 +124,12 @@ const UpdateProjectRequest = request(
     .object({
       name: name.optional(),
       status: ProjectStatus.zod.optional(),
-      autoMerge: z.boolean().optional(),
+      autoMerge: z.boolean().optional().describe('Whether an approved change merges without a person.'),
       issueCode: issueCode.optional(),
-      defaultSandboxTemplateId: boundedText(text.pathId).nullable().optional(),
+      defaultSandboxTemplateId: boundedText(text.pathId)
+        .nullable()
+        .optional()
+        .describe('A template that exists: the catalog’s `standard`; or null.'),
       trackerTeamKey: trackerTeamKey.optional(),
       repoFullName: repoFullName.optional(),
     })
@@ -168,7 +176,9 @@ builder.mutationFields((t) => ({
     resolve: (_, { input }, { caller }) => operations.createProject(caller, input),
   }),
   updateProject: t.field({
-    description: 'Changes a project. A member that is left out stays; null clears what may be empty.',
+    description:
+      'Changes a project. A member that is left out stays; null clears what may be empty. A credential that is bound to a ' +
+      'project may change that one.',
     scope: 'projects:write',
     rest: { route: 'PATCH /projects/{projectId}', errors: [409] },
     tool: 'update_project',
@@ -177,7 +187,7 @@ builder.mutationFields((t) => ({
     resolve: (_, { projectId, input }, { caller }) => operations.updateProject(caller, projectId, input),
   }),
   deleteProject: t.field({
-    description: 'Deletes a project and the tokens bound to it.',
+    description: 'Deletes a project and revokes the credentials bound to it.',
     scope: 'projects:write',
     rest: 'DELETE /projects/{projectId}',
     tool: 'delete_project',

@@ -63,7 +63,7 @@ export const nextRunAt = (triggers: Recurring['triggers'], after: number): numbe
 interface Start {
   kind: RunKind;
   at: number;
-  /** Who asked for it; else who made the schedule. */
+  /** Who asked for it; else who last set what runs. */
   actor?: Recurring['createdByUserId'] | null;
 }
 
@@ -90,7 +90,7 @@ export async function startRuns(
       scheduledFor: runKind === 'scheduled' ? one.nextRunAt! : at,
       kind: runKind,
       missionTitle: one.name,
-      billingActorUserId: actor ?? one.createdByUserId,
+      billingActorUserId: actor ?? one.updatedByUserId ?? one.createdByUserId,
       createdAt: at,
       updatedAt: at,
       ...(hindrance

@@ -88,6 +88,11 @@ export const recurringFields = (t: FieldsOf<Recurring>) => ({
   lastRunAt: t.expose('lastRunAt', { type: 'EpochMs', nullable: true, description: 'When a mission last began.' }),
   createdAt: t.expose('createdAt', { type: 'EpochMs' }),
   updatedAt: t.expose('updatedAt', { type: 'EpochMs' }),
+  updatedByUserId: t.string({
+    link: 'open',
+    description: 'Who last set what runs, where or when: scheduled runs are billed to them.',
+    resolve: ({ updatedByUserId, createdByUserId }) => updatedByUserId ?? createdByUserId,
+  }),
   upcoming: t.field({
     link: 'open',
     description: 'The next occurrences; none while it is disabled.',
@@ -121,7 +126,10 @@ export const runFields = (t: FieldsOf<Run>) => ({
   status: t.expose('status', { type: RunStatus.type }),
   issueId: t.exposeString('issueId', { nullable: true, description: 'As the project’s tracker names it.' }),
   issueUrl: t.exposeString('issueUrl', { nullable: true }),
-  reason: t.exposeString('reason', { nullable: true, description: 'Why it was skipped or canceled.' }),
+  reason: t.exposeString('reason', {
+    nullable: true,
+    description: 'Why it was skipped or canceled; while it is dispatching, what it waits for.',
+  }),
   lastError: t.exposeString('lastError', { nullable: true }),
   createdAt: t.expose('createdAt', { type: 'EpochMs' }),
   updatedAt: t.expose('updatedAt', { type: 'EpochMs' }),

@@ -26,6 +26,7 @@ export abstract class Recurring extends Stored {
     'nextRunAt',
     'lastRunAt',
     'createdByUserId',
+    'updatedByUserId',
     'createdAt',
     'updatedAt',
   ];
@@ -50,6 +51,8 @@ export abstract class Recurring extends Stored {
   /** When a mission last began; what was skipped does not count. */
   declare lastRunAt: number | null;
   declare createdByUserId: Id<'person'>;
+  /** Who last set what runs, where or when; null while that is the creator. Scheduled runs are billed to them. */
+  declare updatedByUserId: Id<'person'> | null;
   declare createdAt: number;
   declare updatedAt: number;
 }
@@ -112,7 +115,7 @@ export class Run extends Stored {
   declare missionCostUsd: number;
   /** Whether costs are known to be missing from the sum. */
   declare missionCostIncomplete: boolean;
-  /** Who pressed "run now", else who made the schedule. */
+  /** Who pressed "run now", else who last set what runs. */
   declare billingActorUserId: Id<'person'> | null;
   /** Who works on it just now: a process that brings it to the tracker, then a runtime. */
   declare claimedBy: string | null;

@@ -1,5 +1,6 @@
 // What can be done with missions that return, whichever their kind: list, read, create, change, delete, run now, and see the runs.
 import { isDeepStrictEqual } from 'node:util';
+import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson, reachesProject, withinProject, withinReach } from '#access/reach.ts';
 import { announce } from '#foundation/changes.ts';
@@ -47,8 +48,12 @@ export interface NewRecurring {
   enabled: boolean;
 }
 
-/** @throws 403 for a project that the credential is not bound to, 404 for one of nobody's or of others. */
-export function createRecurring(kind: Kind, caller: Caller, input: NewRecurring): Promise<Recurring> {
+/**
+ * @throws 403 without `missions:run`, since its schedule starts missions; 403 for a project that the credential is not bound to;
+ * 404 for an unknown one
+ */
+export async function createRecurring(kind: Kind, caller: Caller, input: NewRecurring): Promise<Recurring> {
+  admit(caller, 'missions:run');
   const [orgId, createdByUserId, createdAt] = [ownOrganization(caller), ownPerson(caller), now()];
   const triggers = input.triggers.map(plain);
   return transaction(async (trx) => {
@@ -63,6 +68,7 @@ export function createRecurring(kind: Kind, caller: Caller, input: NewRecurring)
       nextRunAt: input.enabled ? nextRunAt(triggers, createdAt) : null,
       lastRunAt: null,
       createdByUserId,
+      updatedByUserId: null,
       createdAt,
       updatedAt: createdAt,
     };
@@ -89,7 +95,10 @@ const plain = ({ kind, schedule: { interval, time, timezone, weekday, dayOfMonth
 
 export type RecurringChanges = { [K in keyof NewRecurring]?: NewRecurring[K] | undefined };
 
-/** The next run moves only when the triggers or `enabled` do, never on a rename. */
+/**
+ * The next run moves only when the triggers or `enabled` do, never on a rename. Whoever changes what runs, where or when is billed
+ * for it from then on. @throws 403 for such a change without `missions:run`
+ */
 export function changeRecurring(kind: Kind, caller: Caller, id: string, changes: RecurringChanges): Promise<Recurring> {
   return transaction(async (trx) => {
     const { projectId: wanted, ...others } = changes;
@@ -99,12 +108,19 @@ export function changeRecurring(kind: Kind, caller: Caller, id: string, changes:
     const at = now();
     const triggers = changes.triggers?.map(plain) ?? before.triggers;
     const enabled = changes.enabled ?? before.enabled;
-    const moves = enabled !== before.enabled || !isDeepStrictEqual(triggers, before.triggers);
+    const reschedules = !isDeepStrictEqual(triggers, before.triggers);
+    const starts =
+      reschedules ||
+      (enabled && !before.enabled) ||
+      (changes.prompt ?? before.prompt) !== before.prompt ||
+      (projectId ?? before.projectId) !== before.projectId;
+    if (starts) admit(caller, 'missions:run');
     const patch = {
       ...others,
       ...(projectId && { projectId }),
       triggers,
-      ...(moves && { nextRunAt: enabled ? nextRunAt(triggers, at) : null }),
+      ...((reschedules || enabled !== before.enabled) && { nextRunAt: enabled ? nextRunAt(triggers, at) : null }),
+      ...(starts && { updatedByUserId: ownPerson(caller) }),
       updatedAt: at,
     };
     await kind.record.query(trx).findById(id).patch(patch);

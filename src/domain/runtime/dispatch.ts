@@ -36,6 +36,8 @@ export interface ClaimedRun {
   issueId: string;
   issueUrl: string | null;
   repoFullName: string;
+  /** Whether the runtime merges an approved change. */
+  autoMerge: boolean;
   instanceType: InstanceTypeId;
   agent: RunAgent;
 }
@@ -81,7 +83,7 @@ export const claimRun = (caller: Caller, { runtime, harnesses, claimId }: Claim)
       (await sql<Run & { prompt: string }>(taking, values, trx));
     if (!run) return null;
     const { id: runId, orgId, projectId, missionTitle, prompt, issueUrl } = run;
-    const project = (await Project.query(trx).findById(projectId).select('scmOwner', 'scmRepo'))!;
+    const project = (await Project.query(trx).findById(projectId))!;
     await announce(trx, runId);
     return {
       runId,
@@ -94,15 +96,17 @@ export const claimRun = (caller: Caller, { runtime, harnesses, claimId }: Claim)
       issueId: run.issueId!,
       issueUrl,
       repoFullName: `${project.scmOwner}/${project.scmRepo}`,
+      autoMerge: project.autoMerge,
       instanceType: usualInstance,
-      agent: await agentFor(trx, orgId, harnesses),
+      agent: await agentFor(trx, project, harnesses),
     };
   });
 
 const usualInstance = instanceTypes.find(({ id }) => id === 'standard-1')!.id;
 
 /** A builder before the other roles, and the organization's own before those that are built in. */
-async function agentFor(trx: Transaction, orgId: string, harnesses: HarnessId[]): Promise<RunAgent> {
+async function agentFor(trx: Transaction, project: Project, harnesses: HarnessId[]): Promise<RunAgent> {
+  const { orgId, defaultSandboxTemplateId } = project;
   const owned = await Agent.query(trx).where({ orgId }).whereIn('harness', harnesses).orderBy(['createdAt', 'id']);
   const builtin = builtinAgents.filter(({ harness }) => harnesses.includes(harness));
   const candidates = [
@@ -113,7 +117,7 @@ async function agentFor(trx: Transaction, orgId: string, harnesses: HarnessId[])
         agentId: null,
         effort: null,
         skillRepos: [...skillRepos],
-        sandboxTemplateId: sandboxTemplateKey,
+        sandboxTemplateId: defaultSandboxTemplateId ?? sandboxTemplateKey,
       }),
     ),
   ];

@@ -46,6 +46,7 @@ const ClaimedRunType = builder.objectRef<dispatch.ClaimedRun>('ClaimedRun').impl
     issueId: t.exposeString('issueId'),
     issueUrl: t.exposeString('issueUrl', { nullable: true }),
     repoFullName: t.exposeString('repoFullName', { description: '`<owner>/<repo>`.' }),
+    autoMerge: t.exposeBoolean('autoMerge', { description: 'Whether the runtime merges an approved change.' }),
     instanceType: t.expose('instanceType', { type: InstanceType.type }),
     agent: t.expose('agent', { type: RunAgentType }),
   }),

@@ -50,7 +50,7 @@ ScheduledTaskRunType.implement({
     ...runFields(t),
     billingActorUserId: t.exposeString('billingActorUserId', {
       nullable: true,
-      description: 'Who pressed "run now", else who made the task.',
+      description: 'Who pressed "run now", else who last set what the task runs.',
     }),
     missionCostIncomplete: t.exposeBoolean('missionCostIncomplete', {
       description: 'Whether costs are known to be missing from the sum.',
@@ -118,7 +118,7 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   createScheduledTask: t.field({
-    description: 'Creates a mission that starts again and again, on a schedule.',
+    description: 'Creates a mission that starts again and again, on a schedule. Takes the scope `missions:run` too.',
     scope: 'scheduled-tasks:write',
     rest: { route: 'POST /scheduled-tasks', status: 201, errors: [404] },
     tool: 'create_scheduled_task',
@@ -128,7 +128,8 @@ builder.mutationFields((t) => ({
   }),
   updateScheduledTask: t.field({
     description:
-      'Changes a scheduled task. A member that is left out stays. The next run moves only with the triggers.',
+      'Changes a scheduled task. A member that is left out stays. The next run moves only with the triggers. Enabling it, or ' +
+      'changing its prompt, triggers or project, takes the scope `missions:run` too.',
     scope: 'scheduled-tasks:write',
     rest: 'PATCH /scheduled-tasks/{id}',
     tool: 'update_scheduled_task',
