@@ -145,7 +145,15 @@ const bounds: Record<string, Bound> = {
   'updateProject.repoFullName': repositories,
   'updateProject.trackerTeamKey': length(1, 100),
   'updateProject.issueCode': issueCodes,
-  'updateProject.defaultSandboxTemplateId': { ...length(1, 200), fits: () => ['t', x(200), null] },
+  'updateProject.defaultSandboxTemplateId': {
+    bound: 'a sandbox template that exists, or null',
+    fits: () => ['standard', null],
+    beyond: [
+      ['', 'must be at least 1 character'],
+      [x(201), 'must be at most 200 characters'],
+      ['unknown', 'must be standard or null'],
+    ],
+  },
   'createToken.name': length(1, 100),
   'createToken.scopes': {
     bound: 'at most 25 entries',
