@@ -1,5 +1,6 @@
 // Words for what is wrong with an input: each field by its wire name, and what it must be.
 import { z } from 'zod';
+import { isVisibleLine } from '#foundation/visible-text.ts';
 
 /** The sentence of one issue, without the field's name. Bounds are named. */
 function sentence(issue: z.core.$ZodRawIssue): string | undefined {
@@ -42,11 +43,13 @@ export function describeIssues(error: z.ZodError): string {
 
 /** Text without NUL, which PostgreSQL can't store, and without lone surrogates, which are no UTF-8. */
 export const plainText = () =>
-  z.string().refine((value) => !value.includes('\0') && value.isWellFormed(), 'must be text without NUL characters');
+  z.string().refine((value) => !value.includes('\0') && value.isWellFormed(), {
+    error: 'must be text without NUL characters',
+    abort: true,
+  });
 
-/** A text of bounded length, counted in characters (code points), as JSON Schema and PostgreSQL count them. */
-export const boundedText = ({ min = 0, max }: { min?: number; max: number }) =>
-  plainText()
+const bounded = (schema: z.ZodString, { min = 0, max }: { min?: number; max: number }) =>
+  schema
     .min(min)
     .check(({ value, issues }) => {
       // Code units are never fewer: most texts need no counting.
@@ -54,3 +57,15 @@ export const boundedText = ({ min = 0, max }: { min?: number; max: number }) =>
       issues.push({ code: 'too_big', origin: 'string', maximum: max, inclusive: true, input: value });
     })
     .meta({ maxLength: max });
+
+/** A text of bounded length, counted in characters (code points), as JSON Schema and PostgreSQL count them. */
+export const boundedText = (bounds: { min?: number; max: number }) => bounded(plainText(), bounds);
+
+/** A name that people read: one line of visible text, at least one character, without blanks around it. */
+export const nameText = ({ min = 1, max }: { min?: number; max: number }) =>
+  bounded(
+    plainText()
+      .refine(isVisibleLine, 'must not contain line breaks, control characters or invisible characters')
+      .trim(),
+    { min, max },
+  );

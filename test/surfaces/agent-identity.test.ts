@@ -117,7 +117,12 @@ describe('an anonymous agent', () => {
 
   it.each([
     ['a name of 200 characters', { agent_name: 'n'.repeat(200) }, 200],
-    ['an empty name', { agent_name: '' }, 200],
+    ['a name of blanks', { agent_name: ' ' }, 'agent_name: must be at least 1 character.'],
+    [
+      'a line break in the name',
+      { agent_name: 'a\nb' },
+      'agent_name: must not contain line breaks, control characters or invisible characters.',
+    ],
     ['a name of 201 characters', { agent_name: 'n'.repeat(201) }, 'agent_name: must be at most 200 characters.'],
     ['a number as name', { agent_name: 7 }, 'agent_name: must be a string.'],
     ['null as name', { agent_name: null }, 'agent_name: must be a string.'],

@@ -9,7 +9,6 @@ import { digest, newSecret } from '#foundation/secrets.ts';
 import { lifetimes, polling } from '#limits.ts';
 import { Membership } from '../memberships/model.ts';
 import { revokeAccessTokens } from '../oauth/access-tokens.ts';
-import { shownName } from '../oauth/shown-name.ts';
 import { mailAddress, normalAddress } from '../people/mail-address.ts';
 import { Person } from '../people/model.ts';
 import { type IdentityAssertion, mintAssertion, standingGrant } from './assertion.ts';
@@ -43,7 +42,7 @@ function draft(agentName: string | undefined, particulars: Particulars) {
   const createdAt = now();
   const row = {
     id: newId('registration'),
-    agentName: shownName(agentName),
+    agentName: agentName ?? null,
     createdAt,
     claimTokenDigest: digest(claimToken),
     claimExpiresAt: createdAt + lifetimes.claimWindow,

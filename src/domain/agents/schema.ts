@@ -5,7 +5,7 @@ import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
-import { boundedText } from '#graph/validation.ts';
+import { boundedText, nameText } from '#graph/validation.ts';
 import { pages, skillReposPerAgent, text } from '#limits.ts';
 import { OrganizationType, organizationOf } from '../organizations/schema.ts';
 import { repositoryPattern } from '../projects/repository.ts';
@@ -107,7 +107,7 @@ const AgentCatalog = builder.objectRef<typeof catalog>('AgentCatalog').implement
   }),
 });
 
-const name = boundedText(text.missionAgentName).describe('1 to 120 characters; unique in the organization.');
+const name = nameText(text.missionAgentName).describe('1 to 120 characters; unique in the organization.');
 const model = boundedText(text.modelId).describe('One of the models of the harness.');
 const sandbox = z
   .object({

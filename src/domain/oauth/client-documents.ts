@@ -5,10 +5,10 @@ import { now, seconds } from '#foundation/clock.ts';
 import { sql } from '#foundation/database.ts';
 import { type Fetched, fetchJson, OutboundFault } from '#foundation/outbound.ts';
 import { readOne, Stored } from '#foundation/record.ts';
+import { isVisibleLine } from '#foundation/visible-text.ts';
 import { clientDocument, redirectUrisPerClient, text } from '#limits.ts';
 import { invalidClient } from './fault.ts';
 import { redirectUriFault } from './redirect-uris.ts';
-import { shownName } from './shown-name.ts';
 
 export class ClientDocument extends Stored {
   static override tableName = 'client_documents';
@@ -86,7 +86,7 @@ async function fetchAndKeep(url: string): Promise<ClientDocument> {
 
 const metadata = z.object({
   client_id: z.string(),
-  client_name: z.string().min(1).max(text.clientName.max),
+  client_name: z.string().refine(isVisibleLine).trim().min(1).max(text.clientName.max),
   redirect_uris: z.array(z.string()).min(redirectUrisPerClient.min).max(redirectUrisPerClient.max),
   token_endpoint_auth_method: z.literal('none').optional(),
   // A secret in a public document is none: whoever publishes one means something that does not work here.
@@ -106,11 +106,9 @@ function readDocument(url: string, { status, body }: Fetched): { name: string; r
   const { client_id, client_name, redirect_uris } = parsed.data;
   // Simple string comparison (RFC 3986 §6.2.1), so that nobody's document speaks for another address.
   if (client_id !== url) throw invalidClient('client_id: its document names another client_id.');
-  const name = shownName(client_name);
   const redirectUris = redirect_uris.filter((uri) => redirectUriFault(uri) === null);
-  if (!name || redirectUris.length === 0)
-    throw invalidClient('client_id: its document has no usable name or redirect_uris.');
-  return { name, redirectUris };
+  if (redirectUris.length === 0) throw invalidClient('client_id: its document has no usable redirect_uris.');
+  return { name: client_name, redirectUris };
 }
 
 /** Milliseconds: what the answer asks for (RFC 9111 §5.2.2), within our own bounds. */

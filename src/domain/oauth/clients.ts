@@ -6,7 +6,6 @@ import { readOne, Stored } from '#foundation/record.ts';
 import { findClientDocument, isDocumentAddress, readClientDocument } from './client-documents.ts';
 import { invalidClient, invalidClientMetadata, invalidRedirectUri } from './fault.ts';
 import { redirectUriFault } from './redirect-uris.ts';
-import { shownName } from './shown-name.ts';
 
 export class OAuthClient extends Stored {
   static override tableName = 'oauth_clients';
@@ -60,7 +59,7 @@ export async function registerClient(input: NewClient): Promise<OAuthClient> {
   }
   const client = {
     id: newId('client'),
-    name: shownName(input.name),
+    name: input.name ?? null,
     redirectUris: [...input.redirectUris],
     grantTypes: granted,
     clientUri: webAddress('client_uri', input.clientUri),

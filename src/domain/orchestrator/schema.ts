@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';
-import { boundedText } from '#graph/validation.ts';
+import { boundedText, nameText } from '#graph/validation.ts';
 import { dailyCostCapUsd, text } from '#limits.ts';
 import { modelVendors } from '../agents/catalog.ts';
 import { CatalogModelType } from '../agents/schema.ts';
@@ -85,7 +85,7 @@ const UpdateOrchestratorRequest = request(
   'UpdateOrchestratorRequest',
   z
     .object({
-      name: boundedText(text.orchestratorName).nullable().describe('1 to 120 characters; null: as the service has it.'),
+      name: nameText(text.orchestratorName).nullable().describe('1 to 120 characters; null: as the service has it.'),
       blurb: boundedText(text.orchestratorBlurb)
         .nullable()
         .describe('At most 500 characters; null: as the service has it.'),

@@ -3,13 +3,13 @@ import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import { pathId, request } from '#graph/input.ts';
-import { boundedText } from '#graph/validation.ts';
+import { boundedText, nameText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import type { Organization } from './model.ts';
 import * as operations from './operations.ts';
 import { slugOf, slugPattern } from './slug.ts';
 
-const name = boundedText(text.organizationName).describe('1 to 120 characters.');
+const name = nameText(text.organizationName).describe('1 to 120 characters.');
 const slug = boundedText(text.organizationSlug)
   .regex(slugPattern, 'must hold only lower-case letters, digits and hyphens')
   .describe('1 to 64 lower-case letters, digits and hyphens; unique.');

@@ -7,7 +7,7 @@ import { toOne } from '#graph/context.ts';
 import { filter, pathId, request } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
-import { boundedText } from '#graph/validation.ts';
+import { boundedText, nameText } from '#graph/validation.ts';
 import { pages, text } from '#limits.ts';
 import { IntegrationType, integrationOf, VendorKind } from '../integrations/schema.ts';
 import { OrganizationType, organizationOf } from '../organizations/schema.ts';
@@ -95,7 +95,7 @@ export const projectOf = toOne<Project>(
 const ProjectPage = pageOf('ProjectPage', ProjectType);
 const DeleteProjectResponse = okIdAnswer('DeleteProjectResponse');
 
-const name = boundedText(text.projectName).describe('1 to 120 characters.');
+const name = nameText(text.projectName).describe('1 to 120 characters.');
 const repoFullName = boundedText(text.repoFullName)
   .regex(repositoryPattern, 'must be <owner>/<repo>: two parts without white space, one slash')
   .describe('`<owner>/<repo>`.');

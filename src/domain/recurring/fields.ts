@@ -7,7 +7,7 @@ import { builder } from '#graph/builder.ts';
 import { toMany, toOne } from '#graph/context.ts';
 import { request } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';
-import { boundedText } from '#graph/validation.ts';
+import { boundedText, nameText } from '#graph/validation.ts';
 import { recurring, text } from '#limits.ts';
 import { IssueType, issueOf } from '../issues/schema.ts';
 import { ProjectType, projectOf } from '../projects/schema.ts';
@@ -152,10 +152,10 @@ export const runFields = (t: FieldsOf<Run>) => ({
   }),
 });
 
-const name = boundedText(text.recurringName).describe('1 to 120 characters.');
+const name = nameText(text.recurringName).describe('1 to 120 characters.');
 const prompt = boundedText(text.prompt).describe('What the agent is told: 1 to 20,000 characters.');
 const templateKey = z.enum(templateKeys).nullable().describe('The key of a template.');
-const labels = z.array(boundedText(text.label)).max(recurring.labels).describe('At most 20, put on each issue.');
+const labels = z.array(nameText(text.label)).max(recurring.labels).describe('At most 20, put on each issue.');
 const schedule = z
   .object({
     interval: ScheduleInterval.zod,

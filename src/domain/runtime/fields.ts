@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { request } from '#graph/input.ts';
 import { epochMs, wordSet } from '#graph/scalars.ts';
-import { boundedText } from '#graph/validation.ts';
+import { boundedText, nameText } from '#graph/validation.ts';
 import { report, text } from '#limits.ts';
 import { AgentRole, Harness, InstanceType } from '../agents/schema.ts';
 import { ArtifactKind } from '../artifacts/schema.ts';
@@ -31,9 +31,7 @@ const real = (max: number) => z.number().min(0).max(max);
 export const ClaimRunRequest = request(
   'ClaimRunRequest',
   z.object({
-    runtime: boundedText(text.runtimeName).describe(
-      'What this runtime is called, for people who wonder who has a run.',
-    ),
+    runtime: nameText(text.runtimeName).describe('What this runtime is called, for people who wonder who has a run.'),
     claimId: key
       .optional()
       .describe('The runtime’s own word for this claim: said again, it gives the run that it took.'),

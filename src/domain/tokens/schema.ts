@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';
-import { boundedText } from '#graph/validation.ts';
+import { boundedText, nameText } from '#graph/validation.ts';
 import { text, tokens } from '#limits.ts';
 import { ProjectType, projectOf } from '../projects/schema.ts';
 import type { Token } from './model.ts';
@@ -61,7 +61,7 @@ const CreateTokenRequest = request(
   'CreateTokenRequest',
   z
     .object({
-      name: boundedText(text.tokenName).describe('1 to 100 characters; a label for people, not an identifier.'),
+      name: nameText(text.tokenName).describe('1 to 100 characters; a label for people, not an identifier.'),
       scopes: z
         .array(z.string())
         .max(tokens.scopesPerToken)

@@ -2,14 +2,14 @@
 // what the OpenAPI document prints. Members that are not named are ignored.
 import { z } from 'zod';
 import { registrationKinds } from '#domain/agent-identities/model.ts';
-import { boundedText } from '#graph/validation.ts';
+import { boundedText, nameText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 
 export const idJagType = 'urn:ietf:params:oauth:token-type:id-jag';
 /** An earlier word for `service_auth`: the assertion is the mail address. */
 export const verifiedEmailType = 'verified_email';
 
-const agent_name = boundedText(text.agentName)
+const agent_name = nameText(text.agentName)
   .optional()
   .describe('At most 200 characters; shown to the person as the agent’s own words.');
 

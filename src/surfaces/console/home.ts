@@ -7,7 +7,7 @@ import { updateOwnName } from '#domain/people/operations.ts';
 import { isoTime } from '#foundation/clock.ts';
 import { type Html, html } from '#foundation/html.ts';
 import type { Handler } from '#foundation/http.ts';
-import { boundedText } from '#graph/validation.ts';
+import { boundedText, nameText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { answerPage, csrfField, seeOther, type Visitor } from './layout.ts';
 import { fieldsOf, personsForm, personsPage, visitorOf } from './visitor.ts';
@@ -27,7 +27,7 @@ export const showHome: Handler = personsPage(async (exchange, visitor) => {
   return answerPage(exchange, 200, { title: 'Console', body, visitor });
 });
 
-const name = (bounds: { min: number; max: number }) => z.object({ name: z.string().trim().pipe(boundedText(bounds)) });
+const name = (bounds: { min: number; max: number }) => z.object({ name: nameText(bounds) });
 const recordId = boundedText(text.pathId);
 
 export const acceptOwnInvite: Handler = personsForm(async (exchange, { person }, form) => {

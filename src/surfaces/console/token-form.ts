@@ -5,7 +5,7 @@ import { listProjects } from '#domain/projects/operations.ts';
 import type { NewToken } from '#domain/tokens/operations.ts';
 import { type Html, html } from '#foundation/html.ts';
 import { invalid, type Problem } from '#foundation/problem.ts';
-import { boundedText } from '#graph/validation.ts';
+import { boundedText, nameText } from '#graph/validation.ts';
 import { pages, text, tokens } from '#limits.ts';
 import { csrfField, formError, type Visitor } from './layout.ts';
 import { scopeBoxes } from './scope-boxes.ts';
@@ -15,7 +15,7 @@ const { min, max, default: usual } = tokens.lifetimeDays;
 const lifetimes = [7, 30, 90, 365];
 
 const shape = z.object({
-  name: z.string().trim().pipe(boundedText(text.tokenName)),
+  name: nameText(text.tokenName),
   expires_in_days: z.coerce.number(`must be an integer ${min} to ${max}`).int().min(min).max(max),
   project_id: boundedText({ max: text.pathId.max }).optional(),
 });

@@ -28,7 +28,7 @@ import { networkOf } from '#foundation/network.ts';
 import { badGateway, forbidden, invalid } from '#foundation/problem.ts';
 import { seal, unseal } from '#foundation/secrets.ts';
 import { createSharedThrottle } from '#foundation/throttle.ts';
-import { boundedText } from '#graph/validation.ts';
+import { nameText } from '#graph/validation.ts';
 import { lifetimes, rates, text, upstreamProvider } from '#limits.ts';
 import { cookieOf, setCookie } from '../cookie.ts';
 import { seeOther } from './layout.ts';
@@ -57,7 +57,7 @@ const departure = z.object({
 const person = z.object({
   email: mailAddress,
   email_verified: z.literal(true),
-  name: z.string().trim().pipe(boundedText(text.personName)).optional().catch(undefined),
+  name: nameText(text.personName).optional().catch(undefined),
 });
 
 export function createUpstream(settings: UpstreamSettings): { leave: Handler; comeBack: Handler } {

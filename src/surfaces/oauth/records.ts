@@ -1,7 +1,7 @@
 // The records of the OAuth endpoints as zod objects (specification, Credentials and identity): what a body is checked with, and
 // what the OpenAPI document prints.
 import { z } from 'zod';
-import { boundedText, plainText } from '#graph/validation.ts';
+import { boundedText, nameText, plainText } from '#graph/validation.ts';
 import { redirectUrisPerClient, text } from '#limits.ts';
 
 const parameter = plainText().optional();
@@ -51,7 +51,7 @@ export const ClientRegistrationRequest = z.object({
     .min(redirectUrisPerClient.min)
     .max(redirectUrisPerClient.max)
     .describe('https, http on 127.0.0.1 or localhost (any port), or a private-use scheme.'),
-  client_name: boundedText(text.clientName)
+  client_name: nameText(text.clientName)
     .optional()
     .describe('At most 200 characters; shown as the client’s own words.'),
   client_uri: boundedText(text.redirectUri).optional(),

@@ -25,7 +25,7 @@ import { createToken } from '#domain/tokens/operations.ts';
 import { createServiceToken, revokeServiceToken } from '#domain/tokens/service-tokens.ts';
 import { transaction } from '#foundation/database.ts';
 import { readOne } from '#foundation/record.ts';
-import { boundedText } from '#graph/validation.ts';
+import { boundedText, nameText } from '#graph/validation.ts';
 import { text, tokens } from '#limits.ts';
 import { type Command, command, flag, wholeNumber } from './command.ts';
 import { databaseCommands } from './database-commands.ts';
@@ -37,12 +37,12 @@ const { min, max, default: usual } = tokens.lifetimeDays;
 export const commands: Record<string, Command> = {
   'person:create': command({
     about: 'Makes an account, or shows the one that has this mail address.',
-    options: z.object({ email: mailAddress, name: boundedText(text.personName).optional() }),
+    options: z.object({ email: mailAddress, name: nameText(text.personName).optional() }),
     run: ({ email, name }) => findOrCreatePerson(email, name),
   }),
   'org:create': command({
     about: 'Founds an organization. Its owner gets an account if there is none.',
-    options: z.object({ name: boundedText(text.organizationName), owner: mailAddress, slug: slug.optional() }),
+    options: z.object({ name: nameText(text.organizationName), owner: mailAddress, slug: slug.optional() }),
     run: async ({ name, owner, slug }) => foundOrganization((await findOrCreatePerson(owner)).id, { name, slug }),
   }),
   'member:add': command({
@@ -63,7 +63,7 @@ export const commands: Record<string, Command> = {
       scopes: z.string().transform((list) => list.split(',').map((scope) => scope.trim())),
       project: boundedText(text.pathId).optional(),
       days: wholeNumber(min, max).default(usual),
-      name: boundedText(text.tokenName).default('Made by the operator'),
+      name: nameText(text.tokenName).default('Made by the operator'),
     }),
     run: async ({ email, org, scopes: wanted, project, days, name }) => {
       const caller = await memberOf(org, email);
@@ -81,7 +81,7 @@ export const commands: Record<string, Command> = {
   'service-token:create': command({
     about:
       'Makes a token for an internal service such as the runtime; it may report missions, of one organization or of all.',
-    options: z.object({ name: boundedText(text.tokenName), org: slug.optional() }),
+    options: z.object({ name: nameText(text.tokenName), org: slug.optional() }),
     run: async ({ name, org }) => createServiceToken({ name, orgId: org ? (await organizationOf(org)).id : undefined }),
   }),
   'service-token:revoke': command({
@@ -108,7 +108,7 @@ export const commands: Record<string, Command> = {
       org: slug,
       vendor: z.enum(vendorNames),
       kind: z.enum(vendorKinds).optional(),
-      name: boundedText(text.integrationName),
+      name: nameText(text.integrationName),
       'external-org': boundedText(text.externalOrgId).optional(),
       'credentials-stdin': flag,
     }),
