@@ -273,6 +273,7 @@ export const bodyArrival = seconds(60);
 export const bytes = {
   jsonBody: 256 * 1024,
   graphqlBody: 256 * 1024,
+  graphqlAnswer: 8 * 1024 * 1024,
   oauthBody: 64 * 1024,
   consoleForm: 64 * 1024,
   /** What one answer shows of a log, from its end. */
@@ -290,7 +291,10 @@ export const graphql = {
   aliases: 30,
   directives: 50,
   tokens: 2_000,
+  /** Of a request: of all the operations of its batch together. */
   cost: 20_000,
+  /** So much cost counts as one request against the rate; an operation counts as one at least. */
+  costPerRatePoint: 1_000,
   /** Parsed documents kept in memory, and the longest text (in characters) that is worth it. */
   cachedDocuments: 200,
   cachedDocumentLength: 4_000,

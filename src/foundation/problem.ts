@@ -102,6 +102,18 @@ export const unavailable = (retryAfterSeconds = 2) =>
     true,
   )('The service can not answer at the moment. Try again shortly.', { 'retry-after': String(retryAfterSeconds) });
 
+/** 503 with `Retry-After`: this process has its hands full, or the caller's share of it is taken. */
+export const tooBusy = (description: string, retryAfterSeconds: number) =>
+  maker(
+    503,
+    'infrastructure',
+    'Too busy',
+    'too_busy',
+    true,
+  )(`${description} Try again in ${retryAfterSeconds} s.`, { 'retry-after': String(retryAfterSeconds) });
+
+export const isTooBusy = ({ body }: Problem): boolean => body.code === 'too_busy';
+
 const internal = maker(500, 'unknown', 'Internal error', 'internal', false);
 
 /** The problem behind any thrown thing. What is not ours to explain becomes 503 or 500, without a word of its inside. */

@@ -6,6 +6,7 @@ import { pathId, request } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
+import { weightOf } from '#graph/weight.ts';
 import { pages, skillReposPerAgent, text } from '#limits.ts';
 import { OrganizationType, organizationOf } from '../organizations/schema.ts';
 import { repositoryPattern } from '../projects/repository.ts';
@@ -30,7 +31,11 @@ export const AgentType = builder.objectRef<operations.AgentRecord>('Agent').impl
     model: t.exposeString('model', { description: 'One of the models of the harness, as the catalog lists them.' }),
     effort: t.expose('effort', { type: Effort.type, nullable: true, description: 'Null: the harness decides.' }),
     sandboxTemplateId: t.exposeString('sandboxTemplateId'),
-    userPrompt: t.exposeString('userPrompt', { nullable: true, description: 'What it is told beside the issue.' }),
+    userPrompt: t.exposeString('userPrompt', {
+      nullable: true,
+      complexity: weightOf(text.userPrompt.max),
+      description: 'What it is told beside the issue.',
+    }),
     skillRepos: t.exposeStringList('skillRepos', { description: 'Repositories with skills that it may use.' }),
     isBuiltin: t.exposeBoolean('isBuiltin', {
       description: 'Came with the service: there in every organization, and never changed or deleted.',
@@ -75,7 +80,7 @@ const CatalogAgent = builder.objectRef<catalog.BuiltinAgent>('CatalogAgent').imp
     role: t.expose('role', { type: AgentRole.type }),
     harness: t.expose('harness', { type: Harness.type }),
     model: t.exposeString('model'),
-    userPrompt: t.exposeString('userPrompt'),
+    userPrompt: t.exposeString('userPrompt', { complexity: weightOf(text.userPrompt.max) }),
     skillRepos: t.stringList({ resolve: ({ skillRepos }) => [...skillRepos] }),
     sandboxTemplateKey: t.exposeString('sandboxTemplateKey'),
   }),

@@ -4,7 +4,8 @@ import { toMany, toOne } from '#graph/context.ts';
 import { filter, pathId } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
-import { pages, shown } from '#limits.ts';
+import { weightOf } from '#graph/weight.ts';
+import { pages, shown, text } from '#limits.ts';
 import { ProjectType, projectOf } from '../projects/schema.ts';
 import { type Issue, issueStates } from './model.ts';
 import * as operations from './operations.ts';
@@ -19,7 +20,7 @@ export const IssueType = builder.objectRef<Issue>('Issue').implement({
     number: t.exposeInt('number', { description: 'Counts up in the project.' }),
     key: t.exposeString('key', { description: 'Such as WEB-12.' }),
     title: t.exposeString('title'),
-    body: t.exposeString('body'),
+    body: t.exposeString('body', { complexity: weightOf(text.prompt.max) }),
     labels: t.exposeStringList('labels'),
     state: t.expose('state', { type: IssueState.type }),
     runId: t.exposeString('runId', { nullable: true, description: 'The run that it was made for.' }),

@@ -8,6 +8,7 @@ import { toMany, toOne } from '#graph/context.ts';
 import { request } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
+import { weightOf } from '#graph/weight.ts';
 import { recurring, text } from '#limits.ts';
 import { IssueType, issueOf } from '../issues/schema.ts';
 import { ProjectType, projectOf } from '../projects/schema.ts';
@@ -50,7 +51,7 @@ const TemplateType = builder.objectRef<Template>('ScheduledTaskTemplate').implem
     key: t.exposeString('key', { description: 'Goes into `templateKey`.' }),
     name: t.exposeString('name'),
     blurb: t.exposeString('blurb'),
-    prompt: t.exposeString('prompt'),
+    prompt: t.exposeString('prompt', { complexity: weightOf(text.prompt.max) }),
     suggestedSchedule: t.expose('suggestedSchedule', { type: ScheduleType }),
   }),
 });
@@ -76,7 +77,7 @@ export const recurringFields = (t: FieldsOf<Recurring>) => ({
   orgId: t.exposeString('orgId'),
   projectId: t.exposeString('projectId'),
   name: t.exposeString('name'),
-  prompt: t.exposeString('prompt', { description: 'What the agent is told.' }),
+  prompt: t.exposeString('prompt', { complexity: weightOf(text.prompt.max), description: 'What the agent is told.' }),
   templateKey: t.exposeString('templateKey', { nullable: true, description: 'The template it was begun from.' }),
   triggers: t.expose('triggers', { type: [TriggerType] }),
   labels: t.exposeStringList('labels', { description: 'Put on each issue.' }),

@@ -4,7 +4,8 @@ import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText } from '#graph/validation.ts';
-import { lease, text } from '#limits.ts';
+import { weightOf } from '#graph/weight.ts';
+import { bytes, lease, text } from '#limits.ts';
 import { AgentRole, Effort, Harness, InstanceType } from '../agents/schema.ts';
 import * as dispatch from './dispatch.ts';
 import * as requests from './fields.ts';
@@ -24,7 +25,11 @@ const RunAgentType = builder.objectRef<dispatch.RunAgent>('RunAgent').implement(
     harness: t.expose('harness', { type: Harness.type }),
     model: t.exposeString('model'),
     effort: t.expose('effort', { type: Effort.type, nullable: true }),
-    userPrompt: t.exposeString('userPrompt', { nullable: true, description: 'What it is told beside the prompt.' }),
+    userPrompt: t.exposeString('userPrompt', {
+      nullable: true,
+      complexity: weightOf(text.userPrompt.max),
+      description: 'What it is told beside the prompt.',
+    }),
     skillRepos: t.exposeStringList('skillRepos'),
     sandboxTemplateId: t.exposeString('sandboxTemplateId'),
   }),
@@ -42,7 +47,10 @@ const ClaimedRunType = builder.objectRef<dispatch.ClaimedRun>('ClaimedRun').impl
     orgId: t.exposeString('orgId'),
     projectId: t.exposeString('projectId'),
     missionTitle: t.exposeString('missionTitle', { nullable: true }),
-    prompt: t.exposeString('prompt', { description: 'What the agent is told. The shell harness runs it as a script.' }),
+    prompt: t.exposeString('prompt', {
+      complexity: weightOf(text.prompt.max),
+      description: 'What the agent is told. The shell harness runs it as a script.',
+    }),
     issueId: t.exposeString('issueId'),
     issueUrl: t.exposeString('issueUrl', { nullable: true }),
     repoFullName: t.exposeString('repoFullName', { description: '`<owner>/<repo>`.' }),
@@ -105,7 +113,7 @@ const RepositoryFile = builder.objectRef<{ path: string; ref: string; content: s
   fields: (t) => ({
     path: t.exposeString('path'),
     ref: t.exposeString('ref'),
-    content: t.exposeString('content'),
+    content: t.exposeString('content', { complexity: weightOf(bytes.repositoryFile) }),
   }),
 });
 

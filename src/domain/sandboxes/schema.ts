@@ -6,7 +6,8 @@ import { filter, pathId } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText } from '#graph/validation.ts';
-import { pages, shown, text } from '#limits.ts';
+import { weightOf } from '#graph/weight.ts';
+import { bytes, pages, shown, text } from '#limits.ts';
 import { AgentRole, Harness, InstanceType } from '../agents/schema.ts';
 import { ProjectType, projectOf } from '../projects/schema.ts';
 import { type PromptSpan, readLog, type SandboxLog } from './log.ts';
@@ -116,10 +117,10 @@ export const LiveFragment = builder.objectRef<SandboxFragment>('SandboxLiveFragm
   fields: (t) => ({
     kind: t.expose('kind', { type: FragmentKind.type }),
     t: t.expose('at', { type: 'EpochMs' }),
-    body: t.exposeString('body', { nullable: true }),
+    body: t.exposeString('body', { nullable: true, complexity: weightOf(text.fragmentBody.max) }),
     action: t.exposeString('action', { nullable: true, description: 'The tool that is used.' }),
-    parameter: t.exposeString('parameter', { nullable: true }),
-    result: t.exposeString('result', { nullable: true }),
+    parameter: t.exposeString('parameter', { nullable: true, complexity: weightOf(text.fragmentBody.max) }),
+    result: t.exposeString('result', { nullable: true, complexity: weightOf(text.fragmentBody.max) }),
     toolUseId: t.exposeString('toolUseId', { nullable: true }),
     items: t.expose('items', { type: [PlanItem], description: 'The steps of a plan.' }),
   }),
@@ -151,7 +152,10 @@ const SandboxDetail = builder.objectRef<Sandbox>('SandboxDetail').implement({
 });
 
 const PromptSpanType = builder.objectRef<PromptSpan>('PromptSpan').implement({
-  fields: (t) => ({ id: t.exposeString('id'), content: t.exposeString('content') }),
+  fields: (t) => ({
+    id: t.exposeString('id'),
+    content: t.exposeString('content', { complexity: weightOf(bytes.logContent) }),
+  }),
 });
 const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implement({
   description: 'One log of a session.',
@@ -160,13 +164,21 @@ const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implement({
     role: t.expose('role', { type: AgentRole.type }),
     sessionId: t.exposeString('sessionId'),
     part: t.expose('part', { type: LogPart.type }),
-    content: t.exposeString('content', { description: 'At most the last 1048576 bytes.' }),
+    content: t.exposeString('content', {
+      description: 'At most the last 1048576 bytes.',
+      complexity: weightOf(bytes.logContent),
+    }),
     bytes: t.exposeInt('bytes', { description: 'Of the whole log: when it is more, the beginning is not shown.' }),
     promptScope: t.exposeString('promptScope', {
       nullable: true,
       description: 'Whose words a prompt shows: `repo-contributed`, those that the repository brought along.',
     }),
-    promptSpans: t.expose('promptSpans', { type: [PromptSpanType], description: 'Empty in the other parts.' }),
+    promptSpans: t.expose('promptSpans', {
+      description: 'Empty in the other parts.',
+      type: [PromptSpanType],
+      // Their contents together are that of the log.
+      complexity: { field: 1, multiplier: 1 },
+    }),
   }),
 });
 

@@ -27,8 +27,8 @@ export function boundPlugins(): Plugin[] {
   return plugins as Plugin[];
 }
 
-/** Keeps the documents asked for last, but no big ones: in memory a document is many times its text. */
-export function documentCache<V>() {
+/** Keeps what belongs to the documents asked for last, but to no big ones: in memory a document is many times its text. */
+export function documentCache<V>(size: number = graphql.cachedDocuments) {
   const kept = new Map<string, V>();
   return {
     get(text: string): V | undefined {
@@ -41,7 +41,7 @@ export function documentCache<V>() {
     },
     set(text: string, value: V): void {
       if (text.length > graphql.cachedDocumentLength) return;
-      if (kept.size >= graphql.cachedDocuments) kept.delete(kept.keys().next().value!);
+      if (kept.size >= size) kept.delete(kept.keys().next().value!);
       kept.set(text, value);
     },
   };

@@ -1,5 +1,5 @@
-// What an operation costs: one point per field, and what lies below a list as often as the list may be long. Counted from
-// the document and its variables, before anything is executed; told in `extensions.cost` of every answer.
+// The cost of an operation: a point per field, more for one that may hold a long text, and what lies below a list as often as
+// the list may be long. Counted from the document and its variables before anything is executed; told in `extensions.cost`.
 import { complexityFromQuery } from '@pothos/plugin-complexity';
 import type { ExecutionArgs } from 'graphql';
 import {
@@ -17,6 +17,8 @@ import {
 import type { Plugin } from 'graphql-yoga';
 import { invalid } from '#foundation/problem.ts';
 import { graphql } from '#limits.ts';
+import type { RequestBudget } from './budget.ts';
+import { pricedSchema } from './introspection.ts';
 
 export interface Cost {
   requested: number;
@@ -44,13 +46,17 @@ export function pricePages(schema: GraphQLSchema): void {
 }
 
 /** The cost of the chosen operation; undefined when there is none to choose. Throws GraphQL's complaint about a variable. */
-export function costOf({ schema, document, operationName, variableValues }: ExecutionArgs): Cost | undefined {
+function costOf(
+  { schema, context: ctx }: ReturnType<typeof pricedSchema>,
+  { document, operationName, variableValues }: ExecutionArgs,
+): Cost | undefined {
   const operation = getOperationAST(document, operationName);
   if (!operation) return undefined;
   const fragments = document.definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
   const chosen: DocumentNode = { kind: Kind.DOCUMENT, definitions: [operation, ...fragments] };
   const variables = (variableValues ?? {}) as Record<string, unknown>;
-  return { requested: complexityFromQuery(chosen, { schema, variables }).complexity, maximum: graphql.cost };
+  const { complexity } = complexityFromQuery(chosen, { schema, variables, ctx });
+  return { requested: Math.ceil(complexity), maximum: graphql.cost };
 }
 
 type Answer = { errors?: readonly GraphQLError[]; extensions?: Record<string, unknown> };
@@ -60,24 +66,28 @@ const withCost = <R extends object>(result: R, cost: Cost): R => ({
   extensions: { ...(result as Answer).extensions, cost },
 });
 
-/** Refuses what costs too much, and tells the cost of what does not. */
-export function costPlugin(): Plugin {
-  function weigh(args: ExecutionArgs): { cost?: Cost | undefined; refusal?: Answer } {
+/** Refuses requests that cost too much or are over what their caller may take, and tells the cost of each operation. */
+export function costPlugin(schema: GraphQLSchema): Plugin<{ budget: RequestBudget }> {
+  const priced = pricedSchema(schema);
+  /** The cost of an admitted operation, or the answer to one that is not. */
+  async function weigh(
+    args: ExecutionArgs,
+    admit: (budget: RequestBudget, cost: number) => Promise<boolean>,
+  ): Promise<{ cost?: Cost | undefined; refusal?: Answer }> {
+    const { budget } = args.contextValue as { budget: RequestBudget };
     try {
-      const cost = costOf(args);
-      if (!cost || cost.requested <= cost.maximum) return { cost };
-      const problem = invalid(
-        `This operation costs ${cost.requested}; the maximum is ${cost.maximum}. Ask for fewer rows (limit) or fewer fields.`,
-      );
-      return { refusal: withCost({ errors: [problem] }, cost) };
+      const cost = costOf(priced, args);
+      if (!cost || (await admit(budget, cost.requested))) return { cost };
+      if (budget.refusal) return { refusal: { errors: [budget.refusal] } };
+      return { refusal: tooCostly(cost, budget.cost) };
     } catch (error) {
       if (error instanceof GraphQLError) return { refusal: { errors: [error] } };
       throw error;
     }
   }
   return {
-    onExecute({ args, setResultAndStopExecution }) {
-      const { cost, refusal } = weigh(args);
+    async onExecute({ args, setResultAndStopExecution }) {
+      const { cost, refusal } = await weigh(args, (budget, points) => budget.admit(points));
       if (refusal) return setResultAndStopExecution(refusal as never);
       if (!cost) return undefined;
       return {
@@ -86,11 +96,19 @@ export function costPlugin(): Plugin {
         },
       };
     },
-    onSubscribe({ args, setResultAndStopExecution }) {
-      const { cost, refusal } = weigh(args);
+    async onSubscribe({ args, setResultAndStopExecution }) {
+      const { cost, refusal } = await weigh(args, (budget, points) => budget.count(points));
       if (refusal) return setResultAndStopExecution(refusal as never);
       if (!cost) return undefined;
       return { onSubscribeResult: () => ({ onNext: ({ result, setResult }) => setResult(withCost(result, cost)) }) };
     },
   };
+}
+
+function tooCostly({ requested, maximum }: Cost, together: number): Answer {
+  const what = requested === together ? 'This operation costs' : 'The operations of this batch together cost';
+  const problem = invalid(
+    `${what} ${together}; the maximum is ${maximum}. Ask for fewer rows (limit) or fewer fields.`,
+  );
+  return withCost({ errors: [problem] }, { requested: together, maximum });
 }

@@ -3,6 +3,7 @@
 import { GraphQLError } from 'graphql';
 import { answer, type Exchange } from '#foundation/http.ts';
 import { invalid, methodNotAllowed, type Problem, type ProblemBody, toProblem } from '#foundation/problem.ts';
+import { bytes } from '#limits.ts';
 import { answerType } from './requests.ts';
 
 /** What yoga reads in `extensions.http` and keeps out of the body. With `spec`, application/json still answers 200. */
@@ -53,6 +54,12 @@ const words = ({ message }: GraphQLError, hidesNames: boolean): string =>
   hidesNames ? message.replace(/ ?Did you mean .+\?/, '') : message;
 
 const extensionsOf = (body: ProblemBody) => ({ code: body.code, problem: body });
+
+/** 400: nothing of the answer is sent. What a mutation of the request changed stays changed. */
+export const answerTooLarge = (size: number): Problem =>
+  invalid(
+    `The answer has ${size} bytes; the maximum is ${bytes.graphqlAnswer}. Ask for fewer rows (limit) or fewer fields.`,
+  );
 
 /** Answers a request that never became an operation: HTTP's own status, GraphQL's own body. */
 export function refuse(exchange: Exchange, { status, headers, body }: Problem): void {

@@ -17,6 +17,7 @@ import {
 import type { Plugin } from 'graphql-yoga';
 import { admit, type Rule } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
+import type { Capacity } from '#foundation/capacity.ts';
 import { watch } from '#foundation/changes.ts';
 import { now, seconds } from '#foundation/clock.ts';
 import type { Exchange } from '#foundation/http.ts';
@@ -25,6 +26,7 @@ import { invalid, tooMany, toProblem } from '#foundation/problem.ts';
 import type { Context, Follow } from '#graph/context.ts';
 import { exposureOf } from '#graph/exposure.ts';
 import { subscriptions } from '#limits.ts';
+import { type RequestBudget, takeExecution } from './budget.ts';
 
 export interface Reader {
   exchange: Exchange;
@@ -32,12 +34,15 @@ export interface Reader {
 }
 
 /** `callerStill` looks the caller of an exchange up again; throws 401. */
-export function subscribing(callerStill: (exchange: Exchange, caller: Caller) => Promise<Caller>): Plugin {
+export function subscribing(
+  callerStill: (exchange: Exchange, caller: Caller) => Promise<Caller>,
+  executions: Capacity,
+): Plugin {
   const takePlace = createPlaces(subscriptions);
 
   async function open(args: ExecutionArgs): Promise<ExecutionResult | AsyncGenerator<ExecutionResult>> {
-    const context = args.contextValue as Context & Reader;
-    const { exchange, caller } = context;
+    const context = args.contextValue as Context & Reader & { budget: RequestBudget };
+    const { exchange, caller, budget } = context;
     const { key, rule } = rootOf(args);
     const told = (error: unknown) => ({ errors: [locatedError(error, undefined, [key])] });
     exchange.route = `${exchange.path} subscription`;
@@ -52,7 +57,12 @@ export function subscribing(callerStill: (exchange: Exchange, caller: Caller) =>
     async function* results(): AsyncGenerator<ExecutionResult> {
       for await (const rootValue of source as AsyncIterable<unknown>) {
         const contextValue = { ...context, caller: stay.caller(), loaders: new Map() };
-        yield await execute({ ...args, rootValue, contextValue });
+        const hold = await takeExecution(executions, caller, budget.cost);
+        try {
+          yield await execute({ ...args, rootValue, contextValue });
+        } finally {
+          hold.release();
+        }
       }
     }
     const coming = results();

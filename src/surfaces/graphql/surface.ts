@@ -1,20 +1,23 @@
-// The graph itself, for the inside of the house: GraphQL over HTTP at /graphql, in batches, within bounds. Yoga executes and
-// writes the answer; what must be exact before it (caller, rate, body) and after it (the words of errors) is done here.
+// The graph at /graphql: GraphQL over HTTP, in batches, within bounds. Yoga executes and writes the answer; what must be exact
+// before it (caller, rate, body) and after it (errors, size) is done here.
 import { pipeline } from 'node:stream/promises';
 import { mapAsyncIterator } from '@graphql-tools/utils';
 import type { GraphQLError, GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin } from 'graphql-yoga';
 import type { Caller } from '#access/principal.ts';
+import type { Capacity } from '#foundation/capacity.ts';
 import { answer, type Exchange, type Headers } from '#foundation/http.ts';
-import { invalid, methodNotAllowed, notFound, toProblem } from '#foundation/problem.ts';
+import { invalid, isTooBusy, methodNotAllowed, notFound, toProblem } from '#foundation/problem.ts';
 import { createContext } from '#graph/context.ts';
 import { printGraph } from '#graph/print.ts';
-import { graphql } from '#limits.ts';
+import { bytes, graphql } from '#limits.ts';
 import { boundPlugins, documentCache, introspectionPlugin, mayReadSchema, schemaIsClosed } from './bounds.ts';
+import { createBudget, createExecutions, type RequestBudget } from './budget.ts';
 import { compiling } from './compiled.ts';
 import { costPlugin, pricePages } from './cost.ts';
-import { refuse, tell } from './failures.ts';
+import { answerTooLarge, refuse, tell } from './failures.ts';
 import { answerPage, answerPageFile } from './graphiql.ts';
+import { introspectionCache } from './introspection.ts';
 import { acceptable, acceptsEvents, type Operations, readOperations, wantsPage } from './requests.ts';
 import { type Reader, subscribing } from './subscriptions.ts';
 
@@ -24,21 +27,24 @@ export interface GraphqlSettings {
   authenticate(exchange: Exchange): Promise<Caller>;
   /** The caller of an exchange that goes on, as it is now; throws 401. */
   callerStill(exchange: Exchange, caller: Caller): Promise<Caller>;
-  /** Counts that many operations against the caller's rate; throws 429. */
-  meter(exchange: Exchange, caller: Caller, operations: number): Promise<void>;
+  /** Counts points against the caller's rate; throws 429. */
+  meter(exchange: Exchange, caller: Caller, points: number): Promise<void>;
+  /** What all requests share; made here when absent. */
+  executions?: Capacity;
   /** Told of every problem of ours (5xx) with its cause, once. */
   report(exchange: Exchange, error: unknown): void;
 }
 
 interface Asked extends Reader {
   operations: Operations;
+  budget: RequestBudget;
 }
 
 const path = '/graphql';
 const schemaPath = `${path}/schema.graphql`;
 
 export function createGraphql(settings: GraphqlSettings) {
-  const { schema } = settings;
+  const { schema, executions = createExecutions() } = settings;
   const text = printGraph(schema);
   pricePages(schema);
 
@@ -57,10 +63,11 @@ export function createGraphql(settings: GraphqlSettings) {
     plugins: [
       ...boundPlugins(),
       introspectionPlugin(),
-      costPlugin(),
+      costPlugin(schema),
+      introspectionCache(),
       compiling(),
       given,
-      subscribing(settings.callerStill),
+      subscribing(settings.callerStill, executions),
       telling(settings.report),
     ],
   });
@@ -75,7 +82,7 @@ export function createGraphql(settings: GraphqlSettings) {
     } catch (error) {
       if (exchange.res.headersSent || exchange.res.destroyed) return;
       const problem = toProblem(error);
-      if (problem.status >= 500) settings.report(exchange, error);
+      if (problem.status >= 500 && !isTooBusy(problem)) settings.report(exchange, error);
       refuse(exchange, problem);
     }
   }
@@ -86,12 +93,15 @@ export function createGraphql(settings: GraphqlSettings) {
     // One is counted before the body is read, so that broken bodies count too; the rest of a batch when it is known.
     await settings.meter(exchange, caller, 1);
     const operations = await readOperations(exchange);
-    const more = Array.isArray(operations) ? operations.length - 1 : 0;
-    if (more > 0) await settings.meter(exchange, caller, more);
+    const size = Array.isArray(operations) ? operations.length : 1;
+    if (size > 1) await settings.meter(exchange, caller, size - 1);
+    const budget = createBudget(exchange, caller, { operations: size, executions, meter: settings.meter });
     // A request of our own making: yoga parses the address, and a broken Host header must not reach that.
     const method = exchange.req.method!;
     const request = new yoga.fetchAPI.Request(`http://localhost${path}`, { method, headers: { accept } });
-    await send(exchange, await yoga.fetch(request, { exchange, caller, operations }));
+    const response = await yoga.fetch(request, { exchange, caller, operations, budget });
+    if (budget.refusal) throw budget.refusal;
+    await send(exchange, response, budget);
   }
 
   async function answerSchema(exchange: Exchange): Promise<void> {
@@ -143,11 +153,15 @@ function telling(report: GraphqlSettings['report']): Plugin<object, Asked> {
 }
 
 /** Sends what yoga wrote: a body at once, or the events of a subscription until either side ends them. */
-async function send(exchange: Exchange, response: Response): Promise<void> {
+async function send(exchange: Exchange, response: Response, budget: RequestBudget): Promise<void> {
   response.headers.delete('content-encoding');
   const headers: Headers = { ...Object.fromEntries(response.headers), 'cache-control': 'no-store' };
   if (response.headers.get('content-type')?.startsWith('application/')) {
-    return answer(exchange, response.status, await response.text(), headers);
+    const text = await response.text();
+    const size = Buffer.byteLength(text);
+    if (size > bytes.graphqlAnswer) throw answerTooLarge(size);
+    budget.answer(size);
+    return answer(exchange, response.status, text, headers);
   }
   // Not for a proxy to gather; nor is the connection kept when it ends, or a process could not leave.
   exchange.res.writeHead(response.status, { ...headers, 'x-accel-buffering': 'no', connection: 'close' });

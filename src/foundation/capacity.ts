@@ -1,0 +1,123 @@
+// A capacity that callers share: so much in all, at most a share of it per key, and a short queue for who finds it full.
+// Who waits is admitted in turn over the keys, so that a key at its share never keeps another one waiting.
+import { tooBusy } from './problem.ts';
+
+export interface CapacitySettings {
+  all: number;
+  perKey: number;
+  /** Who waits: at most so many of one key and in all, each for so many milliseconds. Absent: nobody. */
+  queue?: { perKey: number; all: number; waitMs: number };
+  /** The first sentence of the refusal. */
+  description: string;
+}
+
+export interface Hold {
+  /** From now on so much is held. */
+  resize(amount: number): void;
+  /** Returns what is held; a second call does nothing. */
+  release(): void;
+}
+
+export interface Capacity {
+  /** More than the share of a key counts as its whole share. @throws 503 with `Retry-After` when it stays full */
+  take(key: string, amount?: number): Promise<Hold>;
+}
+
+interface Waiter {
+  amount: number;
+  admit(hold: Hold): void;
+}
+
+const retryAfterSeconds = 2;
+
+export function createCapacity({ all, perKey, queue, description }: CapacitySettings): Capacity {
+  const held = new Map<string, number>();
+  /** In the order in which the keys have their turn. */
+  const waiting = new Map<string, Waiter[]>();
+  let heldInAll = 0;
+  let waitingInAll = 0;
+
+  const fits = (key: string, amount: number): boolean =>
+    heldInAll + amount <= all && (held.get(key) ?? 0) + amount <= perKey;
+
+  function add(key: string, amount: number): void {
+    heldInAll += amount;
+    const left = (held.get(key) ?? 0) + amount;
+    if (left > 0) held.set(key, left);
+    else held.delete(key);
+  }
+
+  function hold(key: string, first: number): Hold {
+    let amount = first;
+    add(key, amount);
+    const resize = (next: number) => {
+      add(key, next - amount);
+      amount = next;
+      if (waitingInAll > 0) admitWaiting();
+    };
+    let released = false;
+    return {
+      resize: (next) => void (released || resize(Math.min(next, perKey))),
+      release() {
+        if (released) return;
+        released = true;
+        resize(0);
+      },
+    };
+  }
+
+  /** Each pass admits at most one of every key; a key that was admitted goes to the end. */
+  function admitWaiting(): void {
+    for (let admitted = true; admitted; ) {
+      admitted = false;
+      for (const [key, waiters] of [...waiting]) {
+        const [first] = waiters;
+        if (!first || !fits(key, first.amount)) continue;
+        leaveQueue(key, first);
+        const rest = waiting.get(key);
+        if (rest) {
+          waiting.delete(key);
+          waiting.set(key, rest);
+        }
+        first.admit(hold(key, first.amount));
+        admitted = true;
+      }
+    }
+  }
+
+  function leaveQueue(key: string, waiter: Waiter): void {
+    const rest = waiting.get(key)!.filter((one) => one !== waiter);
+    waitingInAll--;
+    if (rest.length > 0) waiting.set(key, rest);
+    else waiting.delete(key);
+  }
+
+  function wait(key: string, amount: number, { perKey: most, all: mostInAll, waitMs }: typeof queue & object) {
+    const waiters = waiting.get(key) ?? [];
+    if (waiters.length >= most || waitingInAll >= mostInAll) throw tooBusy(description, retryAfterSeconds);
+    return new Promise<Hold>((resolve, reject) => {
+      const late = setTimeout(() => {
+        leaveQueue(key, waiter);
+        reject(tooBusy(description, retryAfterSeconds));
+      }, waitMs);
+      const waiter: Waiter = {
+        amount,
+        admit(granted) {
+          clearTimeout(late);
+          resolve(granted);
+        },
+      };
+      waiting.set(key, [...waiters, waiter]);
+      waitingInAll++;
+    });
+  }
+
+  return {
+    async take(key, wanted = 1) {
+      const amount = Math.min(wanted, perKey);
+      if (!waiting.has(key) && fits(key, amount)) return hold(key, amount);
+      if (!queue) throw tooBusy(description, retryAfterSeconds);
+      return wait(key, amount, queue);
+    },
+  };
+}

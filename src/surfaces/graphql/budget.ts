@@ -1,0 +1,98 @@
+// What one request may take from all: its operations are priced together, counted against the caller's rate by their cost, and
+// admitted together to a capacity that all organizations share. What it holds is returned when its answer has left.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Caller } from '#access/principal.ts';
+import { type Capacity, createCapacity, type Hold } from '#foundation/capacity.ts';
+import { seconds } from '#foundation/clock.ts';
+import type { Exchange } from '#foundation/http.ts';
+import { Problem } from '#foundation/problem.ts';
+import { bytes, graphql } from '#limits.ts';
+
+/** In points of cost, about a kilobyte each: what a process executes and sends at once, and what one organization has of that. */
+const capacity = { all: 128_000, perKey: 32_000 };
+/** What one execution counts as: 32 small ones of an organization are under way at once, and no answer may be larger. */
+const place = { least: 1_000, most: bytes.graphqlAnswer / 1_024 };
+/** For the answer to be read, in milliseconds: who reads it more slowly is cut off. */
+const delivery = seconds(60);
+
+export const createExecutions = (queue = { perKey: 200, all: 1_000, waitMs: seconds(5) }): Capacity =>
+  createCapacity({ ...capacity, queue, description: 'Too many operations of this organization are being executed.' });
+
+/** Takes the place of an execution that costs so much. @throws 503 */
+export const takeExecution = (executions: Capacity, { orgId, userId, credentialId }: Caller, cost: number) =>
+  executions.take(orgId ?? userId ?? credentialId, Math.min(Math.max(place.least, cost), place.most));
+
+export interface RequestBudget {
+  /** The cost of all operations that were priced so far. */
+  readonly cost: number;
+  /** Why the request is refused as a whole (429, 503). */
+  readonly refusal: Problem | undefined;
+  /** Prices one operation and waits until the request is admitted. False when it is refused, or costs more than the maximum. */
+  admit(cost: number): Promise<boolean>;
+  /** The same for a subscription: counted against the rate, but each of its events is executed and admitted by itself. */
+  count(cost: number): Promise<boolean>;
+  /** The answer is sent now, and has so many bytes. */
+  answer(size: number): void;
+}
+
+export interface BudgetSettings {
+  /** The operations of the request; one point of the rate is counted for each already. */
+  operations: number;
+  executions: Capacity;
+  /** Counts points against the caller's rate; throws 429. */
+  meter(exchange: Exchange, caller: Caller, points: number): Promise<void>;
+}
+
+export function createBudget(
+  exchange: Exchange,
+  caller: Caller,
+  { operations, executions, meter }: BudgetSettings,
+): RequestBudget {
+  let cost = 0;
+  let points = 0;
+  let hold: Hold | undefined;
+  let refusal: Problem | undefined;
+  let decided: Promise<boolean> | undefined;
+
+  async function decide(executes: boolean): Promise<boolean> {
+    // Yoga prices all operations of a batch before it waits for one.
+    if (operations > 1) await nextTurn();
+    if (cost > graphql.cost) return false;
+    try {
+      if (points > operations) await meter(exchange, caller, points - operations);
+      if (!executes) return true;
+      hold = await takeExecution(executions, caller, cost);
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      refusal = error;
+      return false;
+    }
+    if (exchange.res.destroyed) hold.release();
+    else exchange.res.once('close', hold.release);
+    return true;
+  }
+
+  function price(more: number, executes: boolean): Promise<boolean> {
+    cost += more;
+    points += Math.max(1, Math.ceil(more / graphql.costPerRatePoint));
+    decided ??= decide(executes);
+    return decided;
+  }
+
+  return {
+    get cost() {
+      return cost;
+    },
+    get refusal() {
+      return refusal;
+    },
+    admit: (more) => price(more, true),
+    count: (more) => price(more, false),
+    answer(size) {
+      hold?.resize(size / 1_024);
+      const { res } = exchange;
+      const late = setTimeout(() => res.destroy(), delivery);
+      res.once('close', () => clearTimeout(late));
+    },
+  };
+}

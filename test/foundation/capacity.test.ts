@@ -1,0 +1,68 @@
+// A capacity that callers share: shares per key, the queue and its turns.
+import { describe, expect, it } from 'vitest';
+import { createCapacity, type Hold } from '#foundation/capacity.ts';
+
+const description = 'Too many.';
+const queue = { perKey: 2, all: 3, waitMs: 60_000 };
+const refused = { status: 503, headers: { 'retry-after': '2' }, body: { code: 'too_busy', retryable: true } };
+
+/** Takes a place and notes in `granted` when it is there. */
+function taking(capacity: ReturnType<typeof createCapacity>) {
+  const granted: string[] = [];
+  const take = (key: string, amount?: number): Promise<Hold> =>
+    capacity.take(key, amount).then((hold) => {
+      granted.push(key);
+      return hold;
+    });
+  return { granted, take };
+}
+
+describe('createCapacity', () => {
+  it('refuses a key at its share, and still serves another', async () => {
+    const capacity = createCapacity({ all: 4, perKey: 2, description });
+    const [first] = [await capacity.take('a'), await capacity.take('a')];
+    await expect(capacity.take('a')).rejects.toMatchObject(refused);
+    await capacity.take('b', 2);
+    await expect(capacity.take('c')).rejects.toMatchObject(refused);
+    first.release();
+    first.release();
+    await capacity.take('c');
+    await expect(capacity.take('c')).rejects.toMatchObject(refused);
+  });
+
+  it('admits who waits in turn over the keys, whatever one of them asks for', async () => {
+    const capacity = createCapacity({ all: 2, perKey: 2, queue, description });
+    const { granted, take } = taking(capacity);
+    const holds = [await take('a'), await take('a')];
+    const waiting = [take('a'), take('a'), take('b')];
+    await expect(take('a')).rejects.toMatchObject(refused);
+    holds[0]!.release();
+    (await waiting[0]!).release();
+    await waiting[2];
+    expect(granted).toEqual(['a', 'a', 'a', 'b']);
+    holds[1]!.release();
+    await waiting[1];
+    expect(granted).toEqual(['a', 'a', 'a', 'b', 'a']);
+  });
+
+  it('refuses who has waited for too long, and forgets it', async () => {
+    const capacity = createCapacity({ all: 1, perKey: 1, queue: { ...queue, waitMs: 1 }, description });
+    const hold = await capacity.take('a');
+    await expect(capacity.take('b')).rejects.toMatchObject(refused);
+    hold.release();
+    await capacity.take('a');
+  });
+
+  it('counts what is more than the share as the share, and serves others when a hold shrinks', async () => {
+    const capacity = createCapacity({ all: 10, perKey: 6, queue, description });
+    const hold = await capacity.take('a', 100);
+    const { granted, take } = taking(capacity);
+    const other = take('b', 5);
+    expect(granted).toEqual([]);
+    hold.resize(5);
+    await other;
+    hold.resize(100);
+    hold.release();
+    await take('a', 5);
+  });
+});

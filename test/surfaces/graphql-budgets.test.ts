@@ -1,0 +1,293 @@
+// What one caller of the graph may take from all: cost, bytes, places. On a small graph of its own, and on the real one.
+import { createServer, type Server, request as sendRaw } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type GraphQLFieldExtensions, getNamedType, isObjectType } from 'graphql';
+import { createSchema } from 'graphql-yoga';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Caller } from '#access/principal.ts';
+import { bytes, graphql } from '#limits.ts';
+import { schema as theGraph } from '#schema.ts';
+import { createExecutions } from '#surfaces/graphql/budget.ts';
+import { createGraphql } from '#surfaces/graphql/surface.ts';
+import { openWorld, type World } from '../world.ts';
+
+let written: string[] = [];
+let introspected = 0;
+/** Lets the fields that wait go on. */
+let proceed: () => void;
+let gate: Promise<void>;
+/** Resolves when so many fields wait. */
+let arrived: (count: number) => Promise<void>;
+
+const schema = createSchema({
+  typeDefs: /* GraphQL */ `
+    type Query { hello: String rows(limit: Int! = 10): [Row!]! text(bytes: Int!): String held: String }
+    type Row { id: String! }
+    type Mutation { write(text: String!): String }
+  `,
+  resolvers: {
+    Query: {
+      hello: () => 'world',
+      rows: (_, { limit }) => Array.from({ length: limit }, (_, i) => ({ id: `${i}` })),
+      text: (_, { bytes: size }) => 'x'.repeat(size),
+      held: async () => {
+        waiting.push(undefined);
+        notify();
+        await gate;
+        return 'done';
+      },
+    },
+    Mutation: {
+      write: (_, { text }) => {
+        written.push(text);
+        return text;
+      },
+    },
+  },
+});
+const waiting: undefined[] = [];
+let notify = () => {};
+
+Object.defineProperty(schema.getType('Row')!, 'description', {
+  get() {
+    introspected++;
+    return 'A row.';
+  },
+});
+
+const callerOf = (orgId: string): Caller => ({
+  principalType: 'user',
+  credentialId: `tok_${orgId}`,
+  userId: 'usr_1',
+  orgId: orgId as Caller['orgId'],
+  role: 'owner',
+  scopes: new Set(),
+  projectId: null,
+});
+
+let server: Server;
+let url: string;
+let points: number;
+
+beforeAll(async () => {
+  const surface = createGraphql({
+    schema,
+    authenticate: async ({ req }) => callerOf(req.headers.authorization!),
+    callerStill: async (_exchange, caller) => caller,
+    meter: async (_exchange, _caller, more) => {
+      points += more;
+    },
+    report: (_exchange, error) => {
+      throw error;
+    },
+    executions: createExecutions({ perKey: 3, all: 10, waitMs: 60_000 }),
+  });
+  server = createServer((req, res) => {
+    void surface.handle({ req, res, path: req.url!, search: '', requestId: 'req_1', address: '' });
+  }).listen(0);
+  url = `http://localhost:${(server.address() as AddressInfo).port}/graphql`;
+});
+afterAll(() => server.close());
+beforeEach(() => {
+  [written, introspected, points] = [[], 0, 0];
+  waiting.length = 0;
+  gate = new Promise((resolve) => {
+    proceed = resolve;
+  });
+  arrived = (count) =>
+    new Promise((resolve) => {
+      notify = () => waiting.length >= count && resolve();
+      notify();
+    });
+});
+afterEach(() => proceed());
+
+async function post(body: unknown, org = 'org_1') {
+  const headers = { authorization: org, 'content-type': 'application/json' };
+  const response = await fetch(url, { method: 'POST', body: JSON.stringify(body), headers });
+  return { status: response.status, headers: response.headers, body: await response.json() };
+}
+const ask = (query: string, org?: string) => post({ query }, org);
+
+describe('cost', () => {
+  test('a batch is priced as one: over the maximum together, none of its operations is executed', async () => {
+    const rows = { query: `{ rows(limit: ${graphql.cost / 4}) { id } }` };
+    expect((await post([rows, rows, rows])).body.map(({ data }: { data: unknown }) => data !== undefined)).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    const write = { query: 'mutation { write(text: "a") }' };
+    const { body } = await post([write, rows, rows, rows, rows]);
+    const description =
+      'The operations of this batch together cost 20005; the maximum is 20000. Ask for fewer rows (limit) or fewer fields.';
+    expect(body).toHaveLength(5);
+    for (const { data, errors } of body) {
+      expect(data).toBe(undefined);
+      expect(errors[0].extensions.problem.description).toBe(description);
+    }
+    expect(written).toEqual([]);
+  });
+
+  test('the rate counts a point for each thousand of cost, and one for an operation at least', async () => {
+    await ask('{ hello }');
+    expect(points).toBe(1);
+    await ask('{ rows(limit: 2500) { id } }');
+    expect(points).toBe(1 + 3);
+    await post([{ query: '{ rows(limit: 2500) { id } }' }, { query: '{ hello }' }]);
+    expect(points).toBe(1 + 3 + 3 + 1);
+    // What is never executed counts as the request that it was.
+    await ask('{ nothing }');
+    expect(points).toBe(1 + 3 + 3 + 1 + 1);
+  });
+
+  test('introspection of one document is executed once', async () => {
+    const query = '{ __schema { types { name description } } }';
+    const first = await ask(query);
+    expect(introspected).toBe(1);
+    expect(await ask(query)).toMatchObject({ status: 200, body: first.body });
+    expect(introspected).toBe(1);
+    await ask('query ($n: String!) { __type(name: $n) { description } }');
+    await post({ query: 'query ($n: String!) { __type(name: $n) { description } }', variables: { n: 'Row' } });
+    const other = { query: 'query ($n: String!) { __type(name: $n) { description } }', variables: { n: 'Query' } };
+    expect((await post(other)).body.data).toEqual({ __type: { description: null } });
+  });
+});
+
+describe('bytes', () => {
+  test('400 · an answer of more bytes than one may have is refused whole, naming its size and the maximum', async () => {
+    const fits = await ask(`{ text(bytes: ${bytes.graphqlAnswer - 200}) }`);
+    expect([fits.status, fits.body.data.text.length]).toEqual([200, bytes.graphqlAnswer - 200]);
+    const { status, body } = await ask(`{ text(bytes: ${bytes.graphqlAnswer}) }`);
+    expect(status).toBe(400);
+    expect(body.data).toBe(undefined);
+    expect(body.errors[0].message).toMatch(
+      /^The answer has \d+ bytes; the maximum is 8388608\. Ask for fewer rows \(limit\) or fewer fields\.$/,
+    );
+  });
+
+  test('503 · an answer that nobody reads holds the share of its own organization, and of no other', async () => {
+    const big = JSON.stringify({ query: `{ text(bytes: ${bytes.graphqlAnswer - 200}) }` });
+    const unread = await Promise.all(
+      [1, 2, 3].map(
+        () =>
+          new Promise<ReturnType<typeof sendRaw>>((resolve) => {
+            const headers = { authorization: 'org_1', 'content-type': 'application/json' };
+            const req = sendRaw(url, { method: 'POST', headers }, () => resolve(req)).end(big);
+          }),
+      ),
+    );
+    // Of the 32,000 points of the share, 8,192 are held by each of the three.
+    const another = ask('{ rows(limit: 8000) { id } }');
+    expect((await ask('{ rows(limit: 8000) { id } }', 'org_2')).status).toBe(200);
+    const first = await Promise.race([another, ask('{ hello }', 'org_2')]);
+    expect(first.body.data).toEqual({ hello: 'world' });
+    for (const req of unread) req.destroy();
+    expect((await another).status).toBe(200);
+  });
+});
+
+test('503 · an organization with all its places taken waits and is refused, while another is served at once', async () => {
+  const held = Array.from({ length: 32 }, () => ask('{ held }'));
+  await arrived(32);
+  // Three of them find a place in the queue.
+  const more = [1, 2, 3, 4].map(() => ask('{ hello }'));
+  const refused = await Promise.race(more);
+  expect(refused.status).toBe(503);
+  expect(refused.headers.get('retry-after')).toBe('2');
+  expect(refused.body.errors[0].extensions.problem).toEqual({
+    category: 'infrastructure',
+    title: 'Too busy',
+    description: 'Too many operations of this organization are being executed. Try again in 2 s.',
+    retryable: true,
+    code: 'too_busy',
+  });
+  expect(await ask('{ hello }', 'org_2')).toMatchObject({ status: 200, body: { data: { hello: 'world' } } });
+  proceed();
+  const statuses = async (answers: typeof held) => (await Promise.all(answers)).map(({ status }) => status).sort();
+  expect(await statuses(held)).toEqual(held.map(() => 200));
+  expect(await statuses(more)).toEqual([200, 200, 200, 503]);
+});
+
+describe('a name that promises have', () => {
+  test.each([
+    ['of a leaf', '{ rows(limit: 1) { then: id } }', '{"rows":[{"then":"0"}]}'],
+    ['at the root', '{ then: hello }', '{"then":"world"}'],
+    ['of a list', '{ then: rows(limit: 1) { id } }', '{"then":[{"id":"0"}]}'],
+  ])('200 · is an alias like any other %s', async (_title, query, data) => {
+    for (let i = 0; i < 3; i++) {
+      const { status, body } = await ask(query);
+      expect([status, JSON.stringify(body.data)]).toEqual([200, data]);
+    }
+    expect(JSON.stringify((await post([{ query }])).body[0].data)).toBe(data);
+  });
+
+  test.each(['{"then":1}', '{"query":"{ hello }","then":1}'])(
+    '400 · is no parameter of a request: %s',
+    async (text) => {
+      const message = 'Unexpected parameter "then" in the request body.';
+      const body = JSON.parse(text);
+      expect(await post(body)).toMatchObject({ status: 400, body: { errors: [{ message }] } });
+      expect((await post([body])).body).toMatchObject([{ errors: [{ message }] }]);
+    },
+  );
+
+  test('200 · is a variable like any other', async () => {
+    const query = 'query ($then: Int!) { rows(limit: $then) { id } }';
+    const body = JSON.parse(JSON.stringify({ query, variables: { n: 1 } }).replace('"n"', '"then"'));
+    expect((await post(body)).body.data).toEqual({ rows: [{ id: '0' }] });
+  });
+});
+
+describe('the graph', () => {
+  let world: World;
+  let token: string;
+  beforeAll(async () => {
+    world = await openWorld();
+    const alice = await world.person('Alice');
+    token = await world.token(alice, await world.found(alice, 'Acme'));
+  });
+  afterAll(() => world.close());
+
+  test('400 · a small batch that asks for the whole schema many times is refused before anything is executed', async () => {
+    const names = '{ types { name description fields { name description args { name description } } } }';
+    const query = `{ ${Array.from({ length: 29 }, (_, i) => `a${i}: __schema ${names}`).join(' ')} }`;
+    const body = Array.from({ length: 20 }, () => ({ query }));
+    const answer = await world.request('POST', '/graphql', { token, body });
+    expect(JSON.stringify(answer.body).length).toBeLessThan(20_000);
+    for (const { data, errors } of answer.body) {
+      expect(data).toBe(undefined);
+      expect(errors[0].message).toContain('The operations of this batch together cost');
+    }
+  });
+
+  test('a text that may be long costs a point for each kilobyte', () => {
+    const long = /^(prompt|userPrompt|body|content|parameter|result)$/;
+    const objects = Object.values(theGraph.getTypeMap()).filter(isObjectType);
+    const weights = objects.flatMap((type) =>
+      Object.values(type.getFields())
+        .filter(({ name, type }) => long.test(name) && getNamedType(type).name === 'String')
+        .map(({ name, extensions }) => [`${type.name}.${name}`, complexityOf(extensions)]),
+    );
+    expect(Object.fromEntries(weights)).toEqual({
+      'Agent.userPrompt': 20,
+      'Automation.prompt': 20,
+      'CatalogAgent.userPrompt': 20,
+      'ClaimedRun.prompt': 20,
+      'Issue.body': 20,
+      'PromptSpan.content': 1_024,
+      'RepositoryFile.content': 1_024,
+      'RunAgent.userPrompt': 20,
+      'SandboxLiveFragment.body': 16,
+      'SandboxLiveFragment.parameter': 16,
+      'SandboxLiveFragment.result': 16,
+      'SandboxLog.content': 1_024,
+      // The steps of a plan are short.
+      'SandboxPlanItem.content': 1,
+      'ScheduledTask.prompt': 20,
+      'ScheduledTaskTemplate.prompt': 20,
+    });
+  });
+});
+
+const complexityOf = ({ complexity = 1 }: GraphQLFieldExtensions<unknown, unknown>) => complexity;
