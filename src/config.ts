@@ -52,7 +52,7 @@ export interface Config {
   readonly upstreamSignIn: Readonly<{ issuer: string; clientId: string; clientSecret: string }> | null;
   /** Whether this process lets time act (due schedules, sweeps) and does what is done in the background (mail). */
   readonly scheduler: boolean;
-  /** What the runtime that `npm start` brings along for the demo's missions gets of the environment; null: there is none. */
+  /** What the runtime that `npm start` brings along gets of the environment; null: there is none. */
   readonly localRunner: Readonly<{ PATH: string }> | null;
 }
 
@@ -62,6 +62,9 @@ export type LogLevel = (typeof logLevels)[number];
 /** Whether a host name or address means this machine alone. */
 export const isLoopback = (host: string): boolean =>
   host === 'localhost' || host === '::1' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
+
+const hostsOf = (addresses: Addresses): string[] =>
+  Object.values(addresses).map((address) => new URL(address).hostname);
 
 /** @throws one Error that lists everything wrong, a line for each setting. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
@@ -156,9 +159,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     ),
     upstreamSignIn: upstreamSignIn(),
     scheduler: word('SCHEDULER', 'on', ['on', 'off']) === 'on',
-    // It executes what people with the right scopes write: not where others than this machine's own can reach it.
+    // It executes what people with the right scopes write: only where nobody but this machine reaches the service.
     localRunner:
-      word('LOCAL_RUNNER', 'on', ['on', 'off']) === 'on' && isLoopback(host)
+      word('LOCAL_RUNNER', 'on', ['on', 'off']) === 'on' && [host, ...hostsOf(addresses)].every(isLoopback)
         ? Object.freeze({ PATH: env.PATH ?? '' })
         : null,
   };

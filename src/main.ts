@@ -58,8 +58,8 @@ async function open(): Promise<void> {
   }
 
   async function furnish(): Promise<void> {
+    if (config.localRunner) runner = await startLocalRunner(config.localRunner, house.log);
     console.log(await welcome());
-    if (config.localRunner && !leaving) runner = await startLocalRunner(config.localRunner, house.log);
   }
 
   /** Finishes what is under way, for ten seconds at most, then gives everything back. */

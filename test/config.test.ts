@@ -305,6 +305,21 @@ describe('Wrong settings', () => {
     },
   );
 
+  it.each([
+    { HOST: '0.0.0.0', ...reachable },
+    { PUBLIC_URL: 'https://platform.example.com' },
+    { ISSUER_URL: 'https://id.example.com' },
+    { MCP_URL: 'http://192.168.0.7:4000' },
+    { A2A_URL: 'https://a2a.example.com' },
+    { PUBLIC_URL: 'http://localhost.example.com' },
+    { LOCAL_RUNNER: 'off' },
+  ])('%j: no local runner where others reach the service, or when it is not wanted', (settings) => {
+    expect(readConfig(settings).localRunner).toBeNull();
+    expect(readConfig({ HOST: '::1', PUBLIC_URL: 'http://127.0.0.1:4000', PATH: '/bin' }).localRunner).toEqual({
+      PATH: '/bin',
+    });
+  });
+
   it('Upstream sign-in takes all three of its settings or none', () => {
     expect(complaints({ OIDC_ISSUER: 'http://id.example', OIDC_CLIENT_SECRET: 's' })).toEqual([
       'OIDC_CLIENT_ID: is required because another OIDC_ setting is given',

@@ -1,6 +1,7 @@
 // What a script has left in its artifacts folder: uploaded file by file to signed addresses, then registered.
-import { readdir, stat } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { openInside } from './inside.ts';
 import { clip } from './journal.ts';
 import type { Held } from './mission.ts';
 import type { Platform } from './platform.ts';
@@ -31,8 +32,9 @@ export async function handIn(
   const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
   for (const file of files.map(({ parentPath, name }) => path.join(parentPath, name)).sort()) {
     const [kind, contentType] = kinds[path.extname(file).toLowerCase()] ?? ['file', 'application/octet-stream'];
-    const contentKey = await platform.upload(held, file, (await stat(file)).size);
     const caption = clip(path.relative(folder, file), 500);
+    const content = await openInside(folder, file);
+    const contentKey = await platform.upload(held, caption, content).finally(() => content.close());
     const described = { contentKey, kind, contentType, caption, ...origin };
     await platform.say('registerArtifact', { ...held, ...described }, '{ artifactId }');
   }

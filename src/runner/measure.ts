@@ -46,14 +46,21 @@ const sum = (uses: Use[]): Use => ({
 });
 
 /** proc(5): a name in brackets, then fields from the third on; times in hundredths of a second, memory in pages. */
-async function fromProc(group: number): Promise<Use> {
+async function statsOf(group: number): Promise<{ pid: number; field: string[] }[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const stats = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')));
-  const fields = stats.map((stat) => stat.slice(stat.lastIndexOf(')') + 2).split(' '));
-  const own = fields.filter((field) => Number(field[2]) === group);
+  return stats
+    .map((stat, i) => ({ pid: Number(pids[i]), field: stat.slice(stat.lastIndexOf(')') + 2).split(' ') }))
+    .filter(({ field }) => Number(field[2]) === group);
+}
+
+/** The processes of a group, on Linux. */
+export const membersOf = async (group: number): Promise<number[]> => (await statsOf(group)).map(({ pid }) => pid);
+
+async function fromProc(group: number): Promise<Use> {
   return sum(
     // Time of children that have ended counts too: scripts are made of short ones.
-    own.map((field) => ({
+    (await statsOf(group)).map(({ field }) => ({
       cpuSeconds: [11, 12, 13, 14].reduce((ticks, i) => ticks + Number(field[i]), 0) / 100,
       bytes: Number(field[21]) * 4_096,
     })),

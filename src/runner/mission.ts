@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { release } from 'node:os';
-import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { handIn } from './artifacts.ts';
+import { type Account, type Confinement, newAccount } from './confinement.ts';
 import { type State, startHeart } from './heart.ts';
 import { clip, openJournal, type Session } from './journal.ts';
 import { meter } from './measure.ts';
@@ -44,13 +44,20 @@ export interface Pace {
  * Does what was claimed, and reports it. When `leaving` aborts, the run is handed back.
  * @throws what kept it from reporting how the run ended
  */
-export async function carryOut(platform: Platform, run: Claimed, pace: Pace, leaving: AbortSignal): Promise<void> {
+export async function carryOut(
+  platform: Platform,
+  run: Claimed,
+  pace: Pace,
+  confinement: Confinement,
+  leaving: AbortSignal,
+): Promise<void> {
   const held = { runId: run.runId, leaseId: run.leaseId };
   let place: Place | undefined;
   try {
-    place = await makePlace(run.prompt);
+    const account = await newAccount();
+    place = await makePlace(run.prompt, account);
     const session = await openSession(platform, run, held, pace.timeout);
-    const outcome = await execute(platform, run, held, session, place, pace, leaving);
+    const outcome = await execute(platform, run, held, session, place, account, pace, confinement, leaving);
     if (outcome === left) await platform.say('handBackRun', { ...held, reason: 'the runner is shutting down' });
     else await finish(platform, held, session, outcome);
   } catch (error) {
@@ -93,11 +100,13 @@ async function execute(
   held: Held,
   session: Session,
   place: Place,
+  account: Account | undefined,
   pace: Pace,
+  { kind, description }: Confinement,
   leaving: AbortSignal,
 ): Promise<string> {
   const { sandboxId, role, sessionId } = session;
-  const { file, work: cwd, artifacts } = place;
+  const { work: cwd, artifacts } = place;
   const journal = openJournal(platform, held, session, pace.flush);
   const state: State = { progress: 0, activity: run.missionTitle ?? 'Working', changed: true, preview: null };
   let opening: Promise<Preview | null> | undefined;
@@ -105,7 +114,7 @@ async function execute(
   /** A preview is worth having, but no mission fails for want of one. */
   async function preview(shown: string): Promise<Preview | null> {
     try {
-      state.preview = await openPreview(platform, held, sandboxId, path.resolve(cwd, shown), pace.timeout);
+      state.preview = await openPreview(platform, held, sandboxId, cwd, shown, pace.timeout);
       journal.show({ kind: 'action', action: 'preview', parameter: state.preview.address });
       return state.preview;
     } catch (error) {
@@ -128,11 +137,14 @@ async function execute(
   }
 
   await journal.write('prompt', run.prompt, 'mission');
-  await journal.write('system', `${process.platform} ${release()}, node ${process.version}, in ${cwd}\n`);
+  await journal.write(
+    'system',
+    `${process.platform} ${release()}, node ${process.version}, in ${cwd}\n${description}\n`,
+  );
   if (leaving.aborted) return left;
-  // Nothing of our own surroundings: the runner's token is not the script's.
+  // All that a script gets of the runner's environment is PATH.
   const env = { PATH: process.env.PATH ?? '', LANG: 'C.UTF-8', HOME: cwd, ARTIFACTS: artifacts, RUN_ID: run.runId };
-  const script = startScript(file, { cwd, env, grace: pace.grace }, take);
+  const script = startScript(place, { kind, account, env, grace: pace.grace }, take);
   place.guard(script.pid);
   const sample = meter(script.pid, cwd);
   const heart = startHeart(platform, held, sandboxId, state, async () => (script.isRunning() ? sample() : null), pace);

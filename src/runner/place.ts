@@ -1,6 +1,6 @@
 // Where a mission works: a folder of its own. However its runner ends, also by SIGKILL, the folder goes and the script with it.
 import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -10,16 +10,20 @@ export interface Place {
   /** Where it begins. */
   work: string;
   artifacts: string;
-  /** Says which process group is to go with the place; undefined: there is none any more. */
+  /** An empty folder for a file view of the script's own. */
+  root: string;
+  /** Sets the process group that ends with the place; undefined: none. */
   guard(group: number | undefined): void;
   remove(): Promise<void>;
 }
 
-// Reads which group it is; at the end of the pipe, whose other end dies with the runner, it ends that group.
+// Reads which group it is; at the end of the pipe, whose other end dies with the runner, it ends that group. `rm` follows no link,
+// also when one is put in its way at that moment.
 const watching = 'while read -r line; do group=$line; done; [ -z "$group" ] || kill -KILL "-$group"; rm -rf "$1"';
 
-export async function makePlace(script: string): Promise<Place> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'mission-'));
+/** @param account Owns the place: the user that the script runs as, when that is another than ours. */
+export async function makePlace(script: string, account?: { uid: number; gid: number }): Promise<Place> {
+  const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'mission-')));
   const watchdog = spawn('sh', ['-c', watching, 'watchdog', folder], {
     env: { PATH: process.env.PATH },
     detached: true,
@@ -27,16 +31,24 @@ export async function makePlace(script: string): Promise<Place> {
   });
   // Without it there is less order after a SIGKILL; missions go on.
   for (const source of [watchdog, watchdog.stdin]) source.on('error', () => {});
-  const [file, work, artifacts] = [`${folder}/mission.sh`, `${folder}/work`, `${folder}/artifacts`];
-  await Promise.all([writeFile(file, script), mkdir(work), mkdir(artifacts)]);
+  const gone = new Promise((resolve) => watchdog.once('exit', resolve).once('error', resolve));
+  const [file, work, artifacts, root] = ['mission.sh', 'work', 'artifacts', 'root'].map((name) => `${folder}/${name}`);
+  const folders = [work!, artifacts!, root!];
+  await Promise.all([writeFile(file!, script, { mode: 0o600 }), ...folders.map((one) => mkdir(one, { mode: 0o700 }))]);
+  if (account) {
+    // The script may pass through its folder, and change what lies in it alone.
+    await Promise.all([file!, ...folders].map((one) => chown(one, account.uid, account.gid)));
+    await chmod(folder, 0o711);
+  }
   return {
-    file,
-    work,
-    artifacts,
+    file: file!,
+    work: work!,
+    artifacts: artifacts!,
+    root: root!,
     guard: (group) => void watchdog.stdin.write(`${group || ''}\n`),
     async remove() {
-      await rm(folder, { recursive: true, force: true });
       watchdog.stdin.end();
+      await gone;
     },
   };
 }

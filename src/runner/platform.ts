@@ -1,7 +1,6 @@
 // The platform as a runtime sees it: GraphQL mutations, and signed addresses for bytes. A call whose answer got lost is made
 // again: every report says who it is (a lease, a key, a sequence number), so that the second time changes nothing.
-import { createReadStream } from 'node:fs';
-import path from 'node:path';
+import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 
@@ -47,16 +46,19 @@ export function connect(url: string, token: string, leaving: AbortSignal) {
   };
 
   /** Gives the key of the uploaded content. Each try has an address of its own: of one that broke off nothing is left. */
-  const upload = (held: { runId: string; leaseId: string }, file: string, bytes: number): Promise<string> =>
+  const upload = (held: { runId: string; leaseId: string }, name: string, file: FileHandle): Promise<string> =>
     again(false, async () => {
       const address = await say<Address>('createArtifactUpload', held, '{ contentKey uploadUrl }');
-      const body = Readable.toWeb(createReadStream(file)) as BodyInit;
+      const bytes = (await file.stat()).size;
+      // It may still grow: what is sent is what was announced.
+      const range = { start: 0, end: bytes - 1, autoClose: false };
+      const body = bytes > 0 ? (Readable.toWeb(file.createReadStream(range)) as BodyInit) : '';
       const headers = { 'content-length': String(bytes) };
       const response = await fetch(address.uploadUrl, { method: 'PUT', headers, body, duplex: 'half' } as RequestInit);
       if (response.ok) return address.contentKey;
       const { description } = await response.json();
       if (response.status >= 500) throw new Error(description);
-      throw new Refusal(String(response.status), `${path.basename(file)}: ${description}`);
+      throw new Refusal(String(response.status), `${name}: ${description}`);
     });
 
   async function again<T>(once: boolean, call: () => Promise<T>): Promise<T> {

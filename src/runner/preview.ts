@@ -1,9 +1,9 @@
 // A preview environment, as far as one machine can have one: a folder, served on a port of its own for as long as the run lasts.
-import { createReadStream } from 'node:fs';
-import { realpath, stat } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { isInside, openInside } from './inside.ts';
 import type { Held } from './mission.ts';
 import type { Platform } from './platform.ts';
 
@@ -21,22 +21,29 @@ const types: Record<string, string> = {
   '.png': 'image/png',
 };
 
-/** @param key Of the sandbox that it belongs to: who takes the run after us opens one of its own. */
+/**
+ * Serves a folder of the run, and nothing that a link leads to outside of it.
+ * @param key Of the sandbox that it belongs to: who takes the run after us opens one of its own.
+ * @param work The folder of the run: a real path. @throws when the shown folder is not in it
+ */
 export async function openPreview(
   platform: Platform,
   held: Held,
   key: string,
-  folder: string,
+  work: string,
+  shown: string,
   lifetime: number,
 ): Promise<Preview> {
-  const root = await realpath(folder);
+  const root = await realpath(path.resolve(work, shown));
+  if (root !== work && !isInside(work, root)) throw new Error(`${shown} is not in the folder of the run`);
   const server = createServer(async (request, response) => {
     try {
       const asked = decodeURIComponent(new URL(request.url!, 'http://preview').pathname);
-      const file = await realpath(path.join(root, asked.endsWith('/') ? `${asked}index.html` : asked));
-      if (!file.startsWith(root + path.sep) || !(await stat(file)).isFile()) throw new Error('outside of the folder');
+      const file = path.join(root, asked.endsWith('/') ? `${asked}index.html` : asked);
+      const content = (await openInside(root, file)).createReadStream();
       response.writeHead(200, { 'content-type': types[path.extname(file)] ?? 'text/plain' });
-      createReadStream(file).pipe(response);
+      content.on('error', () => response.destroy()).pipe(response);
+      response.on('close', () => content.destroy());
     } catch {
       response.writeHead(404).end('Not found\n');
     }

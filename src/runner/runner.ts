@@ -1,13 +1,15 @@
 // A runtime on one machine: takes dispatched runs whose agent has the shell harness, and executes them as child processes.
 // It knows nothing of the platform but its public GraphQL schema. README.md tells what a runtime must do, in order.
-//   PLATFORM_TOKEN=srv_… node --import tsx src/runner/runner.ts
+// Its token is the first line of standard input: what stands in an environment can be read by scripts of the same user.
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
+import { chooseConfinement } from './confinement.ts';
 import { type Claimed, carryOut, claimed, type Pace } from './mission.ts';
 import { connect, Refusal } from './platform.ts';
 
-const { PLATFORM_URL = 'http://localhost:4000', PLATFORM_TOKEN, EXIT_WITH_PARENT } = process.env;
+const { PLATFORM_URL = 'http://localhost:4000', CONFINEMENT, EXIT_WITH_PARENT } = process.env;
 const runsAtOnce = setting('RUNS_AT_ONCE', 2);
 const poll = setting('POLL_MS', 1_000);
 const pace: Pace = {
@@ -17,25 +19,30 @@ const pace: Pace = {
   grace: setting('GRACE_MS', 5_000),
   timeout: setting('TIMEOUT_MS', 30 * 60_000),
 };
-if (!PLATFORM_TOKEN)
-  quit('PLATFORM_TOKEN: a service token is required; `npm run admin -- service-token:create` makes one.');
 
 const leaving = new AbortController();
-const platform = connect(PLATFORM_URL, PLATFORM_TOKEN, leaving.signal);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => leaving.abort());
+const input = createInterface({ input: process.stdin });
+const token = await new Promise<string>((resolve) => {
+  input.once('line', resolve).once('close', () => resolve(''));
+});
 // Who was started by the platform itself ends with it, however that ended.
-if (EXIT_WITH_PARENT) process.stdin.on('end', () => leaving.abort()).resume();
+if (EXIT_WITH_PARENT) input.once('close', () => leaving.abort());
+if (!token.trim())
+  quit('A service token is required on standard input; `npm run admin -- service-token:create` creates one.');
+const platform = connect(PLATFORM_URL, token.trim(), leaving.signal);
+const confinement = await chooseConfinement(CONFINEMENT).catch((error) => quit(error.message));
 
 const runtime = `local-runner ${hostname()}:${process.pid}`;
 const underWay = new Set<Promise<void>>();
 let away = false;
 let claimId = randomUUID();
-console.log(`${runtime} takes runs from ${PLATFORM_URL}`);
+console.log(`${runtime} takes runs from ${PLATFORM_URL}. ${confinement.description}`);
 while (!leaving.signal.aborted) {
   const run = underWay.size < runsAtOnce ? await claim() : null;
   if (run) {
     console.log(`${run.runId} ${run.missionTitle ?? ''}`);
-    const mission = carryOut(platform, run, pace, leaving.signal)
+    const mission = carryOut(platform, run, pace, confinement, leaving.signal)
       .then(() => console.log(`${run.runId} is done`))
       .catch((error) => console.error(`${run.runId}: ${error.message}`))
       .finally(() => underWay.delete(mission));

@@ -1,9 +1,13 @@
 // The shell harness: a prompt is a POSIX shell script, which `sh` executes as a process group of its own.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as wait } from 'node:timers/promises';
+import { type Account, commandFor, type Kind } from './confinement.ts';
+import { membersOf } from './measure.ts';
+import type { Place } from './place.ts';
 
 /** Characters after which a line is taken in pieces: a script need not ever end one. */
 const longestLine = 20_000;
@@ -17,27 +21,43 @@ export interface Script {
   end(): Promise<void>;
 }
 
+export interface ScriptSettings {
+  kind: Kind;
+  /** Whom it runs as; undefined: as the runner. */
+  account: Account | undefined;
+  /** All of its environment. */
+  env: Record<string, string>;
+  /** Milliseconds. */
+  grace: number;
+}
+
 /** `take` gets line by line; the script waits in its next `write` for as long as that takes. */
 export function startScript(
-  file: string,
-  { cwd, env, grace }: { cwd: string; env: Record<string, string>; grace: number },
+  place: Place,
+  { kind, account, env, grace }: ScriptSettings,
   take: (line: string) => Promise<void>,
 ): Script {
-  const child = spawn('sh', [file], { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  const [program, args] = commandFor(kind, place);
+  const options = { ...account, cwd: place.work, env, detached: true } as const;
+  const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  const isConfined = kind !== 'none';
   const outputs = [child.stdout, child.stderr];
   // Output that breaks off is where it is told to.
   const taken = Promise.allSettled(outputs.map((output) => readLines(output, take)));
 
-  function signal(name: NodeJS.Signals): void {
+  function signal(name: NodeJS.Signals, to = -child.pid!): void {
     try {
-      process.kill(-child.pid!, name);
+      process.kill(to, name);
     } catch {
       // There is nobody left.
     }
   }
 
   async function end(): Promise<void> {
-    signal('SIGTERM');
+    if (!child.pid) return;
+    if (!isConfined) signal('SIGTERM');
+    // The leader is the program that confines them: when it ends, all end at once.
+    else for (const pid of await membersOf(child.pid)) if (pid !== child.pid) signal('SIGTERM', pid);
     await Promise.race([taken, wait(grace)]);
     signal('SIGKILL');
     // Who has left the group can hold the output open for ever.
@@ -48,11 +68,18 @@ export function startScript(
   let ending: Promise<void> | undefined;
   return {
     pid: child.pid ?? 0,
-    ended: once(child, 'exit').then(([code, by]) => (code === 0 ? '' : by ? `killed by ${by}` : `exit code ${code}`)),
+    ended: once(child, 'exit').then(([code, by]) => {
+      const killer = by ?? (isConfined ? signalOf(code) : undefined);
+      return code === 0 ? '' : killer ? `killed by ${killer}` : `exit code ${code}`;
+    }),
     isRunning: () => child.exitCode === null && child.signalCode === null,
     end: () => (ending ??= end()),
   };
 }
+
+/** What a program that stands in between makes of a signal: 128 and its number. */
+const signalOf = (code: number): string | undefined =>
+  Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
 
 async function readLines(output: Readable, take: (line: string) => Promise<void>): Promise<void> {
   const decoder = new StringDecoder('utf8');

@@ -2,7 +2,7 @@
 // with the machine's, since a runner has its own; only the leases are turned by hand.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, promises, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, promises, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, request as forward } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -14,6 +14,7 @@ import { createServiceToken, revokeServiceToken } from '#domain/tokens/service-t
 import { seconds, setClock } from '#foundation/clock.ts';
 import { openStorage } from '#foundation/storage.ts';
 import { folderStorage } from '#foundation/storage-folder.ts';
+import { isOffered } from '../../src/runner/confinement.ts';
 import { openWorld, type World } from '../world.ts';
 
 let world: World;
@@ -29,7 +30,9 @@ beforeAll(async () => {
   world = await openWorld();
   setClock(() => Date.now() + turned);
   folder = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
-  openStorage(folderStorage(folder));
+  // Scripts of a runner that is root have a user of their own.
+  chmodSync(folder, 0o777);
+  openStorage(folderStorage(path.join(folder, 'contents')));
   const owner = await world.person('Alice');
   acme = await world.found(owner, 'Acme');
   alice = await world.token(owner, acme);
@@ -59,13 +62,15 @@ function startRunner(token = service, more: Record<string, string> = {}) {
   const env = {
     PATH: process.env.PATH,
     PLATFORM_URL: world.url,
-    PLATFORM_TOKEN: token,
     TMPDIR: folder,
+    // Most scripts here are told when to go on by files, and their processes are looked at.
+    CONFINEMENT: 'none',
     ...pace,
     ...more,
   };
   const child = spawn(process.execPath, ['--import', 'tsx', 'src/runner/runner.ts'], { cwd: root, env });
   const runner = { process: child, output: '' };
+  child.stdin.on('error', () => {}).write(`${token}\n`);
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (runner.output += bytes));
   runners.push(runner);
   return runner;
@@ -209,6 +214,117 @@ describe('the local runner', () => {
       ({ body, items }: { body: string | null; items: unknown[] }) => body ?? items.length,
     );
     expect(shown).toEqual(['a\u2400b', '0'.repeat(16_384), 50]);
+  });
+
+  describe.each(['bubblewrap', 'unshare'] as const)('confines scripts by %s:', (kind) => {
+    /** Where it is not offered, the runner says so instead of running scripts without it. */
+    async function startConfined(more: Record<string, string> = {}): Promise<boolean> {
+      const runner = startRunner(service, { CONFINEMENT: kind, ...more });
+      if (await isOffered(kind)) return true;
+      const [code] = await once(runner.process, 'exit');
+      expect([code, runner.output]).toEqual([1, `CONFINEMENT: ${kind} does not work on this machine.\n`]);
+      return false;
+    }
+
+    it('no network, no other processes, no files but its own', async () => {
+      if (!(await startConfined())) return;
+      const secret = path.join(folder, 'secret');
+      writeFileSync(secret, 'of somebody else', { mode: 0o644 });
+      const ask = `fetch('${world.url}/livez').then(() => 'network', () => 'no network').then(console.log)`;
+      const script = `
+        [ -e ${secret} ] && echo "sees files"; [ -e /proc/${process.pid} ] && echo "sees processes"
+        touch /usr/mark && echo "changes the system"; ls ${folder}; ls -d /home /root /var
+        mount -t tmpfs tmpfs /mnt && echo "may mount"; umount /proc && echo "may unmount"
+        cat /proc/*/environ | tr '\\0' '\\n' | grep -E 'srv_|CONFINEMENT' && echo "sees the runner"
+        ${process.execPath} -e "${ask}"; pwd; echo written > file; echo kept > "$ARTIFACTS/kept.txt"; env | cut -d= -f1 | sort`;
+      const run = await ended(await mission(script));
+      const { content } = await log(run.sandboxes[0]);
+      expect(content).not.toMatch(/sees|changes|may m|^\/(home|root|var)$/m);
+      expect(content).toMatch(/^no network$/m);
+      expect(content).toMatch(new RegExp(`^${folder}/mission-\\w+/work$`, 'm'));
+      const names = content
+        .trimEnd()
+        .split('\n')
+        .filter((line: string) => /^[A-Z_]+$/.test(line));
+      expect(names.filter((name: string) => !/^(PWD|OLDPWD|SHLVL|_)$/.test(name))).toEqual([
+        'ARTIFACTS',
+        'HOME',
+        'LANG',
+        'PATH',
+        'RUN_ID',
+      ]);
+      expect(run.artifacts).toMatchObject([{ caption: 'kept.txt', sizeBytes: 5 }]);
+      expect((await log(run.sandboxes[0], 'system')).content).toContain(`confined by ${kind}: no network`);
+    });
+
+    it('tells how a script ended, and ends what has left its group', async () => {
+      if (!(await startConfined())) return;
+      const leaving = `require('child_process').spawn('sleep', ['987654'], { detached: true, stdio: 'ignore' }).unref()`;
+      const scripts = { 'exit code 3': 'exit 3', 'killed by SIGKILL': 'kill -KILL $$' };
+      for (const [why, script] of Object.entries(scripts)) {
+        expect(await ended(await mission(script))).toMatchObject({ status: 'failed', lastError: why });
+      }
+      expect(await ended(await mission(`${process.execPath} -e "${leaving}"`))).toMatchObject({ status: 'completed' });
+      const commands = readdirSync('/proc')
+        .filter((name) => /^\d+$/.test(name))
+        .map((pid) => promises.readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => ''));
+      expect((await Promise.all(commands)).filter((command) => command.includes('987654'))).toEqual([]);
+    });
+
+    it('asks a script to end before it is ended', async () => {
+      if (!(await startConfined({ GRACE_MS: '60000' }))) return;
+      const runId = await mission(`trap 'echo asked; exit 0' TERM; echo ready; sleep 600 & wait`);
+      const { sandboxes } = await until(
+        () => look(runId),
+        (run) => run.sandboxes.length > 0,
+      );
+      const said = () => log(sandboxes[0]).catch(() => ({ content: '' }));
+      await until(said, ({ content }) => content.includes('ready'));
+      await world.rest('POST', `/sandboxes/${sandboxes[0].sandboxId}/kill`, { token: alice });
+      expect(await ended(runId)).toMatchObject({ lastError: 'stopped' });
+      expect((await said()).content).toBe('ready\nasked\n');
+    });
+  });
+
+  it('keeps its token and its environment from a script that is not confined, and says that it is not', async () => {
+    startRunner();
+    const script =
+      'echo "user $(id -u)"; for one in /proc/[0-9]*/environ; do tr "\\0" "\\n" < $one; done 2>/dev/null; true';
+    const run = await ended(await mission(script));
+    expect(run).toMatchObject({ status: 'completed' });
+    const { content } = await log(run.sandboxes[0]);
+    expect(content).not.toContain(service);
+    const user = Number(/^user (\d+)$/m.exec(content)![1]);
+    if (process.getuid!() === 0) expect(user).toBeGreaterThanOrEqual(61_184);
+    else expect(user).toBe(process.getuid!());
+    expect((await log(run.sandboxes[0], 'system')).content).toContain('NOT confined');
+  });
+
+  it('serves as a preview what lies in the folder of the run, and nothing that a link leads to', async () => {
+    startRunner(service, { RUNS_AT_ONCE: '5' });
+    const outside = path.join(folder, 'outside');
+    writeFileSync(outside, 'outside', { mode: 0o644 });
+    const mark = path.join(folder, 'looked');
+    const runId =
+      await mission(`mkdir site; echo hello > site/index.html; ln -s ${outside} site/link; ln -s ${folder} site/up
+      ln -s index.html site/same; mkfifo site/pipe; echo "::preview site"; until [ -e ${mark} ]; do sleep 0.05; done`);
+    const environments = async () => (await world.rest('GET', '/environments', { token: alice })).body.data;
+    const [{ workerName }] = await until(environments, ([newest]) => newest?.status === 'active');
+    const asked = ['', 'same', 'link', 'up/outside', 'pipe', '..%2f..%2fmission.sh', '%2e%2e/mission.sh', '%00'];
+    const answers = await Promise.all(asked.map(async (name) => (await fetch(`http://${workerName}/${name}`)).text()));
+    expect(answers).toEqual(['hello\n', 'hello\n', ...asked.slice(2).map(() => 'Not found\n')]);
+    await promises.writeFile(mark, '');
+    await ended(runId);
+
+    const elsewhere = await Promise.all(
+      ['/etc', '..', '../artifacts', 'up'].map((shown) => mission(`ln -s / up; echo "::preview ${shown}"`)),
+    );
+    for (const { sandboxes } of await Promise.all(elsewhere.map(ended))) {
+      const { liveFragments } = await detail(sandboxes[0].sandboxId);
+      expect(liveFragments).toMatchObject([
+        { kind: 'error', body: expect.stringMatching(/^no preview: .* is not in the folder of the run$/) },
+      ]);
+    }
   });
 
   it('ends with its script, whatever that has left behind', async () => {
@@ -398,6 +514,15 @@ describe('the local runner', () => {
       async () => isRunning(Number(said.content.match(/\d+/)![0])),
       (running) => !running,
     );
+  });
+
+  it('ends with a reason when it is given no token', async () => {
+    const runner = startRunner('');
+    const [code] = await once(runner.process, 'exit');
+    expect([code, runner.output]).toEqual([
+      1,
+      expect.stringContaining('A service token is required on standard input'),
+    ]);
   });
 
   it('says which setting is not good', async () => {

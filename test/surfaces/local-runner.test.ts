@@ -1,10 +1,11 @@
-// The demo's missions, and the runtime that `npm start` brings along for them: for whom it is there, what of it is kept quiet, how
-// it comes back and how it goes. What a runner does with a run is in ../runner/local-runner.test.ts.
+// The demo's missions, and the runtime that `npm start` brings along for every organization: what of it is kept quiet, how it comes
+// back and how it goes. What a runner does with a run is in ../runner/local-runner.test.ts.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '#access/principal.ts';
+import { createAgent } from '#domain/agents/operations.ts';
 import { createRecurring, runNow } from '#domain/recurring/operations.ts';
 import { scheduledTasks } from '#domain/scheduled-tasks/model.ts';
 import { setClock } from '#foundation/clock.ts';
@@ -50,9 +51,9 @@ async function until<T>(ask: () => Promise<T> | T, right: (answer: T) => boolean
   }
 }
 
-/** Runs a script as the demo's owner, to its end. */
-async function carriedOut(prompt: string) {
-  const caller = await owner();
+/** Runs a script, as the demo's owner unless said otherwise, to its end. */
+async function carriedOut(prompt: string, as?: Caller) {
+  const caller = as ?? (await owner());
   const { id: projectId } = await world.knex('projects').where({ orgId: caller.orgId }).first();
   const schedule = { interval: 'daily', time: '00:00', timezone: 'UTC' } as const;
   const triggers = [{ kind: 'schedule' as const, schedule }];
@@ -66,10 +67,6 @@ async function carriedOut(prompt: string) {
 }
 
 describe('The local runner of npm start', () => {
-  it('is not there without a demo', async () => {
-    expect(await start()).toBeNull();
-  });
-
   it('finds an agent, a weekly mission and one that is off, each made once by two seedings at a time', async () => {
     await Promise.all([seedDemo({ projects: 1 }), seedDemo({ projects: 1 })]);
     await seedDemo({ projects: 1 });
@@ -96,7 +93,7 @@ describe('The local runner of npm start', () => {
     const scripts = await Promise.all(['scheduled_tasks', 'automations'].map((table) => world.knex(table).first()));
     // A person is to see it happen; a test need not.
     const quick = scripts.map(({ prompt }) => prompt.replaceAll(/^ *sleep \d+$/gm, ''));
-    const runs = await Promise.all(quick.map(carriedOut));
+    const runs = await Promise.all(quick.map((script) => carriedOut(script)));
     expect(runs).toMatchObject([
       { status: 'completed', missionCostUsd: 0.02 },
       { status: 'completed', missionCostUsd: 0 },
@@ -112,13 +109,34 @@ describe('The local runner of npm start', () => {
     expect(await world.knex('environments').where({ orgId })).toMatchObject([{ status: 'destroyed' }]);
   });
 
+  it('serves every organization, also one that is founded later', async () => {
+    runner = await start();
+    const person = await world.person('Grace');
+    const organization = await world.found(person, 'Another');
+    const caller = demoCaller(person, organization);
+    await world.rest('POST', '/projects', {
+      token: await world.token(person, organization),
+      body: { name: 'Site', repoFullName: 'another/site' },
+    });
+    const sandbox = { kind: 'existing' as const, templateId: 'standard' };
+    await createAgent(caller, { name: 'Shell', role: 'builder', harness: 'shell', model: 'none', sandbox });
+    expect(await carriedOut('echo hello', caller)).toMatchObject({ status: 'completed', orgId: organization.id });
+    expect(await carriedOut('echo hello')).toMatchObject({ status: 'completed' });
+  });
+
+  it('says what its scripts can reach', async () => {
+    lines = '';
+    runner = await start();
+    expect(lines).toMatch(/Scripts run as .* (confined by|NOT confined)/);
+  });
+
   it('comes back when it has died, and its token is in no line', async () => {
     lines = '';
     runner = await start();
     const [first] = await until(pids, ({ length }) => length === 1);
     process.kill(first!, 'SIGKILL');
     await until(pids, ({ length }) => length === 2);
-    expect(await carriedOut('env')).toMatchObject({ status: 'completed' });
+    expect(await carriedOut('env; cat /proc/*/environ')).toBeTruthy();
     expect(lines).toContain('it begins again');
     expect(lines).not.toContain('srv_');
     expect(await world.knex('sandbox_log_parts').whereLike('content', '%srv_%')).toEqual([]);
@@ -128,11 +146,10 @@ describe('The local runner of npm start', () => {
     lines = '';
     runner = await start();
     const [pid] = await until(pids, ({ length }) => length === 1);
-    const { orgId } = await owner();
-    const tokens = await world.knex('service_tokens').where({ orgId, name: 'Local runner' });
+    const tokens = await world.knex('service_tokens').where({ orgId: null, name: 'Local runner' });
     expect(tokens.filter(({ revokedAt }) => revokedAt === null)).toHaveLength(1);
     expect(tokens.length).toBeGreaterThan(1);
-    await runner!.stop();
+    await runner.stop();
     expect(() => process.kill(pid!, 0)).toThrow('ESRCH');
     expect(lines).not.toContain('it begins again');
   });

@@ -45,8 +45,8 @@ export async function revokeServiceToken(id: string): Promise<{ id: string; revo
   return { id, revokedAt: revokedAt! };
 }
 
-/** Ends all of an organization's service tokens of this name. */
-export async function revokeServiceTokensNamed(orgId: Id<'organization'>, name: string): Promise<void> {
+/** Revokes all service tokens of this name of an organization, or, with null, of those that serve every organization. */
+export async function revokeServiceTokensNamed(orgId: Id<'organization'> | null, name: string): Promise<void> {
   await ServiceToken.query().where({ orgId, name, revokedAt: null }).patch({ revokedAt: now() });
 }
 

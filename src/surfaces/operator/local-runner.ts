@@ -1,5 +1,5 @@
-// The runtime of the demo organization: src/runner as a child process beside the service, with a token of its own. It
-// executes what the demo's missions say, so `npm start` begins it on this machine's own address alone.
+// The runtime that `npm start` brings along for every organization: src/runner as a child process beside the service, with a token
+// of its own. It executes what missions say, so it is started only where nobody but this machine reaches the service (config.ts).
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -8,7 +8,6 @@ import { createServiceToken, revokeServiceTokensNamed } from '#domain/tokens/ser
 import { addresses } from '#foundation/addresses.ts';
 import { minutes, now, seconds } from '#foundation/clock.ts';
 import type { Log } from '#foundation/log.ts';
-import { findDemo } from './demo.ts';
 
 const name = 'Local runner';
 const here = fileURLToPath(import.meta.url);
@@ -23,31 +22,28 @@ export interface LocalRunner {
 }
 
 /**
- * Null without a demo organization.
+ * Resolves when it takes runs, or has ended before that.
  * @param rest how long to wait before one that has died begins again, in milliseconds; longer each time that it dies soon
  */
 export async function startLocalRunner(
   surroundings: { PATH: string },
   log: Log,
   rest = seconds(5),
-): Promise<LocalRunner | null> {
-  const demo = await findDemo();
-  if (!demo) return null;
-  const orgId = demo.organization.id;
+): Promise<LocalRunner> {
   // Those of earlier starts: their runners are gone.
-  await revokeServiceTokensNamed(orgId, name);
-  const { token } = await createServiceToken({ name, orgId });
+  await revokeServiceTokensNamed(null, name);
+  const { token } = await createServiceToken({ name });
 
   let stopped = false;
   let pause = rest;
-  let child = begin();
   let again: NodeJS.Timeout | undefined;
+  let child = begin();
+  await new Promise((resolve) => child.once('exit', resolve).once('error', resolve).stdout!.once('data', resolve));
 
   function begin(): ChildProcess {
     const env = {
       ...surroundings,
       PLATFORM_URL: addresses().baseHost,
-      PLATFORM_TOKEN: token,
       EXIT_WITH_PARENT: 'on',
       // On one machine a lively picture costs nothing.
       HEARTBEAT_MS: '2000',
@@ -58,6 +54,8 @@ export async function startLocalRunner(
       env,
       stdio: ['pipe', 'pipe', 'pipe'],
     });
+    // Not in its environment, which other processes of the same user can read.
+    started.stdin.on('error', () => {}).write(`${token}\n`);
     for (const stream of [started.stdout, started.stderr]) {
       createInterface({ input: stream }).on('line', (line) => log.info({ runner: started.pid }, line));
     }

@@ -1,0 +1,134 @@
+// What keeps a script apart from the machine that it runs on: a user of its own when the runner is root, and processes, network
+// and files of its own where the kernel offers namespaces, by bubblewrap or by unshare(1).
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readlink } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { makePlace, type Place } from './place.ts';
+
+const kinds = ['bubblewrap', 'unshare', 'none'] as const;
+export type Kind = (typeof kinds)[number];
+
+export interface Account {
+  uid: number;
+  gid: number;
+}
+
+export interface Confinement {
+  kind: Kind;
+  /** For the log and for each sandbox: what a script can reach. */
+  description: string;
+}
+
+/** What every script may read: programs, libraries and their settings. The folder of Node.js may be elsewhere. */
+const system = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/etc', '/opt', '/nix/store'];
+const readable = [...system, path.dirname(process.execPath)];
+
+const scriptFiles = ({ file, work, artifacts }: Place): string[] => [file, work, artifacts];
+
+/** Builds the file view inside new namespaces, then drops every capability there. $1 is a folder to build it in. */
+const unshared = `set -e
+root=$1 file=$2 work=$3 artifacts=$4; shift 4
+mount -t tmpfs -o mode=755,nosuid,nodev tmpfs "$root"
+show() {
+  if [ -d "$1" ]; then mkdir -p "$root$1"; else mkdir -p "$root\${1%/*}"; : > "$root$1"; fi
+  mount --rbind "$1" "$root$1"
+}
+for shown; do
+  [ -e "$shown" ] && [ ! -e "$root$shown" ] || continue
+  show "$shown"
+  mount -o remount,bind,ro,nosuid,nodev "$root$shown"
+done
+for device in null zero full random urandom tty; do show "/dev/$device"; done
+ln -s /proc/self/fd "$root/dev/fd"
+mkdir -p "$root/proc" "$root/old"; mkdir -p -m 1777 "$root/tmp"
+mount -t proc proc "$root/proc"
+for own in "$file" "$work" "$artifacts"; do show "$own"; done
+cd "$root"
+pivot_root . old
+umount -l /old
+cd "$work"
+setpriv --no-new-privs --inh-caps=-all --bounding-set=-all -- sh "$file"`;
+
+/** The program and its arguments that run the script of this place. */
+export function commandFor(kind: Kind, place: Place): [program: string, args: string[]] {
+  const { file, work, artifacts, root } = place;
+  switch (kind) {
+    case 'bubblewrap': {
+      const shown = readable.flatMap((folder) => ['--ro-bind-try', folder, folder]);
+      const own = scriptFiles(place).flatMap((one) => ['--bind', one, one]);
+      const view = ['--tmpfs', '/tmp', ...shown, '--proc', '/proc', '--dev', '/dev', ...own, '--chdir', work];
+      return ['bwrap', ['--die-with-parent', '--unshare-all', ...view, '--', 'sh', file]];
+    }
+    case 'unshare': {
+      const namespaces = ['--user', '--map-root-user', '--mount', '--pid', '--fork', '--kill-child', '--net', '--ipc'];
+      return ['unshare', [...namespaces, '--', 'sh', '-c', unshared, 'sh', root, file, work, artifacts, ...readable]];
+    }
+    case 'none':
+      return ['sh', [file]];
+  }
+}
+
+/** Whether a script can be run in this way here: one is run, and looks whether its network is another one. */
+export async function isOffered(kind: Kind): Promise<boolean> {
+  if (kind === 'none') return true;
+  if (process.platform !== 'linux') return false;
+  const account = await newAccount();
+  const place = await makePlace(
+    `[ "$(readlink /proc/self/ns/net)" != '${await readlink('/proc/self/ns/net')}' ]`,
+    account,
+  );
+  try {
+    const [program, args] = commandFor(kind, place);
+    const env = { PATH: process.env.PATH ?? '' };
+    const child = spawn(program, args, { ...account, cwd: place.work, env, detached: true, stdio: 'ignore' });
+    const [code] = await once(child, 'exit');
+    return code === 0;
+  } catch {
+    return false;
+  } finally {
+    await place.remove();
+  }
+}
+
+/** The strongest confinement that is offered. @throws when `wanted` names one that is not */
+export async function chooseConfinement(
+  wanted = 'auto',
+  isRoot = process.getuid?.() === 0,
+  offered = isOffered,
+): Promise<Confinement> {
+  const candidates = kinds.filter((kind) => wanted === 'auto' || kind === wanted);
+  if (candidates.length === 0) throw new Error(`CONFINEMENT: must be auto, ${kinds.join(', ')}.`);
+  for (const kind of candidates) if (await offered(kind)) return { kind, description: describe(kind, isRoot) };
+  throw new Error(`CONFINEMENT: ${wanted} does not work on this machine.`);
+}
+
+function describe(kind: Kind, isRoot: boolean): string {
+  const user = isRoot ? 'a user of their own' : 'the user of this runner';
+  if (kind !== 'none') {
+    return `Scripts run as ${user}, confined by ${kind}: no network, no other processes, no files but system programs and their own.`;
+  }
+  const reach = isRoot
+    ? 'they can use the network and read what every user of this machine can read'
+    : "they can use the network and read whatever this user can, such as the service key and this runner's token";
+  return `Scripts run as ${user} and are NOT confined (neither bubblewrap nor user namespaces work here): ${reach}.`;
+}
+
+/** systemd's range for users without an account. */
+const ids = { first: 61_184, last: 65_519 };
+let nextId = ids.first;
+
+/** For root: a user that nothing else runs as, another one each time. Undefined for everybody else, who cannot change users. */
+export async function newAccount(): Promise<Account | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  for (;;) {
+    const id = nextId;
+    nextId = id < ids.last ? id + 1 : ids.first;
+    const isTaken = await promisify(execFile)('id', [String(id)]).then(
+      () => true,
+      () => false,
+    );
+    if (!isTaken) return { uid: id, gid: id };
+  }
+}

@@ -1,0 +1,44 @@
+// Which confinement a runner chooses, whatever the machine that this test runs on offers. What each of them does is in
+// local-runner.test.ts.
+import { describe, expect, it } from 'vitest';
+import { chooseConfinement, type Kind } from '../../src/runner/confinement.ts';
+
+const offering =
+  (...kinds: Kind[]) =>
+  async (kind: Kind) =>
+    kind === 'none' || kinds.includes(kind);
+
+describe('the confinement of scripts', () => {
+  it.each<[Kind, Kind[]]>([
+    ['bubblewrap', ['unshare', 'bubblewrap']],
+    ['unshare', ['unshare']],
+    ['none', []],
+  ])('is %s where %j are offered', async (kind, offered) => {
+    expect((await chooseConfinement('auto', false, offering(...offered))).kind).toBe(kind);
+  });
+
+  it('says what a script of root can reach, and what a script of another user', async () => {
+    const said = async (isRoot: boolean, ...kinds: Kind[]) =>
+      (await chooseConfinement('auto', isRoot, offering(...kinds))).description;
+    expect(await said(true, 'bubblewrap')).toMatch(
+      /^Scripts run as a user of their own, confined by bubblewrap: no net/,
+    );
+    expect(await said(false, 'unshare')).toMatch(
+      /^Scripts run as the user of this runner, confined by unshare: no net/,
+    );
+    expect(await said(true)).toMatch(/^Scripts run as a user of their own and are NOT confined .* every user of this/);
+    expect(await said(false)).toMatch(
+      /^Scripts run as the user of this runner and are NOT confined .* the service key/,
+    );
+  });
+
+  it('is the one that was asked for, or none at all', async () => {
+    expect((await chooseConfinement('unshare', false, offering('bubblewrap', 'unshare'))).kind).toBe('unshare');
+    await expect(chooseConfinement('bubblewrap', false, offering('unshare'))).rejects.toThrow(
+      'CONFINEMENT: bubblewrap does not work on this machine.',
+    );
+    await expect(chooseConfinement('docker', false)).rejects.toThrow(
+      'CONFINEMENT: must be auto, bubblewrap, unshare, none.',
+    );
+  });
+});
