@@ -2,21 +2,10 @@
 // A complaint names the setting and what it must be, never what stood there: half of these values are secrets.
 import { isIP } from 'node:net';
 import path from 'node:path';
-import { z } from 'zod';
-import { type Addresses, endpointOf, isPlainAddress, originOf } from '#foundation/addresses.ts';
+import { type Addresses, endpointOf, identifier, isIdentifier, isLoopback, originOf } from '#foundation/addresses.ts';
 import { readBucket } from '#foundation/storage-s3.ts';
-import { rates, text } from '#limits.ts';
-
-/** A provider whose identity assertions (ID-JAG) are believed. */
-export interface TrustedIssuer {
-  issuer: string;
-  displayName: string;
-  /** Where its keys are; absent: at its `/.well-known/jwks.json`. */
-  jwksUri?: string | undefined;
-  /** The only clients it may speak for; absent: those whose id is an address of its own. */
-  clientIds?: readonly string[] | undefined;
-  maySendEvents?: boolean | undefined;
-}
+import { type TrustedIssuer, trustedIssuers } from '#foundation/trusted-issuers.ts';
+import { rates } from '#limits.ts';
 
 export interface Config {
   readonly host: string;
@@ -58,10 +47,6 @@ export interface Config {
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
-
-/** Whether a host name or address means this machine alone. */
-export const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
 
 const hostsOf = (addresses: Addresses): string[] =>
   Object.values(addresses).map((address) => new URL(address).hostname);
@@ -187,11 +172,6 @@ function within(value: string, min: number, max: number): number | undefined {
 const hasProtocol = (value: string, ...protocols: string[]): boolean =>
   URL.canParse(value) && protocols.includes(new URL(value).protocol);
 
-const identifier = 'an https address without query or fragment (http on loopback only)';
-/** What can name an issuer (RFC 8414 §2) or a place that we fetch keys from. It is compared as it is written. */
-const isIdentifier = (value: string): boolean =>
-  isPlainAddress(value) && (value.startsWith('https:') || isLoopback(new URL(value).hostname));
-
 const storageAddress =
   'a file:// address, or s3://bucket/prefix with no other parameters than region, endpoint (an https address; http on loopback only) and path-style (on or off)';
 
@@ -211,42 +191,3 @@ const isSender = (value: string): boolean => {
   const [, address] = /^[^<>\r\n]*<([^<>]+)>$/.exec(value) ?? [null, value];
   return /^[^\s@<>,;]+@[^\s@<>,;]+$/.test(address!);
 };
-
-const issuerAddress = z.string(`must be ${identifier}`).refine(isIdentifier, `must be ${identifier}`);
-const displayName = `must be a text of ${text.personName.min} to ${text.personName.max} characters`;
-const clientIds = 'must be a list of client ids';
-const issuerList = z.array(
-  z.strictObject(
-    {
-      issuer: issuerAddress,
-      displayName: z.string(displayName).min(text.personName.min, displayName).max(text.personName.max, displayName),
-      jwksUri: issuerAddress.optional(),
-      clientIds: z.array(z.string(clientIds).min(1, clientIds), clientIds).min(1, clientIds).optional(),
-      maySendEvents: z.boolean('must be true or false').optional(),
-    },
-    'must be an object with issuer and displayName, and at most jwksUri, clientIds and maySendEvents',
-  ),
-  'must be a JSON array',
-);
-
-function trustedIssuers(value: string | null, wrong: string[]): Config['trustedIssuers'] {
-  if (value === null) return Object.freeze([]);
-  let json: unknown;
-  try {
-    json = JSON.parse(value);
-  } catch {
-    // Not the parser's own words: they quote the text.
-    json = undefined;
-  }
-  const { data = [], error } = issuerList.safeParse(json);
-  for (const { path: steps, message } of error?.issues ?? []) {
-    wrong.push(
-      `TRUSTED_ISSUERS${steps.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('')}: ${message}`,
-    );
-  }
-  if (new Set(data.map(({ issuer }) => issuer)).size < data.length) {
-    wrong.push('TRUSTED_ISSUERS: names an issuer twice');
-  }
-  for (const { clientIds } of data) Object.freeze(clientIds);
-  return Object.freeze(data.map((entry) => Object.freeze(entry)));
-}

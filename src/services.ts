@@ -4,7 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bindTrustedIssuers } from '#domain/agent-identities/id-jag/issuers.ts';
 import { bindVendorAddresses } from '#domain/integrations/vendor.ts';
-import { bindAddresses } from '#foundation/addresses.ts';
+import { bindAddresses, isLoopback } from '#foundation/addresses.ts';
 import { type Changes, openChanges } from '#foundation/changes.ts';
 import { openDatabase } from '#foundation/database.ts';
 import { type DatabaseConnection, startEmbeddedDatabase } from '#foundation/embedded/database.ts';
@@ -16,7 +16,7 @@ import { bindSecretKey } from '#foundation/secrets.ts';
 import { openStorage, type Storage } from '#foundation/storage.ts';
 import { folderStorage } from '#foundation/storage-folder.ts';
 import { type BucketStorage, bucketStorage, readBucket } from '#foundation/storage-s3.ts';
-import { type Config, isLoopback } from './config.ts';
+import type { Config } from './config.ts';
 
 export const version: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
 

@@ -1,4 +1,5 @@
 // Where the service is to be found, as clients see it. Set once at start; nothing else in the code knows a host.
+import { isIP } from 'node:net';
 
 export interface Addresses {
   /** `{base_host}`: the origin of the API, and its resource identifier (RFC 8707). No trailing slash in any of these. */
@@ -38,3 +39,12 @@ export const originOf = (value: string): string | undefined =>
 /** The same with its path. */
 export const endpointOf = (value: string): string | undefined =>
   isPlainAddress(value) ? new URL(value).href.replace(/\/+$/, '') : undefined;
+
+/** Whether a host name or address means this machine alone. */
+export const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
+
+export const identifier = 'an https address without query or fragment (http on loopback only)';
+/** What can name an issuer (RFC 8414 §2) or a place that we fetch keys from. It is compared as it is written. */
+export const isIdentifier = (value: string): boolean =>
+  isPlainAddress(value) && (value.startsWith('https:') || isLoopback(new URL(value).hostname));
