@@ -266,6 +266,12 @@ export const tries = {
 /** Seconds between two polls of a claim, what `slow_down` adds (RFC 8628 §3.5), and milliseconds that a poll may come early. */
 export const polling = { interval: seconds(5) / 1_000, slowDown: 5, tolerance: 500 } as const;
 
+/**
+ * Milliseconds. An idle connection outlives the 60 s after which common load balancers give up theirs: a request that they send
+ * while we close would be lost. A connection that they open ahead of its first request lives as long, hence the headers' time.
+ */
+export const connections = { keepAlive: seconds(65), headers: seconds(66) } as const;
+
 /** How long any body may take to arrive, an upload's excepted. Milliseconds. */
 export const bodyArrival = seconds(60);
 

@@ -1,12 +1,12 @@
 // The process: config → house → app → listen → leave politely. `start` also brings the schema and a demo organization.
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { startBackground } from '#foundation/background.ts';
 import { seconds } from '#foundation/clock.ts';
 import { database } from '#foundation/database.ts';
+import { createHttpServer } from '#foundation/http.ts';
 import { scrub } from '#foundation/log.ts';
 import { migrate } from '#foundation/migrations.ts';
-import { artifactUpload } from '#limits.ts';
 import { createApp } from './app.ts';
 import { type Config, readConfig } from './config.ts';
 import { openServices, version } from './services.ts';
@@ -35,10 +35,7 @@ async function open(): Promise<void> {
   const house = await openServices(config);
   if (command === 'start') await migrate(database());
 
-  const server = createServer(createApp({ ...config, version, log: house.log }));
-  // Slow senders may not hold a connection for ever. Uploads get the most time; other bodies less (foundation/http.ts).
-  server.requestTimeout = artifactUpload.lifetime;
-  server.headersTimeout = seconds(15);
+  const server = createHttpServer(createApp({ ...config, version, log: house.log }));
   await listen(server, config).catch(async (error) => {
     await house.close();
     throw error;

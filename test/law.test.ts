@@ -259,6 +259,24 @@ const cases: Record<string, Case> = {
     },
     'src/domain/projects/operations.ts queries Organization outside of a transaction: ask the verbs of organizations.',
   ],
+  'a statement names its columns': [
+    law.columnsAreNamed,
+    {
+      'src/domain/agents/operations.ts':
+        "const a = `select count(*) from agents`;\n// select * from agents\nconst b = 'select * from agents';",
+    },
+    'src/domain/agents/operations.ts has "select *": name the columns, a later release adds some while this one runs.',
+  ],
+  'also of an alias': [
+    law.columnsAreNamed,
+    { 'src/domain/runs/operations.ts': 'const a = `update runs r set b = 1 returning r.*`;' },
+    'src/domain/runs/operations.ts has "r.*": name the columns, a later release adds some while this one runs.',
+  ],
+  'also where a builder writes the statement': [
+    law.columnsAreNamed,
+    { 'src/domain/runs/operations.ts': "Run.query(trx).patch({ status }).returning('*');\nconst pattern = /^a.*b/;" },
+    'src/domain/runs/operations.ts has ".returning(\'*": name the columns, a later release adds some while this one runs.',
+  ],
   'three files in a circle are told once': [
     law.nothingGoesInCircles,
     {

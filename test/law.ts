@@ -256,6 +256,17 @@ export const recordsAreWrittenAtHome: Rule = (tree) => {
   );
 };
 
+const everyColumn =
+  /\bselect\s+(?:distinct\s+(?:on\s*\([^)]*\)\s*)?)?\*|\b[a-z]\w*\.\*(?=[\s,`'"]|$)|\breturning\s+\*|\.(?:returning|select)\(\s*['"`](?:\w+\.)?\*/gim;
+
+/** A table gets a column while the service runs: what a statement returns must not change with it. */
+export const columnsAreNamed: Rule = (tree) =>
+  sourceFiles(tree).flatMap(([file, text]) =>
+    [...uncommented(text).matchAll(everyColumn)].map(
+      ([found]) => `${file} has "${found}": name the columns, a later release adds some while this one runs.`,
+    ),
+  );
+
 /** Every circle of a graph once, named from its first member in the alphabet. */
 function circles(edges: ReadonlyMap<string, readonly string[]>): string[] {
   const found = new Set<string>();

@@ -1,6 +1,6 @@
 // A whole service on a database of its own, over real HTTP, with a clock that the test turns. Every REST answer is held
 // against the OpenAPI document before a test sees it.
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Caller } from '#access/principal.ts';
 import type { OrgRole } from '#access/roles.ts';
@@ -19,6 +19,7 @@ import { startBackground } from '#foundation/background.ts';
 import { openChanges } from '#foundation/changes.ts';
 import { now, setClock } from '#foundation/clock.ts';
 import { openDatabase, transaction } from '#foundation/database.ts';
+import { createHttpServer } from '#foundation/http.ts';
 import { openLog } from '#foundation/log.ts';
 import { openMail } from '#foundation/mail.ts';
 import { bindSecretKey } from '#foundation/secrets.ts';
@@ -106,7 +107,7 @@ export async function openWorld(settings: WorldSettings = {}) {
   openMail({ from: 'platform@example.com', log: () => {} });
 
   // The addresses hold the port, so the server listens before there is an app.
-  const server = createServer();
+  const server = createHttpServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   bindAddresses({ baseHost: url, issuer: url, mcp: url, a2a: `${url}/a2a` });

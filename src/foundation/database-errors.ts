@@ -33,6 +33,14 @@ const faults: Record<string, DatabaseFault> = {
   '57014': 'overload', // statement timeout
 };
 
+// PgBouncer reports everything as 08P01. Before a server was assigned nothing was applied (its src/objects.c and src/janitor.c);
+// whatever else it ends, it may end under way.
+const poolerWords: [RegExp, DatabaseFault][] = [
+  [/server_login_retry|server login has been failing|client_login_timeout|shutting down/, 'retry'],
+  [/no more connections allowed|client connections exceeded/, 'retry'],
+  [/query_wait_timeout/, 'overload'],
+];
+
 // knex writes the statement before the message, so these are looked for anywhere in it.
 const words: [RegExp, DatabaseFault][] = [
   [/Connection terminated unexpectedly|Query read timeout/, 'unknown'],
@@ -42,6 +50,8 @@ const words: [RegExp, DatabaseFault][] = [
 interface Raised {
   code?: unknown;
   constraint?: unknown;
+  /** The function of PostgreSQL that reported it. Only a server says so: a pooler does not. */
+  routine?: unknown;
   syscall?: unknown;
   nativeError?: unknown;
 }
@@ -58,11 +68,20 @@ function faultOf(error: Error & Raised): DatabaseFault | null {
   if (code === 'ENOENT') return error.syscall === 'connect' ? 'retry' : null;
   const known = faults[code];
   if (known) return known;
+  if (isStalePlan(error)) return 'retry';
+  if (code === '08P01' && error.routine === undefined) return byWords(poolerWords, error) ?? 'unknown';
   // Every other SQLSTATE is final. Those begin with a digit, F, H, P or X; the system's own codes with E.
   if (/^[0-9FHPX][0-9A-Z]{4}$/.test(code)) return 'final';
   if (error.name === 'KnexTimeoutError') return 'overload';
-  return words.find(([pattern]) => pattern.test(error.message))?.[1] ?? null;
+  return byWords(words, error);
 }
+
+const byWords = (table: readonly [RegExp, DatabaseFault][], { message }: Error): DatabaseFault | null =>
+  table.find(([pattern]) => pattern.test(message))?.[1] ?? null;
+
+/** A table has changed since the statement was prepared ("cached plan must not change result type", in the server's language). */
+export const isStalePlan = (error: unknown): boolean =>
+  [...unwrap(error)].some(({ code, routine }) => code === '0A000' && routine === 'RevalidateCachedQuery');
 
 /** What a thrown thing says about the database, or null when it doesn't come from there. */
 export function databaseFault(error: unknown): DatabaseFault | null {

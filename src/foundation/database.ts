@@ -4,8 +4,8 @@ import knexFactory, { type Knex } from 'knex';
 import { knexSnakeCaseMappers, Model } from 'objection';
 import pg from 'pg';
 import { seconds } from './clock.ts';
-import { databaseFault, retrying } from './database-errors.ts';
-import { forgetStatements, send } from './statement.ts';
+import { databaseFault, isStalePlan, retrying } from './database-errors.ts';
+import { send } from './statement.ts';
 
 // int8 and numeric arrive as strings by default. Epoch milliseconds and money fit a double exactly in our ranges.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
@@ -41,7 +41,6 @@ export function openDatabase(settings: DatabaseSettings): Knex {
   });
   bound = knex;
   named = settings.namedStatements ?? true;
-  forgetStatements();
   Model.knex(knex);
   return knex;
 }
@@ -67,6 +66,7 @@ export async function sql<Row>(text: string, values: unknown[] = [], trx?: Trans
   try {
     return await attempt<Row>(text, values);
   } catch (error) {
+    if (isStalePlan(error)) return attempt<Row>(text, values);
     if (databaseFault(error) !== 'retry') throw error;
     return retrying(() => attempt<Row>(text, values), { budgetMs: patience });
   }

@@ -1,6 +1,6 @@
 // One HTTP exchange: reading bodies within bounds, answering JSON, HTML, a redirect or nothing.
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { bodyArrival } from '#limits.ts';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { artifactUpload, bodyArrival, connections } from '#limits.ts';
 import { invalid, tooLarge, unsupportedMediaType } from './problem.ts';
 
 export interface Exchange {
@@ -19,6 +19,15 @@ export interface Exchange {
 }
 
 export type Handler = (exchange: Exchange) => Promise<void> | void;
+
+/** The HTTP server of the service, with bounds for what a connection may take; it does not listen yet. */
+export function createHttpServer(handle?: RequestListener): Server {
+  const { keepAlive: keepAliveTimeout, headers: headersTimeout } = connections;
+  // Uploads get the most time to arrive; readBody gives other bodies less.
+  const server = createServer({ keepAliveTimeout, headersTimeout, requestTimeout: artifactUpload.lifetime });
+  if (handle) server.on('request', handle);
+  return server;
+}
 
 export type Headers = Record<string, string | string[]>;
 

@@ -5,6 +5,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Knex } from 'knex';
+import { minutes } from './clock.ts';
+import { retrying } from './database-errors.ts';
 
 /** Two levels up from here, whether this runs from `src/foundation` or `dist/foundation`. */
 const ownFolder = fileURLToPath(new URL('../../migrations/', import.meta.url));
@@ -66,14 +68,18 @@ type Work = (trx: Knex.Transaction, config: Knex.MigratorConfig, files: Migratio
 
 async function underLock(knex: Knex, folder: string, work: Work): Promise<string[]> {
   const files = await readMigrations(folder);
-  return unmapped(knex).transaction(async (trx) => {
+  const attempt = async (trx: Knex.Transaction) => {
     await send(trx, `set local statement_timeout = 0; select pg_advisory_xact_lock(${lockKey})`);
+    // The service goes on meanwhile: everybody would wait behind us for a table that one slow transaction holds.
+    await send(trx, `set local lock_timeout = '2s'`);
     compare(await readApplied(trx), files, folder);
     const config = { migrationSource: sourceOf(files) };
     // knex has a lock of its own, a row that a killed process leaves locked. Ours is held, so that row means nothing.
     await trx.migrate.forceFreeMigrationsLock(config);
     return work(trx, config, files);
-  });
+  };
+  // A lock that was not to be had, a deadlock with a request: nothing was applied, so the whole batch runs again.
+  return retrying(() => unmapped(knex).transaction(attempt), { budgetMs: minutes(1) });
 }
 
 /**

@@ -15,11 +15,15 @@ export type Equals = Readonly<Record<string, string | number | boolean | null | 
 
 export const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
+/** The columns of a record as SQL lists them, of the table or alias `of` when several are joined. */
+export const columnsOf = ({ columns }: { columns: readonly string[] }, of?: string): string =>
+  columns.map((name) => `${of ? `${of}.` : ''}"${snake(name)}"`).join(', ');
+
 const selections = new Map<string, string>();
 export function selection(model: StoredClass<unknown>): string {
   let text = selections.get(model.tableName);
   if (!text) {
-    text = `select ${model.columns.map((name) => `"${snake(name)}"`).join(', ')} from "${model.tableName}"`;
+    text = `select ${columnsOf(model)} from "${model.tableName}"`;
     selections.set(model.tableName, text);
   }
   return text;
@@ -81,7 +85,7 @@ export async function readNewestByKeys<R>(
   const { where, values } = conditions(equals);
   const own = `"${snake(column)}" = parent.id`;
   return sql<R>(
-    `select r.* from unnest($${values.push(keys)}::text[]) parent (id) cross join lateral (
+    `select ${columnsOf(model, 'r')} from unnest($${values.push(keys)}::text[]) parent (id) cross join lateral (
       ${selection(model)}${where ? `${where} and ` : ' where '}${own} order by "created_at" desc, "id" desc limit $${values.push(limit)}
     ) r order by r.created_at desc, r.id desc`,
     values,

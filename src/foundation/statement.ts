@@ -1,7 +1,8 @@
-// One prepared statement on its way over a connection. pg takes foreign query objects (`Submittable`; pg-cursor is one), and
-// this one does less than pg's own: the columns are described once and not with every answer, a row is made in one step with
-// its wire names, and nothing is copied on the way. It is a fifth of what reading one record costs (bench/README.md).
+// One prepared statement on its way over a connection. pg accepts foreign query objects (`Submittable`; pg-cursor is one), and
+// this one does less than pg's own: the columns are described once per connection and not with every answer, a row is built in
+// one step with its wire names, and nothing is copied on the way: a fifth of what reading one record costs (bench/README.md).
 import pg from 'pg';
+import { isStalePlan } from './database-errors.ts';
 
 type Text = string | null;
 type RowMaker = (values: Text[]) => unknown;
@@ -17,24 +18,24 @@ interface Wire {
   sync(): void;
 }
 
-/** What is known of a text: its name on the wire, and how its rows are made once they have been described. */
-interface Known {
-  name: string;
-  make?: RowMaker;
-}
+/** The name of each text on the wire. A name is never used for a second text. */
+const names = new Map<string, string>();
+let named = 0;
 
-const known = new Map<string, Known>();
-/** Another database may answer the same texts with other types. */
-export const forgetStatements = (): void => known.clear();
-
-function recall(text: string): Known {
-  const statement = known.get(text) ?? { name: `s${known.size + 1}` };
-  known.set(text, statement);
-  return statement;
+function nameOf(text: string): string {
+  const name = names.get(text) ?? `s${++named}`;
+  names.set(text, name);
+  return name;
 }
 
 /**
- * Sends one statement and gives plain rows with camelCase names. What is `prepared` gets a name, and the server parses it
+ * How rows are built, per connection and prepared statement: the server promises the description of a prepared statement for as
+ * long as it exists, and nothing about another connection or another statement of the same text.
+ */
+const described = new WeakMap<Wire, Map<string, RowMaker>>();
+
+/**
+ * Sends one statement and resolves to plain rows with camelCase names. A `prepared` one gets a name, and the server parses it
  * once per connection.
  */
 export function send<Row>(
@@ -55,12 +56,12 @@ class Statement {
   private readonly values: (Text | Buffer)[];
   /** pg replaces it to watch the time. */
   callback: (error: Error | null, rows: unknown[]) => void;
-  private readonly known: Known;
+  private makers: Map<string, RowMaker> | undefined;
+  private make: RowMaker | undefined;
   private readonly rows: unknown[] = [];
 
   constructor(text: string, values: (Text | Buffer)[], prepared: boolean, callback: Statement['callback']) {
-    this.known = recall(text);
-    this.name = prepared ? this.known.name : '';
+    this.name = prepared ? nameOf(text) : '';
     this.text = text;
     this.values = values;
     this.callback = callback;
@@ -69,21 +70,27 @@ class Statement {
   submit(connection: unknown): void {
     const { name, text, values } = this;
     const wire = connection as Wire;
+    if (name) {
+      this.makers = described.get(wire) ?? new Map<string, RowMaker>();
+      described.set(wire, this.makers);
+      this.make = this.makers.get(name);
+    }
     wire.stream.cork();
     if (!name || !wire.parsedStatements[name]) wire.parse({ text, name });
     wire.bind({ statement: name, values });
-    if (!this.known.make) wire.describe({ type: 'P' });
+    if (!this.make) wire.describe({ type: 'P' });
     wire.execute({});
     wire.sync();
     wire.stream.uncork();
   }
 
   handleRowDescription({ fields }: { fields: pg.FieldDef[] }): void {
-    this.known.make = rowMaker(fields);
+    this.make = rowMaker(this.text, fields);
+    this.makers?.set(this.name, this.make);
   }
 
   handleDataRow({ fields }: { fields: Text[] }): void {
-    this.rows.push(this.known.make!(fields));
+    this.rows.push(this.make!(fields));
   }
 
   handleCommandComplete(): void {}
@@ -93,6 +100,8 @@ class Statement {
   }
 
   handleError(error: Error): void {
+    // A table has changed under the statement. Under a new name it is prepared anew, on this connection and on all others.
+    if (isStalePlan(error)) names.delete(this.text);
     this.callback(error, []);
   }
 }
@@ -100,8 +109,20 @@ class Statement {
 const asIs = pg.types.getTypeParser(pg.types.builtins.TEXT);
 const camel = (column: string): string => column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
-/** One literal per column list: rows are born with their wire names and their types. */
-function rowMaker(fields: pg.FieldDef[]): RowMaker {
+/** The row makers last used for each text with the columns they belong to: connections mostly describe a text alike. */
+const compiled = new Map<string, { columns: string; make: RowMaker }>();
+
+function rowMaker(text: string, fields: pg.FieldDef[]): RowMaker {
+  const columns = fields.map(({ name, dataTypeID }) => `${dataTypeID} ${name}`).join();
+  const last = compiled.get(text);
+  if (last?.columns === columns) return last.make;
+  const make = compileRowMaker(fields);
+  compiled.set(text, { columns, make });
+  return make;
+}
+
+/** One literal per column list: rows are created with their wire names and their types. */
+function compileRowMaker(fields: pg.FieldDef[]): RowMaker {
   const parsers = fields.map(({ dataTypeID }) => pg.types.getTypeParser(dataTypeID));
   const members = fields.map(({ name }, i) => {
     const value = parsers[i] === asIs ? `v[${i}]` : `v[${i}] === null ? null : parsers[${i}](v[${i}])`;

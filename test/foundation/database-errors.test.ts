@@ -150,6 +150,29 @@ describe('The table of faults', () => {
     expect(databaseFault(new Error(message))).toBe(fault);
   });
 
+  it.each([
+    ['server login has been failing, cached error: connect failed (server_login_retry)', 'retry'],
+    ['server login has been failing, try again later (server_login_retry)', 'retry'],
+    ['no more connections allowed (max_client_conn)', 'retry'],
+    ['client connections exceeded (max_db_client_connections)', 'retry'],
+    ['client_login_timeout (server down)', 'retry'],
+    ['pooler is shutting down', 'retry'],
+    ['query_wait_timeout', 'overload'],
+    ['query timeout', 'unknown'],
+    ['server conn crashed?', 'unknown'],
+  ])('PgBouncer · "%s" means %s', (message, fault) => {
+    expect(databaseFault(Object.assign(new Error(message), { code: '08P01' }))).toBe(fault);
+  });
+
+  it('A protocol violation that the server itself reports is final', () => {
+    expect(databaseFault(coded('08P01', { routine: 'exec_bind_message' }))).toBe('final');
+  });
+
+  it('A stale plan may be tried again, another thing that is not supported may not', () => {
+    expect(databaseFault(coded('0A000', { routine: 'RevalidateCachedQuery' }))).toBe('retry');
+    expect(databaseFault(coded('0A000', { routine: 'transformInsertStmt' }))).toBe('final');
+  });
+
   it('A wrapped error is judged by what it wraps', () => {
     const wrapped = Object.assign(new Error('wrapped'), { nativeError: coded('40P01') });
     expect(databaseFault(wrapped)).toBe('retry');

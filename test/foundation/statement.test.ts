@@ -1,16 +1,22 @@
 // Statements as they go over the wire: what is given, what comes back, and what a failure leaves behind.
-import type { Knex } from 'knex';
+import knexFactory, { type Knex } from 'knex';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase, sql } from '#foundation/database.ts';
+import { openDatabase, sql, transaction } from '#foundation/database.ts';
 import { emptyDatabase, type FreshDatabase } from '../database.ts';
 
 let fresh: FreshDatabase;
 let knex: Knex;
+/** Another client of the database. */
+let other: Knex;
 
 beforeAll(async () => {
   fresh = await emptyDatabase();
+  other = knexFactory({ client: 'pg', connection: fresh.connection });
 });
-afterAll(() => fresh.drop());
+afterAll(async () => {
+  await other.destroy();
+  await fresh.drop();
+});
 
 describe.each([
   ['prepared', true],
@@ -49,6 +55,49 @@ describe.each([
     expect(await sql(text, [2])).toEqual(rows);
     expect(await sql(text, [2])).toEqual(rows);
     expect(await sql(text, [0])).toEqual([]);
+  });
+
+  it('Follows its table: a column that is added, dropped or comes in another place on another connection', async () => {
+    const text = 'select * from shapes';
+    await sql('create temporary table shapes (a int)');
+    await sql('insert into shapes values (1)');
+    expect(await sql(text)).toEqual([{ a: 1 }]);
+    await sql('alter table shapes add column b text default $$x$$');
+    expect(await sql(text)).toEqual([{ a: 1, b: 'x' }]);
+    await sql('alter table shapes drop column a');
+    expect(await sql(text)).toEqual([{ b: 'x' }]);
+    await sql('drop table shapes');
+    await knex.destroy();
+    // The temporary tables of two connections share their name and nothing else.
+    const two = openDatabase({ connection: fresh.connection, poolMax: 2, namedStatements });
+    await Promise.all([
+      two.transaction(async (trx) => {
+        await sql('create temporary table shapes on commit drop as select 1 as a', [], trx);
+        expect(await sql(text, [], trx)).toEqual([{ a: 1 }]);
+      }),
+      two.transaction(async (trx) => {
+        await sql('create temporary table shapes on commit drop as select true as z, 1 as a', [], trx);
+        expect(await sql(text, [], trx)).toEqual([{ z: true, a: 1 }]);
+      }),
+    ]);
+    await two.destroy();
+    knex = openDatabase({ connection: fresh.connection, poolMax: 1, namedStatements });
+  });
+
+  it('Follows its table within a transaction, which is done again', async () => {
+    const text = 'select * from things where $1::int > 0';
+    await sql('create table things as select 1 as a');
+    await sql(text, [1]);
+    let tries = 0;
+    const read = await transaction(async (trx) => {
+      tries++;
+      await trx.raw('select 1');
+      if (tries === 1) await other.raw('alter table things add column b int default 2');
+      return sql(text, [1], trx);
+    });
+    expect(read).toEqual([{ a: 1, b: 2 }]);
+    expect(tries).toBe(namedStatements ? 2 : 1);
+    await sql('drop table things');
   });
 
   it('Gives no rows where there are none to give', async () => {

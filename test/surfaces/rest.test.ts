@@ -40,6 +40,11 @@ describe('in a world', () => {
   beforeAll(() => settle());
   afterAll(() => world.close());
 
+  it('200 · an idle connection outlives those of a load balancer, which are given up after 60 s', async () => {
+    expect((await me()).headers.get('keep-alive')).toBe('timeout=65');
+    expect(world.server.headersTimeout).toBeGreaterThan(65_000);
+  });
+
   describe('X-Request-Id', () => {
     const idOf = async (headers: Record<string, string>, path = '/v1/me') =>
       (await world.request('GET', path, { token, headers })).headers.get('x-request-id');

@@ -8,7 +8,7 @@ import { transaction } from '#foundation/database.ts';
 import { isUniqueViolation } from '#foundation/database-errors.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
-import { find, missing, snake } from '#foundation/record.ts';
+import { columnsOf, find, missing, snake } from '#foundation/record.ts';
 import { builtinAgents, builtinSandboxTemplate, harnesses } from './catalog.ts';
 import { Agent, type AgentRole, type Effort, type HarnessId } from './model.ts';
 
@@ -37,10 +37,10 @@ const builtinsOf = (orgId: Id<'organization'>): AgentRecord[] =>
 const own = (agent: Agent): AgentRecord => ({ ...agent, isBuiltin: false }) as AgentRecord;
 
 // One list of what is stored ($1: whose) and what stands in the catalog ($2), so that a page may hold both.
-const columns = Agent.columns.map((name) => `"${snake(name)}"`).join(', ');
+const columns = columnsOf(Agent);
 const select = `select ${columns}, is_builtin from (
-  select *, false as is_builtin from agents where org_id = $1
-  union all select *, true from jsonb_populate_recordset(null::agents, $2::jsonb)) a`;
+  select ${columns}, false as is_builtin from agents where org_id = $1
+  union all select ${columns}, true from jsonb_populate_recordset(null::agents, $2::jsonb)) a`;
 
 const asRow = (agent: AgentRecord) =>
   Object.fromEntries(Agent.columns.map((name) => [snake(name), agent[name as keyof Agent]]));

@@ -5,7 +5,7 @@ import { withinProject, withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { emptyPage, type Page, type PageRequest, readPageOf } from '#foundation/cursor.ts';
 import { sql } from '#foundation/database.ts';
-import { conditions, type Equals, missing, selection } from '#foundation/record.ts';
+import { columnsOf, conditions, type Equals, missing, selection } from '#foundation/record.ts';
 import { shown } from '#limits.ts';
 import { Artifact } from './model.ts';
 
@@ -44,7 +44,9 @@ export const findArtifact = (caller: Caller, artifactId: string): Promise<Artifa
 /** For whoever holds a signed address, which is all that is asked of them. */
 export const artifactBehindAddress = (artifactId: string): Promise<Artifact> => findPresent({ id: artifactId });
 
-const newestOf = (parent: 'project_id' | 'sandbox_id' | 'issue_id') => `select a.* from unnest($1::text[]) parent (id)
+const newestOf = (
+  parent: 'project_id' | 'sandbox_id' | 'issue_id',
+) => `select ${columnsOf(Artifact, 'a')} from unnest($1::text[]) parent (id)
   cross join lateral (${selection(Artifact)} where ${parent} = parent.id and org_id = $2 and expires_at > $3
     and ($4::text is null or project_id = $4) order by created_at desc, id desc limit $5) a`;
 const [ofProjects, ofSandboxes, ofIssues] = [newestOf('project_id'), newestOf('sandbox_id'), newestOf('issue_id')];

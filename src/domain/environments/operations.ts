@@ -4,7 +4,7 @@ import { withinProject, withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { emptyPage, type Page, type PageRequest, readPage } from '#foundation/cursor.ts';
 import { sql } from '#foundation/database.ts';
-import { find, selection } from '#foundation/record.ts';
+import { columnsOf, find, selection } from '#foundation/record.ts';
 import { environmentGrace, shown } from '#limits.ts';
 import { Environment, type EnvironmentStatus, statusesBefore } from './model.ts';
 
@@ -57,7 +57,7 @@ export async function expireEnvironments(): Promise<void> {
     .patch({ status: 'failed' });
 }
 
-const ofProjects = `select e.* from unnest($1::text[]) parent (id) cross join lateral (
+const ofProjects = `select ${columnsOf(Environment, 'e')} from unnest($1::text[]) parent (id) cross join lateral (
     ${selection(Environment)} where project_id = parent.id and org_id = $2 order by created_at desc, id desc limit $3) e`;
 
 /** The newest few of each project. */

@@ -16,6 +16,23 @@ import type { Resource } from './resources.ts';
 export class AuthorizationCode extends Stored {
   static override tableName = 'authorization_codes';
   static override idColumn = 'digest';
+  static override columns = [
+    'digest',
+    'clientId',
+    'clientName',
+    'redirectUri',
+    'codeChallenge',
+    'userId',
+    'orgId',
+    'projectId',
+    'resource',
+    'scopes',
+    'accessExpiresAt',
+    'createdAt',
+    'expiresAt',
+    'usedAt',
+    'signInId',
+  ];
 
   declare digest: Buffer;
   declare clientId: string;
@@ -87,7 +104,7 @@ export async function useCode(trx: Transaction, secret: string): Promise<Authori
   const [code] = await AuthorizationCode.query(trx)
     .where({ digest: digest(secret), usedAt: null })
     .patch({ usedAt: now() })
-    .returning('*');
+    .returning([...AuthorizationCode.columns] as never);
   return code;
 }
 

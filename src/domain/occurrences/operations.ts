@@ -38,9 +38,8 @@ export async function upcomingOccurrences(
   const own = withinProject(caller, projectId);
   if (!own) return [];
   const source = admits(caller, 'automations:read') ? ofBoth : ofTasks;
-  return sql<Occurrence>(`select * from (${source}) occurrence order by at, id limit $3`, [
-    own.orgId,
-    own.projectId,
-    limit,
-  ]);
+  return sql<Occurrence>(
+    `select at, name, project_id, scheduled_task_id, automation_id, id from (${source}) occurrence order by at, id limit $3`,
+    [own.orgId, own.projectId, limit],
+  );
 }

@@ -6,6 +6,7 @@ import { hours, now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
 import { invalid } from '#foundation/problem.ts';
+import { columnsOf } from '#foundation/record.ts';
 import { type ModelVendor, modelsByVendor, modelVendors } from '../agents/catalog.ts';
 import { Integration } from '../integrations/model.ts';
 import { type CostCap, costCap, dayOf } from './cost-cap.ts';
@@ -40,7 +41,7 @@ type Read = { [K in keyof Orchestrator]: Orchestrator[K] | null } & {
   spend: number;
 };
 
-const lookUp = `select o.*, i.vendor as connector_vendor, i.sealed_credentials is not null as connector_has_credentials,
+const lookUp = `select ${columnsOf(Orchestrator, 'o')}, i.vendor as connector_vendor, i.sealed_credentials is not null as connector_has_credentials,
     (select coalesce(sum(usd), 0) from mission_costs where org_id = own.id and at >= $2) as spend
   from (values ($1)) own (id) left join orchestrators o on o.org_id = own.id left join integrations i on i.id = o.llm_connector_id`;
 

@@ -8,7 +8,7 @@ import { now, seconds } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { newId } from '#foundation/ids.ts';
 import { toProblem } from '#foundation/problem.ts';
-import { readByKeys, snake } from '#foundation/record.ts';
+import { columnsOf, readByKeys } from '#foundation/record.ts';
 import { dispatch } from '#limits.ts';
 import { trackerOf } from '../integrations/trackers/choose.ts';
 import { Project } from '../projects/model.ts';
@@ -129,7 +129,7 @@ const taking = `with free as (
     order by lease_until limit ${dispatch.batch} for update skip locked
   )
   update runs r set attempts = attempts + 1, claimed_by = $2, lease_until = $3 from free where r.id = free.id
-  returning ${Run.columns.map((name) => `r.${snake(name)}`).join(', ')}`;
+  returning ${columnsOf(Run, 'r')}`;
 
 /** Runs whose dispatcher died, and those that have rested after a failure. */
 async function takeOver(): Promise<Run[]> {

@@ -8,7 +8,7 @@ import { announce } from '#foundation/changes.ts';
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { derivedId, type Id, newId } from '#foundation/ids.ts';
-import { missing, snake } from '#foundation/record.ts';
+import { columnsOf, missing } from '#foundation/record.ts';
 import { lease } from '#limits.ts';
 import { builtinAgents, instanceTypes } from '../agents/catalog.ts';
 import { Agent, type HarnessId, type InstanceTypeId } from '../agents/model.ts';
@@ -42,7 +42,7 @@ export interface ClaimedRun {
   agent: RunAgent;
 }
 
-const withPrompt = `${Run.columns.map((name) => `r.${snake(name)}`).join(', ')},
+const withPrompt = `${columnsOf(Run, 'r')},
   coalesce((select prompt from scheduled_tasks t where t.id = r.scheduled_task_id),
     (select prompt from automations t where t.id = r.automation_id)) as prompt`;
 const taking = `with waiting as (

@@ -108,15 +108,17 @@ const hearing = `update sandboxes s set last_heartbeat_at = $1
 
 // A sample that is reported again changes nothing, and the record keeps the newest.
 const measuring = `with sample as (
-    select * from unnest($1::text[], $2::bigint[], $3::real[], $4::real[], $5::real[], $6::real[])
+    select sandbox_id, at, cpu_pct, mem_used_mb, mem_total_mb, disk_used_pct
+    from unnest($1::text[], $2::bigint[], $3::real[], $4::real[], $5::real[], $6::real[])
       m (sandbox_id, at, cpu_pct, mem_used_mb, mem_total_mb, disk_used_pct)
   ), kept as (
     insert into sandbox_metrics (sandbox_id, at, cpu_pct, mem_used_mb, mem_total_mb, disk_used_pct)
-    select * from sample on conflict do nothing
+    select sandbox_id, at, cpu_pct, mem_used_mb, mem_total_mb, disk_used_pct from sample on conflict do nothing
   )
   update sandboxes s set last_metric_at = m.at, last_cpu_pct = m.cpu_pct, last_mem_used_mb = m.mem_used_mb,
     last_mem_total_mb = m.mem_total_mb, last_disk_used_pct = m.disk_used_pct
-  from (select distinct on (sandbox_id) * from sample order by sandbox_id, at desc) m
+  from (select distinct on (sandbox_id) sandbox_id, at, cpu_pct, mem_used_mb, mem_total_mb, disk_used_pct from sample
+    order by sandbox_id, at desc) m
   where s.id = m.sandbox_id and (s.last_metric_at is null or s.last_metric_at < m.at)`;
 
 async function hearSandboxes(

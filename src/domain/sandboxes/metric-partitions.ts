@@ -2,11 +2,15 @@
 // manual, 5.12). Any number of processes may do this at once; a second time there is nothing left to do.
 import { isoTime, now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
+import { columnsOf } from '#foundation/record.ts';
 import { sandboxMetrics } from '#limits.ts';
+import { SandboxMetric } from './model.ts';
 
 const { kept, partition, ahead } = sandboxMetrics;
 /** Any constant would do: all processes meet at this number. */
 const lockKey = 4_716_201_127;
+
+const samples = columnsOf(SandboxMetric);
 
 /** `sandbox_metrics_20261119`: by the day it begins. */
 const nameOf = (from: number): string => `sandbox_metrics_${isoTime(from).slice(0, 10).replaceAll('-', '')}`;
@@ -42,8 +46,8 @@ async function makePartition(trx: Transaction, from: number): Promise<void> {
   await trx.raw(`create table ${name} (like sandbox_metrics including all)`);
   await trx.raw('lock table sandbox_metrics_default in access exclusive mode');
   await trx.raw(
-    `with moved as (delete from sandbox_metrics_default where at >= ${from} and at < ${until} returning *)
-     insert into ${name} select * from moved`,
+    `with moved as (delete from sandbox_metrics_default where at >= ${from} and at < ${until} returning ${samples})
+     insert into ${name} (${samples}) select ${samples} from moved`,
   );
   await trx.raw(`alter table sandbox_metrics attach partition ${name} for values from (${from}) to (${until})`);
 }

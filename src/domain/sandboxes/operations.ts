@@ -6,9 +6,9 @@ import { now } from '#foundation/clock.ts';
 import { emptyPage, type Page, type PageRequest, readPageOf } from '#foundation/cursor.ts';
 import { sql, transaction } from '#foundation/database.ts';
 import { conflict } from '#foundation/problem.ts';
-import { conditions, type Equals, missing, snake } from '#foundation/record.ts';
+import { columnsOf, conditions, type Equals, missing, selection, snake } from '#foundation/record.ts';
 import { sandboxMetrics, sandboxSilence, shown } from '#limits.ts';
-import { Sandbox, type SandboxFragment, type SandboxSession, type SandboxStatus } from './model.ts';
+import { Sandbox, SandboxFragment, type SandboxSession, type SandboxStatus } from './model.ts';
 
 /** A running sandbox must have been heard of since `$n`: filter and record go by the same moment. */
 const isStale = (n: number): string => `"status" = 'running' and "last_heartbeat_at" <= $${n}`;
@@ -85,7 +85,9 @@ export async function sandboxesBehind(ids: readonly string[], caller: Caller): P
   return sql<Sandbox>(`${select}${where} and id = any($${values.push(ids)})`, values);
 }
 
-const newestOf = (parent: 'project_id' | 'run_id') => `select s.* from unnest($2::text[]) parent (id)
+const newestOf = (
+  parent: 'project_id' | 'run_id',
+) => `select ${columnsOf(Sandbox, 's')} from unnest($2::text[]) parent (id)
   cross join lateral (${selectAt(1)} where ${parent} = parent.id and org_id = $3 and ($4::text is null or project_id = $4)
     order by created_at desc, id desc limit $5) s`;
 const [ofProjects, ofRuns] = [newestOf('project_id'), newestOf('run_id')];
@@ -111,15 +113,15 @@ const keyOf = (
 const sessions = `select s.sandbox_id, s.role, s.session_id, s.started_at, s.outcome, s.total_cost_usd,
     ${keyOf('session')} as log_key, ${keyOf('system')} as system_key
   from unnest($1::text[]) parent (id) cross join lateral (
-    select * from sandbox_sessions where sandbox_id = parent.id order by started_at desc, role, session_id limit $2) s
+    select sandbox_id, role, session_id, started_at, outcome, total_cost_usd from sandbox_sessions where sandbox_id = parent.id order by started_at desc, role, session_id limit $2) s
   order by s.started_at, s.role, s.session_id`;
 
 /** The sessions of each sandbox, oldest first; of very many the last ones. */
 export const sessionsOf = (sandboxIds: readonly string[]): Promise<SessionRecord[]> =>
   sql<SessionRecord>(sessions, [sandboxIds, shown.sessions]);
 
-const fragments = `select f.* from unnest($1::text[]) parent (id) cross join lateral (
-    select sandbox_id, seq, kind, at, body, action, parameter, result, tool_use_id, items from sandbox_fragments
+const fragments = `select ${columnsOf(SandboxFragment, 'f')} from unnest($1::text[]) parent (id) cross join lateral (
+    ${selection(SandboxFragment)}
     where sandbox_id = parent.id order by seq desc limit $2) f
   order by f.seq`;
 
@@ -140,7 +142,10 @@ export interface MetricPoint {
  * Each stretch of time goes down the index by itself and takes its last samples: a curve costs what it shows, not what there is.
  * The limit is a subquery since the planner knows nothing of its value: it then reads in order, and never sorts a whole stretch.
  */
-const points = (atMost: number) => `select parent.id as sandbox_id, point.* from unnest($1::text[]) parent (id)
+const points = (
+  atMost: number,
+) => `select parent.id as sandbox_id, point.t, point.cpu_pct, point.mem_used_mb, point.mem_total_mb, point.disk_used_pct
+  from unnest($1::text[]) parent (id)
   join lateral (select min(at) as first, max(at) + 1 as after from sandbox_metrics where sandbox_id = parent.id) span
     on span.first is not null
   cross join generate_series(1, ${atMost}) step
