@@ -54,7 +54,14 @@ export async function dashboardDocuments(sdl: string): Promise<string> {
     documents,
     filename: documentsFile,
     config: {
-      scalars: { EpochMs: 'number', EpochSec: 'number', IsoTime: 'string', True: 'true', Json: 'unknown' },
+      scalars: {
+        EpochMs: 'number',
+        EpochSec: 'number',
+        SafeInt: 'number',
+        IsoTime: 'string',
+        True: 'true',
+        Json: 'unknown',
+      },
       defaultScalarType: 'string',
       enumsAsTypes: true,
       onlyOperationTypes: true,

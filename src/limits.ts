@@ -63,6 +63,7 @@ export const pages = {
   sandboxes: { min: 1, max: 500, default: 200 },
   environments: { min: 1, max: 500, default: 200 },
   artifacts: { min: 1, max: 2_000, default: 500 },
+  fragments: { min: 1, max: 200, default: 200 },
   other: { min: 1, max: 200, default: 50 },
 } as const;
 
@@ -135,6 +136,15 @@ export const queues = {
  */
 export const lease = { lasts: seconds(60), heartbeat: seconds(10), claims: 3, rest: seconds(10) } as const;
 
+/**
+ * Which harnesses connected runtimes offer: for how long a runtime counts as connected that is not heard of, how often that is
+ * written, and how long it is kept. Milliseconds.
+ */
+export const harnessPresence = { lasts: minutes(2), step: seconds(30), kept: days(1) } as const;
+
+/** How long a run waits to be taken before it has failed, in milliseconds. */
+export const waitingRun = { lasts: hours(24) } as const;
+
 /** What one report of a runtime may hold: entries, and how far its clock may be ahead (milliseconds). */
 export const report = {
   runs: 50,
@@ -151,8 +161,11 @@ export const report = {
   clockAhead: minutes(1),
 } as const;
 
-/** How long a running sandbox may be silent before it counts as stale, in milliseconds. */
-export const sandboxSilence = minutes(2);
+/**
+ * Milliseconds without a heartbeat after which a running sandbox counts as stale, and after which it has failed, as has a run that
+ * nobody else took by then.
+ */
+export const silence = { stale: minutes(2), failed: minutes(10) } as const;
 
 /** How long a runtime has to take down an environment that has expired, in milliseconds. */
 export const environmentGrace = minutes(10);
@@ -282,7 +295,7 @@ export const bytes = {
   graphqlAnswer: 8 * 1024 * 1024,
   oauthBody: 64 * 1024,
   consoleForm: 64 * 1024,
-  /** What one answer shows of a log, from its end. */
+  /** What one answer shows of a log. */
   logContent: 1024 * 1024,
   /** A file that is read from a repository. */
   repositoryFile: 1024 * 1024,

@@ -24,21 +24,23 @@ function sign(binding: string, position: string): Buffer {
   return signature('cursor', `${binding}\n${position}`).subarray(0, SIGNATURE_BYTES);
 }
 
-function pack(binding: string, createdAt: number, id: string): string {
-  const position = `${createdAt}:${id}`;
+/** A cursor that only the list (or log) named by `binding` accepts. */
+export function packCursor(binding: string, at: number, id: string): string {
+  const position = `${at}:${id}`;
   return Buffer.concat([sign(binding, position), Buffer.from(position)]).toString('base64url');
 }
 
-function unpack(binding: string, cursor: string): [createdAt: number, id: string] {
+/** What `packCursor` put in. @throws 400 for any other text, and for the cursor of another list */
+export function unpackCursor(binding: string, cursor: string): [at: number, id: string] {
   const bytes = Buffer.from(cursor, 'base64url');
   const position = bytes.subarray(SIGNATURE_BYTES).toString();
-  const [, createdAt, id] = /^(\d{1,15}):([\w-]+)$/.exec(position) ?? [];
+  const [, at, id] = /^(\d{1,15}):([\w-]+)$/.exec(position) ?? [];
   const isOurs = id && sameBytes(bytes.subarray(0, SIGNATURE_BYTES), sign(binding, position));
   // Letter by letter: base64url has other spellings of the same bytes.
-  if (!createdAt || !isOurs || bytes.toString('base64url') !== cursor) {
+  if (!at || !isOurs || bytes.toString('base64url') !== cursor) {
     throw invalid('cursor: must be the nextCursor of this list with the same filter.');
   }
-  return [Number(createdAt), id];
+  return [Number(at), id];
 }
 
 /** One page of a table, newest first. All equality conditions belong to the cursor's binding. */
@@ -70,7 +72,7 @@ export async function readPageOf<R extends { id: string; createdAt: number }>(
   const values = [...given];
   let text = select + where;
   if (cursor != null) {
-    const [createdAt, id] = unpack(binding, cursor);
+    const [createdAt, id] = unpackCursor(binding, cursor);
     const after = `("created_at", "id") < ($${values.push(createdAt)}, $${values.push(id)})`;
     text += where ? ` and ${after}` : ` where ${after}`;
   }
@@ -79,5 +81,5 @@ export async function readPageOf<R extends { id: string; createdAt: number }>(
   if (rows.length <= limit) return { data: rows, nextCursor: null };
   rows.pop();
   const last = rows[rows.length - 1]!;
-  return { data: rows, nextCursor: pack(binding, last.createdAt, last.id) };
+  return { data: rows, nextCursor: packCursor(binding, last.createdAt, last.id) };
 }

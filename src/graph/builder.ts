@@ -13,6 +13,7 @@ export const builder = new SchemaBuilder<{
   Scalars: {
     EpochMs: { Input: number; Output: number };
     EpochSec: { Input: number; Output: number };
+    SafeInt: { Input: number; Output: number };
     IsoTime: { Input: string; Output: string };
     Json: { Input: unknown; Output: unknown };
     True: { Input: true; Output: true };

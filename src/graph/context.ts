@@ -7,6 +7,11 @@ export interface Context {
   requestId: string;
   /** Keyed by the relation that made it. A plain member, because yoga copies contexts with Object.assign. */
   loaders: Map<unknown, DataLoader<string, unknown>>;
+  /**
+   * Where an answer has no member for it, a resolver says here which cursor leads to the next page; REST puts it into a `Link`
+   * header.
+   */
+  nextCursor: string | null;
   /** For a subscription, where the surface has them. */
   follow: Follow;
 }
@@ -25,6 +30,7 @@ export const createContext = (caller: Caller, requestId: string, follow: Follow 
   caller,
   requestId,
   loaders: new Map(),
+  nextCursor: null,
   follow,
 });
 

@@ -16,6 +16,8 @@ export interface RestExposure {
   route: Route;
   /** Status of success, 200 unless said otherwise. */
   status?: number;
+  /** Whether a cursor of the next page comes in a `Link` header (RFC 8288): its body has no member for it. */
+  linksNext?: true;
   /** Statuses beyond those that every route can answer, for the OpenAPI document. */
   errors?: number[];
 }

@@ -50,6 +50,15 @@ builder.addScalarType(
   }),
 );
 builder.addScalarType(
+  'SafeInt',
+  scalar({
+    name: 'SafeInt',
+    description: 'An integer of at most 2^53 - 1, which a JSON number holds exactly.',
+    jsonSchema: { type: 'integer', format: 'int64', examples: [2_200_000_000] },
+    accepts: (value) => Number.isSafeInteger(value),
+  }),
+);
+builder.addScalarType(
   'IsoTime',
   scalar({
     name: 'IsoTime',

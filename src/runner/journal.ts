@@ -45,12 +45,13 @@ export function openJournal(platform: Platform, held: Held, session: Session, fl
   let [fragmentSeq, costs] = [0, 0];
   let sending: Promise<void> = Promise.resolve();
 
-  /** Appends to a log at once. A prompt's pieces say which span of it they are. */
+  /** Appends to a log at once. A prompt's pieces say which span of it they are; the only one is the mission's own. */
   async function write(part: 'session' | 'system' | 'prompt', words: string, spanId?: string): Promise<void> {
     for (const content of pieces(words)) {
       const seq = next[part] ?? 0;
       next[part] = seq + 1;
-      await platform.say('appendLog', { ...session, part, seq, content, spanId }, '{ nextSeq }');
+      const span = spanId && { spanId, promptScope: 'mission' };
+      await platform.say('appendLog', { ...session, part, seq, content, ...span }, '{ nextSeq }');
     }
   }
 

@@ -2,10 +2,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createIntegration } from '#domain/integrations/operations.ts';
 import type { Organization } from '#domain/organizations/model.ts';
-import { takeBackRuns } from '#domain/runtime/dispatch.ts';
+import { takeBackRuns } from '#domain/runtime/silence.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
 import { openOutbound } from '#foundation/outbound.ts';
-import { lease } from '#limits.ts';
+import { silence } from '#limits.ts';
 import { type Linear, openLinear } from '../linear.ts';
 import { openWorld, type World } from '../world.ts';
 
@@ -113,14 +113,13 @@ describe('a run that has ended', () => {
     expect(linear.issues.get(held.issueId)!.stateId).toBe('state-todo');
   });
 
-  it('because every runtime was lost with it, says so too', async () => {
-    const held = await taken('linear');
-    await world.knex('runs').where({ id: held.runId }).update({ claims: lease.claims });
-    world.clock.turn(lease.lasts);
+  it('because its runtime did not come back, says so too', async () => {
+    await taken('linear');
+    world.clock.turn(silence.failed);
     await takeBackRuns();
     await world.delivered();
     const [{ body } = { body: '' }] = [...linear.comments.values()];
-    expect(body).toContain('Daily: failed\n\nThe runtime Runtime was not heard of any more.');
+    expect(body).toContain('Daily: failed\n\nThe runtime Runtime did not come back within ten minutes');
   });
 });
 

@@ -6,9 +6,10 @@ import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { expireEnvironments } from '#domain/environments/operations.ts';
 import type { Organization } from '#domain/organizations/model.ts';
-import { endTimedOutSandboxes, takeBackRuns } from '#domain/runtime/dispatch.ts';
+import { endSandboxesOutOfTime, takeBackRuns } from '#domain/runtime/silence.ts';
+import { explainWaits, failOverdueRuns, forgetRuntimes } from '#domain/runtime/waiting.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
-import { days, minutes, seconds } from '#foundation/clock.ts';
+import { days, hours, minutes, seconds } from '#foundation/clock.ts';
 import { openStorage } from '#foundation/storage.ts';
 import { folderStorage } from '#foundation/storage-folder.ts';
 import { rowsOf, written } from '../rows.ts';
@@ -62,8 +63,8 @@ const runNow = async (): Promise<string> =>
 const claimed =
   '{ runId leaseId leaseUntil orgId projectId missionTitle prompt issueId issueUrl repoFullName instanceType ' +
   'agent { agentId name role harness model effort userPrompt skillRepos sandboxTemplateId } }';
-const claim = (more: object = {}, token = runtime) =>
-  say('claimRun', { runtime: 'Runtime 1', harnesses: ['claude-code'], ...more }, claimed, token);
+const claim = (more: object = {}, token = runtime, selection = claimed) =>
+  say('claimRun', { runtime: 'Runtime 1', harnesses: ['claude-code'], ...more }, selection, token);
 const run = async (runId: string, token = alice) =>
   (
     await world.graphql(
@@ -184,6 +185,136 @@ describe('claiming', () => {
   });
 });
 
+describe('a run that waits', () => {
+  const nobody = 'No runtime with the harness claude-code or shell is connected.';
+  const free = 'Waiting for a connected runtime to be free.';
+  const reason = async (runId: string) => {
+    await explainWaits();
+    return (await run(runId)).reason;
+  };
+
+  it('says which harness nobody offers, or that those connected are busy; a heartbeat keeps a runtime connected', async () => {
+    world.clock.turn(minutes(3));
+    const runId = await runNow();
+    expect(await reason(runId)).toBe(nobody);
+    const { updatedAt } = await world.knex('runs').where({ id: runId }).first();
+    world.clock.turn(1);
+    expect(await reason(runId)).toBe(nobody);
+    expect((await world.knex('runs').where({ id: runId }).first()).updatedAt).toBe(updatedAt);
+    expect((await world.rest('GET', `/scheduled-tasks/${task}/runs`, { token: alice })).body.data[0].reason).toBe(
+      nobody,
+    );
+    const held = (await claim()).data;
+    expect((await run(runId)).reason).toBeNull();
+    const next = await runNow();
+    expect(await reason(next)).toBe(free);
+    for (let i = 0; i < 4; i++) {
+      world.clock.turn(seconds(50));
+      await say('heartbeat', { runs: [{ runId, leaseId: held.leaseId }] }, beat);
+    }
+    expect(await reason(next)).toBe(free);
+    world.clock.turn(minutes(2));
+    expect(await reason(next)).toBe(nobody);
+    // One of another organization is none.
+    await claim({}, foreign);
+    expect(await reason(next)).toBe(nobody);
+  });
+
+  it('names the harnesses of the organization’s own agents too', async () => {
+    world.clock.turn(minutes(3));
+    const sandbox = { kind: 'existing', templateId: 'standard' };
+    const agent = { name: 'Codex', role: 'builder', harness: 'codex', model: 'gpt-5.1', sandbox };
+    const { id } = (await world.rest('POST', '/agents', { token: alice, body: agent })).body;
+    const runId = await runNow();
+    expect(await reason(runId)).toBe('No runtime with the harness claude-code or codex or shell is connected.');
+    await world.rest('DELETE', `/agents/${id}`, { token: alice });
+  });
+
+  it('what runtimes offer is written once in half a minute, and forgotten after a day', async () => {
+    const seen = () => world.knex('runtime_harnesses').where({ runtime: 'Poller' }).select('harness', 'seenAt');
+    const poll = () => claim({ runtime: 'Poller', harnesses: ['codex', 'codex', 'opencode'] });
+    const begun = present();
+    await poll();
+    world.clock.turn(seconds(29));
+    await Promise.all([poll(), poll()]);
+    expect(await seen()).toEqual([
+      { harness: 'codex', seenAt: begun },
+      { harness: 'opencode', seenAt: begun },
+    ]);
+    world.clock.turn(seconds(1));
+    await poll();
+    expect((await seen()).map(({ seenAt }: { seenAt: number }) => seenAt)).toEqual([present(), present()]);
+    world.clock.turn(days(1));
+    await forgetRuntimes();
+    expect(await seen()).toEqual([]);
+  });
+
+  it('has failed after a day, with the reason it waited for; the tracker is told', async () => {
+    const runId = await runNow();
+    const [waited] = [await reason(runId)];
+    world.clock.turn(hours(24) - 1);
+    await failOverdueRuns();
+    expect((await run(runId)).status).toBe('dispatching');
+    world.clock.turn(1);
+    await failOverdueRuns();
+    const failed = await run(runId);
+    expect(failed).toMatchObject({
+      status: 'failed',
+      finishedAt: present(),
+      lastError: 'The run waited for 24 hours.',
+    });
+    expect([waited, failed.reason]).toEqual([nobody, nobody]);
+    expect((await claim()).data).toBeNull();
+  });
+
+  it('a day begins anew when it was handed back', async () => {
+    const held = await taken();
+    world.clock.turn(hours(25));
+    await say('heartbeat', { runs: [held] }, beat);
+    await say('handBackRun', { ...held, reason: 'going' });
+    await failOverdueRuns();
+    expect((await run(held.runId)).status).toBe('dispatching');
+  });
+});
+
+describe('the built-in shell agent', () => {
+  it('works for an organization without agents of its own while a shell runtime alone is connected', async () => {
+    world.clock.turn(minutes(3));
+    const runId = await runNow();
+    expect((await claim({ harnesses: ['shell'] })).data).toMatchObject({
+      runId,
+      agent: { agentId: null, name: 'Shell', role: 'builder', harness: 'shell', model: 'none' },
+    });
+  });
+
+  it('leaves runs to a connected runtime that offers another built-in agent', async () => {
+    const runId = await runNow();
+    // Busy elsewhere, or with nothing to do: it is there.
+    await world
+      .knex('runs')
+      .where({ id: runId })
+      .update({ leaseUntil: present() + seconds(5) });
+    expect((await claim()).data).toBeNull();
+    world.clock.turn(seconds(5));
+    expect((await claim({ harnesses: ['shell'] })).data).toBeNull();
+    expect((await claim({ harnesses: ['shell', 'claude-code'] })).data).toMatchObject({ agent: { name: 'Builder' } });
+  });
+});
+
+it('tells the runtime whether to merge, and built-in agents work in the project’s default template', async () => {
+  const patch = (body: object) => world.rest('PATCH', `/projects/${projectId}`, { token: alice, body });
+  const claimedOf = async () => {
+    await runNow();
+    return (await claim({}, runtime, '{ autoMerge agent { sandboxTemplateId } }')).data;
+  };
+  expect(await claimedOf()).toEqual({ autoMerge: false, agent: { sandboxTemplateId: 'standard' } });
+  await patch({ autoMerge: true });
+  // As if there were another one: the catalog has but one template.
+  await world.knex('projects').where({ id: projectId }).update({ defaultSandboxTemplateId: 'large' });
+  expect(await claimedOf()).toEqual({ autoMerge: true, agent: { sandboxTemplateId: 'large' } });
+  await patch({ autoMerge: false, defaultSandboxTemplateId: null });
+});
+
 describe('heartbeats', () => {
   it('renew the lease, tell how far the run is, and keep samples', async () => {
     const { held, place } = await sitting();
@@ -270,8 +401,9 @@ describe('heartbeats', () => {
     expect(await world.knex('sandbox_metrics').where({ sandboxId: place.sandboxId })).toEqual([]);
   });
 
-  it('that stop coming make a sandbox stale, and the run is given to another runtime, three times in all', async () => {
+  it('that stop coming: the run waits again, its sandbox turns stale and stays killable, and others may take it, three in all', async () => {
     const { held, place, session } = await sitting();
+    const sandboxes = async () => (await run(held.runId)).sandboxes;
     for (let i = 2; i <= 3; i++) {
       world.clock.turn(seconds(59));
       await takeBackRuns();
@@ -280,17 +412,15 @@ describe('heartbeats', () => {
       await takeBackRuns();
       expect(await run(held.runId)).toMatchObject({
         status: 'dispatching',
-        lastError: 'The runtime Runtime 1 was not heard of any more.',
+        reason: 'The runtime Runtime 1 stopped sending heartbeats: the run waits for it, or for another one.',
+        lastError: 'The runtime Runtime 1 stopped sending heartbeats.',
         missionProgress: null,
       });
+      const status = i === 2 ? 'running' : 'stale';
+      expect(await sandboxes()).toEqual([{ sandboxId: place.sandboxId, status, terminationReason: null }]);
       expect((await claim()).data).toMatchObject({ runId: held.runId });
+      expect((await run(held.runId)).reason).toBeNull();
     }
-    const [sandbox] = (await run(held.runId)).sandboxes;
-    expect(sandbox).toEqual({
-      sandboxId: place.sandboxId,
-      status: 'failed',
-      terminationReason: 'the runtime was lost',
-    });
     // The first runtime awakes: none of what it says counts any more.
     const before = await rowsOf(world.knex);
     const lost = [
@@ -311,10 +441,62 @@ describe('heartbeats', () => {
     expect(lost.map(({ problem }) => problem?.code)).toEqual(lost.map(() => 'lease_lost'));
     expect((await say('heartbeat', { runs: [held] }, beat)).data).toMatchObject({ runs: [{ desired: 'stop' }] });
     expect(written(before, await rowsOf(world.knex))).toEqual({ gone: [], come: [] });
+    // Nor does its sandbox go on there.
+    expect((await say('heartbeat', { sandboxes: [{ ...place, metrics: [] }] }, beat)).data).toMatchObject({
+      sandboxes: [{ desired: 'stop' }],
+    });
+    const killed = await world.rest('POST', `/sandboxes/${place.sandboxId}/kill`, { token: alice });
+    expect([killed.status, (await sandboxes())[0].status]).toEqual([200, 'destroyed']);
     world.clock.turn(seconds(60));
     await takeBackRuns();
-    expect(await run(held.runId)).toMatchObject({ status: 'failed', finishedAt: present() });
+    expect((await run(held.runId)).status).toBe('dispatching');
     expect((await claim()).data).toBeNull();
+  });
+
+  it('that stop for ten minutes: the run and its sandbox have failed', async () => {
+    const { held, place } = await sitting();
+    world.clock.turn(minutes(10) - 1);
+    await takeBackRuns();
+    await endSandboxesOutOfTime();
+    expect(await run(held.runId)).toMatchObject({ status: 'dispatching', sandboxes: [{ status: 'stale' }] });
+    world.clock.turn(1);
+    await takeBackRuns();
+    await endSandboxesOutOfTime();
+    expect(await run(held.runId)).toMatchObject({
+      status: 'failed',
+      finishedAt: present(),
+      reason: 'The runtime Runtime 1 did not come back within ten minutes, and no other one took the run.',
+      sandboxes: [{ sandboxId: place.sandboxId, status: 'failed', terminationReason: 'the runtime was lost' }],
+    });
+    expect((await say('heartbeat', { runs: [held] }, beat)).data).toMatchObject({ runs: [{ desired: 'stop' }] });
+    expect((await claim()).data).toBeNull();
+  });
+
+  it('that come back in time find the run as it was left, its reports count, and it is finished', async () => {
+    const { held, place, session } = await sitting();
+    world.clock.turn(minutes(9));
+    await takeBackRuns();
+    expect(await run(held.runId)).toMatchObject({ status: 'dispatching', sandboxes: [{ status: 'stale' }] });
+    // What comes before the heartbeat counts as well.
+    const piece = { ...session, part: 'session', seq: 0, content: 'still here' };
+    expect((await say('appendLog', piece, '{ nextSeq }')).data).toEqual({ nextSeq: 1 });
+    const both = { runs: [{ ...held, progress: 50 }], sandboxes: [{ ...place, metrics: [] }] };
+    expect((await say('heartbeat', both, beat)).data).toMatchObject({
+      runs: [{ desired: 'run', leaseUntil: present() + seconds(60) }],
+      sandboxes: [{ desired: 'run' }],
+    });
+    expect(await run(held.runId)).toMatchObject({
+      status: 'running',
+      reason: null,
+      lastError: null,
+      missionProgress: 50,
+      sandboxes: [{ status: 'running' }],
+    });
+    expect((await claim()).data).toBeNull();
+    world.clock.turn(minutes(2));
+    await takeBackRuns();
+    expect((await say('finishRun', { ...held, status: 'completed' })).data).toEqual({ ok: true });
+    expect(await run(held.runId)).toMatchObject({ status: 'completed', sandboxes: [{ status: 'completed' }] });
   });
 
   it('end a sandbox that is out of time', async () => {
@@ -328,11 +510,11 @@ describe('heartbeats', () => {
       timeoutAt: present() + 1,
     };
     const { sandboxId } = (await say('registerSandbox', input, '{ sandboxId }')).data;
-    await endTimedOutSandboxes();
+    await endSandboxesOutOfTime();
     const state = async () => (await run(held.runId)).sandboxes;
     expect(await state()).toEqual([{ sandboxId, status: 'running', terminationReason: null }]);
     world.clock.turn(1);
-    await endTimedOutSandboxes();
+    await endSandboxesOutOfTime();
     expect(await state()).toEqual([{ sandboxId, status: 'destroyed', terminationReason: 'timeout' }]);
   });
 });

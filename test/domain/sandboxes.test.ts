@@ -265,6 +265,31 @@ describe('GET /sandboxes/{sandboxId}', () => {
   });
 });
 
+it('over GraphQL the fragments of a sandbox page to the first one', async () => {
+  const sandbox = await startSandbox(shop);
+  await showFragments(
+    sandbox,
+    Array.from({ length: 450 }, (_, i) => ({ body: `${i}` })),
+  );
+  const read = async (args: string) => {
+    const query = `{ sandbox(sandboxId: "${sandbox.id}") { fragments${args} { data { body } nextCursor } } }`;
+    const { body } = await world.graphql(query, { token: alice });
+    return body.data?.sandbox.fragments ?? body.errors[0].message;
+  };
+  const all: string[] = [];
+  let [pages, args] = [0, ''];
+  for (; ; pages++) {
+    const { data, nextCursor } = await read(args);
+    all.unshift(...data.map(({ body }: { body: string }) => body));
+    if (!nextCursor) break;
+    args = `(cursor: "${nextCursor}")`;
+  }
+  expect([pages, all]).toEqual([2, Array.from({ length: 450 }, (_, i) => `${i}`)]);
+  expect(await read('(limit: 0)')).toContain('limit: must be at least 1');
+  expect(await read('(limit: 201)')).toContain('limit: must be at most 200');
+  expect(await read('(cursor: "x")')).toContain('cursor: must be');
+});
+
 describe('GET /sandboxes/{sandboxId}/logs', () => {
   const logs = (sandbox: Pick<Sandbox, 'id'>, query: string, token = alice) =>
     get(`/${sandbox.id}/logs?${query}`, token);
@@ -304,7 +329,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     const sandbox = await startSandbox(shop);
     await startSession(sandbox, { sessionId: 'empty' });
     const { body } = await logs(sandbox, 'role=builder&sessionId=empty&part=prompt');
-    expect(body).toMatchObject({ content: '', bytes: 0, promptScope: 'repo-contributed', promptSpans: [] });
+    expect(body).toMatchObject({ content: '', bytes: 0, promptScope: null, promptSpans: [] });
   });
 
   it('200 · of a long log the end, cut between characters, and how long it is', async () => {
@@ -317,6 +342,91 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     expect(body.content.replace(/x+$/, '')).toBe('ä');
     await writeLog(session, 'system', ['lost', 'y'.repeat(mebibyte)]);
     expect((await logs(sandbox, 'role=builder&sessionId=long&part=system')).body.content).toBe('y'.repeat(mebibyte));
+  });
+
+  it('200 · older pieces by the cursor of the Link header, without a gap, to the first byte', async () => {
+    const sandbox = await startSandbox(shop);
+    const session = await startSession(sandbox, { sessionId: 'old' });
+    // Three bytes each, so that a piece of a mebibyte would end within a character.
+    const whole = Array.from({ length: 30 }, (_, i) => `${i}:${'€'.repeat(30_000)}`);
+    await writeLog(session, 'session', whole);
+    const pieces: string[] = [];
+    let query: string | undefined = 'role=builder&sessionId=old';
+    while (query) {
+      const { status, headers, body } = await logs(sandbox, query);
+      expect([status, body.bytes]).toEqual([200, Buffer.byteLength(whole.join(''))]);
+      expect(Object.keys(body)).not.toContain('nextCursor');
+      pieces.unshift(body.content);
+      const link: RegExpExecArray | null = /^<([^>]+)>; rel="next"$/.exec(headers.get('link') ?? '');
+      if (link) expect(link[1]).toMatch(new RegExp(`^${world.url}/v1/sandboxes/${sandbox.id}/logs\\?`));
+      query = link ? link[1]!.split('?')[1] : undefined;
+    }
+    expect(pieces).toHaveLength(3);
+    for (const piece of pieces.slice(1)) expect(Buffer.byteLength(piece)).toBeGreaterThan(1024 * 1024 - 4);
+    expect(pieces.join('')).toBe(whole.join(''));
+  });
+
+  it('a cursor stays where it is while the log grows; 400 · that of another log, and nonsense', async () => {
+    const sandbox = await startSandbox(shop);
+    const session = await startSession(sandbox, { sessionId: 'grows' });
+    await writeLog(session, 'session', ['first', 'x'.repeat(1024 * 1024)]);
+    const { headers } = await logs(sandbox, 'role=builder&sessionId=grows');
+    const older = headers.get('link')!.slice(1).split('>')[0]!.split('?')[1]!;
+    await world.knex('sandbox_log_parts').insert({
+      sandboxId: sandbox.id,
+      role: 'builder',
+      sessionId: 'grows',
+      part: 'session',
+      seq: 2,
+      content: 'later',
+    });
+    const before = await logs(sandbox, older);
+    expect(before.body).toMatchObject({ content: 'first', bytes: 1024 * 1024 + 10 });
+    expect(before.headers.get('link')).toBeNull();
+    for (const query of [`${older}&part=system`, 'role=builder&sessionId=grows&cursor=nonsense']) {
+      const { status, body } = await logs(sandbox, query);
+      expect([status, body.description]).toEqual([400, expect.stringContaining('cursor: must be')]);
+    }
+  });
+
+  it('200 · counts bytes beyond 32 bits', async () => {
+    const sandbox = await startSandbox(shop);
+    const session = await startSession(sandbox, { sessionId: 'huge' });
+    await writeLog(session, 'session', ['a', 'b', 'c']);
+    // As if the pieces were that long: the column is computed from their content else.
+    await world.knex.raw('alter table sandbox_log_parts alter column bytes drop expression');
+    await world.knex('sandbox_log_parts').where({ sandboxId: sandbox.id }).update({ bytes: 2_000_000_000 });
+    const { status, body } = await logs(sandbox, 'role=builder&sessionId=huge');
+    expect([status, body.bytes]).toEqual([200, 6_000_000_000]);
+    const query = `{ sandboxLog(sandboxId: "${sandbox.id}", role: builder, sessionId: "huge") { bytes } }`;
+    expect((await world.graphql(query, { token: alice })).body.data).toEqual({ sandboxLog: { bytes: 6_000_000_000 } });
+    await world.knex.raw(`alter table sandbox_log_parts drop column bytes,
+      add column bytes integer not null generated always as (octet_length(content)) stored`);
+  });
+
+  it('200 · a span that came in pieces is one, and the prompt says whose words it holds', async () => {
+    const sandbox = await startSandbox(shop);
+    const spans = async (sessionId: string, ...pieces: [span: string, content: string, scope: string | null][]) => {
+      const session = await startSession(sandbox, { sessionId });
+      const place = { sandboxId: sandbox.id, role: session.role, sessionId, part: 'prompt' };
+      await world
+        .knex('sandbox_log_parts')
+        .insert(pieces.map(([spanId, content, promptScope], seq) => ({ ...place, seq, spanId, content, promptScope })));
+      const query = `{ sandboxLog(sandboxId: "${sandbox.id}", role: builder, sessionId: "${sessionId}", part: prompt) {
+        promptScope promptSpans { id content scope } } }`;
+      const { promptScope, promptSpans } = (await world.graphql(query, { token: alice })).body.data.sandboxLog;
+      const { body } = await logs(sandbox, `role=builder&sessionId=${sessionId}&part=prompt`);
+      expect(body.promptScope).toBe(promptScope);
+      expect(body.promptSpans).toEqual(promptSpans.map(({ id, content }: Record<string, string>) => ({ id, content })));
+      return [promptScope, ...promptSpans.map((span: Record<string, string>) => Object.values(span))];
+    };
+    expect(await spans('m', ['task', 'Do ', 'mission'], ['a', 'A', null], ['task', 'this.', 'mission'])).toEqual([
+      'mixed',
+      ['task', 'Do this.', 'mission'],
+      ['a', 'A', 'repo-contributed'],
+    ]);
+    expect((await spans('r', ['a', 'A', null]))[0]).toBe('repo-contributed');
+    expect((await spans('t', ['task', 'T', 'mission']))[0]).toBe('mission');
   });
 
   it.each([

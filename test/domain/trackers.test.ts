@@ -535,6 +535,7 @@ describe('what is due', () => {
         status: 'dispatching',
         issueId: null,
         lastError: 'GitHub can not be reached.',
+        reason: 'Waiting for the tracker (github): GitHub can not be reached.',
         leaseUntil: present() + dispatch.rest.min,
       },
     ]);
@@ -562,6 +563,7 @@ describe('what is due', () => {
     await due();
     const lastError = 'Linear refuses the credentials of the tracker connector: connect it again with valid ones.';
     expect(await runsOf(id)).toMatchObject([{ status: 'failed', attempts: 1, issueId: null, lastError }]);
+    expect((await runsOf(id))[0].reason).toBe(`The tracker (linear) did not take the issue: ${lastError}`);
   });
 });
 

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
-import { takeBackRuns } from '#domain/runtime/dispatch.ts';
+import { takeBackRuns } from '#domain/runtime/silence.ts';
 import { createServiceToken, revokeServiceToken } from '#domain/tokens/service-tokens.ts';
 import { seconds, setClock } from '#foundation/clock.ts';
 import { openStorage } from '#foundation/storage.ts';

@@ -110,6 +110,8 @@ export interface BuiltinAgent {
   userPrompt: string;
   skillRepos: readonly string[];
   sandboxTemplateKey: string;
+  /** Works only while no runtime is connected that offers the harness of another built-in agent. */
+  isFallback: boolean;
 }
 
 const builtin = (role: AgentRole, name: string, model: string, userPrompt: string): BuiltinAgent => ({
@@ -121,6 +123,7 @@ const builtin = (role: AgentRole, name: string, model: string, userPrompt: strin
   userPrompt,
   skillRepos: [],
   sandboxTemplateKey: builtinSandboxTemplate.key,
+  isFallback: false,
 });
 
 export const builtinAgents: readonly BuiltinAgent[] = [
@@ -154,6 +157,13 @@ export const builtinAgents: readonly BuiltinAgent[] = [
     'claude-sonnet-4-5',
     'Answer the question with its sources, say how sure you are, and change nothing.',
   ),
+  // So that a service with nothing but the local runner carries missions out.
+  {
+    ...builtin('builder', 'Shell', 'none', 'The prompt is a POSIX shell script: run it as it is.'),
+    key: 'shell',
+    harness: 'shell',
+    isFallback: true,
+  },
 ];
 
 export interface InstanceType {

@@ -20,7 +20,7 @@ const builtinPrefix = 'agn_builtin_';
 
 const builtinsOf = (orgId: Id<'organization'>): AgentRecord[] =>
   builtinAgents.map(
-    ({ key, sandboxTemplateKey, skillRepos, ...agent }) =>
+    ({ key, sandboxTemplateKey, skillRepos, isFallback: _, ...agent }) =>
       ({
         ...agent,
         id: `${builtinPrefix}${key}`,

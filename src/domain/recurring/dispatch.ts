@@ -158,7 +158,7 @@ export async function deliver(kinds: readonly Kind[], taken: readonly Run[]): Pr
         // Deleted since: its run is canceled, or gone as well.
         if (!recurring || !home) return;
         await makeIssue(run, recurring, home).catch(async (error) => {
-          if (await noteFailure(run, error)) faults.push(error);
+          if (await noteFailure(run, home, error)) faults.push(error);
         });
       }),
     );
@@ -171,14 +171,14 @@ const isThere = <T>(value: T | null): value is T => value !== null;
 async function makeIssue(run: Run, { name, prompt, labels }: Recurring, project: Project): Promise<void> {
   const issue = await trackerOf(project).createIssue(project, { runId: run.id, title: name, body: prompt, labels });
   await sql(
-    announcing(`update runs set issue_id = $2, issue_url = $3, claimed_by = null, lease_until = null, updated_at = $4
+    announcing(`update runs set issue_id = $2, issue_url = $3, claimed_by = null, lease_until = null, reason = null, updated_at = $4
      where id = $1 and issue_id is null`),
     [run.id, issue.id, issue.url, now()],
   );
 }
 
 /** Keeps the error on the run, which rests or has failed for good. True when the fault is ours and not the tracker's. */
-async function noteFailure({ id, attempts }: Run, error: unknown): Promise<boolean> {
+async function noteFailure({ id, attempts }: Run, { tracker }: Project, error: unknown): Promise<boolean> {
   const { status, body, headers } = toProblem(error);
   const ours = status === 500;
   const final = attempts >= dispatch.attempts || (!body.retryable && !ours);
@@ -188,9 +188,18 @@ async function noteFailure({ id, attempts }: Run, error: unknown): Promise<boole
   const at = now();
   // Whoever has taken it over in the meantime knows better.
   await sql(
-    announcing(`update runs set status = $3, last_error = $4, claimed_by = null, lease_until = $5, updated_at = $6
+    announcing(`update runs set status = $3, last_error = $4, claimed_by = null, lease_until = $5, updated_at = $6, reason = $7,
+       finished_at = case when $3 = 'failed' then $6::bigint end
      where id = $1 and attempts = $2 and status = 'dispatching' and issue_id is null`),
-    [id, attempts, final ? 'failed' : 'dispatching', body.description, final ? null : at + rest, at],
+    [
+      id,
+      attempts,
+      final ? 'failed' : 'dispatching',
+      body.description,
+      final ? null : at + rest,
+      at,
+      `${final ? 'The tracker' : 'Waiting for the tracker'} (${tracker})${final ? ' did not take the issue' : ''}: ${body.description}`,
+    ],
   );
   return ours;
 }

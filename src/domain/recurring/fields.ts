@@ -129,7 +129,7 @@ export const runFields = (t: FieldsOf<Run>) => ({
   issueUrl: t.exposeString('issueUrl', { nullable: true }),
   reason: t.exposeString('reason', {
     nullable: true,
-    description: 'Why it was skipped or canceled; while it is dispatching, what it waits for.',
+    description: 'Why it was skipped, was canceled or has failed; while it is dispatching, what it waits for.',
   }),
   lastError: t.exposeString('lastError', { nullable: true }),
   createdAt: t.expose('createdAt', { type: 'EpochMs' }),

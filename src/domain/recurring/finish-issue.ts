@@ -28,10 +28,12 @@ export async function finishIssue({ runId }: { runId: string }): Promise<void> {
   }
 }
 
-const commentOf = ({ id, missionTitle, status, missionCostUsd, missionCostIncomplete, lastError }: Run): string =>
-  [
+function commentOf({ id, missionTitle, status, missionCostUsd, missionCostIncomplete, ...run }: Run): string {
+  const why = status === 'failed' ? (run.reason ?? run.lastError) : null;
+  return [
     `${missionTitle ?? 'Mission'}: ${status}`,
-    ...(status === 'failed' && lastError ? [lastError] : []),
+    ...(why ? [why] : []),
     `Cost: ${missionCostUsd.toFixed(2)} USD${missionCostIncomplete ? ' or more' : ''}`,
     `${addresses().issuer}/console/runs/${id}`,
   ].join('\n\n');
+}

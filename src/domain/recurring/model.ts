@@ -105,7 +105,7 @@ export class Run extends Stored {
   /** As the project's tracker names it; null until it is there. */
   declare issueId: string | null;
   declare issueUrl: string | null;
-  /** Why it was skipped or canceled. */
+  /** Why it was skipped, was canceled or has failed; while it is dispatching, what it waits for. */
   declare reason: string | null;
   declare lastError: string | null;
   declare missionTitle: string | null;
@@ -127,6 +127,10 @@ export class Run extends Stored {
   declare leaseId: Id<'lease'> | null;
   /** How often a runtime took it and was lost with it. */
   declare claims: number;
+  /** Since when it waits; null: since it was created. */
+  declare waitingSince: number | null;
+  /** The last heartbeat before its lease ran out; null while its runtime is heard of. */
+  declare silentSince: number | null;
   /** When a runtime first took it, and when it came to its end. */
   declare startedAt: number | null;
   declare finishedAt: number | null;

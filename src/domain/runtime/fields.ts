@@ -6,7 +6,8 @@ import { boundedText, nameText } from '#graph/validation.ts';
 import { report, text } from '#limits.ts';
 import { AgentRole, Harness, InstanceType } from '../agents/schema.ts';
 import { ArtifactKind } from '../artifacts/schema.ts';
-import { FragmentKind, LogPart } from '../sandboxes/schema.ts';
+import { LogPart, PromptScope } from '../sandboxes/fields.ts';
+import { FragmentKind } from '../sandboxes/schema.ts';
 
 const Ending = wordSet('Ending', ['completed', 'failed'], 'How something came to its end.');
 const EnvironmentMove = wordSet(
@@ -114,8 +115,14 @@ export const AppendLogRequest = request(
       seq: seq(report.logPieces),
       content: boundedText(text.logPiece),
       spanId: boundedText(text.spanId).nullish().describe('Required in the part `prompt`, and only there.'),
+      promptScope: PromptScope.zod
+        .nullish()
+        .describe('Of a span of a prompt: whose words it holds; `repo-contributed` when left out.'),
     })
-    .superRefine(({ part, spanId }, issues) => {
+    .superRefine(({ part, spanId, promptScope }, issues) => {
+      if (part !== 'prompt' && promptScope != null) {
+        issues.addIssue({ code: 'custom', path: ['promptScope'], message: 'belongs to the part prompt alone' });
+      }
       if ((part === 'prompt') === (spanId != null)) return;
       const message = part === 'prompt' ? 'is required when part is prompt' : 'belongs to the part prompt alone';
       issues.addIssue({ code: 'custom', path: ['spanId'], message });

@@ -7,6 +7,7 @@ import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { invalid } from '#foundation/problem.ts';
 import { lease, report, sandboxMetrics } from '#limits.ts';
 import type { EnvironmentStatus } from '../environments/model.ts';
+import { noteHeartbeat } from './waiting.ts';
 
 export interface Sample {
   t: number;
@@ -70,13 +71,15 @@ function checkTimes(sandboxes: Heartbeat['sandboxes'], at: number): void {
   }
 }
 
-const renewing = `update runs r set lease_until = $1,
+// Also of a run that was given up for silence, as long as nobody else has taken it.
+const renewing = `update runs r set lease_until = $1, status = 'running', silent_since = null, waiting_since = null,
+    reason = null, last_error = case when r.status = 'running' then r.last_error end,
     mission_progress = coalesce(b.progress, r.mission_progress), mission_activity = coalesce(b.activity, r.mission_activity),
     updated_at = case when (coalesce(b.progress, r.mission_progress), coalesce(b.activity, r.mission_activity))
-      is distinct from (r.mission_progress, r.mission_activity) then $2::bigint else r.updated_at end
+      is distinct from (r.mission_progress, r.mission_activity) or r.status <> 'running' then $2::bigint else r.updated_at end
   from unnest($3::text[], $4::text[], $5::int[], $6::text[]) b (id, lease_id, progress, activity)
-  where r.id = b.id and r.lease_id = b.lease_id and r.status = 'running' and ($7::text is null or r.org_id = $7)
-  returning r.id, r.updated_at = $2 as changed`;
+  where r.id = b.id and r.lease_id = b.lease_id and r.status in ('running', 'dispatching') and ($7::text is null or r.org_id = $7)
+  returning r.id, r.claimed_by, r.updated_at = $2 as changed`;
 
 async function renewRuns(
   trx: Transaction,
@@ -92,11 +95,12 @@ async function renewRuns(
     runs.map(({ progress }) => progress ?? null),
     runs.map(({ activity }) => activity ?? null),
   ];
-  const renewed = await sql<{ id: string; changed: boolean }>(
+  const renewed = await sql<{ id: string; claimedBy: string; changed: boolean }>(
     renewing,
     [leaseUntil, at, ...columns, caller.orgId],
     trx,
   );
+  await noteHeartbeat(trx, caller, [...new Set(renewed.map(({ claimedBy }) => claimedBy))]);
   await announce(trx, ...renewed.filter(({ changed }) => changed).map(({ id }) => id));
   return new Set(renewed.map(({ id }) => id));
 }
@@ -104,6 +108,7 @@ async function renewRuns(
 const hearing = `update sandboxes s set last_heartbeat_at = $1
   from unnest($2::text[], $3::text[]) b (id, lease_id)
   where s.id = b.id and s.lease_id = b.lease_id and s.status = 'running' and ($4::text is null or s.org_id = $4)
+    and exists (select from runs r where r.id = s.run_id and r.lease_id = s.lease_id and r.status in ('running', 'dispatching'))
   returning s.id`;
 
 // A sample that is reported again changes nothing, and the record keeps the newest.

@@ -10,8 +10,10 @@ import { Sandbox } from '../sandboxes/model.ts';
 /** The records that a service may report on: all, or those of the one organization that its token is for. */
 export const own = ({ orgId }: Caller): { orgId?: Id<'organization'> } => (orgId ? { orgId } : {});
 
+/** A run whose runtime is silent keeps its lease while it waits, until another runtime takes it. */
+export const heldStatuses = ['running', 'dispatching'] as const;
 /** A canceled run is held until its runtime has said what there was to say. */
-const reportable = ['running', 'canceled'] as const;
+const reportable = [...heldStatuses, 'canceled'] as const;
 
 /** The run, locked. @throws 404, or 409 `lease_lost` */
 export async function heldRun(

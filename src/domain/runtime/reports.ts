@@ -12,7 +12,14 @@ import { report } from '#limits.ts';
 import type { AgentRole, HarnessId, InstanceTypeId } from '../agents/model.ts';
 import { MissionCost } from '../orchestrator/model.ts';
 import { Run } from '../recurring/model.ts';
-import { type LogPart, Sandbox, SandboxFragment, SandboxLogPart, SandboxSession } from '../sandboxes/model.ts';
+import {
+  type LogPart,
+  type PromptScope,
+  Sandbox,
+  SandboxFragment,
+  SandboxLogPart,
+  SandboxSession,
+} from '../sandboxes/model.ts';
 import { heldRun, heldSandbox } from './lease.ts';
 
 export interface Cost {
@@ -150,10 +157,11 @@ export interface LogPiece extends SessionWords {
   content: string;
   /** Of a prompt's piece, and of no other's: which span of the prompt it is. */
   spanId?: string | null | undefined;
+  promptScope?: PromptScope | null | undefined;
 }
 
 /** Appends a piece of a log. @throws 409 for a gap, or for another content at a place that is taken */
-export const appendLog = (caller: Caller, { content, spanId = null, seq, ...input }: LogPiece) =>
+export const appendLog = (caller: Caller, { content, spanId = null, promptScope = null, seq, ...input }: LogPiece) =>
   transaction(async (trx) => {
     const { id: sandboxId } = await heldSandbox(trx, caller, input);
     const { role, sessionId, part } = input;
@@ -163,8 +171,8 @@ export const appendLog = (caller: Caller, { content, spanId = null, seq, ...inpu
     const next = await following(trx, SandboxLogPart.tableName, log);
     if (fresh(seq, 1, next, report.logPieces) === 0) {
       const there = (await SandboxLogPart.query(trx).findById([sandboxId, role, sessionId, part, seq]))!;
-      if (there.content !== content || there.spanId !== spanId) throw taken(seq);
-    } else await SandboxLogPart.query(trx).insert({ ...log, seq, content, spanId });
+      if (there.content !== content || there.spanId !== spanId || there.promptScope !== promptScope) throw taken(seq);
+    } else await SandboxLogPart.query(trx).insert({ ...log, seq, content, spanId, promptScope });
     return { nextSeq: Math.max(next, seq + 1) };
   });
 

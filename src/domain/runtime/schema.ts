@@ -8,6 +8,7 @@ import { weightOf } from '#graph/weight.ts';
 import { bytes, lease, text } from '#limits.ts';
 import { AgentRole, Effort, Harness, InstanceType } from '../agents/schema.ts';
 import * as dispatch from './dispatch.ts';
+import * as endings from './endings.ts';
 import * as requests from './fields.ts';
 import { type HeartbeatAnswer, heartbeat } from './heartbeat.ts';
 import * as proof from './proof.ts';
@@ -214,14 +215,14 @@ builder.mutationFields((t) => ({
     scope,
     type: ReportAcknowledgement,
     args: { input: t.arg({ type: requests.FinishRunRequest, required: true }) },
-    resolve: (_, { input }, { caller }) => ok(dispatch.finishRun(caller, input)),
+    resolve: (_, { input }, { caller }) => ok(endings.finishRun(caller, input)),
   }),
   handBackRun: t.field({
-    description: 'Gives a run back, for another runtime to take.',
+    description: 'Hands a run back, for another runtime to take.',
     scope,
     type: ReportAcknowledgement,
     args: { input: t.arg({ type: requests.HandBackRunRequest, required: true }) },
-    resolve: (_, { input }, { caller }) => ok(dispatch.handBackRun(caller, input)),
+    resolve: (_, { input }, { caller }) => ok(endings.handBackRun(caller, input)),
   }),
 }));
 

@@ -1,11 +1,12 @@
-// Which part of which session's log, and how much of it: the end, when all of it is too much for one answer (specification,
-// Sandbox: log response).
+// Which part of which session's log, and which piece of it: the newest, or an older one by cursor (specification, Sandbox: log
+// response). A cursor is the byte at which a piece ends. Logs only grow, so it keeps its meaning.
 import type { Caller } from '#access/principal.ts';
+import { packCursor, unpackCursor } from '#foundation/cursor.ts';
 import { sql } from '#foundation/database.ts';
 import { find } from '#foundation/record.ts';
 import { bytes as limits } from '#limits.ts';
 import type { AgentRole } from '../agents/model.ts';
-import { type LogPart, SandboxSession } from './model.ts';
+import { type LogPart, type PromptScope, SandboxSession } from './model.ts';
 import { findSandbox } from './operations.ts';
 
 export interface LogQuestion {
@@ -18,55 +19,90 @@ export interface LogQuestion {
 export interface PromptSpan {
   id: string;
   content: string;
+  scope: PromptScope;
 }
 
 export interface SandboxLog extends LogQuestion {
-  /** The end of the log, and no more than `limits.logContent` bytes. */
+  /** At most `limits.logContent` bytes. */
   content: string;
-  /** Of the whole log. */
+  /** Of the whole part. */
   bytes: number;
-  /** Whose words the prompt shows; null in the other parts. */
-  promptScope: 'repo-contributed' | null;
+  /** Whose words the whole prompt holds; null in the other parts and while it is empty. */
+  promptScope: PromptScope | 'mixed' | null;
+  /** Those of `content`, each id once. */
   promptSpans: PromptSpan[];
+  /** Leads to the piece before this one; null when this one begins the log. */
+  nextCursor: string | null;
 }
 
-interface Piece {
+interface Row {
   content: string;
   spanId: string | null;
+  scope: PromptScope;
+  firstScope: PromptScope;
+  lastScope: PromptScope;
+  /** Where it begins in the log, and how long that is in all: bytes. */
+  begin: number;
   total: number;
 }
 
 // Lengths are read for all, contents only for those that are shown.
-const pieces = `select content, span_id, total from (
-    select seq, content, span_id, bytes, sum(bytes) over (order by seq desc) as upto, sum(bytes) over () as total
-    from sandbox_log_parts where sandbox_id = $1 and role = $2 and session_id = $3 and part = $4) p
-  where upto - bytes < $5 order by seq`;
+const rows = `select content, span_id, scope, first_scope, last_scope, upto - bytes as begin, total from (
+    select seq, content, span_id, bytes, scope, sum(bytes) over (order by seq) as upto, sum(bytes) over () as total,
+      min(scope) over () as first_scope, max(scope) over () as last_scope
+    from (select seq, content, span_id, bytes, coalesce(prompt_scope, 'repo-contributed') as scope
+      from sandbox_log_parts where sandbox_id = $1 and role = $2 and session_id = $3 and part = $4) one) p
+  where upto > coalesce($5::bigint, total) - $6::bigint and upto - bytes < coalesce($5::bigint, total) order by seq`;
 
-/** 404 for a sandbox or a session that the caller can't reach; a part that nothing was written to is empty. */
-export async function readLog(caller: Caller, question: LogQuestion): Promise<SandboxLog> {
+/**
+ * 404 for a sandbox or a session that the caller cannot reach, 400 for a cursor of another log; a part that nothing was written to
+ * is empty.
+ */
+export async function readLog(caller: Caller, asked: LogQuestion & { cursor?: string | null }): Promise<SandboxLog> {
+  const { cursor, ...question } = asked;
   const { sandboxId, role, sessionId, part } = question;
   await findSandbox(caller, sandboxId);
   await find<SandboxSession>(SandboxSession, 'session', { sandboxId, role, sessionId });
-  const read = await sql<Piece>(pieces, [sandboxId, role, sessionId, part, limits.logContent]);
-  const bytes = read[0]?.total ?? 0;
-  const [first, ...rest] = read;
-  const room = limits.logContent - rest.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
-  const shown = first ? [{ ...first, content: endOf(first.content, room) }, ...rest] : [];
+  const binding = `log\n${JSON.stringify([sandboxId, role, sessionId, part])}`;
+  const end = cursor == null ? null : unpackCursor(binding, cursor)[0];
+  const read = await sql<Row>(rows, [sandboxId, role, sessionId, part, end, limits.logContent]);
+  const [first] = read;
+  if (!first) return { ...question, content: '', bytes: 0, promptScope: null, promptSpans: [], nextCursor: null };
+  const until = end ?? first.total;
+  const from = beginOf(first, Math.max(first.begin, until - limits.logContent));
+  const shown = read.map((row) => ({ ...row, content: between(row, from, until) }));
   return {
     ...question,
     content: shown.map(({ content }) => content).join(''),
-    bytes,
-    promptScope: part === 'prompt' ? 'repo-contributed' : null,
-    promptSpans: shown.flatMap(({ spanId, content }) => (spanId === null ? [] : [{ id: spanId, content }])),
+    bytes: first.total,
+    promptScope: part !== 'prompt' ? null : first.firstScope === first.lastScope ? first.firstScope : 'mixed',
+    promptSpans: spansOf(shown),
+    nextCursor: from > 0 ? packCursor(binding, from, sandboxId) : null,
   };
 }
 
-/** The last so many bytes of a text, without the half of a character. */
-function endOf(text: string, room: number): string {
-  const whole = Buffer.from(text);
-  if (whole.length <= room) return text;
-  let start = whole.length - room;
-  // Bytes that go on a character have the form 10xxxxxx.
-  while (start < whole.length && (whole[start]! & 0xc0) === 0x80) start++;
-  return whole.toString('utf8', start);
+/** The first byte from `from` on that begins a character: those that continue one have the form 10xxxxxx. */
+function beginOf({ content, begin }: Row, from: number): number {
+  const bytes = Buffer.from(content);
+  let at = from - begin;
+  while (at < bytes.length && (bytes[at]! & 0xc0) === 0x80) at++;
+  return begin + at;
+}
+
+function between({ content, begin }: Row, from: number, until: number): string {
+  const bytes = Buffer.from(content);
+  if (from <= begin && begin + bytes.length <= until) return content;
+  return bytes.toString('utf8', Math.max(0, from - begin), Math.min(bytes.length, until - begin));
+}
+
+/** A span may have come in several pieces. */
+function spansOf(shown: readonly Row[]): PromptSpan[] {
+  const spans = new Map<string, PromptSpan>();
+  for (const { spanId: id, content, scope } of shown) {
+    if (id === null) continue;
+    const span = spans.get(id);
+    if (span) span.content += content;
+    else spans.set(id, { id, content, scope });
+  }
+  return [...spans.values()];
 }

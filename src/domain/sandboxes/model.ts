@@ -84,11 +84,25 @@ export class SandboxSession extends Stored {
 export const logParts = ['session', 'system', 'prompt'] as const;
 export type LogPart = (typeof logParts)[number];
 
+/** Whose words a span of a prompt holds: those of a file in the repository, or those of the mission itself. */
+export const promptScopes = ['repo-contributed', 'mission'] as const;
+export type PromptScope = (typeof promptScopes)[number];
+
 /** A piece of a log, in the order of `seq`, which begins at 0. */
 export class SandboxLogPart extends Stored {
   static override tableName = 'sandbox_log_parts';
   static override idColumn = ['sandboxId', 'role', 'sessionId', 'part', 'seq'];
-  static override columns = ['sandboxId', 'role', 'sessionId', 'part', 'seq', 'content', 'bytes', 'spanId'];
+  static override columns = [
+    'sandboxId',
+    'role',
+    'sessionId',
+    'part',
+    'seq',
+    'content',
+    'bytes',
+    'spanId',
+    'promptScope',
+  ];
 
   declare sandboxId: Id<'sandbox'>;
   declare role: AgentRole;
@@ -96,10 +110,12 @@ export class SandboxLogPart extends Stored {
   declare part: LogPart;
   declare seq: number;
   declare content: string;
-  /** Of the content in UTF-8; reckoned by the database. */
+  /** Of the content in UTF-8; computed by the database. */
   declare bytes: number;
   /** Which span of the prompt this is; null in the other parts. */
   declare spanId: string | null;
+  /** Null: repo-contributed, or another part than the prompt. */
+  declare promptScope: PromptScope | null;
 }
 
 export const fragmentKinds = ['thought', 'action', 'elicitation', 'response', 'error', 'prompt', 'plan'] as const;

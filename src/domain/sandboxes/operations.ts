@@ -3,16 +3,16 @@ import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
 import { announce } from '#foundation/changes.ts';
 import { now } from '#foundation/clock.ts';
-import { emptyPage, type Page, type PageRequest, readPageOf } from '#foundation/cursor.ts';
+import { emptyPage, type Page, type PageRequest, packCursor, readPageOf, unpackCursor } from '#foundation/cursor.ts';
 import { sql, transaction } from '#foundation/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { columnsOf, conditions, type Equals, missing, selection, snake } from '#foundation/record.ts';
-import { sandboxMetrics, sandboxSilence, shown } from '#limits.ts';
+import { report, sandboxMetrics, shown, silence } from '#limits.ts';
 import { Sandbox, SandboxFragment, type SandboxSession, type SandboxStatus } from './model.ts';
 
 /** A running sandbox must have been heard of since `$n`: filter and record go by the same moment. */
 const isStale = (n: number): string => `"status" = 'running' and "last_heartbeat_at" <= $${n}`;
-const staleSince = (): number => now() - sandboxSilence;
+const staleSince = (): number => now() - silence.stale;
 
 const selectAt = (n: number): string => {
   const columns = Sandbox.columns.map((name) =>
@@ -128,6 +128,18 @@ const fragments = `select ${columnsOf(SandboxFragment, 'f')} from unnest($1::tex
 /** What each sandbox was thinking and doing last, the newest last. */
 export const fragmentsOf = (sandboxIds: readonly string[]): Promise<SandboxFragment[]> =>
   sql<SandboxFragment>(fragments, [sandboxIds, shown.fragments]);
+
+const fragmentPage = `${selection(SandboxFragment)}
+  where sandbox_id = $1 and seq < $2 order by seq desc limit $3`;
+
+/** A page of what a sandbox's agent thought, did and said: the newest page first, the newest last in each. */
+export async function listFragments(sandboxId: string, { limit, cursor }: PageRequest): Promise<Page<SandboxFragment>> {
+  const binding = `fragments\n${sandboxId}`;
+  const before = cursor == null ? report.fragmentsPerSandbox : unpackCursor(binding, cursor)[0];
+  const read = await sql<SandboxFragment>(fragmentPage, [sandboxId, before, limit + 1]);
+  const data = read.slice(0, limit).reverse();
+  return { data, nextCursor: read.length > limit ? packCursor(binding, data[0]!.seq, sandboxId) : null };
+}
 
 export interface MetricPoint {
   sandboxId: string;

@@ -7,15 +7,15 @@ import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
-import { bytes, pages, shown, text } from '#limits.ts';
+import { pages, shown, text } from '#limits.ts';
 import { AgentRole, Harness, InstanceType } from '../agents/schema.ts';
 import { ProjectType, projectOf } from '../projects/schema.ts';
-import { type PromptSpan, readLog, type SandboxLog } from './log.ts';
-import { fragmentKinds, logParts, type Sandbox, type SandboxFragment, sandboxStatuses } from './model.ts';
+import { LogPart, SandboxLogType } from './fields.ts';
+import { readLog } from './log.ts';
+import { fragmentKinds, type Sandbox, type SandboxFragment, sandboxStatuses } from './model.ts';
 import * as operations from './operations.ts';
 
 const SandboxStatus = wordSet('SandboxStatus', sandboxStatuses, 'How a sandbox is; `stale` is running, but silent.');
-export const LogPart = wordSet('SandboxLogPart', logParts, 'Which log of a session.');
 export const FragmentKind = wordSet('SandboxFragmentKind', fragmentKinds, 'What an agent shows of its work.');
 
 export const SandboxMetric = builder.objectRef<operations.MetricPoint>('SandboxMetric').implement({
@@ -127,6 +127,8 @@ export const LiveFragment = builder.objectRef<SandboxFragment>('SandboxLiveFragm
 });
 const fragmentsOf = toMany<SandboxFragment>(operations.fragmentsOf, ({ sandboxId }) => sandboxId);
 
+const FragmentPage = pageOf('SandboxFragmentPage', LiveFragment);
+
 const SandboxDetail = builder.objectRef<Sandbox>('SandboxDetail').implement({
   description: 'A sandbox with what went on inside.',
   fields: (t) => ({
@@ -143,41 +145,19 @@ const SandboxDetail = builder.objectRef<Sandbox>('SandboxDetail').implement({
       resolve: ({ id }, _args, context) => sessionsOf(context).load(id),
     }),
     liveFragments: t.field({
-      description: 'The last 200, the newest last.',
+      description: 'The last 200, the newest last; in GraphQL `fragments` pages through all.',
       type: [LiveFragment],
       complexity: { field: 1, multiplier: shown.fragments },
       resolve: ({ id }, _args, context) => fragmentsOf(context).load(id),
     }),
-  }),
-});
-
-const PromptSpanType = builder.objectRef<PromptSpan>('PromptSpan').implement({
-  fields: (t) => ({
-    id: t.exposeString('id'),
-    content: t.exposeString('content', { complexity: weightOf(bytes.logContent) }),
-  }),
-});
-const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implement({
-  description: 'One log of a session.',
-  fields: (t) => ({
-    sandboxId: t.exposeString('sandboxId'),
-    role: t.expose('role', { type: AgentRole.type }),
-    sessionId: t.exposeString('sessionId'),
-    part: t.expose('part', { type: LogPart.type }),
-    content: t.exposeString('content', {
-      description: 'At most the last 1048576 bytes.',
-      complexity: weightOf(bytes.logContent),
-    }),
-    bytes: t.exposeInt('bytes', { description: 'Of the whole log: when it is more, the beginning is not shown.' }),
-    promptScope: t.exposeString('promptScope', {
-      nullable: true,
-      description: 'Whose words a prompt shows: `repo-contributed`, those that the repository brought along.',
-    }),
-    promptSpans: t.expose('promptSpans', {
-      description: 'Empty in the other parts.',
-      type: [PromptSpanType],
-      // Their contents together are that of the log.
-      complexity: { field: 1, multiplier: 1 },
+    fragments: t.field({
+      link: 'open',
+      description:
+        'All that its agent shows of its work, in pages: the newest page first, and in each the newest last.',
+      type: FragmentPage,
+      args: pageArguments(pages.fragments),
+      complexity: ({ limit }) => ({ field: 1, multiplier: limit }),
+      resolve: ({ id }, page) => operations.listFragments(id, page),
     }),
   }),
 });
@@ -211,9 +191,9 @@ builder.queryFields((t) => ({
     resolve: (_, { sandboxId }, { caller }) => operations.findSandbox(caller, sandboxId),
   }),
   sandboxLog: t.field({
-    description: 'A log of one session in a sandbox.',
+    description: 'A log of one session in a sandbox: the newest piece of it, or an older one.',
     scope: 'sandboxes:read',
-    rest: 'GET /sandboxes/{sandboxId}/logs',
+    rest: { route: 'GET /sandboxes/{sandboxId}/logs', linksNext: true },
     tool: 'get_sandbox_log',
     type: SandboxLogType,
     args: {
@@ -221,8 +201,17 @@ builder.queryFields((t) => ({
       role: t.arg({ type: AgentRole.type, required: true }),
       sessionId: t.arg.string({ required: true, validate: { schema: boundedText(text.sessionId) } }),
       part: t.arg({ type: LogPart.type, required: true, defaultValue: 'session' }),
+      cursor: t.arg.string({
+        description:
+          'Leads to an older piece: the `cursor` of the `Link` header with `rel="next"` of the piece after it.',
+        validate: { schema: boundedText(text.cursor) },
+      }),
     },
-    resolve: (_, args, { caller }) => readLog(caller, args),
+    resolve: async (_, args, context) => {
+      const log = await readLog(context.caller, args);
+      context.nextCursor = log.nextCursor;
+      return log;
+    },
   }),
 }));
 

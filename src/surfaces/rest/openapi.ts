@@ -92,10 +92,15 @@ function operation(route: Route): Json {
     500,
     503,
   ];
+  const link = {
+    description: 'While there is an older piece: `<address>; rel="next"` (RFC 8288). Its `cursor` leads there.',
+    schema: { type: 'string' },
+  };
   const etag = isConditional(route) && { headers: { ETag: { schema: { type: 'string' } } } };
   const success = {
     description: route.status === 201 ? 'Created.' : 'Done.',
     ...etag,
+    ...(rest!.linksNext && { headers: { Link: link } }),
     content: { 'application/json': { schema: nullableSchema(route.field.type) } },
   };
   return {

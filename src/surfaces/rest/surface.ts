@@ -5,7 +5,8 @@ import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import { useSofa } from 'sofa-api';
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
-import { answer, type Exchange } from '#foundation/http.ts';
+import { baseUrl } from '#foundation/addresses.ts';
+import { answer, type Exchange, type Headers } from '#foundation/http.ts';
 import { type Answered, once } from '#foundation/idempotency.ts';
 import { methodNotAllowed, toProblem } from '#foundation/problem.ts';
 import { compilePrune } from '#graph/absent.ts';
@@ -45,6 +46,7 @@ interface Holder {
   exchange: Exchange;
   caller: Caller;
   value?: unknown;
+  nextCursor?: string | null;
   failure?: unknown;
 }
 
@@ -97,6 +99,7 @@ export function createRest(settings: RestSettings) {
       const result = await compile(document, operationName).query(undefined, context, variableValues);
       if (result.errors) contextValue.failure = causeOf(result.errors);
       else contextValue.value = Object.values(result.data!)[0];
+      contextValue.nextCursor = context.nextCursor;
       return { errors: answered };
     }) as never,
     // Sofa would walk the value again into a polyfilled Response; it comes here instead, with nothing left to do.
@@ -147,7 +150,7 @@ export function createRest(settings: RestSettings) {
         return answer(exchange, status, body, headers);
       }
       const { status, body } = await execute(route, holder, params);
-      if (!route.conditional) return answer(exchange, status, body, { ...plain });
+      if (!route.conditional) return answer(exchange, status, body, { ...plain, ...nextLink(exchange, holder) });
       const etag = etagOf(body);
       if (matches(req.headers['if-none-match'], etag)) {
         return answer(exchange, 304, undefined, { etag, 'cache-control': 'private, no-cache' });
@@ -184,6 +187,14 @@ function answerDocument(exchange: Exchange, document: string): void {
 }
 
 const plain = { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' };
+
+/** The address of the next page (RFC 8288), for an answer whose body has no member for its cursor. */
+function nextLink({ path, search }: Exchange, { nextCursor }: Holder): Headers {
+  if (!nextCursor) return {};
+  const query = new URLSearchParams(search);
+  query.set('cursor', nextCursor);
+  return { link: `<${baseUrl()}${path.slice(base.length)}?${query}>; rel="next"` };
+}
 
 interface Execution {
   document: DocumentNode;

@@ -8,7 +8,8 @@ import { sweepOAuth } from '#domain/oauth/sweep.ts';
 import { sweepSessions } from '#domain/people/session.ts';
 import { sweepSignIns } from '#domain/people/sign-in-codes.ts';
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
-import { endTimedOutSandboxes, takeBackRuns } from '#domain/runtime/dispatch.ts';
+import { endSandboxesOutOfTime, takeBackRuns } from '#domain/runtime/silence.ts';
+import { explainWaits, failOverdueRuns, forgetRuntimes } from '#domain/runtime/waiting.ts';
 import { keepMetricPartitions } from '#domain/sandboxes/metric-partitions.ts';
 import { scheduledTasks } from '#domain/scheduled-tasks/model.ts';
 import { hours, minutes, seconds } from '#foundation/clock.ts';
@@ -25,7 +26,10 @@ export interface Job {
 export const jobs: readonly Job[] = [
   { name: 'run what is due', every: 500, run: () => dispatchDue([scheduledTasks, automations]) },
   { name: 'take back runs of silent runtimes', every: seconds(5), run: takeBackRuns },
-  { name: 'end sandboxes that are out of time', every: seconds(10), run: endTimedOutSandboxes },
+  { name: 'end sandboxes that are out of time', every: seconds(10), run: endSandboxesOutOfTime },
+  { name: 'say what runs wait for', every: seconds(2), run: explainWaits },
+  { name: 'fail runs that nothing took', every: minutes(1), run: failOverdueRuns },
+  { name: 'forget runtimes that are gone', every: hours(1), run: forgetRuntimes },
   { name: 'take down environments that have expired', every: minutes(1), run: expireEnvironments },
   { name: 'sweep idempotency keys', every: minutes(10), run: sweepIdempotencyKeys },
   { name: 'sweep throttle counts', every: minutes(10), run: sweepThrottleCounts },

@@ -30,6 +30,10 @@ export type Scalars = {
   InstanceType: { input: string; output: string; }
   /** A UTC time such as 2026-11-21T09:00:00.000Z (RFC 3339). */
   IsoTime: { input: string; output: string; }
+  /** Whose words a span of a prompt holds. One of: repo-contributed, mission. */
+  PromptScope: { input: string; output: string; }
+  /** An integer of at most 2^53 - 1, which a JSON number holds exactly. */
+  SafeInt: { input: number; output: number; }
   /** Always true. */
   True: { input: true; output: true; }
 };
@@ -338,10 +342,11 @@ export type SandboxLogQueryVariables = Exact<{
   role: AgentRole;
   sessionId: Scalars['String']['input'];
   part: SandboxLogPart;
+  cursor?: InputMaybe<Scalars['String']['input']>;
 }>;
 
 
-export type SandboxLogQuery = { sandboxLog: { content: string, bytes: number, promptScope: string | null, promptSpans: Array<{ id: string, content: string }> } };
+export type SandboxLogQuery = { sandboxLog: { content: string, bytes: number, nextCursor: string | null, promptSpans: Array<{ id: string, content: string, scope: string }> } };
 
 export type KillSandboxMutationVariables = Exact<{
   sandboxId: Scalars['String']['input'];
@@ -423,7 +428,7 @@ export const sandboxLive: Operation<SandboxLiveSubscription, SandboxLiveSubscrip
 };
 
 export const sandboxLog: Operation<SandboxLogQuery, SandboxLogQueryVariables> = {
-  text: 'query SandboxLog($sandboxId:String!$role:AgentRole!$sessionId:String!$part:SandboxLogPart!){sandboxLog(sandboxId:$sandboxId role:$role sessionId:$sessionId part:$part){content bytes promptScope promptSpans{id content}}}',
+  text: 'query SandboxLog($sandboxId:String!$role:AgentRole!$sessionId:String!$part:SandboxLogPart!$cursor:String){sandboxLog(sandboxId:$sandboxId role:$role sessionId:$sessionId part:$part cursor:$cursor){content bytes nextCursor promptSpans{id content scope}}}',
 };
 
 export const killSandbox: Operation<KillSandboxMutation, KillSandboxMutationVariables> = {

@@ -1,4 +1,5 @@
 // The logs of a sandbox: by session, and of each by part. Which one is read stands in the address of the page.
+import { useState } from 'preact/hooks';
 import { type AgentRole, type SandboxLogPart, type SandboxQuery, sandboxLog } from './documents.ts';
 import { id as sandboxId } from './page.ts';
 import { Card, Empty, Skeleton, Trouble } from './pieces.tsx';
@@ -64,21 +65,21 @@ export function Log({ sessions }: { sessions: Session[] }) {
 }
 
 function Content(asked: { role: AgentRole; sessionId: string; part: SandboxLogPart }) {
-  const { data, problem, read } = useReading(sandboxLog, { sandboxId, ...asked });
+  // Null: the newest piece.
+  const [cursor, goTo] = useState<string | null>(null);
+  const { data, problem, read } = useReading(sandboxLog, { sandboxId, ...asked, cursor });
   if (problem) return <Trouble problem={problem} retry={read} />;
   if (!data) return <Skeleton rows={1} height={320} />;
-  const { content, bytes, promptSpans, promptScope } = data.sandboxLog;
+  const { content, bytes, promptSpans, nextCursor } = data.sandboxLog;
   if (bytes === 0) return <Empty>This part of the log is empty.</Empty>;
   if (asked.part === 'prompt') {
     return (
       <>
-        {promptScope === 'repo-contributed' && (
-          <p class="muted small">What the repository brought along; the rest is not shown.</p>
-        )}
-        {promptSpans.map(({ id, content: words }) => (
+        {promptSpans.map(({ id, content: words, scope }) => (
           <section key={id} class="span" aria-label={`Span ${id}`}>
             <h3>
-              <code>{id}</code>
+              <code>{id}</code>{' '}
+              <span class="muted small">{scope === 'mission' ? 'from the mission' : 'from the repository'}</span>
             </h3>
             <pre>{words}</pre>
           </section>
@@ -95,10 +96,15 @@ function Content(asked: { role: AgentRole; sessionId: string; part: SandboxLogPa
       <div class="row small">
         <span class="muted">
           {size(bytes)}
-          {content.length < bytes / 2 && bytes > 1_048_576 && ', of which the end is shown'}
+          {(nextCursor || cursor) && ', of which one piece is shown'}
         </span>
-        <button type="button" class="quiet slim" onClick={read}>
-          Read again
+        {nextCursor && (
+          <button type="button" class="quiet slim" onClick={() => goTo(nextCursor)}>
+            Show older
+          </button>
+        )}
+        <button type="button" class="quiet slim" onClick={() => (cursor ? goTo(null) : read())}>
+          {cursor ? 'Show newest' : 'Refresh'}
         </button>
       </div>
     </>

@@ -57,11 +57,7 @@ export function Run() {
           ) : (
             <Card title="What the agent does">
               <Empty>
-                <p>
-                  {isOpen(run)
-                    ? 'It waits for a runtime that takes it, and then gets a sandbox.'
-                    : 'It had no sandbox.'}
-                </p>
+                <p>{isOpen(run) ? 'The run gets a sandbox when a runtime takes it.' : 'The run had no sandbox.'}</p>
               </Empty>
             </Card>
           )}
@@ -93,7 +89,9 @@ function Facts({ run }: { run: RunPartsFragment }) {
         {run.missionProgress !== null && <strong>{run.missionProgress} %</strong>}
       </div>
       <Meter value={run.missionProgress ?? 0} label="Progress" tone={run.status === 'failed' ? 'bad' : ''} />
-      {(run.reason || run.lastError) && <p class="note error">{run.reason ?? run.lastError}</p>}
+      {(run.reason || run.lastError) && (
+        <p class={isOpen(run) ? 'note' : 'note error'}>{run.reason ?? run.lastError}</p>
+      )}
       <dl class="figures">
         <div>
           <dt>Cost</dt>
