@@ -20,6 +20,12 @@ export function beyondOneProject(caller: Caller): void {
   if (caller.projectId) throw forbidden('A project-bound credential can not act on anything org-wide.');
 }
 
+/** No further condition for records of the whole organization that another record leads to; nothing for a project-bound credential. */
+export function orgWide(caller: Caller): Readonly<Record<string, never>> {
+  beyondOneProject(caller);
+  return {};
+}
+
 /** Whether the caller may look into this project's missions, runs, environments, artifacts and scheduled tasks. */
 export const reachesProject = (caller: Caller, projectId: string): boolean =>
   caller.projectId === null || caller.projectId === projectId;

@@ -12,7 +12,6 @@ export const prefixes = {
   token: 'tok',
   session: 'ses',
   signInCode: 'sic',
-  passkey: 'psk',
   service: 'svc',
   accessToken: 'act',
   client: 'mcp',

@@ -1,6 +1,7 @@
 // The one Pothos builder and its plugins. It defines no noun; domain/*/schema.ts do.
 import SchemaBuilder from '@pothos/core';
 import './exposure.ts';
+import './relations.ts';
 import ComplexityPlugin from '@pothos/plugin-complexity';
 import ZodPlugin from '@pothos/plugin-zod';
 import { invalid } from '#foundation/problem.ts';

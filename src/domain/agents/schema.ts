@@ -8,7 +8,7 @@ import { wordSet } from '#graph/scalars.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
 import { pages, skillReposPerAgent, text } from '#limits.ts';
-import { OrganizationType, organizationOf } from '../organizations/schema.ts';
+import { OrganizationType } from '../organizations/schema.ts';
 import { repositoryPattern } from '../projects/repository.ts';
 import * as catalog from './catalog.ts';
 import { agentRoles, efforts, harnessIds, instanceTypeIds } from './model.ts';
@@ -42,12 +42,7 @@ export const AgentType = builder.objectRef<operations.AgentRecord>('Agent').impl
     }),
     createdAt: t.expose('createdAt', { type: 'EpochMs' }),
     updatedAt: t.expose('updatedAt', { type: 'EpochMs' }),
-    organization: t.field({
-      link: 'organizations:read',
-      type: OrganizationType,
-      nullable: true,
-      resolve: ({ orgId }, _args, context) => organizationOf(context).load(orgId),
-    }),
+    organization: t.byId(OrganizationType, 'orgId', { link: 'organizations:read' }),
   }),
 });
 

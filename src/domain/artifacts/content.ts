@@ -1,5 +1,6 @@
 // Contents of artifacts in the storage: kept as they arrive, and removed when no artifact has them any more.
 import type { Readable } from 'node:stream';
+import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
@@ -119,7 +120,7 @@ export async function claimContent(
 }
 
 /** Null when the storage has lost it. */
-export const readContent = ({ contentKey }: Artifact, range?: ByteRange): Promise<Readable | null> =>
+export const readContent = ({ contentKey }: Row<Artifact>, range?: ByteRange): Promise<Readable | null> =>
   storage().read(contentKey, range);
 
 /** Deletes what has expired, and from the storage what belongs to nobody. */

@@ -1,14 +1,19 @@
 // An artifact: proof of work that an agent leaves behind (specification, Artifact). Its content lies in the storage.
+import { withinReach } from '#access/reach.ts';
+import { BaseModel, type Source, selectionOf } from '#foundation/base-model.ts';
+import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import { Stored } from '#foundation/record.ts';
 import type { AgentRole } from '../agents/model.ts';
-import type { Sandbox } from '../sandboxes/model.ts';
+import { Project } from '../projects/model.ts';
+import { Run } from '../recurring/model.ts';
+import { Sandbox } from '../sandboxes/model.ts';
 
 export const artifactKinds = ['screenshot', 'video', 'trace', 'log', 'report', 'file'] as const;
 export type ArtifactKind = (typeof artifactKinds)[number];
 
-export class Artifact extends Stored {
+export class Artifact extends BaseModel {
   static override tableName = 'artifacts';
+  static override noun = 'artifact';
   static override columns = [
     'id',
     'orgId',
@@ -28,6 +33,18 @@ export class Artifact extends Stored {
     'createdAt',
     'expiresAt',
   ];
+
+  static visibleTo = withinReach;
+  static {
+    this.belongsTo('project', Project, 'projectId', 'artifacts');
+    this.belongsTo('sandbox', Sandbox, 'sandboxId', 'artifacts');
+    Run.hasMany('artifacts', this, 'issueId', 'issueId');
+  }
+
+  /** An artifact that has expired no longer exists, whether or not it has been swept. */
+  static override source(): Source {
+    return { select: selectionOf(this), conditions: ['"expires_at" > $1'], values: [now()] };
+  }
 
   declare id: Id<'artifact'>;
   declare orgId: Id<'organization'>;
@@ -54,7 +71,7 @@ export class Artifact extends Stored {
 }
 
 /** A content in the storage. One that belongs to no artifact after a while was never finished, or has outlived its artifact. */
-export class StoredContent extends Stored {
+export class StoredContent extends BaseModel {
   static override tableName = 'stored_contents';
   static override idColumn = 'key';
   static override columns = ['key', 'orgId', 'createdAt', 'sizeBytes', 'uploadingUntil'];

@@ -2,21 +2,20 @@
 // `url` leads to them.
 import { isoTime } from '#foundation/clock.ts';
 import { builder } from '#graph/builder.ts';
-import { toMany } from '#graph/context.ts';
 import { filter, pathId } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { pages, shown } from '#limits.ts';
 import { AgentRole } from '../agents/schema.ts';
-import { ProjectType, projectOf } from '../projects/schema.ts';
-import { SandboxType, sandboxOf } from '../sandboxes/schema.ts';
+import { ProjectType } from '../projects/schema.ts';
+import { SandboxType } from '../sandboxes/schema.ts';
 import { contentAddress } from './address.ts';
-import { type Artifact, artifactKinds } from './model.ts';
+import { Artifact, artifactKinds } from './model.ts';
 import * as operations from './operations.ts';
 
 export const ArtifactKind = wordSet('ArtifactKind', artifactKinds, 'What a piece of proof is.');
 
-export const ArtifactType = builder.objectRef<Artifact>('Artifact').implement({
+export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
   description: 'Proof of work that an agent has left behind.',
   fields: (t) => ({
     id: t.exposeString('id'),
@@ -45,43 +44,14 @@ export const ArtifactType = builder.objectRef<Artifact>('Artifact').implement({
       resolve: ({ id }) => contentAddress(id),
     }),
     traceViewerUrl: t.exposeString('traceViewerUrl', { nullable: true }),
-    project: t.field({
-      link: 'projects:read',
-      type: ProjectType,
-      nullable: true,
-      resolve: ({ projectId }, _args, context) => projectOf(context).load(projectId),
-    }),
-    sandbox: t.field({
-      link: 'sandboxes:read',
-      type: SandboxType,
-      nullable: true,
-      resolve: ({ sandboxId }, _args, context) => (sandboxId ? sandboxOf(context).load(sandboxId) : null),
-    }),
+    project: t.belongsTo('project', { link: 'projects:read' }),
+    sandbox: t.belongsTo('sandbox', { link: 'sandboxes:read' }),
   }),
 });
 
-const ofProject = toMany<Artifact>(operations.artifactsOfProjects, ({ projectId }) => projectId);
-/** The newest few of an issue, batched. */
-export const artifactsOfIssue = toMany<Artifact>(operations.artifactsOfIssues, ({ issueId }) => issueId!);
-const ofSandbox = toMany<Artifact>(operations.artifactsOfSandboxes, ({ sandboxId }) => sandboxId!);
-builder.objectField(ProjectType, 'artifacts', (t) =>
-  t.field({
-    description: 'The newest 20.',
-    link: 'artifacts:read',
-    type: [ArtifactType],
-    complexity: { field: 1, multiplier: shown.perParent },
-    resolve: ({ id }, _args, context) => ofProject(context).load(id),
-  }),
-);
-builder.objectField(SandboxType, 'artifacts', (t) =>
-  t.field({
-    description: 'The newest 20.',
-    link: 'artifacts:read',
-    type: [ArtifactType],
-    complexity: { field: 1, multiplier: shown.perParent },
-    resolve: ({ id }, _args, context) => ofSandbox(context).load(id),
-  }),
-);
+const newest = { description: 'The newest 20.', link: 'artifacts:read', limit: shown.perParent } as const;
+builder.objectField(ProjectType, 'artifacts', (t) => t.hasMany('artifacts', newest));
+builder.objectField(SandboxType, 'artifacts', (t) => t.hasMany('artifacts', newest));
 
 const ArtifactPage = pageOf('ArtifactPage', ArtifactType);
 

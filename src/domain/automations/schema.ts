@@ -9,7 +9,6 @@ import {
   CreateRequest,
   RunNowResponse,
   recurringFields,
-  recurringType,
   runFields,
   runType,
   TemplateList,
@@ -17,26 +16,22 @@ import {
   UpdateRequest,
   verbsOf,
 } from '../recurring/fields.ts';
-import { automations } from './model.ts';
+import { Automation, automations } from './model.ts';
 
 const verbs = verbsOf(automations);
 
-export const AutomationType = recurringType('Automation');
+export const AutomationType = builder.modelType(Automation, 'Automation');
 const AutomationRunType = runType('AutomationRun');
-
-/** The one behind a record, batched. */
-export const automationOf = verbs.parentOf;
 
 AutomationType.implement({
   description: 'A mission that starts again and again.',
   fields: (t) => ({
     ...recurringFields(t),
-    runs: t.field({
+    runs: t.hasMany('runs', {
       link: 'automations:read',
       description: 'The newest 20; `automationRuns` pages through them all.',
-      type: [AutomationRunType],
-      complexity: { field: 1, multiplier: shown.perParent },
-      resolve: ({ id }, _args, context) => verbs.newestRunsOf(context).load(id),
+      limit: shown.perParent,
+      type: AutomationRunType,
     }),
   }),
 });
@@ -47,23 +42,12 @@ AutomationRunType.implement({
     id: t.exposeString('id'),
     automationId: t.string({ resolve: (run) => run.automationId! }),
     ...runFields(t),
-    automation: t.field({
-      link: 'automations:read',
-      type: AutomationType,
-      nullable: true,
-      resolve: (run, _args, context) => verbs.parentOf(context).load(run.automationId!),
-    }),
+    automation: t.belongsTo('automation', { link: 'automations:read' }),
   }),
 });
 
 builder.objectField(ProjectType, 'automations', (t) =>
-  t.field({
-    description: 'The newest 20.',
-    link: 'automations:read',
-    type: [AutomationType],
-    complexity: { field: 1, multiplier: shown.perParent },
-    resolve: ({ id }, _args, context) => verbs.newestOf(context).load(id),
-  }),
+  t.hasMany('automations', { description: 'The newest 20.', link: 'automations:read', limit: shown.perParent }),
 );
 
 const AutomationPage = pageOf('AutomationPage', AutomationType);

@@ -3,7 +3,7 @@
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';
-import { ProjectType, projectOf } from '../projects/schema.ts';
+import { ProjectType } from '../projects/schema.ts';
 import { RevocationKind } from '../tokens/schema.ts';
 import * as operations from './operations.ts';
 
@@ -25,12 +25,7 @@ const AgentDelegation = builder.objectRef<operations.Delegation>('AgentDelegatio
     expiresAt: t.expose('expiresAt', { type: 'EpochMs' }),
     lastUsedAt: t.expose('lastUsedAt', { type: 'EpochMs', nullable: true, description: 'To the minute.' }),
     status: t.expose('status', { type: DelegationStatus.type }),
-    project: t.field({
-      link: 'projects:read',
-      type: ProjectType,
-      nullable: true,
-      resolve: ({ projectId }, _args, context) => (projectId ? projectOf(context).load(projectId) : null),
-    }),
+    project: t.byId(ProjectType, 'projectId', { link: 'projects:read' }),
   }),
 });
 

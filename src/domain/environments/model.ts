@@ -1,6 +1,8 @@
 // A preview environment: where a change can be tried before it is merged (specification, Environment).
+import { withinReach } from '#access/reach.ts';
+import { BaseModel } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
-import { Stored } from '#foundation/record.ts';
+import { Project } from '../projects/model.ts';
 
 export const environmentStatuses = ['provisioning', 'active', 'destroying', 'destroyed', 'failed'] as const;
 export type EnvironmentStatus = (typeof environmentStatuses)[number];
@@ -19,8 +21,9 @@ export const environmentMoves: Readonly<Record<EnvironmentStatus, readonly Envir
 export const statusesBefore = (next: EnvironmentStatus): EnvironmentStatus[] =>
   environmentStatuses.filter((status) => environmentMoves[status].includes(next));
 
-export class Environment extends Stored {
+export class Environment extends BaseModel {
   static override tableName = 'environments';
+  static override noun = 'environment';
   static override columns = [
     'id',
     'orgId',
@@ -33,6 +36,11 @@ export class Environment extends Stored {
     'expiresAt',
     'destroyedAt',
   ];
+
+  static visibleTo = withinReach;
+  static {
+    this.belongsTo('project', Project, 'projectId', 'environments');
+  }
 
   declare id: Id<'environment'>;
   declare orgId: Id<'organization'>;

@@ -1,11 +1,10 @@
 // What can be done with preview environments: list, read, ask for one to be destroyed.
 import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { emptyPage, type Page, type PageRequest, readPage } from '#foundation/cursor.ts';
-import { sql } from '#foundation/database.ts';
-import { columnsOf, find, selection } from '#foundation/record.ts';
-import { environmentGrace, shown } from '#limits.ts';
+import { emptyPage, type Page, type PageRequest } from '#foundation/cursor.ts';
+import { environmentGrace } from '#limits.ts';
 import { Environment, type EnvironmentStatus, statusesBefore } from './model.ts';
 
 export interface EnvironmentFilter extends PageRequest {
@@ -18,18 +17,14 @@ export interface EnvironmentFilter extends PageRequest {
 export async function listEnvironments(
   caller: Caller,
   { issueId, projectId, status, ...page }: EnvironmentFilter,
-): Promise<Page<Environment>> {
+): Promise<Page<Row<Environment>>> {
   const own = withinProject(caller, projectId);
   if (!own) return emptyPage;
-  return readPage<Environment>(
-    Environment,
-    { ...own, issueId: issueId ?? undefined, status: status ?? undefined },
-    page,
-  );
+  return Environment.page({ ...own, issueId: issueId ?? undefined, status: status ?? undefined }, page);
 }
 
-export const findEnvironment = (caller: Caller, environmentId: string): Promise<Environment> =>
-  find<Environment>(Environment, 'environment', { id: environmentId, ...withinReach(caller) });
+export const findEnvironment = (caller: Caller, environmentId: string): Promise<Row<Environment>> =>
+  Environment.get({ id: environmentId, ...withinReach(caller) });
 
 /** Asks for an environment to be destroyed, also a failed one; the runtime does it. One that is being destroyed or gone stays so. */
 export async function destroyEnvironment(
@@ -55,14 +50,4 @@ export async function expireEnvironments(): Promise<void> {
     .where({ status: 'destroying' })
     .where('expiresAt', '<=', at - environmentGrace)
     .patch({ status: 'failed' });
-}
-
-const ofProjects = `select ${columnsOf(Environment, 'e')} from unnest($1::text[]) parent (id) cross join lateral (
-    ${selection(Environment)} where project_id = parent.id and org_id = $2 order by created_at desc, id desc limit $3) e`;
-
-/** The newest few of each project. */
-export async function environmentsOfProjects(projectIds: readonly string[], caller: Caller): Promise<Environment[]> {
-  const { orgId, projectId } = withinReach(caller);
-  const reached = projectId ? projectIds.filter((id) => id === projectId) : projectIds;
-  return sql<Environment>(ofProjects, [reached, orgId, shown.perParent]);
 }

@@ -1,17 +1,17 @@
 // Preview environments on every surface (specification, Environment; Sandboxes, environments, artifacts).
+import type { Row } from '#foundation/base-model.ts';
 import { builder } from '#graph/builder.ts';
-import { toMany } from '#graph/context.ts';
 import { filter, pathId } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { pages, shown } from '#limits.ts';
-import { ProjectType, projectOf } from '../projects/schema.ts';
-import { type Environment, environmentStatuses } from './model.ts';
+import { ProjectType } from '../projects/schema.ts';
+import { Environment, environmentStatuses } from './model.ts';
 import * as operations from './operations.ts';
 
 const EnvironmentStatus = wordSet('EnvironmentStatus', environmentStatuses, 'How far a preview environment is.');
 
-const EnvironmentType = builder.objectRef<Environment>('Environment').implement({
+const EnvironmentType = builder.modelType(Environment, 'Environment').implement({
   description: 'Where a change can be tried before it is merged.',
   fields: (t) => ({
     environmentId: t.exposeString('id'),
@@ -23,28 +23,16 @@ const EnvironmentType = builder.objectRef<Environment>('Environment').implement(
     createdAt: t.expose('createdAt', { type: 'EpochMs' }),
     expiresAt: t.expose('expiresAt', { type: 'EpochMs', nullable: true }),
     destroyedAt: t.expose('destroyedAt', { type: 'EpochMs', nullable: true }),
-    project: t.field({
-      link: 'projects:read',
-      type: ProjectType,
-      nullable: true,
-      resolve: ({ projectId }, _args, context) => projectOf(context).load(projectId),
-    }),
+    project: t.belongsTo('project', { link: 'projects:read' }),
   }),
 });
 
-const environmentsOf = toMany<Environment>(operations.environmentsOfProjects, ({ projectId }) => projectId);
 builder.objectField(ProjectType, 'environments', (t) =>
-  t.field({
-    description: 'The newest 20.',
-    link: 'environments:read',
-    type: [EnvironmentType],
-    complexity: { field: 1, multiplier: shown.perParent },
-    resolve: ({ id }, _args, context) => environmentsOf(context).load(id),
-  }),
+  t.hasMany('environments', { link: 'environments:read', limit: shown.perParent, description: 'The newest 20.' }),
 );
 
 const EnvironmentPage = pageOf('EnvironmentPage', EnvironmentType);
-const EnvironmentDetail = builder.objectRef<{ environment: Environment }>('EnvironmentDetail').implement({
+const EnvironmentDetail = builder.objectRef<{ environment: Row<Environment> }>('EnvironmentDetail').implement({
   fields: (t) => ({ environment: t.expose('environment', { type: EnvironmentType }) }),
 });
 const DestroyEnvironmentResponse = builder

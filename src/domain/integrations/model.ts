@@ -1,6 +1,9 @@
 // What a project connects to: a tracker, a source host, a language model (specification, Integration).
+
+import { orgWide } from '#access/reach.ts';
+import { BaseModel } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
-import { Stored } from '#foundation/record.ts';
+import { Organization } from '../organizations/model.ts';
 
 /** The vendors of each kind of connector. */
 export const vendors = {
@@ -14,8 +17,9 @@ export type VendorKind = (typeof vendorKinds)[number];
 export const vendorNames = ['linear', 'github', 'builtin', 'anthropic', 'openai'] as const;
 export type Vendor = (typeof vendorNames)[number];
 
-export class Integration extends Stored {
+export class Integration extends BaseModel {
   static override tableName = 'integrations';
+  static override noun = 'integration';
   static override columns = [
     'id',
     'orgId',
@@ -26,6 +30,12 @@ export class Integration extends Stored {
     'createdAt',
     'updatedAt',
   ];
+
+  static visibleTo = orgWide;
+
+  static {
+    this.belongsTo('organization', Organization, 'orgId');
+  }
 
   declare id: Id<'integration'>;
   declare orgId: Id<'organization'>;

@@ -1,17 +1,17 @@
 // Integrations on every surface (specification, Integration).
+import type { Row } from '#foundation/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import { wordSet } from '#graph/scalars.ts';
-import { OrganizationType, organizationOf } from '../organizations/schema.ts';
-import { type Integration, vendorKinds, vendorNames } from './model.ts';
-import { dependentProjects, integrationsBehind, listIntegrations } from './operations.ts';
+import { Integration, vendorKinds, vendorNames } from './model.ts';
+import { dependentProjects, listIntegrations } from './operations.ts';
 
 export const VendorKind = wordSet('VendorKind', vendorKinds, 'What a connector is for.');
 const Vendor = wordSet('Vendor', vendorNames, 'Who is connected.');
 
 const dependents = toOne<{ id: string; projects: number }>(dependentProjects, (row) => row.id);
 
-export const IntegrationType = builder.objectRef<Integration>('Integration').implement({
+export const IntegrationType = builder.modelType(Integration, 'Integration').implement({
   description: 'A tracker, a source host or a language model that projects connect to.',
   fields: (t) => ({
     id: t.exposeString('id'),
@@ -26,19 +26,11 @@ export const IntegrationType = builder.objectRef<Integration>('Integration').imp
       description: 'How many projects use it.',
       resolve: async ({ id }, _args, context) => (await dependents(context).load(id))?.projects ?? 0,
     }),
-    organization: t.field({
-      link: 'organizations:read',
-      type: OrganizationType,
-      nullable: true,
-      resolve: ({ orgId }, _args, context) => organizationOf(context).load(orgId),
-    }),
+    organization: t.belongsTo('organization', { link: 'organizations:read' }),
   }),
 });
 
-/** The integration behind a connector id, batched. */
-export const integrationOf = toOne<Integration>(integrationsBehind, (integration) => integration.id);
-
-const IntegrationList = builder.objectRef<{ integrations: Integration[] }>('IntegrationList').implement({
+const IntegrationList = builder.objectRef<{ integrations: Row<Integration>[] }>('IntegrationList').implement({
   fields: (t) => ({ integrations: t.expose('integrations', { type: [IntegrationType] }) }),
 });
 

@@ -5,9 +5,9 @@ import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { OrgRole } from '../memberships/schema.ts';
-import { OrganizationType, organizationOf } from '../organizations/schema.ts';
+import { OrganizationType } from '../organizations/schema.ts';
 import { mailAddress } from '../people/mail-address.ts';
-import { PersonType, personOf } from '../people/schema.ts';
+import { PersonType } from '../people/schema.ts';
 import { type Invite, inviteStatuses, statusOf } from './model.ts';
 import * as operations from './operations.ts';
 
@@ -24,18 +24,8 @@ export const InviteType = builder.objectRef<Invite>('Invite').implement({
     invitedByUserId: t.exposeString('invitedByUserId', { nullable: true }),
     expiresAtSec: t.field({ type: 'EpochSec', resolve: ({ expiresAt }) => Math.floor(expiresAt / 1_000) }),
     createdAt: t.expose('createdAt', { type: 'EpochMs' }),
-    invitedBy: t.field({
-      link: 'members:read',
-      type: PersonType,
-      nullable: true,
-      resolve: ({ invitedByUserId: id }, _args, context) => (id ? personOf(context).load(id) : null),
-    }),
-    organization: t.field({
-      link: 'organizations:read',
-      type: OrganizationType,
-      nullable: true,
-      resolve: ({ orgId }, _args, context) => organizationOf(context).load(orgId),
-    }),
+    invitedBy: t.byId(PersonType, 'invitedByUserId', { link: 'members:read' }),
+    organization: t.byId(OrganizationType, 'orgId', { link: 'organizations:read' }),
   }),
 });
 

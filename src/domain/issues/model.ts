@@ -1,12 +1,15 @@
-// An issue of the tracker that is built in: what a mission is to do, for projects that connect no tracker of their own.
+// An issue of the built-in tracker: the work of a mission, for projects without a tracker of their own.
+import { withinReach } from '#access/reach.ts';
+import { BaseModel } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
-import { Stored } from '#foundation/record.ts';
+import { Project } from '../projects/model.ts';
 
 export const issueStates = ['open', 'closed'] as const;
 export type IssueState = (typeof issueStates)[number];
 
-export class Issue extends Stored {
+export class Issue extends BaseModel {
   static override tableName = 'issues';
+  static override noun = 'issue';
   static override columns = [
     'id',
     'orgId',
@@ -22,18 +25,23 @@ export class Issue extends Stored {
     'updatedAt',
   ];
 
+  static visibleTo = withinReach;
+  static {
+    this.belongsTo('project', Project, 'projectId', 'issues');
+  }
+
   declare id: Id<'issue'>;
   declare orgId: Id<'organization'>;
   declare projectId: Id<'project'>;
-  /** Counts up in the project. */
+  /** Consecutive in the project. */
   declare number: number;
-  /** Such as WEB-12. It does not follow a change of the project's code. */
+  /** For example WEB-12; unchanged when the project's code changes. */
   declare key: string;
   declare title: string;
   declare body: string;
   declare labels: string[];
   declare state: IssueState;
-  /** The run that it was made for. */
+  /** The run whose work it describes. */
   declare runId: Id<'run'> | null;
   declare createdAt: number;
   declare updatedAt: number;

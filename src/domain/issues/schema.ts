@@ -1,18 +1,17 @@
 // Issues of the built-in tracker, in the graph alone: the specification shows no route to them.
 import { builder } from '#graph/builder.ts';
-import { toMany, toOne } from '#graph/context.ts';
 import { filter, pathId } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { pages, shown, text } from '#limits.ts';
-import { ProjectType, projectOf } from '../projects/schema.ts';
-import { type Issue, issueStates } from './model.ts';
+import { ProjectType } from '../projects/schema.ts';
+import { Issue, issueStates } from './model.ts';
 import * as operations from './operations.ts';
 
 const IssueState = wordSet('IssueState', issueStates, 'Whether there is still something to do.');
 
-export const IssueType = builder.objectRef<Issue>('Issue').implement({
+export const IssueType = builder.modelType(Issue, 'Issue').implement({
   description: 'An issue of the tracker that is built in.',
   fields: (t) => ({
     id: t.exposeString('id'),
@@ -26,26 +25,15 @@ export const IssueType = builder.objectRef<Issue>('Issue').implement({
     runId: t.exposeString('runId', { nullable: true, description: 'The run that it was made for.' }),
     createdAt: t.expose('createdAt', { type: 'EpochMs' }),
     updatedAt: t.expose('updatedAt', { type: 'EpochMs' }),
-    project: t.field({
-      link: 'projects:read',
-      type: ProjectType,
-      nullable: true,
-      resolve: ({ projectId }, _args, context) => projectOf(context).load(projectId),
-    }),
+    project: t.belongsTo('project', { link: 'projects:read' }),
   }),
 });
 
-/** The issue of a record, batched; null when another tracker keeps it. */
-export const issueOf = toOne<Issue>(operations.issuesBehind, (issue) => issue.id);
-
-const issuesOf = toMany<Issue>(operations.newestOfProjects, ({ projectId }) => projectId);
 builder.objectField(ProjectType, 'issues', (t) =>
-  t.field({
+  t.hasMany('issues', {
     description: 'The newest 20 of the built-in tracker.',
     link: 'missions:read',
-    type: [IssueType],
-    complexity: { field: 1, multiplier: shown.perParent },
-    resolve: ({ id }, _args, context) => issuesOf(context).load(id),
+    limit: shown.perParent,
   }),
 );
 

@@ -6,8 +6,8 @@ import { type CatalogScope, catalog, scopeGroups } from '#access/scopes.ts';
 import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { OrgRole } from '../memberships/schema.ts';
-import { OrganizationType, organizationOf } from '../organizations/schema.ts';
-import { PersonType, personOf } from '../people/schema.ts';
+import { OrganizationType } from '../organizations/schema.ts';
+import { PersonType } from '../people/schema.ts';
 
 const PrincipalType = wordSet('PrincipalType', principalTypes, 'What kind of caller stands behind a credential.');
 const Capability = wordSet('Capability', capabilities, 'What a console may offer the caller.');
@@ -32,18 +32,8 @@ const Me = builder.objectRef<Caller>('Me').implement({
       nullable: true,
       description: 'Set when the credential is bound to one project.',
     }),
-    organization: t.field({
-      link: 'organizations:read',
-      type: OrganizationType,
-      nullable: true,
-      resolve: ({ orgId }, _args, context) => (orgId ? organizationOf(context).load(orgId) : null),
-    }),
-    person: t.field({
-      link: 'members:read',
-      type: PersonType,
-      nullable: true,
-      resolve: ({ userId }, _args, context) => (userId ? personOf(context).load(userId) : null),
-    }),
+    organization: t.byId(OrganizationType, 'orgId', { link: 'organizations:read' }),
+    person: t.byId(PersonType, 'userId', { link: 'members:read' }),
   }),
 });
 

@@ -7,8 +7,8 @@ import { pathId, request } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
-import { OrganizationType, organizationOf } from '../organizations/schema.ts';
-import { PersonType, personOf } from '../people/schema.ts';
+import { OrganizationType } from '../organizations/schema.ts';
+import { PersonType } from '../people/schema.ts';
 import type { Membership } from './model.ts';
 import * as operations from './operations.ts';
 
@@ -21,18 +21,8 @@ export const MembershipType = builder.objectRef<Membership>('Membership').implem
     userId: t.exposeString('userId'),
     role: t.expose('role', { type: OrgRole.type }),
     createdAt: t.expose('createdAt', { type: 'EpochMs' }),
-    person: t.field({
-      link: 'members:read',
-      type: PersonType,
-      nullable: true,
-      resolve: ({ userId }, _args, context) => personOf(context).load(userId),
-    }),
-    organization: t.field({
-      link: 'organizations:read',
-      type: OrganizationType,
-      nullable: true,
-      resolve: ({ orgId }, _args, context) => organizationOf(context).load(orgId),
-    }),
+    person: t.byId(PersonType, 'userId', { link: 'members:read' }),
+    organization: t.byId(OrganizationType, 'orgId', { link: 'organizations:read' }),
   }),
 });
 

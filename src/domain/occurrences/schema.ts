@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { filter } from '#graph/input.ts';
 import { upcomingShown } from '#limits.ts';
-import { ProjectType, projectOf } from '../projects/schema.ts';
+import { ProjectType } from '../projects/schema.ts';
 import { type Occurrence, upcomingOccurrences } from './operations.ts';
 
 const UpcomingOccurrence = builder.objectRef<Occurrence>('UpcomingOccurrence').implement({
@@ -14,12 +14,7 @@ const UpcomingOccurrence = builder.objectRef<Occurrence>('UpcomingOccurrence').i
     projectId: t.exposeString('projectId'),
     scheduledTaskId: t.exposeString('scheduledTaskId', { nullable: true }),
     automationId: t.exposeString('automationId', { nullable: true }),
-    project: t.field({
-      link: 'projects:read',
-      type: ProjectType,
-      nullable: true,
-      resolve: ({ projectId }, _args, context) => projectOf(context).load(projectId),
-    }),
+    project: t.byId(ProjectType, 'projectId', { link: 'projects:read' }),
   }),
 });
 

@@ -7,8 +7,8 @@ import { boundedText, nameText } from '#graph/validation.ts';
 import { dailyCostCapUsd, text } from '#limits.ts';
 import { modelVendors } from '../agents/catalog.ts';
 import { CatalogModelType } from '../agents/schema.ts';
-import { IntegrationType, integrationOf } from '../integrations/schema.ts';
-import { OrganizationType, organizationOf } from '../organizations/schema.ts';
+import { IntegrationType } from '../integrations/schema.ts';
+import { OrganizationType } from '../organizations/schema.ts';
 import * as operations from './operations.ts';
 
 const ModelVendor = wordSet('ModelVendor', modelVendors, 'Who makes a language model.');
@@ -66,18 +66,8 @@ const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orche
       complexity: { field: 1, multiplier: 24 },
       resolve: operations.spendByHour,
     }),
-    organization: t.field({
-      link: 'organizations:read',
-      type: OrganizationType,
-      nullable: true,
-      resolve: ({ orgId }, _args, context) => organizationOf(context).load(orgId),
-    }),
-    llmConnector: t.field({
-      link: 'integrations:read',
-      type: IntegrationType,
-      nullable: true,
-      resolve: ({ llmConnectorId: id }, _args, context) => (id ? integrationOf(context).load(id) : null),
-    }),
+    organization: t.byId(OrganizationType, 'orgId', { link: 'organizations:read' }),
+    llmConnector: t.byId(IntegrationType, 'llmConnectorId', { link: 'integrations:read' }),
   }),
 });
 

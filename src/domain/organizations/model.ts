@@ -1,10 +1,15 @@
 // An organization: what owns projects, credentials and credits (specification, Organization).
-import type { Id } from '#foundation/ids.ts';
-import { Stored } from '#foundation/record.ts';
 
-export class Organization extends Stored {
+import { orgWide } from '#access/reach.ts';
+import { BaseModel } from '#foundation/base-model.ts';
+import type { Id } from '#foundation/ids.ts';
+
+export class Organization extends BaseModel {
   static override tableName = 'organizations';
+  static override noun = 'organization';
   static override columns = ['id', 'name', 'slug', 'createdByUserId', 'createdAt', 'namePending'];
+
+  static visibleTo = orgWide;
 
   declare id: Id<'organization'>;
   declare name: string;

@@ -6,7 +6,7 @@ import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { isUniqueViolation } from '#foundation/database-errors.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { conflict, notFound } from '#foundation/problem.ts';
-import { find, readByKeys, selection } from '#foundation/record.ts';
+import { find, selection } from '#foundation/record.ts';
 import { Membership } from '../memberships/model.ts';
 import { Organization } from './model.ts';
 import { freeSlug, slugOf } from './slug.ts';
@@ -24,12 +24,6 @@ export async function findOrganization(caller: Caller, orgId: string): Promise<O
   beyondOneProject(caller);
   if (orgId !== caller.orgId) throw notFound('organization');
   return find(Organization, 'organization', { id: orgId });
-}
-
-/** The organizations of records that the caller has been shown. */
-export async function organizationsBehind(ids: readonly string[], caller: Caller): Promise<Organization[]> {
-  beyondOneProject(caller);
-  return readByKeys<Organization>(Organization, 'id', ids);
 }
 
 export interface NewOrganization {

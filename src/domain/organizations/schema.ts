@@ -1,11 +1,11 @@
 // Organizations on every surface (specification, Organization; Organizations and people).
 import { z } from 'zod';
+import type { Row } from '#foundation/base-model.ts';
 import { builder } from '#graph/builder.ts';
-import { toOne } from '#graph/context.ts';
 import { pathId, request } from '#graph/input.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
-import type { Organization } from './model.ts';
+import { Organization } from './model.ts';
 import * as operations from './operations.ts';
 import { slugOf, slugPattern } from './slug.ts';
 
@@ -14,7 +14,7 @@ const slug = boundedText(text.organizationSlug)
   .regex(slugPattern, 'must hold only lower-case letters, digits and hyphens')
   .describe('1 to 64 lower-case letters, digits and hyphens; unique.');
 
-export const OrganizationType = builder.objectRef<Organization>('Organization').implement({
+export const OrganizationType = builder.modelType(Organization, 'Organization').implement({
   description: 'What owns projects, credentials and credits.',
   fields: (t) => ({
     id: t.exposeString('id'),
@@ -28,10 +28,7 @@ export const OrganizationType = builder.objectRef<Organization>('Organization').
   }),
 });
 
-/** The organization of a record, batched. */
-export const organizationOf = toOne<Organization>(operations.organizationsBehind, (organization) => organization.id);
-
-const OrganizationList = builder.objectRef<{ orgs: Organization[] }>('OrganizationList').implement({
+const OrganizationList = builder.objectRef<{ orgs: Row<Organization>[] }>('OrganizationList').implement({
   fields: (t) => ({ orgs: t.expose('orgs', { type: [OrganizationType] }) }),
 });
 const SlugPreviewResponse = builder.objectRef<{ slug: string }>('SlugPreviewResponse').implement({

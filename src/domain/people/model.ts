@@ -1,10 +1,15 @@
 // A person who signs in to the console. The id is what every record calls `userId`.
-import type { Id } from '#foundation/ids.ts';
-import { Stored } from '#foundation/record.ts';
 
-export class Person extends Stored {
+import { BaseModel } from '#foundation/base-model.ts';
+import type { Id } from '#foundation/ids.ts';
+
+export class Person extends BaseModel {
   static override tableName = 'people';
+  static override noun = 'person';
   static override columns = ['id', 'email', 'name', 'createdAt', 'disabledAt'];
+
+  /** Whoever reaches a record that names a person reads who that is. */
+  static visibleTo = () => ({});
 
   declare id: Id<'person'>;
   /** Lower case; the only thing a person proves at sign-in. */

@@ -1,10 +1,8 @@
 // People in the graph: only as the other end of a relation. Neither a route nor a query lists accounts.
 import { builder } from '#graph/builder.ts';
-import { toOne } from '#graph/context.ts';
-import type { Person } from './model.ts';
-import { peopleOf } from './operations.ts';
+import { Person } from './model.ts';
 
-export const PersonType = builder.objectRef<Person>('Person').implement({
+export const PersonType = builder.modelType(Person, 'Person').implement({
   description: 'A person who signs in to the console; other records call its id `userId`.',
   fields: (t) => ({
     id: t.exposeString('id'),
@@ -13,6 +11,3 @@ export const PersonType = builder.objectRef<Person>('Person').implement({
     createdAt: t.expose('createdAt', { type: 'EpochMs' }),
   }),
 });
-
-/** The person of a record, batched. */
-export const personOf = toOne<Person>(peopleOf, (person) => person.id);

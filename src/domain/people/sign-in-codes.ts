@@ -11,7 +11,6 @@ import { lifetimes, text as textLimits, tries } from '#limits.ts';
 import { normalAddress } from './mail-address.ts';
 import type { Person } from './model.ts';
 import { ensurePerson } from './operations.ts';
-import { sweepChallenges } from './passkey-challenge.ts';
 import { admitSignInMail, admitSignInTry, type SignInSource } from './sign-in-limits.ts';
 import { createSignInLink } from './sign-in-links.ts';
 
@@ -100,9 +99,8 @@ const refusedCode = () =>
     'This code is wrong, was used, or is older than ten minutes. After five wrong codes request a new one.',
   );
 
-/** Deletes codes, links and used challenges that have expired. */
+/** Deletes codes and links that have expired. */
 export async function sweepSignIns(): Promise<void> {
   await sql('delete from sign_in_codes where expires_at <= $1', [now()]);
   await sql('delete from sign_in_links where expires_at <= $1', [now()]);
-  await sweepChallenges();
 }

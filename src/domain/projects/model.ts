@@ -1,15 +1,19 @@
 // A project ties together an issue tracker, a source repository and a language-model connector (specification, Project).
+import type { Caller } from '#access/principal.ts';
+import { ownOrganization } from '#access/reach.ts';
+import { BaseModel, type Row } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
-import { Stored } from '#foundation/record.ts';
-import type { VendorKind } from '../integrations/model.ts';
+import { Integration, type VendorKind } from '../integrations/model.ts';
+import { Organization } from '../organizations/model.ts';
 
 export const projectStatuses = ['active', 'paused', 'archived'] as const;
 export type ProjectStatus = (typeof projectStatuses)[number];
 export const projectTrackers = ['builtin', 'linear', 'github'] as const;
 export type ProjectTracker = (typeof projectTrackers)[number];
 
-export class Project extends Stored {
+export class Project extends BaseModel {
   static override tableName = 'projects';
+  static override noun = 'project';
   static override columns = [
     'id',
     'orgId',
@@ -29,6 +33,16 @@ export class Project extends Stored {
     'defaultSandboxTemplateId',
     'createdAt',
   ];
+
+  /** Project records stay readable across the organization, also to a project-bound credential (specification, behaviour 5). */
+  static visibleTo = (caller: Caller) => ({ orgId: ownOrganization(caller) });
+
+  static {
+    this.belongsTo('organization', Organization, 'orgId');
+    this.belongsTo('trackerConnector', Integration, 'trackerConnectorId');
+    this.belongsTo('scmConnector', Integration, 'scmConnectorId');
+    this.belongsTo('llmConnector', Integration, 'llmConnectorId');
+  }
 
   declare id: Id<'project'>;
   declare orgId: Id<'organization'>;
@@ -63,7 +77,7 @@ export const connectorMembers = {
 } as const satisfies Record<VendorKind, keyof Project>;
 
 /** The kinds of connector that the project still lacks. The built-in tracker needs none. */
-export const missingConnectorKinds = (project: Project): VendorKind[] =>
+export const missingConnectorKinds = (project: Row<Project>): VendorKind[] =>
   (Object.keys(connectorMembers) as VendorKind[]).filter(
     (kind) => project[connectorMembers[kind]] === null && !(kind === 'tracker' && project.tracker === 'builtin'),
   );

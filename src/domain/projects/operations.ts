@@ -2,13 +2,13 @@
 // project-bound credential (specification, behaviour 5), which may change its own project; creating and deleting are org-wide.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, reachesProject } from '#access/reach.ts';
+import { ignoringCase, type Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { type Page, type PageRequest, readPageOf } from '#foundation/cursor.ts';
+import type { Page, PageRequest } from '#foundation/cursor.ts';
 import { sql, transaction } from '#foundation/database.ts';
 import { isUniqueViolation } from '#foundation/database-errors.ts';
 import { newId } from '#foundation/ids.ts';
 import { forbidden, invalid, Problem } from '#foundation/problem.ts';
-import { conditions, find, missing, readOne, selection } from '#foundation/record.ts';
 import { builtinSandboxTemplate } from '../agents/catalog.ts';
 import { defaultConnectors } from '../integrations/operations.ts';
 import { freeSlug, slugOf } from '../organizations/slug.ts';
@@ -24,25 +24,22 @@ export interface ProjectFilter extends PageRequest {
   byScmRepo?: string | null | undefined;
 }
 
-export function listProjects(caller: Caller, filter: ProjectFilter): Promise<Page<Project>> {
-  const equals = {
-    orgId: ownOrganization(caller),
+export function listProjects(caller: Caller, filter: ProjectFilter): Promise<Page<Row<Project>>> {
+  const where = {
+    ...Project.visibleTo(caller),
     trackerConnectorId: filter.byTrackerConnectorId ?? undefined,
     trackerTeamId: filter.byTrackerTeamId ?? undefined,
     trackerProjectId: filter.byTrackerProjectId ?? undefined,
     scmConnectorId: filter.byScmConnectorId ?? undefined,
+    // Source hosts do not distinguish upper from lower case, and neither does the rule against duplicates.
+    scmOwner: ignoringCase(filter.byScmOwner),
+    scmRepo: ignoringCase(filter.byScmRepo),
   };
-  const { where, values } = conditions(equals);
-  // Source hosts do not tell upper from lower case, and neither does the rule against duplicates.
-  const like = (column: string, value: string | null | undefined) =>
-    value == null ? '' : ` and lower(${column}) = lower($${values.push(value)})`;
-  const repository = like('scm_owner', filter.byScmOwner) + like('scm_repo', filter.byScmRepo);
-  const binding = `projects\n${JSON.stringify([equals, filter.byScmOwner ?? null, filter.byScmRepo ?? null])}`;
-  return readPageOf<Project>({ binding, select: selection(Project), where: where + repository, values }, filter);
+  return Project.page(where, filter);
 }
 
-export const findProject = (caller: Caller, projectId: string): Promise<Project> =>
-  find<Project>(Project, 'project', { id: projectId, orgId: ownOrganization(caller) });
+export const findProject = (caller: Caller, projectId: string): Promise<Row<Project>> =>
+  Project.get({ id: projectId, ...Project.visibleTo(caller) });
 
 export interface NewProject {
   name: string;
@@ -53,7 +50,7 @@ export interface NewProject {
 }
 
 /** Creates a project on the organization's connectors. A second one for the same repository: 409 with its id. */
-export async function createProject(caller: Caller, input: NewProject): Promise<Project> {
+export async function createProject(caller: Caller, input: NewProject): Promise<Row<Project>> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
   const repository = parseRepository(input.repoFullName);
@@ -80,9 +77,9 @@ export async function createProject(caller: Caller, input: NewProject): Promise<
   for (let slug = plain; ; slug = freeSlug(plain, await takenSlugs(orgId, plain))) {
     try {
       await Project.query().insert({ ...record, slug });
-      return { ...record, slug } as Project;
+      return { ...record, slug };
     } catch (error) {
-      if (!isUniqueViolation(error, 'projects_slug')) throw await explained(error, orgId, repository);
+      if (!isUniqueViolation(error, 'projects_slug')) throw await explainDuplicate(error, orgId, repository);
     }
   }
 }
@@ -106,7 +103,7 @@ export interface ProjectChanges {
 }
 
 /** @throws 403 for a credential that is bound to another project, 400 for an unknown sandbox template, 409 for a taken repository */
-export async function updateProject(caller: Caller, projectId: string, changes: ProjectChanges): Promise<Project> {
+export async function updateProject(caller: Caller, projectId: string, changes: ProjectChanges): Promise<Row<Project>> {
   if (!reachesProject(caller, projectId)) throw forbidden('This credential is bound to another project.');
   refuseUnknownTemplate(changes.defaultSandboxTemplateId);
   const { trackerTeamKey, repoFullName, ...plain } = changes;
@@ -119,9 +116,9 @@ export async function updateProject(caller: Caller, projectId: string, changes: 
       .where({ id: projectId, orgId })
       .patch(patch)
       .returning([...Project.columns] as never);
-    return project ?? missing('project');
+    return project ?? Project.refuse();
   } catch (error) {
-    throw repository ? await explained(error, orgId, repository) : error;
+    throw repository ? await explainDuplicate(error, orgId, repository) : error;
   }
 }
 
@@ -140,27 +137,24 @@ export function deleteProject(caller: Caller, projectId: string): Promise<{ ok: 
     const deleted = await Project.query(trx)
       .delete()
       .where({ id: projectId, orgId: ownOrganization(caller) });
-    return deleted ? { ok: true, id: projectId } : missing('project');
+    return deleted ? { ok: true, id: projectId } : Project.refuse();
   });
 }
 
 /** The specification's DuplicateProjectError, when that is what the database refused; the id is looked up after the rollback. */
-async function explained(error: unknown, orgId: string, { scmOwner, scmRepo }: Repository): Promise<unknown> {
+async function explainDuplicate(error: unknown, orgId: string, { scmOwner, scmRepo }: Repository): Promise<unknown> {
   if (!isUniqueViolation(error, 'projects_repository')) return error;
-  const [other] = await sql<{ id: string }>(
-    'select id from projects where org_id = $1 and lower(scm_owner) = lower($2) and lower(scm_repo) = lower($3)',
-    [orgId, scmOwner, scmRepo],
-  );
-  // Deleted in the meantime: nothing conflicts any more, so the caller may simply repeat.
+  const other = await Project.find({ orgId, scmOwner: ignoringCase(scmOwner), scmRepo: ignoringCase(scmRepo) });
+  // Deleted in the meantime: nothing conflicts now, so the caller may repeat the call.
   if (!other) return error;
   return new Problem(409, {
     category: 'validation',
     title: 'Conflict',
-    description: `repoFullName: the project ${other.id} already stands on ${scmOwner}/${scmRepo}.`,
+    description: `repoFullName: the project ${other.id} already uses ${scmOwner}/${scmRepo}.`,
     retryable: false,
     conflictingProjectId: other.id,
   });
 }
 
 export const projectExists = async (orgId: string, projectId: string): Promise<boolean> =>
-  (await readOne<Project>(Project, { id: projectId, orgId })) !== undefined;
+  (await Project.find({ id: projectId, orgId })) !== undefined;

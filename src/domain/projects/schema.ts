@@ -1,16 +1,13 @@
 // Projects on every surface (specification, Project; Projects).
 import { z } from 'zod';
-import { readByKeys } from '#foundation/record.ts';
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
-import { toOne } from '#graph/context.ts';
 import { filter, pathId, request } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { pages, text } from '#limits.ts';
-import { IntegrationType, integrationOf, VendorKind } from '../integrations/schema.ts';
-import { OrganizationType, organizationOf } from '../organizations/schema.ts';
+import { VendorKind } from '../integrations/schema.ts';
 import { missingConnectorKinds, Project, projectStatuses, projectTrackers } from './model.ts';
 import * as operations from './operations.ts';
 import { repositoryPattern } from './repository.ts';
@@ -18,7 +15,7 @@ import { repositoryPattern } from './repository.ts';
 const ProjectStatus = wordSet('ProjectStatus', projectStatuses, 'Whether missions may start on the project.');
 const ProjectTracker = wordSet('ProjectTracker', projectTrackers, 'Where the issues of the project live.');
 
-export const ProjectType = builder.objectRef<Project>('Project').implement({
+export const ProjectType = builder.modelType(Project, 'Project').implement({
   description: 'A tracker, a repository and a language model, tied together.',
   fields: (t) => ({
     id: t.exposeString('id'),
@@ -59,38 +56,12 @@ export const ProjectType = builder.objectRef<Project>('Project').implement({
         return kinds.length > 0 ? kinds : null;
       },
     }),
-    organization: t.field({
-      link: 'organizations:read',
-      type: OrganizationType,
-      nullable: true,
-      resolve: ({ orgId }, _args, context) => organizationOf(context).load(orgId),
-    }),
-    trackerConnector: t.field({
-      link: 'integrations:read',
-      type: IntegrationType,
-      nullable: true,
-      resolve: ({ trackerConnectorId: id }, _args, context) => (id ? integrationOf(context).load(id) : null),
-    }),
-    scmConnector: t.field({
-      link: 'integrations:read',
-      type: IntegrationType,
-      nullable: true,
-      resolve: ({ scmConnectorId: id }, _args, context) => (id ? integrationOf(context).load(id) : null),
-    }),
-    llmConnector: t.field({
-      link: 'integrations:read',
-      type: IntegrationType,
-      nullable: true,
-      resolve: ({ llmConnectorId: id }, _args, context) => (id ? integrationOf(context).load(id) : null),
-    }),
+    organization: t.belongsTo('organization', { link: 'organizations:read' }),
+    trackerConnector: t.belongsTo('trackerConnector', { link: 'integrations:read' }),
+    scmConnector: t.belongsTo('scmConnector', { link: 'integrations:read' }),
+    llmConnector: t.belongsTo('llmConnector', { link: 'integrations:read' }),
   }),
 });
-
-/** The project of a record, batched. */
-export const projectOf = toOne<Project>(
-  (ids) => readByKeys<Project>(Project, 'id', ids),
-  (project) => project.id,
-);
 
 const ProjectPage = pageOf('ProjectPage', ProjectType);
 const DeleteProjectResponse = okIdAnswer('DeleteProjectResponse');

@@ -2,23 +2,21 @@
 // their kind filled in. Names, routes and tools stand in each noun's own schema.ts.
 import { z } from 'zod';
 import type { Caller } from '#access/principal.ts';
+import type { BaseModel, Row } from '#foundation/base-model.ts';
 import type { PageRequest } from '#foundation/cursor.ts';
 import { builder } from '#graph/builder.ts';
-import { toMany, toOne } from '#graph/context.ts';
 import { request } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
 import { recurring, text } from '#limits.ts';
-import { IssueType, issueOf } from '../issues/schema.ts';
-import { ProjectType, projectOf } from '../projects/schema.ts';
-import { type Kind, type Recurring, type Run, runKinds, runStatuses, type Trigger, triggerKinds } from './model.ts';
+import { type Kind, type Recurring, Run, runKinds, runStatuses, type Trigger, triggerKinds } from './model.ts';
 import * as operations from './operations.ts';
 import { intervals, isTimeZone, type Schedule, timePattern, weekdays } from './schedule.ts';
 import { type Template, templateKeys, templates } from './templates.ts';
 
 type Types = typeof builder.$inferSchemaTypes;
-type FieldsOf<Row> = PothosSchemaTypes.ObjectFieldBuilder<Types, Row>;
+type FieldsOf<M extends BaseModel> = PothosSchemaTypes.ObjectFieldBuilder<Types, Row<M>>;
 
 const TriggerKind = wordSet('TriggerKind', triggerKinds, 'What starts a mission.');
 const ScheduleInterval = wordSet('ScheduleInterval', intervals, 'How often.');
@@ -69,8 +67,8 @@ export const RunNowResponse = builder.objectRef<operations.StartedRun>('RunNowRe
   }),
 });
 
-export const recurringType = (name: string) => builder.objectRef<Recurring>(name);
-export const runType = (name: string) => builder.objectRef<Run>(name);
+/** A graph type of runs: of all kinds, or of one. */
+export const runType = (name: string) => builder.modelType(Run, name);
 
 export const recurringFields = (t: FieldsOf<Recurring>) => ({
   id: t.exposeString('id'),
@@ -109,12 +107,7 @@ export const recurringFields = (t: FieldsOf<Recurring>) => ({
     },
     resolve: (one, { count }) => operations.upcoming(one, count),
   }),
-  project: t.field({
-    link: 'projects:read',
-    type: ProjectType,
-    nullable: true,
-    resolve: ({ projectId }, _args, context) => projectOf(context).load(projectId),
-  }),
+  project: t.belongsTo('project', { link: 'projects:read' }),
 });
 
 export const runFields = (t: FieldsOf<Run>) => ({
@@ -138,18 +131,10 @@ export const runFields = (t: FieldsOf<Run>) => ({
   missionActivity: t.exposeString('missionActivity', { nullable: true, description: 'What it is at.' }),
   missionCostUsd: t.exposeFloat('missionCostUsd'),
   missionTitle: t.exposeString('missionTitle', { nullable: true }),
-  project: t.field({
-    link: 'projects:read',
-    type: ProjectType,
-    nullable: true,
-    resolve: ({ projectId }, _args, context) => projectOf(context).load(projectId),
-  }),
-  issue: t.field({
+  project: t.belongsTo('project', { link: 'projects:read' }),
+  issue: t.belongsTo('issue', {
     link: 'missions:read',
     description: 'Of the built-in tracker; null when another tracker keeps it.',
-    type: IssueType,
-    nullable: true,
-    resolve: ({ issueId }, _args, context) => (issueId ? issueOf(context).load(issueId) : null),
   }),
 });
 
@@ -219,7 +204,7 @@ export const UpdateRequest = request(
     .meta({ examples: [{ enabled: false }] }),
 );
 
-/** The verbs of one kind, and its relations to runs and projects, batched. */
+/** The operations of one kind. */
 export const verbsOf = (kind: Kind) => ({
   list: (caller: Caller, filter: operations.RecurringFilter) => operations.listRecurring(kind, caller, filter),
   find: (caller: Caller, id: string) => operations.findRecurring(kind, caller, id),
@@ -229,16 +214,4 @@ export const verbsOf = (kind: Kind) => ({
   remove: (caller: Caller, id: string) => operations.removeRecurring(kind, caller, id),
   runs: (caller: Caller, id: string, page: PageRequest) => operations.listRuns(kind, caller, id, page),
   runNow: (caller: Caller, id: string) => operations.runNow(kind, caller, id),
-  parentOf: toOne<Recurring>(
-    (ids, caller) => operations.recurringBehind(kind, ids, caller),
-    (one) => one.id,
-  ),
-  newestRunsOf: toMany<Run>(
-    (ids, caller) => operations.newestRuns(kind, ids, caller),
-    (run) => run[kind.parent]!,
-  ),
-  newestOf: toMany<Recurring>(
-    (ids, caller) => operations.newestOfProjects(kind, ids, caller),
-    ({ projectId }) => projectId,
-  ),
 });

@@ -1,8 +1,10 @@
 // A mission that returns, and its runs (specification, Scheduled task and automation). Both kinds have one shape and behave
 // alike; a kind says only what they are called and where they lie.
-import type { ModelClass } from 'objection';
+import { withinReach } from '#access/reach.ts';
+import { BaseModel } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
-import { Stored, type StoredClass } from '#foundation/record.ts';
+import { Issue } from '../issues/model.ts';
+import { Project } from '../projects/model.ts';
 import type { Schedule } from './schedule.ts';
 
 export const triggerKinds = ['schedule'] as const;
@@ -11,7 +13,8 @@ export interface Trigger {
   schedule: Schedule;
 }
 
-export abstract class Recurring extends Stored {
+export class Recurring extends BaseModel {
+  static visibleTo = withinReach;
   static override columns = [
     'id',
     'orgId',
@@ -64,8 +67,10 @@ export type RunStatus = (typeof runStatuses)[number];
 /** The others are final. */
 export const openStatuses: readonly RunStatus[] = ['dispatching', 'running'];
 
-export class Run extends Stored {
+export class Run extends BaseModel {
   static override tableName = 'runs';
+  static override noun = 'run';
+  static visibleTo = withinReach;
   static override columns = [
     'id',
     'orgId',
@@ -91,6 +96,11 @@ export class Run extends Stored {
     'createdAt',
     'updatedAt',
   ];
+
+  static {
+    this.belongsTo('project', Project, 'projectId', 'runs');
+    this.belongsTo('issue', Issue, 'issueId');
+  }
 
   declare id: Id<'run'>;
   declare orgId: Id<'organization'>;
@@ -142,7 +152,7 @@ export interface Kind {
   /** As a sentence says it. */
   noun: string;
   idNoun: 'scheduledTask' | 'automation';
-  record: StoredClass<Recurring> & ModelClass<Recurring>;
+  record: typeof Recurring;
   /** Which column of a run names it. */
   parent: 'scheduledTaskId' | 'automationId';
 }

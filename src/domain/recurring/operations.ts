@@ -9,8 +9,7 @@ import { emptyPage, type Page, type PageRequest, readPage } from '#foundation/cu
 import { type Transaction, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { forbidden } from '#foundation/problem.ts';
-import { find, missing, readByKeys, readNewestByKeys } from '#foundation/record.ts';
-import { shown } from '#limits.ts';
+import { find, missing } from '#foundation/record.ts';
 import { Project } from '../projects/model.ts';
 import { deliver, nextRunAt, startRuns } from './dispatch.ts';
 import { type Kind, type Recurring, Run, type RunStatus, type Trigger } from './model.ts';
@@ -28,14 +27,6 @@ export async function listRecurring(kind: Kind, caller: Caller, filter: Recurrin
 
 export const findRecurring = async (kind: Kind, caller: Caller, id: string): Promise<Recurring> =>
   find<Recurring>(kind.record, kind.noun, { id, ...withinReach(caller) });
-
-/** Those behind records that the caller has been shown. */
-export const recurringBehind = async (kind: Kind, ids: readonly string[], caller: Caller): Promise<Recurring[]> =>
-  readByKeys<Recurring>(kind.record, 'id', ids, withinReach(caller));
-
-/** The newest few of each project. */
-export const newestOfProjects = async (kind: Kind, ids: readonly string[], caller: Caller): Promise<Recurring[]> =>
-  readNewestByKeys<Recurring>(kind.record, 'projectId', ids, withinReach(caller), shown.perParent);
 
 export interface NewRecurring {
   projectId: string;
@@ -156,10 +147,6 @@ export async function listRuns(kind: Kind, caller: Caller, id: string, page: Pag
   return readPage<Run>(Run, { [kind.parent]: id, projectId: caller.projectId ?? undefined }, page);
 }
 
-/** The newest few runs of each. */
-export const newestRuns = async (kind: Kind, ids: readonly string[], caller: Caller): Promise<Run[]> =>
-  readNewestByKeys<Run>(Run, kind.parent, ids, withinReach(caller), shown.perParent);
-
 export interface StartedRun {
   ok: true;
   runId: string;
@@ -186,7 +173,10 @@ export async function runNow(kind: Kind, caller: Caller, id: string): Promise<St
 }
 
 /** The next occurrences; none while it is disabled. One that is overdue comes first. */
-export function upcoming({ triggers, nextRunAt: next }: Recurring, count: number): number[] {
+export function upcoming(
+  { triggers, nextRunAt: next }: Pick<Recurring, 'triggers' | 'nextRunAt'>,
+  count: number,
+): number[] {
   if (next === null) return [];
   const schedules = triggers.map(({ schedule }) => schedule);
   return [next, ...nextOccurrences(schedules, Math.max(next, now()), count - 1)];

@@ -6,8 +6,7 @@ import { now } from '#foundation/clock.ts';
 import { emptyPage, type Page, type PageRequest, readPageOf } from '#foundation/cursor.ts';
 import { transaction } from '#foundation/database.ts';
 import { conflict } from '#foundation/problem.ts';
-import { conditions, find, readByKeys, readNewestByKeys, selection } from '#foundation/record.ts';
-import { shown } from '#limits.ts';
+import { conditions, find, selection } from '#foundation/record.ts';
 import { openStatuses, Run, type RunStatus } from '../recurring/model.ts';
 import { Sandbox } from '../sandboxes/model.ts';
 
@@ -38,14 +37,6 @@ export async function* followRun(changes: AsyncIterable<() => Promise<Caller>>, 
     if (!openStatuses.includes(run.status)) return;
   }
 }
-
-/** The runs of records that the caller has been shown. */
-export const runsBehind = (ids: readonly string[], caller: Caller): Promise<Run[]> =>
-  readByKeys<Run>(Run, 'id', ids, withinReach(caller));
-
-/** The newest few of each project. */
-export const newestOfProjects = (ids: readonly string[], caller: Caller): Promise<Run[]> =>
-  readNewestByKeys<Run>(Run, 'projectId', ids, withinReach(caller), shown.perParent);
 
 /**
  * Ends an open run at once, and its sandboxes; a runtime that has it stops at its next heartbeat. One that is canceled already is

@@ -1,19 +1,14 @@
 // Runs of all kinds, in the graph and as tools: the specification shows no route that reads or steers missions themselves.
 import { builder } from '#graph/builder.ts';
-import { toMany, toOne } from '#graph/context.ts';
 import { filter, pathId } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { pages, shown } from '#limits.ts';
-import { ArtifactType, artifactsOfIssue } from '../artifacts/schema.ts';
-import { AutomationType, automationOf } from '../automations/schema.ts';
 import { ProjectType } from '../projects/schema.ts';
 import { RunStatus, runFields, runType } from '../recurring/fields.ts';
-import { SandboxType, sandboxesOfRun } from '../sandboxes/schema.ts';
-import { ScheduledTaskType, scheduledTaskOf } from '../scheduled-tasks/schema.ts';
+import { SandboxType } from '../sandboxes/schema.ts';
 import * as operations from './operations.ts';
 
-export const RunType = runType('Run');
-RunType.implement({
+export const RunType = runType('Run').implement({
   description: 'One run of a scheduled task or an automation: a mission.',
   fields: (t) => ({
     id: t.exposeString('id'),
@@ -30,55 +25,24 @@ RunType.implement({
       description: 'When a runtime first took it.',
     }),
     finishedAt: t.expose('finishedAt', { type: 'EpochMs', nullable: true }),
-    scheduledTask: t.field({
-      link: 'scheduled-tasks:read',
-      type: ScheduledTaskType,
-      nullable: true,
-      resolve: ({ scheduledTaskId: id }, _args, context) => (id ? scheduledTaskOf(context).load(id) : null),
-    }),
-    automation: t.field({
-      link: 'automations:read',
-      type: AutomationType,
-      nullable: true,
-      resolve: ({ automationId: id }, _args, context) => (id ? automationOf(context).load(id) : null),
-    }),
-    sandboxes: t.field({
+    scheduledTask: t.belongsTo('scheduledTask', { link: 'scheduled-tasks:read' }),
+    automation: t.belongsTo('automation', { link: 'automations:read' }),
+    sandboxes: t.hasMany('sandboxes', {
       description: 'The newest 20.',
       link: 'sandboxes:read',
-      type: [SandboxType],
-      complexity: { field: 1, multiplier: shown.perParent },
-      resolve: ({ id }, _args, context) => sandboxesOfRun(context).load(id),
+      limit: shown.perParent,
     }),
-    artifacts: t.field({
+    artifacts: t.hasMany('artifacts', {
       description: 'The newest 20 of its issue.',
       link: 'artifacts:read',
-      type: [ArtifactType],
-      complexity: { field: 1, multiplier: shown.perParent },
-      resolve: ({ issueId }, _args, context) => (issueId ? artifactsOfIssue(context).load(issueId) : []),
+      limit: shown.perParent,
     }),
   }),
 });
 
-/** The run of a record, batched; null where the caller can't reach it. */
-const runOf = toOne(operations.runsBehind, ({ id }) => id);
-builder.objectField(SandboxType, 'run', (t) =>
-  t.field({
-    link: 'missions:read',
-    type: RunType,
-    nullable: true,
-    resolve: ({ runId }, _args, context) => (runId ? runOf(context).load(runId) : null),
-  }),
-);
-
-const runsOf = toMany(operations.newestOfProjects, ({ projectId }) => projectId);
+builder.objectField(SandboxType, 'run', (t) => t.belongsTo('run', { link: 'missions:read' }));
 builder.objectField(ProjectType, 'runs', (t) =>
-  t.field({
-    description: 'The newest 20.',
-    link: 'missions:read',
-    type: [RunType],
-    complexity: { field: 1, multiplier: shown.perParent },
-    resolve: ({ id }, _args, context) => runsOf(context).load(id),
-  }),
+  t.hasMany('runs', { description: 'The newest 20.', link: 'missions:read', limit: shown.perParent }),
 );
 
 const RunPage = pageOf('RunPage', RunType);

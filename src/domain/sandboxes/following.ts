@@ -1,12 +1,13 @@
 // What is new of a sandbox, for those who watch it: each fragment once and in its order, and its metrics as they come.
 import type { Caller } from '#access/principal.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { sql } from '#foundation/database.ts';
 import { shown } from '#limits.ts';
 import { desiredOf, type Sandbox, type SandboxFragment } from './model.ts';
 import { findSandbox, fragmentsOf, type MetricPoint, metricsOf } from './operations.ts';
 
 export interface SandboxUpdate {
-  sandbox: Sandbox;
+  sandbox: Row<Sandbox>;
   fragments: SandboxFragment[];
   /** The number of the fragment that comes next. */
   nextFragment: number;

@@ -1,15 +1,24 @@
 // A sandbox: the container that an agent works in, and what is known of its inside (specification, Sandbox). The runtime
 // reports it; people read it, and may end it.
+import { withinReach } from '#access/reach.ts';
+import { BaseModel, type Scope, type Source, snake } from '#foundation/base-model.ts';
+import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import { Stored } from '#foundation/record.ts';
+import { silence } from '#limits.ts';
 import type { AgentRole, HarnessId, InstanceTypeId } from '../agents/model.ts';
+import { Project } from '../projects/model.ts';
+import { Run } from '../recurring/model.ts';
 
 /** A running sandbox ends once, in one of the last three. `stale` is a running one that has not been heard of for a while. */
 export const sandboxStatuses = ['running', 'stale', 'destroyed', 'completed', 'failed'] as const;
 export type SandboxStatus = (typeof sandboxStatuses)[number];
 
-export class Sandbox extends Stored {
+/** A running sandbox without a heartbeat since `$1`, the time that every read of sandboxes begins with. */
+const isStale = `"status" = 'running' and "last_heartbeat_at" <= $1`;
+
+export class Sandbox extends BaseModel {
   static override tableName = 'sandboxes';
+  static override noun = 'sandbox';
   static override columns = [
     'id',
     'orgId',
@@ -32,6 +41,26 @@ export class Sandbox extends Stored {
     'lastDiskUsedPct',
     'lastMetricAt',
   ];
+
+  static visibleTo = withinReach;
+  static {
+    this.belongsTo('project', Project, 'projectId', 'sandboxes');
+    this.belongsTo('run', Run, 'runId', 'sandboxes');
+  }
+
+  /** `stale` is derived: the filter and the record compare with the same time. */
+  static override source(): Source {
+    const columns = this.columns.map((name) =>
+      name === 'status' ? `case when ${isStale} then 'stale' else "status" end as "status"` : `"${snake(name)}"`,
+    );
+    return { select: `select ${columns.join(', ')} from sandboxes`, conditions: [], values: [now() - silence.stale] };
+  }
+
+  static withStatus(status: SandboxStatus): Scope {
+    if (status === 'stale') return { name: status, condition: isStale };
+    const alive = status === 'running' ? ' and "last_heartbeat_at" > $1' : '';
+    return { name: status, condition: `"status" = '${status}'${alive}` };
+  }
 
   declare id: Id<'sandbox'>;
   declare orgId: Id<'organization'>;
@@ -67,7 +96,7 @@ export const desiredOf = (status: SandboxStatus): 'run' | 'stop' =>
   status === 'running' || status === 'stale' ? 'run' : 'stop';
 
 /** One conversation of a role with its model. */
-export class SandboxSession extends Stored {
+export class SandboxSession extends BaseModel {
   static override tableName = 'sandbox_sessions';
   static override idColumn = ['sandboxId', 'role', 'sessionId'];
   static override columns = ['sandboxId', 'role', 'sessionId', 'startedAt', 'outcome', 'totalCostUsd'];
@@ -89,7 +118,7 @@ export const promptScopes = ['repo-contributed', 'mission'] as const;
 export type PromptScope = (typeof promptScopes)[number];
 
 /** A piece of a log, in the order of `seq`, which begins at 0. */
-export class SandboxLogPart extends Stored {
+export class SandboxLogPart extends BaseModel {
   static override tableName = 'sandbox_log_parts';
   static override idColumn = ['sandboxId', 'role', 'sessionId', 'part', 'seq'];
   static override columns = [
@@ -121,7 +150,7 @@ export class SandboxLogPart extends Stored {
 export const fragmentKinds = ['thought', 'action', 'elicitation', 'response', 'error', 'prompt', 'plan'] as const;
 
 /** What an agent thinks, does or says, while it does (the activities of Linear's agent interface). */
-export class SandboxFragment extends Stored {
+export class SandboxFragment extends BaseModel {
   static override tableName = 'sandbox_fragments';
   static override idColumn = ['sandboxId', 'seq'];
   static override jsonAttributes = ['items'];
@@ -154,7 +183,7 @@ export class SandboxFragment extends Stored {
 }
 
 /** One sample. Written in batches (`insert … on conflict do nothing`): one that is reported again changes nothing. */
-export class SandboxMetric extends Stored {
+export class SandboxMetric extends BaseModel {
   static override tableName = 'sandbox_metrics';
   static override idColumn = ['sandboxId', 'at'];
   static override columns = ['sandboxId', 'at', 'cpuPct', 'memUsedMb', 'memTotalMb', 'diskUsedPct'];

@@ -1,61 +1,32 @@
 // What can be done with sandboxes: list, read, end one; and what is read beside them, for many at a time.
 import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
+import { columnsOf, type Row, selectionOf } from '#foundation/base-model.ts';
 import { announce } from '#foundation/changes.ts';
 import { now } from '#foundation/clock.ts';
-import { emptyPage, type Page, type PageRequest, packCursor, readPageOf, unpackCursor } from '#foundation/cursor.ts';
+import { emptyPage, type Page, type PageRequest, packCursor, unpackCursor } from '#foundation/cursor.ts';
 import { sql, transaction } from '#foundation/database.ts';
 import { conflict } from '#foundation/problem.ts';
-import { columnsOf, conditions, type Equals, missing, selection, snake } from '#foundation/record.ts';
-import { report, sandboxMetrics, shown, silence } from '#limits.ts';
+import { report, sandboxMetrics, shown } from '#limits.ts';
 import { Sandbox, SandboxFragment, type SandboxSession, type SandboxStatus } from './model.ts';
-
-/** A running sandbox must have been heard of since `$n`: filter and record go by the same moment. */
-const isStale = (n: number): string => `"status" = 'running' and "last_heartbeat_at" <= $${n}`;
-const staleSince = (): number => now() - silence.stale;
-
-const selectAt = (n: number): string => {
-  const columns = Sandbox.columns.map((name) =>
-    name === 'status' ? `case when ${isStale(n)} then 'stale' else "status" end as "status"` : `"${snake(name)}"`,
-  );
-  return `select ${columns.join(', ')} from sandboxes`;
-};
-
-/** A read of the sandboxes as they are now. */
-function present(equals: Equals, status?: SandboxStatus | null) {
-  const { where, values } = conditions(equals);
-  const n = values.push(staleSince());
-  const ofStatus: Record<SandboxStatus, string> = {
-    running: ` and "status" = 'running' and "last_heartbeat_at" > $${n}`,
-    stale: ` and ${isStale(n)}`,
-    destroyed: ` and "status" = 'destroyed'`,
-    completed: ` and "status" = 'completed'`,
-    failed: ` and "status" = 'failed'`,
-  };
-  return { select: selectAt(n), where: status ? where + ofStatus[status] : where, values };
-}
 
 export interface SandboxFilter extends PageRequest {
   projectId?: string | null | undefined;
   status?: SandboxStatus | null | undefined;
 }
 
-/** Newest first. A project that the caller can't reach has none. */
+/** Newest first. Empty for a project that the caller cannot reach. */
 export async function listSandboxes(
   caller: Caller,
   { projectId, status, ...page }: SandboxFilter,
-): Promise<Page<Sandbox>> {
+): Promise<Page<Row<Sandbox>>> {
   const own = withinProject(caller, projectId);
   if (!own) return emptyPage;
-  const binding = `sandboxes\n${JSON.stringify([own, status ?? null])}`;
-  return readPageOf<Sandbox>({ binding, ...present(own, status) }, page);
+  return Sandbox.page(own, page, status ? Sandbox.withStatus(status) : undefined);
 }
 
-export async function findSandbox(caller: Caller, sandboxId: string): Promise<Sandbox> {
-  const { select, where, values } = present({ id: sandboxId, ...withinReach(caller) });
-  const [sandbox] = await sql<Sandbox>(select + where, values);
-  return sandbox ?? missing('sandbox');
-}
+export const findSandbox = (caller: Caller, sandboxId: string): Promise<Row<Sandbox>> =>
+  Sandbox.get({ id: sandboxId, ...withinReach(caller) });
 
 /**
  * Ends a running sandbox, also a stale one; its runtime stops at its next heartbeat. One that is destroyed already is what the
@@ -79,30 +50,6 @@ export async function killSandbox(caller: Caller, sandboxId: string): Promise<{ 
   return { ok: true, sandboxId };
 }
 
-/** The sandboxes of records that the caller has been shown. */
-export async function sandboxesBehind(ids: readonly string[], caller: Caller): Promise<Sandbox[]> {
-  const { select, where, values } = present(withinReach(caller));
-  return sql<Sandbox>(`${select}${where} and id = any($${values.push(ids)})`, values);
-}
-
-const newestOf = (
-  parent: 'project_id' | 'run_id',
-) => `select ${columnsOf(Sandbox, 's')} from unnest($2::text[]) parent (id)
-  cross join lateral (${selectAt(1)} where ${parent} = parent.id and org_id = $3 and ($4::text is null or project_id = $4)
-    order by created_at desc, id desc limit $5) s`;
-const [ofProjects, ofRuns] = [newestOf('project_id'), newestOf('run_id')];
-
-/** The newest few of each parent. */
-const ofParents =
-  (text: string) =>
-  (ids: readonly string[], caller: Caller): Promise<Sandbox[]> => {
-    const { orgId, projectId } = withinReach(caller);
-    return sql<Sandbox>(text, [staleSince(), ids, orgId, projectId, shown.perParent]);
-  };
-
-export const sandboxesOfProjects = ofParents(ofProjects);
-export const sandboxesOfRuns = ofParents(ofRuns);
-
 export type SessionRecord = SandboxSession & { logKey: string | null; systemKey: string | null };
 
 const keyOf = (
@@ -121,7 +68,7 @@ export const sessionsOf = (sandboxIds: readonly string[]): Promise<SessionRecord
   sql<SessionRecord>(sessions, [sandboxIds, shown.sessions]);
 
 const fragments = `select ${columnsOf(SandboxFragment, 'f')} from unnest($1::text[]) parent (id) cross join lateral (
-    ${selection(SandboxFragment)}
+    ${selectionOf(SandboxFragment)}
     where sandbox_id = parent.id order by seq desc limit $2) f
   order by f.seq`;
 
@@ -129,7 +76,7 @@ const fragments = `select ${columnsOf(SandboxFragment, 'f')} from unnest($1::tex
 export const fragmentsOf = (sandboxIds: readonly string[]): Promise<SandboxFragment[]> =>
   sql<SandboxFragment>(fragments, [sandboxIds, shown.fragments]);
 
-const fragmentPage = `${selection(SandboxFragment)}
+const fragmentPage = `${selectionOf(SandboxFragment)}
   where sandbox_id = $1 and seq < $2 order by seq desc limit $3`;
 
 /** A page of what a sandbox's agent thought, did and said: the newest page first, the newest last in each. */

@@ -1,7 +1,8 @@
 // Sandboxes on every surface (specification, Sandbox; Sandboxes, environments, artifacts).
+import type { Row } from '#foundation/base-model.ts';
 import { isoTime } from '#foundation/clock.ts';
 import { builder } from '#graph/builder.ts';
-import { toMany, toOne } from '#graph/context.ts';
+import { toMany } from '#graph/context.ts';
 import { filter, pathId } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
@@ -9,10 +10,10 @@ import { boundedText } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
 import { pages, shown, text } from '#limits.ts';
 import { AgentRole, Harness, InstanceType } from '../agents/schema.ts';
-import { ProjectType, projectOf } from '../projects/schema.ts';
+import { ProjectType } from '../projects/schema.ts';
 import { LogPart, SandboxLogType } from './fields.ts';
 import { readLog } from './log.ts';
-import { fragmentKinds, type Sandbox, type SandboxFragment, sandboxStatuses } from './model.ts';
+import { fragmentKinds, Sandbox, type SandboxFragment, sandboxStatuses } from './model.ts';
 import * as operations from './operations.ts';
 
 const SandboxStatus = wordSet('SandboxStatus', sandboxStatuses, 'How a sandbox is; `stale` is running, but silent.');
@@ -49,7 +50,7 @@ const SandboxSession = builder.objectRef<operations.SessionRecord>('SandboxSessi
 });
 const sessionsOf = toMany<operations.SessionRecord>(operations.sessionsOf, ({ sandboxId }) => sandboxId);
 
-export const SandboxType = builder.objectRef<Sandbox>('Sandbox').implement({
+export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
   description: 'The container that an agent works in.',
   fields: (t) => ({
     sandboxId: t.exposeString('id'),
@@ -71,12 +72,7 @@ export const SandboxType = builder.objectRef<Sandbox>('Sandbox').implement({
     lastMemTotalMb: t.exposeFloat('lastMemTotalMb', { nullable: true }),
     lastDiskUsedPct: t.exposeFloat('lastDiskUsedPct', { nullable: true }),
     lastMetricAt: t.expose('lastMetricAt', { type: 'EpochMs', nullable: true }),
-    project: t.field({
-      link: 'projects:read',
-      type: ProjectType,
-      nullable: true,
-      resolve: ({ projectId }, _args, context) => projectOf(context).load(projectId),
-    }),
+    project: t.belongsTo('project', { link: 'projects:read' }),
     sessions: t.field({
       link: 'open',
       type: [SandboxSession],
@@ -92,21 +88,8 @@ export const SandboxType = builder.objectRef<Sandbox>('Sandbox').implement({
   }),
 });
 
-/** The sandbox of a record, batched; null where the caller can't reach it. */
-export const sandboxOf = toOne<Sandbox>(operations.sandboxesBehind, ({ id }) => id);
-
-/** The newest few of a run, batched. */
-export const sandboxesOfRun = toMany<Sandbox>(operations.sandboxesOfRuns, ({ runId }) => runId!);
-
-const sandboxesOf = toMany<Sandbox>(operations.sandboxesOfProjects, ({ projectId }) => projectId);
 builder.objectField(ProjectType, 'sandboxes', (t) =>
-  t.field({
-    description: 'The newest 20.',
-    link: 'sandboxes:read',
-    type: [SandboxType],
-    complexity: { field: 1, multiplier: shown.perParent },
-    resolve: ({ id }, _args, context) => sandboxesOf(context).load(id),
-  }),
+  t.hasMany('sandboxes', { description: 'The newest 20.', link: 'sandboxes:read', limit: shown.perParent }),
 );
 
 const PlanItem = builder.objectRef<SandboxFragment['items'][number]>('SandboxPlanItem').implement({
@@ -129,7 +112,7 @@ const fragmentsOf = toMany<SandboxFragment>(operations.fragmentsOf, ({ sandboxId
 
 const FragmentPage = pageOf('SandboxFragmentPage', LiveFragment);
 
-const SandboxDetail = builder.objectRef<Sandbox>('SandboxDetail').implement({
+const SandboxDetail = builder.objectRef<Row<Sandbox>>('SandboxDetail').implement({
   description: 'A sandbox with what went on inside.',
   fields: (t) => ({
     sandbox: t.field({ type: SandboxType, resolve: (sandbox) => sandbox }),

@@ -1,8 +1,14 @@
 // A scheduled task: a mission that a person starts again and again (specification, Scheduled task and automation).
-import { type Kind, Recurring } from '../recurring/model.ts';
+import { Project } from '../projects/model.ts';
+import { type Kind, Recurring, Run } from '../recurring/model.ts';
 
 export class ScheduledTask extends Recurring {
   static override tableName = 'scheduled_tasks';
+  static override noun = 'scheduled task';
+  static {
+    this.belongsTo('project', Project, 'projectId', 'scheduledTasks');
+    Run.belongsTo('scheduledTask', this, 'scheduledTaskId', 'runs');
+  }
 }
 
 export const scheduledTasks: Kind = {

@@ -9,7 +9,6 @@ import {
   CreateRequest,
   RunNowResponse,
   recurringFields,
-  recurringType,
   runFields,
   runType,
   TemplateList,
@@ -17,27 +16,23 @@ import {
   UpdateRequest,
   verbsOf,
 } from '../recurring/fields.ts';
-import { scheduledTasks } from './model.ts';
+import { ScheduledTask, scheduledTasks } from './model.ts';
 
 const verbs = verbsOf(scheduledTasks);
 
-export const ScheduledTaskType = recurringType('ScheduledTask');
+export const ScheduledTaskType = builder.modelType(ScheduledTask, 'ScheduledTask');
 const ScheduledTaskRunType = runType('ScheduledTaskRun');
-
-/** The one behind a record, batched. */
-export const scheduledTaskOf = verbs.parentOf;
 
 ScheduledTaskType.implement({
   description: 'A mission that starts again and again.',
   fields: (t) => ({
     ...recurringFields(t),
     createdByUserId: t.exposeString('createdByUserId'),
-    runs: t.field({
+    runs: t.hasMany('runs', {
       link: 'scheduled-tasks:read',
       description: 'The newest 20; `scheduledTaskRuns` pages through them all.',
-      type: [ScheduledTaskRunType],
-      complexity: { field: 1, multiplier: shown.perParent },
-      resolve: ({ id }, _args, context) => verbs.newestRunsOf(context).load(id),
+      limit: shown.perParent,
+      type: ScheduledTaskRunType,
     }),
   }),
 });
@@ -55,23 +50,12 @@ ScheduledTaskRunType.implement({
     missionCostIncomplete: t.exposeBoolean('missionCostIncomplete', {
       description: 'Whether costs are known to be missing from the sum.',
     }),
-    scheduledTask: t.field({
-      link: 'scheduled-tasks:read',
-      type: ScheduledTaskType,
-      nullable: true,
-      resolve: (run, _args, context) => verbs.parentOf(context).load(run.scheduledTaskId!),
-    }),
+    scheduledTask: t.belongsTo('scheduledTask', { link: 'scheduled-tasks:read' }),
   }),
 });
 
 builder.objectField(ProjectType, 'scheduledTasks', (t) =>
-  t.field({
-    description: 'The newest 20.',
-    link: 'scheduled-tasks:read',
-    type: [ScheduledTaskType],
-    complexity: { field: 1, multiplier: shown.perParent },
-    resolve: ({ id }, _args, context) => verbs.newestOf(context).load(id),
-  }),
+  t.hasMany('scheduledTasks', { description: 'The newest 20.', link: 'scheduled-tasks:read', limit: shown.perParent }),
 );
 
 const ScheduledTaskPage = pageOf('ScheduledTaskPage', ScheduledTaskType);

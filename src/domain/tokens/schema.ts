@@ -6,7 +6,7 @@ import { pathId, request } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { text, tokens } from '#limits.ts';
-import { ProjectType, projectOf } from '../projects/schema.ts';
+import { ProjectType } from '../projects/schema.ts';
 import type { Token } from './model.ts';
 import * as operations from './operations.ts';
 
@@ -36,12 +36,7 @@ const TokenSummary = builder.objectRef<Token>('TokenSummary').implement({
     expiresAt: t.expose('expiresAt', { type: 'EpochMs' }),
     lastUsedAt: t.expose('lastUsedAt', { type: 'EpochMs', nullable: true, description: 'To the minute.' }),
     revokedAt: t.expose('revokedAt', { type: 'EpochMs', nullable: true }),
-    project: t.field({
-      link: 'projects:read',
-      type: ProjectType,
-      nullable: true,
-      resolve: ({ projectId }, _args, context) => (projectId ? projectOf(context).load(projectId) : null),
-    }),
+    project: t.byId(ProjectType, 'projectId', { link: 'projects:read' }),
   }),
 });
 

@@ -3,7 +3,8 @@ import { pipeline } from 'node:stream/promises';
 import { addressExpiry } from '#domain/artifacts/address.ts';
 import { readContent } from '#domain/artifacts/content.ts';
 import type { Artifact } from '#domain/artifacts/model.ts';
-import { artifactBehindAddress } from '#domain/artifacts/operations.ts';
+import { findArtifactByAddress } from '#domain/artifacts/operations.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { answer, type Exchange } from '#foundation/http.ts';
 import { forbidden, notFound } from '#foundation/problem.ts';
@@ -16,10 +17,10 @@ export async function download(exchange: Exchange, artifactId: string): Promise<
   if (expiry === null) {
     throw forbidden('This address is not good, or not any more: GET /v1/artifacts/{artifactId} gives a fresh one.');
   }
-  await send(exchange, await artifactBehindAddress(artifactId), expiry);
+  await send(exchange, await findArtifactByAddress(artifactId), expiry);
 }
 
-async function send(exchange: Exchange, artifact: Artifact, expiry: number): Promise<void> {
+async function send(exchange: Exchange, artifact: Row<Artifact>, expiry: number): Promise<void> {
   const { req, res } = exchange;
   const { sizeBytes: size, contentKey, contentType, kind, id } = artifact;
   // A content never changes under its key.

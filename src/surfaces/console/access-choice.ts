@@ -5,6 +5,7 @@ import { scopesOfRole } from '#access/scopes.ts';
 import { type OwnOrganization, organizationsOf } from '#domain/memberships/operations.ts';
 import type { Project } from '#domain/projects/model.ts';
 import { listProjects } from '#domain/projects/operations.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { type Html, html } from '#foundation/html.ts';
 import { boundedText } from '#graph/validation.ts';
 import { pages, text, tokens } from '#limits.ts';
@@ -15,7 +16,7 @@ export interface AccessOffer {
   /** Where the access would be. */
   organization: OwnOrganization;
   organizations: OwnOrganization[];
-  projects: Project[];
+  projects: Row<Project>[];
   hasMoreProjects: boolean;
   /** What was asked for and the person's role there holds. */
   scopes: ReadonlySet<string>;

@@ -3,6 +3,7 @@ import { admit } from '#access/gate.ts';
 import type { Issue } from '#domain/issues/model.ts';
 import { findIssue, listIssues } from '#domain/issues/operations.ts';
 import { findProject } from '#domain/projects/operations.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { type Html, html } from '#foundation/html.ts';
 import type { Handler } from '#foundation/http.ts';
 import { pages } from '#limits.ts';
@@ -47,9 +48,10 @@ export const showIssue: Handler = personsPage(async (exchange, visitor) => {
   return answerPage(exchange, 200, { title: `${key} ${title}`, body, visitor });
 });
 
-const state = ({ state }: Issue): Html => html`<span class="${state === 'open' ? 'tag good' : 'tag'}">${state}</span>`;
+const state = ({ state }: Row<Issue>): Html =>
+  html`<span class="${state === 'open' ? 'tag good' : 'tag'}">${state}</span>`;
 
-const oneIssue = (issue: Issue): Html => html`<li class="row">
+const oneIssue = (issue: Row<Issue>): Html => html`<li class="row">
     <div><a href="${issueBase + issue.id}">${issue.title}</a>
       <div class="muted small">${issue.key} · Made ${ago(issue.createdAt)}</div></div>
     ${state(issue)}

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Project } from '#domain/projects/model.ts';
 import { listProjects } from '#domain/projects/operations.ts';
 import type { NewToken } from '#domain/tokens/operations.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { type Html, html } from '#foundation/html.ts';
 import { invalid, type Problem } from '#foundation/problem.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
@@ -65,7 +66,7 @@ function expiryField(entered: URLSearchParams): Html {
     </fieldset>`;
 }
 
-const projectField = (projects: Project[], hasMore: boolean, chosen: string | null): Html =>
+const projectField = (projects: Row<Project>[], hasMore: boolean, chosen: string | null): Html =>
   html`<div class="field"><label for="project">Project</label>
       ${hasMore && html`<p class="hint">The newest ${projects.length} are shown.</p>`}
       <select id="project" name="project_id"><option value="">The whole organization</option>${projects.map(

@@ -1,0 +1,183 @@
+// The base of all models. Reads are finders of the model that run as prepared statements and return plain rows; writes and
+// locks go through Objection (`Project.query(trx)`). Relations are declared once, in the child's model.
+import { Model, type RelationMappings } from 'objection';
+import { type Page, type PageRequest, readPageOf } from './cursor.ts';
+import { sql, type Transaction } from './database.ts';
+import { notFound } from './problem.ts';
+
+/** The data of a model, which is what a read returns: Objection's methods are not on it, so a call of one does not compile. */
+export type Row<M extends Model> = Omit<M, keyof Model>;
+
+type Value = string | number | boolean;
+/** Equality whatever the case of the letters, for a text column that has such an index. */
+export interface IgnoringCase {
+  ignoringCase: string;
+}
+export const ignoringCase = (text: string | null | undefined): IgnoringCase | undefined =>
+  text == null ? undefined : { ignoringCase: text };
+
+/** Conditions on columns: equal to the value, null, or (undefined) any. */
+export type Where<M extends Model> = {
+  readonly [Column in keyof Row<M>]?: Value | IgnoringCase | null | undefined;
+};
+
+/** A named scope of a model: a condition that equality does not express. It may use the values of the model's source. */
+export interface Scope {
+  name: string;
+  condition: string;
+}
+
+/** What every read of a model starts from: `select … from …`, conditions that always hold, and their values. */
+export interface Source {
+  select: string;
+  conditions: readonly string[];
+  values: readonly unknown[];
+}
+
+type ClassOf<M extends BaseModel> = typeof BaseModel & (new () => M);
+
+export const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const quoted = (name: string): string => `"${snake(name)}"`;
+
+const relations = new Map<typeof BaseModel, RelationMappings>();
+function declare(model: typeof BaseModel, name: string, mapping: RelationMappings[string]): void {
+  relations.set(model, { ...relations.get(model), [name]: mapping });
+}
+
+export class BaseModel extends Model {
+  /** The noun of a 404, in words. */
+  static noun: string;
+  /** Every column that a read returns, in wire order. */
+  static columns: readonly string[];
+  /** The order of `findAll` and of a relation to many without a limit. */
+  static order = '"id"';
+  /** Objection's own declaration; filled by `belongsTo` and `hasMany`. */
+  static override relationMappings = function (this: typeof BaseModel): RelationMappings {
+    return relations.get(this) ?? {};
+  };
+
+  /**
+   * Declares that each of these names one `parent` in its column `by`. With `inverse` the parent gets the relation to many under
+   * that name, so that no parent's file imports its children.
+   */
+  static belongsTo(name: string, parent: typeof BaseModel, by: string, inverse?: string): void {
+    const join = { from: `${this.tableName}.${by}`, to: `${parent.tableName}.id` };
+    declare(this, name, { relation: Model.BelongsToOneRelation, modelClass: parent, join });
+    if (inverse) parent.hasMany(inverse, this, by);
+  }
+
+  /** Declares that many of `child` name one of these by a column; `column` is ours when it is not the id. */
+  static hasMany(name: string, child: typeof BaseModel, by: string, column = 'id'): void {
+    const join = { from: `${this.tableName}.${column}`, to: `${child.tableName}.${by}` };
+    declare(this, name, { relation: Model.HasManyRelation, modelClass: child, join });
+  }
+
+  /** A model overrides it to compute a column, or to hide rows that are over. */
+  static source(): Source {
+    return { select: selectionOf(this), conditions: [], values: [] };
+  }
+
+  /** @throws 404, which does not tell an unknown record from a foreign one */
+  static async get<M extends BaseModel>(this: ClassOf<M>, where: Where<M>): Promise<Row<M>> {
+    return (await this.find(where)) ?? this.refuse();
+  }
+
+  static refuse(): never {
+    throw notFound(this.noun);
+  }
+
+  static async find<M extends BaseModel>(this: ClassOf<M>, where: Where<M>, trx?: Transaction) {
+    const { text, values } = read(this, where);
+    return (await sql<Row<M>>(`${text} limit 1`, values, trx))[0];
+  }
+
+  static findAll<M extends BaseModel>(this: ClassOf<M>, where: Where<M>, trx?: Transaction): Promise<Row<M>[]> {
+    const { text, values } = read(this, where);
+    return sql<Row<M>>(`${text} order by ${this.order}`, values, trx);
+  }
+
+  /** All rows whose column is one of the keys, in the model's order. */
+  static findByKeys<M extends BaseModel>(
+    this: ClassOf<M>,
+    column: keyof Row<M> & string,
+    keys: readonly string[],
+    where: Where<M> = {},
+  ): Promise<Row<M>[]> {
+    const { text, values, next } = read(this, where);
+    const any = `${quoted(column)} = any($${values.push(keys)})`;
+    return sql<Row<M>>(`${text}${next}${any} order by ${this.order}`, values);
+  }
+
+  /** The newest `limit` rows of each key, newest first. */
+  static findNewestByKeys<M extends BaseModel>(
+    this: ClassOf<M>,
+    column: keyof Row<M> & string,
+    keys: readonly string[],
+    where: Where<M>,
+    limit: number,
+  ): Promise<Row<M>[]> {
+    const { text, values, next } = read(this, where);
+    return sql<Row<M>>(
+      `select ${columnsOf(this, 'r')} from unnest($${values.push(keys)}::text[]) parent (id) cross join lateral (
+        ${text}${next}${quoted(column)} = parent.id order by "created_at" desc, "id" desc limit $${values.push(limit)}
+      ) r order by r."created_at" desc, r."id" desc`,
+      values,
+    );
+  }
+
+  /** One page, newest first. The conditions belong to the cursor. */
+  static page<M extends BaseModel>(
+    this: ClassOf<M>,
+    where: Where<M>,
+    request: PageRequest,
+    scope?: Scope,
+  ): Promise<Page<Row<M>>> {
+    const { select, conditions, values } = readParts(this, where);
+    if (scope) conditions.push(scope.condition);
+    return readPageOf(
+      {
+        binding: `${this.tableName}\n${JSON.stringify([where, scope?.name])}`,
+        select,
+        where: conditions.length > 0 ? ` where ${conditions.join(' and ')}` : '',
+        values,
+      },
+      request,
+    ) as unknown as Promise<Page<Row<M>>>;
+  }
+}
+
+const selections = new Map<string, string>();
+
+/** The columns of a model as SQL lists them, of the alias `of` where several tables are joined. */
+export const columnsOf = ({ columns }: Pick<typeof BaseModel, 'columns'>, of?: string): string =>
+  columns.map((name) => `${of ? `${of}.` : ''}${quoted(name)}`).join(', ');
+
+/** `select <columns> from <table>`. */
+export function selectionOf(model: Pick<typeof BaseModel, 'tableName' | 'columns'>): string {
+  let text = selections.get(model.tableName);
+  if (!text) {
+    text = `select ${columnsOf(model)} from "${model.tableName}"`;
+    selections.set(model.tableName, text);
+  }
+  return text;
+}
+
+/** The text depends only on which conditions are given, so that there are few of them to prepare. */
+function readParts(model: typeof BaseModel, where: Readonly<Record<string, Value | IgnoringCase | null | undefined>>) {
+  const source = model.source();
+  const values = [...source.values];
+  const conditions = [...source.conditions];
+  for (const [name, value] of Object.entries(where)) {
+    if (value === undefined) continue;
+    if (value === null) conditions.push(`${quoted(name)} is null`);
+    else if (typeof value !== 'object') conditions.push(`${quoted(name)} = $${values.push(value)}`);
+    else conditions.push(`lower(${quoted(name)}) = lower($${values.push(value.ignoringCase)})`);
+  }
+  return { select: source.select, conditions, values };
+}
+
+function read(model: typeof BaseModel, where: Parameters<typeof readParts>[1]) {
+  const { select, conditions, values } = readParts(model, where);
+  const text = conditions.length > 0 ? `${select} where ${conditions.join(' and ')}` : select;
+  return { text, values, next: conditions.length > 0 ? ' and ' : ' where ' };
+}
