@@ -11,7 +11,7 @@ import { migrationStatus } from '#foundation/migrations.ts';
 import { readOrMakeSecretKey } from '#foundation/secret-key.ts';
 import { bindSecretKey } from '#foundation/secrets.ts';
 import { openStorage } from '#foundation/storage.ts';
-import { type Config, readConfig } from './config.ts';
+import { type Config, readConfig, SettingsError } from './config.ts';
 import { contentsFolder, databaseHome, storageOf } from './services.ts';
 import { type Command, type Place, readOptions, usage } from './surfaces/operator/command.ts';
 import { commands } from './surfaces/operator/commands.ts';
@@ -23,7 +23,7 @@ const [name = 'help', ...args] = process.argv.slice(2);
 try {
   console.log(/^(help|--help|-h)$/.test(name) ? help() : JSON.stringify(await obey(name, args), null, 2));
 } catch (error) {
-  console.error(scrub(wordsOf(error)));
+  console.error(error instanceof SettingsError ? error.message : scrub(wordsOf(error)));
   process.exitCode = 1;
 }
 

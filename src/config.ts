@@ -3,6 +3,7 @@
 import { isIP } from 'node:net';
 import path from 'node:path';
 import { type Addresses, endpointOf, identifier, isIdentifier, isLoopback, originOf } from '#foundation/addresses.ts';
+import { type LogFormat, logFormats } from '#foundation/log.ts';
 import { readBucket } from '#foundation/storage-s3.ts';
 import { type TrustedIssuer, trustedIssuers } from '#foundation/trusted-issuers.ts';
 import { rates } from '#limits.ts';
@@ -36,6 +37,8 @@ export interface Config {
   /** Whether a proxy of ours stands in front, whose entry in X-Forwarded-For is believed. */
   readonly trustProxy: boolean;
   readonly logLevel: LogLevel;
+  /** Null: by whether standard output is a terminal. */
+  readonly logFormat: LogFormat | null;
   /** Null: a folder in `dataDir`. */
   readonly storageUrl: string | null;
   readonly upstreamSignIn: Readonly<{ issuer: string; clientId: string; clientSecret: string }> | null;
@@ -51,7 +54,10 @@ export type LogLevel = (typeof logLevels)[number];
 const hostsOf = (addresses: Addresses): string[] =>
   Object.values(addresses).map((address) => new URL(address).hostname);
 
-/** @throws one Error that lists everything wrong, a line for each setting. */
+/** Its words name settings and never their values: they can be printed as they are. */
+export class SettingsError extends Error {}
+
+/** @throws one SettingsError that lists everything wrong, a line for each setting. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const wrong: string[] = [];
 
@@ -70,7 +76,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 
   const integer = (name: string, fallback: number, { min, max }: { min: number; max: number }) =>
     setting(name, fallback, `an integer ${min} to ${max}`, (value) => within(value, min, max));
-  const word = <const W extends string>(name: string, fallback: W, words: readonly W[]) =>
+  const word = <const W extends string, F = W>(name: string, fallback: F, words: readonly W[]) =>
     setting(name, fallback, `one of ${words.join(', ')}`, (value) => words.find((candidate) => candidate === value));
   const origin = (name: string, fallback: string) =>
     setting(name, fallback, 'an http or https address without path, query or user', (value) => originOf(value));
@@ -139,6 +145,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     requestsPerMinute: integer('REQUESTS_PER_MINUTE', rates.requestsPerMinute, { min: 1, max: 10_000_000 }),
     trustProxy: word('TRUST_PROXY', 'off', ['on', 'off']) === 'on',
     logLevel: word('LOG_LEVEL', 'info', logLevels),
+    logFormat: word<LogFormat, null>('LOG_FORMAT', null, logFormats),
     storageUrl: setting('STORAGE_URL', null, storageAddress, (value) =>
       hasProtocol(value, 'file:') || isBucket(value) ? value : undefined,
     ),
@@ -150,7 +157,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
         ? Object.freeze({ PATH: env.PATH ?? '' })
         : null,
   };
-  if (wrong.length > 0) throw new Error(`The settings are not good:\n${wrong.map((line) => `  ${line}`).join('\n')}`);
+  if (wrong.length > 0)
+    throw new SettingsError(`These settings are invalid:\n${wrong.map((line) => `  ${line}`).join('\n')}`);
   return Object.freeze(config);
 
   function upstreamSignIn(): Config['upstreamSignIn'] {

@@ -6,9 +6,10 @@ import { seconds } from '#foundation/clock.ts';
 import { database } from '#foundation/database.ts';
 import { createHttpServer } from '#foundation/http.ts';
 import { scrub } from '#foundation/log.ts';
+import { mailboxAddress } from '#foundation/mail.ts';
 import { migrate } from '#foundation/migrations.ts';
 import { createApp } from './app.ts';
-import { type Config, readConfig } from './config.ts';
+import { type Config, readConfig, SettingsError } from './config.ts';
 import { openServices, version } from './services.ts';
 import { type LocalRunner, startLocalRunner } from './surfaces/operator/local-runner.ts';
 import { welcome } from './surfaces/operator/welcome.ts';
@@ -27,7 +28,7 @@ if (command !== 'start' && command !== 'serve')
 try {
   await open();
 } catch (error) {
-  refuse(scrub((error as Error).message));
+  refuse(error instanceof SettingsError ? error.message : scrub((error as Error).message));
 }
 
 async function open(): Promise<void> {
@@ -45,18 +46,24 @@ async function open(): Promise<void> {
   house.log.info({ host: config.host, port: config.port, version }, 'listening');
 
   let leaving = false;
-  let runner: LocalRunner | null = null;
+  let runner: Promise<LocalRunner> | null = null;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void leave(signal));
   if (command === 'start') {
     await furnish().catch((error) => {
       // Who is told to leave meanwhile loses the database under its feet.
       if (!leaving) throw error;
     });
+  } else {
+    const mailbox = mailboxAddress();
+    // Not in the log: it opens the mailbox.
+    if (mailbox) console.error(`Development mailbox: ${mailbox}`);
   }
 
   async function furnish(): Promise<void> {
-    if (config.localRunner) runner = await startLocalRunner(config.localRunner, house.log);
-    console.log(await welcome());
+    if (config.localRunner) runner = startLocalRunner(config.localRunner, house.log);
+    await runner;
+    // The last thing to be seen.
+    house.log.print(await welcome());
   }
 
   /** Finishes what is under way, for ten seconds at most, then gives everything back. */
@@ -64,7 +71,10 @@ async function open(): Promise<void> {
     leaving = true;
     house.log.info({ signal }, 'leaving');
     // While there is somebody to hand its runs back to.
-    await runner?.stop();
+    await runner?.then(
+      (started) => started.stop(),
+      () => {},
+    );
     const closed = new Promise((resolve) => server.close(resolve));
     // Subscriptions end with what they wait for; their clients come back elsewhere.
     await house.changes.close();
@@ -78,9 +88,19 @@ async function open(): Promise<void> {
 
 function listen(server: Server, { port, host }: Config): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (error) => reject(explained(error, host, port)));
     server.listen(port, host, resolve);
   });
+}
+
+function explained(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  const hints: Record<string, string> = {
+    EADDRINUSE: `Port ${port} on ${host} is in use by another program: stop it, or set PORT to another number.`,
+    EACCES: `Port ${port} needs privileges: set PORT to a number above 1023.`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine: set HOST to one that is.`,
+  };
+  const hint = hints[error.code ?? ''];
+  return hint ? new Error(hint) : error;
 }
 
 /** One line for the operator and no stack: what stops a start is a setting, a port or a database. */

@@ -52,7 +52,7 @@ function lookAt(bucket: BucketStorage, log: Log): void {
 
 /** Everything that stands below the surfaces. `close` gives it all back, the embedded database last. */
 export async function openServices(config: Config): Promise<Services> {
-  const log = openLog({ level: config.logLevel });
+  const log = openLog({ level: config.logLevel, format: config.logFormat ?? undefined });
   bindAddresses(config.addresses);
   bindSecretKey(config.secretKey ?? (await readOrMakeSecretKey(config.dataDir)));
   openMail({ smtpUrl: config.smtpUrl ?? undefined, from: config.mailFrom, log: (line: string) => log.info(line) });

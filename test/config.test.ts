@@ -15,7 +15,7 @@ function complaints(env: NodeJS.ProcessEnv): string[] {
     return [];
   } catch (error) {
     const [first, ...lines] = (error as Error).message.split('\n');
-    expect(first).toBe('The settings are not good:');
+    expect(first).toBe('These settings are invalid:');
     return lines.map((line) => line.trim());
   }
 }
@@ -46,6 +46,7 @@ describe('Without any setting', () => {
       requestsPerMinute: 1_200,
       trustProxy: false,
       logLevel: 'info',
+      logFormat: null,
       storageUrl: null,
       upstreamSignIn: null,
       scheduler: true,
@@ -124,6 +125,8 @@ describe('Good settings', () => {
     [{ REQUESTS_PER_MINUTE: '10000000' }, { requestsPerMinute: 10_000_000 }],
     [{ TRUST_PROXY: 'on' }, { trustProxy: true }],
     [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
+    [{ LOG_FORMAT: 'pretty' }, { logFormat: 'pretty' }],
+    [{ LOG_FORMAT: 'json' }, { logFormat: 'json' }],
     [{ STORAGE_URL: 's3://bucket/prefix' }, { storageUrl: 's3://bucket/prefix' }],
     ...[
       's3://bucket?region=eu-central-1&endpoint=https://minio.example:9000&path-style=on',

@@ -1,18 +1,27 @@
-// Structured logs: one JSON line per event, written in the background, and never a secret in any of them. Whatever a line
+// Structured logs: one JSON line per event, written in the background, or short readable lines for a terminal; never a secret in any. Whatever a line
 // was made from, its finished text goes through `withoutSecrets` on the way out; a request's line is made of known parts.
 import pino, { type DestinationStream, type LevelWithSilent, type Logger } from 'pino';
+import { type PrettyOptions, prettyFactory } from 'pino-pretty';
 import { isoTime, now } from './clock.ts';
 import type { Exchange } from './http.ts';
+import { prefixes } from './ids.ts';
 
 export interface Log extends Logger {
   /** The one line of a request that has ended. Its path is left out: paths carry ids, and some of them secrets. */
   request(surface: string, exchange: Exchange, milliseconds: number): void;
+  /** Text for whoever started the process, after all lines before it. It may hold secrets: it goes through no filter. */
+  print(text: string): void;
   /** What went wrong on our side while answering; the caller got no word of it but the request id. */
   fault(exchange: Exchange, error: unknown): void;
 }
 
+export const logFormats = ['pretty', 'json'] as const;
+export type LogFormat = (typeof logFormats)[number];
+
 export interface LogSettings {
   level: LevelWithSilent;
+  /** Absent: `pretty` where standard output is a terminal, else `json`. */
+  format?: LogFormat | undefined;
   /** Standard output when absent. */
   destination?: DestinationStream;
 }
@@ -21,7 +30,7 @@ export interface LogSettings {
 const gather = { bytes: 8 * 1024, milliseconds: 200 };
 
 /** Opens the log. What is gathered is written before the process ends. */
-export function openLog({ level, destination }: LogSettings): Log {
+export function openLog({ level, format, destination }: LogSettings): Log {
   const settings = {
     level,
     base: null,
@@ -30,14 +39,17 @@ export function openLog({ level, destination }: LogSettings): Log {
     serializers: { err: describeError },
     hooks: { streamWrite: withoutSecrets },
   };
-  const stream = destination ?? openDestination();
+  const isPretty = format ? format === 'pretty' : !destination && process.stdout.isTTY;
+  const stream = isPretty ? prettified(destination ?? process.stdout) : (destination ?? openDestination());
   const log: Logger = pino(settings, stream);
   return Object.assign(log, {
     request(surface: string, exchange: Exchange, milliseconds: number) {
       const status = statusOf(exchange);
-      const level = status < 500 ? 'info' : 'error';
-      if (!log.isLevelEnabled(level)) return;
       const { requestId, route, address, credentialId, req } = exchange;
+      // A runtime asks for work every second, and reports what it does as often.
+      const usual = status < 400 && credentialId?.startsWith(`${prefixes.service}_`) ? 'debug' : 'info';
+      const level = status < 500 ? usual : 'error';
+      if (!log.isLevelEnabled(level)) return;
       // Every answer has this line. Its id and its address come from outside; the rest has no room for a secret.
       const line = {
         level,
@@ -54,6 +66,7 @@ export function openLog({ level, destination }: LogSettings): Log {
       };
       stream.write(`${JSON.stringify(line)}\n`);
     },
+    print: (text: string) => void stream.write(`${text}\n`),
     fault({ requestId, route, credentialId, req }: Exchange, err: unknown) {
       log.error({ requestId, method: req.method, route, credentialId, err }, 'fault');
     },
@@ -62,6 +75,21 @@ export function openLog({ level, destination }: LogSettings): Log {
 
 const openDestination = (): DestinationStream =>
   pino.destination({ dest: 1, sync: false, minLength: gather.bytes, periodicFlush: gather.milliseconds });
+
+const prettyOptions: PrettyOptions = {
+  translateTime: 'SYS:HH:MM:ss',
+  singleLine: true,
+  colorize: process.stdout.isTTY,
+  ignore: 'surface,method,route,status,ms,address,credentialId,requestId',
+  messageFormat: (line, key) =>
+    line.surface ? `${line.method} ${line.route ?? '(no such path)'} ${line.status} ${line.ms} ms` : String(line[key]),
+};
+
+/** Written at once, so that lines stand in order with whatever else is printed. */
+function prettified(to: { write(line: string): unknown }): DestinationStream {
+  const prettify = prettyFactory(prettyOptions);
+  return { write: (line) => void to.write(prettify(line)) };
+}
 
 /** The status that was sent; 499 when the client left before there was one. */
 export const statusOf = ({ res }: Exchange): number => (res.headersSent ? res.statusCode : 499);

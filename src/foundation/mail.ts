@@ -1,10 +1,11 @@
 // Mail to people: SMTP (RFC 5321) when an address of a server is given, else the development mailbox, kept in memory.
 // Process-wide like the clock: bound once at start.
 import { createTransport } from 'nodemailer';
+import { addresses, isLoopback } from './addresses.ts';
 import { enqueue } from './background.ts';
 import { now, seconds } from './clock.ts';
 import type { Transaction } from './database.ts';
-import { seal, unseal } from './secrets.ts';
+import { newSecret, sameBytes, seal, unseal } from './secrets.ts';
 
 export interface Mail {
   to: string;
@@ -29,11 +30,11 @@ type Deliver = (mail: Mail) => Promise<void>;
 
 const mailboxSize = 100;
 let deliver: Deliver | undefined;
-let mailbox: DeliveredMail[] | null = null;
+let mailbox: { secret: string; mails: DeliveredMail[] } | null = null;
 
 /** Binds the way mail leaves the process. No connection is made before the first mail. */
 export function openMail({ smtpUrl, from, log }: MailSettings): void {
-  mailbox = smtpUrl ? null : [];
+  mailbox = smtpUrl ? null : { secret: newSecret(''), mails: [] };
   deliver = smtpUrl ? bySmtp(smtpUrl, from) : toMailbox(log);
 }
 
@@ -60,7 +61,18 @@ export async function sendMail(mail: Mail): Promise<void> {
 }
 
 /** The last hundred mails, newest first; null when mail leaves by SMTP. */
-export const developmentMailbox = (): readonly DeliveredMail[] | null => mailbox;
+export const developmentMailbox = (): readonly DeliveredMail[] | null => mailbox?.mails ?? null;
+
+/** Whether this opens the mailbox: other users of the machine reach its page too. */
+export const opensMailbox = (secret: string | null): boolean =>
+  mailbox !== null && secret !== null && sameBytes(Buffer.from(secret), Buffer.from(mailbox.secret));
+
+/** The page of the mailbox with its secret, for the terminal of whoever started the service; null when there is no such page. */
+export function mailboxAddress(): string | null {
+  const { issuer } = addresses();
+  if (!mailbox || !isLoopback(new URL(issuer).hostname)) return null;
+  return `${issuer}/development/mailbox?key=${mailbox.secret}`;
+}
 
 function bySmtp(url: string, from: string): Deliver {
   const waits = { connectionTimeout: seconds(5), greetingTimeout: seconds(5), socketTimeout: seconds(15) };
@@ -79,9 +91,9 @@ function bySmtp(url: string, from: string): Deliver {
 
 function toMailbox(log: (line: string) => void): Deliver {
   return async (mail) => {
-    mailbox?.unshift({ ...mail, at: now() });
-    mailbox?.splice(mailboxSize);
-    // Without a mail server the log is where the developer finds the code (design decisions, People).
-    log(`mail to ${mail.to} was put into the development mailbox: ${mail.subject}\n\n${mail.text}`);
+    mailbox?.mails.unshift({ ...mail, at: now() });
+    mailbox?.mails.splice(mailboxSize);
+    // Not its text: that holds codes and links that sign in.
+    log(`mail to ${mail.to} was put into the development mailbox: ${mail.subject}`);
   };
 }

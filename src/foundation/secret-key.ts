@@ -26,7 +26,8 @@ async function readKey(file: string): Promise<Buffer | undefined> {
 async function makeKey(file: string): Promise<Buffer | undefined> {
   const key = randomBytes(32);
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
-  await mkdir(path.dirname(file), { recursive: true });
+  // The embedded database of root belongs to another account, which must be able to pass through.
+  await mkdir(path.dirname(file), { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
   const handle = await open(draft, 'wx', 0o600);
   try {
     await handle.writeFile(`${key.toString('base64')}\n`);

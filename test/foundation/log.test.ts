@@ -11,6 +11,9 @@ import { newSecret } from '#foundation/secrets.ts';
 
 let text = '';
 let log: Log;
+const write = (line: string): void => {
+  text += line;
+};
 const lines = () =>
   text
     .split('\n')
@@ -20,9 +23,6 @@ const lines = () =>
 beforeEach(() => {
   setClock(() => Date.UTC(2026, 10, 21, 9));
   text = '';
-  const write = (line: string): void => {
-    text += line;
-  };
   log = openLog({ level: 'info', destination: { write } });
 });
 afterEach(() => setClock());
@@ -68,6 +68,37 @@ describe('A line', () => {
         msg: 'request',
       },
     ]);
+  });
+
+  it('Of a call of a service, which asks for work every second, is for debugging as long as all goes well', () => {
+    const runtime = { credentialId: 'svc_1', route: '/graphql' };
+    log.request('graphql', exchange(runtime), 1);
+    expect(text).toBe('');
+    for (const statusCode of [401, 503]) log.request('graphql', exchange(runtime, { statusCode }), 1);
+    expect(lines().map(({ level }) => level)).toEqual(['info', 'error']);
+    text = '';
+    const chatty = openLog({ level: 'debug', destination: { write } });
+    chatty.request('graphql', exchange(runtime), 1);
+    expect(lines()).toMatchObject([{ level: 'debug', credentialId: 'svc_1', status: 200 }]);
+  });
+
+  it('For a terminal is short, readable and without secrets', () => {
+    const pretty = openLog({ level: 'info', format: 'pretty', destination: { write } });
+    pretty.info({ port: 4000, note: `Bearer ${newSecret('pat_')}` }, 'listening');
+    pretty.request('rest', exchange(), 1.23456);
+    pretty.request('none', exchange({ route: undefined }, { statusCode: 404 }), 1);
+    pretty.print('\nSign in: http://localhost/sign-in/link?token=of-mine\n');
+    pretty.fault(exchange(), new Error('no such table'));
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours, where the test runs in a terminal
+    const [listening, request, unknown, ...rest] = text.replace(/\u001b\[\d+m/g, '').split('\n');
+    const time = '\\[\\d\\d:\\d\\d:\\d\\d\\]';
+    expect(listening).toMatch(
+      new RegExp(`^${time} INFO: listening \\{"port":4000,"note":"Bearer pat_\\[redacted\\]"\\}$`),
+    );
+    expect(request).toMatch(new RegExp(`^${time} INFO: GET /projects/\\{projectId\\} 200 1.23 ms$`));
+    expect(unknown).toMatch(new RegExp(`^${time} INFO: GET \\(no such path\\) 404 1 ms$`));
+    expect(rest.slice(0, 3)).toEqual(['', 'Sign in: http://localhost/sign-in/link?token=of-mine', '']);
+    expect(rest.slice(3).join('\n').trimStart()).toMatch(new RegExp(`^${time} ERROR: fault[^]*no such table[^]*at `));
   });
 
   it('Of a request is an error from 500 on, and 499 when the client left before an answer', () => {

@@ -9,7 +9,7 @@ import { createSignInLink } from '#domain/people/sign-in-links.ts';
 import { bindAddresses } from '#foundation/addresses.ts';
 import { days, minutes } from '#foundation/clock.ts';
 import { sql } from '#foundation/database.ts';
-import { developmentMailbox, openMail } from '#foundation/mail.ts';
+import { developmentMailbox, mailboxAddress, openMail } from '#foundation/mail.ts';
 import { ownPath } from '../../src/surfaces/console/visitor.ts';
 import { csrfToken } from '../../src/surfaces/cookie.ts';
 import { type Answer, openWorld, type World } from '../world.ts';
@@ -650,11 +650,39 @@ describe('the session cookie on the API', () => {
 });
 
 describe('the development mailbox', () => {
+  const key = () => new URL(mailboxAddress()!).searchParams.get('key')!;
+  const opened = () => ({ headers: { cookie: `mailbox=${key()}` } });
+
+  it('303 · the link that is printed at the start opens it for this browser, and leaves no secret in the address', async () => {
+    const link = new URL(mailboxAddress()!);
+    const { status, headers } = await world.request('GET', link.pathname + link.search);
+    expect([status, headers.get('location')]).toEqual([303, '/development/mailbox']);
+    const [cookie] = headers.get('set-cookie')!.split(';');
+    expect(cookie).toBe(`mailbox=${key()}`);
+    expect(headers.get('set-cookie')).toContain('HttpOnly; SameSite=Lax');
+    expect((await world.request('GET', '/development/mailbox', { headers: { cookie: cookie! } })).status).toBe(200);
+  });
+
+  it.each<[string, (key: string) => [query: string, cookie: string]]>([
+    ['without the secret', () => ['', '']],
+    ['with another one', () => [`?key=${'A'.repeat(43)}`, `mailbox=${'A'.repeat(43)}`]],
+    ['with a part of it', (key) => [`?key=${key.slice(0, -1)}`, `mailbox=${key.slice(1)}`]],
+  ])('403 · says where the link is, and shows no mail, %s', async (_, ask) => {
+    const email = address();
+    await browser().submit('/sign-in', { email });
+    await world.delivered();
+    const [query, cookie] = ask(key());
+    const { status, body } = await world.request('GET', `/development/mailbox${query}`, { headers: { cookie } });
+    expect(status).toBe(403);
+    expect(body).toContain('opens with the link that the service printed when it started');
+    expect(body).not.toContain(email);
+  });
+
   it('200 · shows the mail, escaped, to this machine', async () => {
     const email = address();
     await browser().submit('/sign-in', { email });
     await world.delivered();
-    const { status, body } = await world.request('GET', '/development/mailbox');
+    const { status, body } = await world.request('GET', '/development/mailbox', opened());
     expect(status).toBe(200);
     expect(body).toContain(`To ${email}`);
     expect(body).toContain(`Your sign-in code is ${await codeFor(email)}`);
@@ -662,8 +690,9 @@ describe('the development mailbox', () => {
   });
 
   it('404 · does not exist while mail leaves by SMTP', async () => {
+    const asked = opened();
     openMail({ smtpUrl: 'smtp://127.0.0.1:1', from: 'platform@example.com', log: () => {} });
-    const { status } = await world.request('GET', '/development/mailbox');
+    const { status } = await world.request('GET', '/development/mailbox', asked);
     openMail({ from: 'platform@example.com', log: () => {} });
     expect(status).toBe(404);
   });
@@ -672,10 +701,13 @@ describe('the development mailbox', () => {
     const statusAt = (host: string) =>
       new Promise<number | undefined>((resolve, reject) => {
         const { port } = new URL(world.url);
-        get({ port, host: '127.0.0.1', path: '/development/mailbox', headers: { host } }, (response) => {
-          response.resume();
-          resolve(response.statusCode);
-        }).on('error', reject);
+        get(
+          { port, host: '127.0.0.1', path: '/development/mailbox', headers: { host, ...opened().headers } },
+          (response) => {
+            response.resume();
+            resolve(response.statusCode);
+          },
+        ).on('error', reject);
       });
     expect(await statusAt('evil.example')).toBe(404);
     expect(await statusAt('127.0.0.1.evil.example:80')).toBe(404);
@@ -685,9 +717,11 @@ describe('the development mailbox', () => {
 
   it('404 · does not exist for a service that is known by a public name', async () => {
     const { url } = world;
+    const asked = opened();
     const https = 'https://console.example.com';
     bindAddresses({ baseHost: https, issuer: https, mcp: https, a2a: `${https}/a2a` });
-    const { status } = await world.request('GET', '/development/mailbox');
+    expect(mailboxAddress()).toBeNull();
+    const { status } = await world.request('GET', '/development/mailbox', asked);
     bindAddresses({ baseHost: url, issuer: url, mcp: url, a2a: `${url}/a2a` });
     expect(status).toBe(404);
   });

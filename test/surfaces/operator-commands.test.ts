@@ -212,6 +212,15 @@ describe('What a command does', () => {
     expect(url).toMatch(new RegExp(`^${world.url}/sign-in/link\\?token=[\\w-]{43}$`));
   });
 
+  it('sign-in-link · refuses an address without an account: its link could not sign anybody in', async () => {
+    const { code, stdout, stderr } = await admin(['sign-in-link', '--email', 'nobody@example.com'], settings());
+    expect([code, stdout, stderr]).toEqual([
+      1,
+      '',
+      '--email: nobody has an account with the address nobody@example.com; person:create creates one\n',
+    ]);
+  });
+
   it('service-token:create and service-token:revoke · make and end the token of a service', async () => {
     const made = await ask('service-token:create', '--name', 'runtime', '--org', 'acme');
     expect(made).toEqual({

@@ -6,7 +6,7 @@ import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-c
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
-import { developmentMailbox } from '#foundation/mail.ts';
+import { developmentMailbox, mailboxAddress } from '#foundation/mail.ts';
 import { launchBrowser } from '../browser.ts';
 import { authorizationRequest, claimGrantType } from '../oauth-world.ts';
 import { createVisits, type Visits } from '../visits.ts';
@@ -116,7 +116,8 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByRole('alert').waitFor();
     await inspect(page, 'code');
     await world.delivered();
-    await page.goto('/development/mailbox');
+    await page.goto(mailboxAddress()!);
+    expect(new URL(page.url()).search).toBe('');
     await inspect(page, 'mailbox');
     await page.goto('/sign-in/code');
     await inspect(page, 'problem');

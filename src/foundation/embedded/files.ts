@@ -49,7 +49,7 @@ const digest = (text: string): string => createHash('sha256').update(text).diges
 export function locateFiles(home: string, log: (line: string) => void = () => {}): EmbeddedFiles {
   const asRoot = process.getuid?.() === 0;
   // The mask of root may be 077; what we make ourselves must be open to pass through.
-  if (mkdirSync(home, { recursive: true }) && asRoot) chmodSync(home, 0o755);
+  if (mkdirSync(home, { recursive: true, mode: asRoot ? 0o711 : 0o700 }) && asRoot) chmodSync(home, 0o711);
   const real = realpathSync(home);
   const { folder, account } = asRoot ? placeUnderRoot(real) : placeOfUser(real);
   if (folder !== real) log(`${real} can't be reached by an ordinary account: the database is kept in ${folder}`);
@@ -118,7 +118,7 @@ const canEnter = (file: string, account: Account): boolean =>
 
 function makeOpenFolder(folder: string): void {
   mkdirSync(folder, { recursive: true });
-  for (const made of [stateFolder, folder]) chmodSync(made, 0o755);
+  for (const made of [stateFolder, folder]) chmodSync(made, 0o711);
 }
 
 /** An empty folder that only the server's account may look into; also the guard against a stranger's folder in /tmp. */

@@ -1,12 +1,13 @@
 // The development mailbox as a page: where mail goes while no mail server is set up. It shows sign-in codes, so it is open to
-// this machine alone, and only for a service that lives on this machine.
+// this machine alone, only for a service that lives on this machine, and to those who know the secret printed at the start.
 import { addresses } from '#foundation/addresses.ts';
-import { isoTime } from '#foundation/clock.ts';
+import { hours, isoTime } from '#foundation/clock.ts';
 import { html } from '#foundation/html.ts';
 import type { Exchange } from '#foundation/http.ts';
-import { developmentMailbox } from '#foundation/mail.ts';
-import { notFound } from '#foundation/problem.ts';
-import { answerPage } from './layout.ts';
+import { developmentMailbox, opensMailbox } from '#foundation/mail.ts';
+import { forbidden, notFound } from '#foundation/problem.ts';
+import { cookieOf, setCookie } from '../cookie.ts';
+import { answerPage, seeOther } from './layout.ts';
 import { visitorOf } from './visitor.ts';
 
 const loopback = /^((::ffff:)?127(\.\d{1,3}){3}|::1|\[::1\]|localhost)$/i;
@@ -25,6 +26,15 @@ export function mailboxIsOpenTo({ address, req }: Exchange): boolean {
 
 export async function showMailbox(exchange: Exchange): Promise<void> {
   if (!mailboxIsOpenTo(exchange)) throw notFound('page');
+  const key = new URLSearchParams(exchange.search).get('key');
+  if (opensMailbox(key)) {
+    // The secret leaves the address, which browsers remember.
+    setCookie(exchange, 'mailbox', key, hours(12));
+    return seeOther(exchange, '/development/mailbox');
+  }
+  if (!opensMailbox(cookieOf(exchange, 'mailbox'))) {
+    throw forbidden('The development mailbox opens with the link that the service printed when it started.');
+  }
   const mails = developmentMailbox() ?? [];
   const body = html`<h1>Development mailbox</h1>
     <p class="muted">No mail server is set up (<code>SMTP_URL</code>), so mail ends here. The last hundred are kept until the service stops.</p>

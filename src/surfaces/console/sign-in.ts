@@ -123,7 +123,7 @@ function answerCodeForm(
   const body = html`<section class="card">
     <h1>Enter the code</h1>
     <p>A mail to <strong>${email}</strong> is on its way. Enter its code in this browser, or open its link in any other. Both expire after ten minutes.</p>
-    ${mailboxIsOpenTo(exchange) && html`<p class="note">No mail server is set up. The mail is in the <a href="/development/mailbox" target="_blank" rel="noopener">development mailbox</a> and in the log.</p>`}
+    ${mailboxIsOpenTo(exchange) && html`<p class="note">No mail server is set up. The mail is in the <a href="/development/mailbox" target="_blank" rel="noopener">development mailbox</a>, which opens with the link that the service printed when it started.</p>`}
     ${formError(problem?.body.description)}
     <form method="post" action="/sign-in/code">
       ${hidden}

@@ -76,7 +76,11 @@ export const commands: Record<string, Command> = {
   'sign-in-link': command({
     about: 'Makes an address that signs its visitor in to the console: one use, ten minutes.',
     options: z.object({ email: mailAddress }),
-    run: async ({ email }) => ({ url: await createSignInLink(email) }),
+    run: async ({ email }) => {
+      if (!(await findPersonByAddress(email)))
+        throw new Error(`--email: nobody has an account with the address ${email}; person:create creates one`);
+      return { url: await createSignInLink(email) };
+    },
   }),
   'service-token:create': command({
     about:

@@ -4,6 +4,7 @@ import { createSignInLink } from '#domain/people/sign-in-links.ts';
 import { ScheduledTask } from '#domain/scheduled-tasks/model.ts';
 import { createToken } from '#domain/tokens/operations.ts';
 import { addresses, baseUrl } from '#foundation/addresses.ts';
+import { mailboxAddress } from '#foundation/mail.ts';
 import { readOne } from '#foundation/record.ts';
 import { demoCaller, demoOwner, demoProjects, findDemo, seedDemo } from './demo.ts';
 import { missionName } from './demo-mission.ts';
@@ -17,6 +18,8 @@ export async function welcome(): Promise<string> {
     `API reference  ${baseHost}/reference`,
     `GraphiQL       ${baseHost}/graphql`,
   ];
+  const mailbox = mailboxAddress();
+  if (mailbox) lines.push(`Mailbox        ${mailbox}`);
   if (!(await readOne<Person>(Person, {}))) await seedDemo({ projects: demoProjects });
   const demo = await findDemo();
   if (!demo) return `\n${lines.join('\n')}\n`;

@@ -1,0 +1,175 @@
+// `npm start` and `npm run serve` as processes: what they print, in which order, what they refuse, and how they leave.
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { databaseUrl } from '../command-line.ts';
+import { openWorld, type World } from '../world.ts';
+
+let world: World;
+const root = path.resolve(import.meta.dirname, '../..');
+const folder = mkdtempSync(path.join(tmpdir(), 'aep-start-'));
+const started: Started[] = [];
+
+interface Started {
+  process: ChildProcess;
+  url: string;
+  /** Standard output. */
+  said: string;
+  /** Standard error. */
+  complaints: string;
+}
+
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterEach(async () => {
+  for (const { process } of started.splice(0)) {
+    if (process.exitCode !== null || process.signalCode !== null) continue;
+    process.kill('SIGTERM');
+    await once(process, 'exit');
+  }
+});
+afterAll(async () => {
+  await world.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function start(command: 'start' | 'serve', more: Record<string, string> = {}): Promise<Started> {
+  const free = createServer().listen(0, '127.0.0.1');
+  await once(free, 'listening');
+  const { port } = free.address() as AddressInfo;
+  await new Promise((resolve) => free.close(resolve));
+  const env = {
+    PATH: process.env.PATH,
+    PORT: String(port),
+    DATA_DIR: path.join(folder, 'data'),
+    DATABASE_URL: databaseUrl(world.connection),
+    ...more,
+  };
+  const node = ['--conditions=source', '--import', 'tsx', 'src/main.ts', command];
+  const child = spawn(process.execPath, node, { cwd: root, env });
+  const one = { process: child, url: `http://localhost:${env.PORT}`, said: '', complaints: '' };
+  child.stdout.on('data', (text) => (one.said += text));
+  child.stderr.on('data', (text) => (one.complaints += text));
+  started.push(one);
+  return one;
+}
+
+const isRunning = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+
+describe('npm start', () => {
+  it('says last where everything is, with links and a token that work, none of which are in the log', async () => {
+    const one = await start('start', { LOG_LEVEL: 'debug' });
+    await vi.waitFor(() => expect(one.said).toContain('own page is'));
+    const at = one.said.indexOf('\nConsole ');
+    const [log, welcome] = [one.said.slice(0, at), one.said.slice(at)];
+    expect(
+      log
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).msg),
+    ).toEqual(expect.arrayContaining(['listening', expect.stringMatching(/takes runs from .* Scripts run as/)]));
+    const token = /Bearer (pat_[\w-]+)/.exec(welcome)![1]!;
+    const [mailbox, signIn] = [/^Mailbox +(\S+)$/m, /^ +(http:\S+\/sign-in\S+)$/m].map(
+      (form) => form.exec(welcome)![1]!,
+    );
+    expect((await fetch(`${one.url}/v1/me`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200);
+    expect((await fetch(mailbox!, { redirect: 'manual' })).status).toBe(303);
+    expect((await fetch(signIn!)).status).toBe(200);
+    const secrets = [token, ...[mailbox!, signIn!].map((link) => new URL(link).search.split('=')[1]!)];
+    for (const secret of secrets) expect(log).not.toContain(secret);
+    expect(one.said.slice(at)).not.toMatch(/srv_/);
+  });
+
+  it('the service key is its owner’s alone', async () => {
+    await vi.waitFor(() => expect(statSync(path.join(folder, 'data/secret-key')).mode & 0o777).toBe(0o600));
+    expect(statSync(path.join(folder, 'data')).mode & 0o066).toBe(0);
+  });
+
+  it('that is told to leave ends its runner and the scripts that it runs', async () => {
+    const one = await start('start');
+    await vi.waitFor(() => expect(one.said).toContain('curl -X POST'));
+    const [, token, address] = /curl -X POST -H 'Authorization: Bearer (\S+)' (\S+)/.exec(one.said)!;
+    const [runner] = [...one.said.matchAll(/"runner":(\d+)/g)].map(([, pid]) => Number(pid));
+    expect(isRunning(runner!)).toBe(true);
+    expect((await fetch(address!, { method: 'POST', headers: { authorization: `Bearer ${token}` } })).status).toBe(200);
+    // The guard of the mission's folder, and the script.
+    const scripts = await vi.waitFor(() => {
+      const found = childrenOf(runner!);
+      expect(found.length).toBeGreaterThanOrEqual(2);
+      return found;
+    });
+    one.process.kill('SIGTERM');
+    expect(await once(one.process, 'exit')).toEqual([0, null]);
+    expect([runner!, ...scripts].filter(isRunning)).toEqual([]);
+    expect(await world.knex('runs').select('status')).toEqual([{ status: 'dispatching' }]);
+  });
+
+  it('starts no runner for a service that others reach', async () => {
+    const one = await start('start', { PUBLIC_URL: 'https://platform.example.com' });
+    await vi.waitFor(() => expect(one.said).toContain('own page is'));
+    expect(one.said).not.toMatch(/takes runs|Mailbox/);
+  });
+});
+
+describe('npm run serve', () => {
+  it('prints the link of the mailbox beside the log, and starts no runner', async () => {
+    const one = await start('serve');
+    await vi.waitFor(() => expect(one.said).toContain('listening'));
+    await vi.waitFor(() =>
+      expect(one.complaints).toContain(`Development mailbox: ${one.url}/development/mailbox?key=`),
+    );
+    expect(one.said).not.toContain('takes runs');
+  });
+
+  it('without a build says how to make one, in one line', async () => {
+    copyFileSync(path.join(root, 'package.json'), path.join(folder, 'package.json'));
+    const failed = await promisify(execFile)('npm', ['run', '--silent', 'serve'], { cwd: folder }).catch(
+      (error) => error,
+    );
+    expect([failed.code, failed.stdout, failed.stderr]).toEqual([
+      1,
+      '',
+      'There is no build yet: run npm run build first.\n',
+    ]);
+  });
+});
+
+describe('what it refuses', () => {
+  it('a port that is in use, naming PORT', async () => {
+    const { port } = new URL(world.url);
+    const one = await start('serve', { PORT: port });
+    expect(await once(one.process, 'exit')).toEqual([1, null]);
+    expect(one.complaints).toBe(
+      `Port ${port} on 127.0.0.1 is in use by another program: stop it, or set PORT to another number.\n`,
+    );
+  });
+
+  it('settings, with an example that can be read and without the value that was given', async () => {
+    const one = await start('serve', {
+      SMTP_URL: 'smtp:/app:hunter2@mail',
+      DATABASE_URL: 'mysql://app:hunter3@db/app',
+    });
+    expect(await once(one.process, 'exit')).toEqual([1, null]);
+    expect(one.complaints).toBe(
+      `These settings are invalid:
+  DATABASE_URL: must be postgres://user:password@host:port/database with one host, special characters percent-encoded
+  SMTP_URL: must be smtp://user:password@host:port, or smtps://
+`,
+    );
+  });
+});
