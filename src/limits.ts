@@ -72,6 +72,8 @@ export const tokens = {
   lifetimeDays: { min: 1, max: 365, default: 90 },
 } as const;
 
+export const passkeysPerPerson = 20;
+
 export const skillReposPerAgent = 20;
 
 /** What an organization's missions may cost in a day of UTC, in US dollars; the smallest cap that is not zero, which is its unit. */
@@ -260,6 +262,7 @@ export const lifetimes = {
   signInLink: minutes(10),
   /** A browser is remembered as one in which an email address has signed in. */
   knownBrowser: days(180),
+  passkeyChallenge: minutes(5),
   /** From leaving for the upstream provider to coming back. */
   upstreamSignIn: minutes(10),
   consoleSession: days(14),

@@ -51,7 +51,11 @@ async function packaged(): Promise<Program> {
 }
 
 /** Names are not looked up, so whatever wants to leave this machine fails and is seen. */
-const args = ['--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1', '--no-pings', '--disable-domain-reliability'];
+const args = [
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
+  '--no-pings',
+  '--disable-domain-reliability',
+];
 
 /** A browser, or the reason why there is none. Playwright's own flags keep Chromium from calling home. */
 export async function launchBrowser(): Promise<Browser | string> {

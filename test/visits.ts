@@ -47,7 +47,8 @@ export function createVisits(browser: Browser, baseURL: string) {
     });
     context.on('request', (request) => {
       const { protocol, hostname } = new URL(request.url());
-      if (!/^(data|blob):$/.test(protocol) && hostname !== '127.0.0.1') faults.push(`asked ${request.url()}`);
+      if (!/^(data|blob):$/.test(protocol) && !/^(127\.0\.0\.1|localhost)$/.test(hostname))
+        faults.push(`asked ${request.url()}`);
     });
     return context.newPage();
   }

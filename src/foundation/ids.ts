@@ -12,6 +12,7 @@ export const prefixes = {
   token: 'tok',
   session: 'ses',
   signInCode: 'sic',
+  passkey: 'psk',
   service: 'svc',
   accessToken: 'act',
   client: 'mcp',

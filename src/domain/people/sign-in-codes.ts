@@ -11,6 +11,7 @@ import { lifetimes, text as textLimits, tries } from '#limits.ts';
 import { normalAddress } from './mail-address.ts';
 import type { Person } from './model.ts';
 import { ensurePerson } from './operations.ts';
+import { sweepChallenges } from './passkey-challenge.ts';
 import { admitSignInMail, admitSignInTry, type SignInSource } from './sign-in-limits.ts';
 import { createSignInLink } from './sign-in-links.ts';
 
@@ -99,8 +100,9 @@ const refusedCode = () =>
     'This code is wrong, was used, or is older than ten minutes. After five wrong codes request a new one.',
   );
 
-/** Deletes codes and links that have expired. */
+/** Deletes codes, links and used challenges that have expired. */
 export async function sweepSignIns(): Promise<void> {
   await sql('delete from sign_in_codes where expires_at <= $1', [now()]);
   await sql('delete from sign_in_links where expires_at <= $1', [now()]);
+  await sweepChallenges();
 }

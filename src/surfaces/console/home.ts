@@ -10,21 +10,30 @@ import type { Handler } from '#foundation/http.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { answerPage, csrfField, seeOther, type Visitor } from './layout.ts';
+import { passkeyPageScript } from './passkey-form.ts';
+import { passkeyOffer } from './passkeys.ts';
 import { fieldsOf, personsForm, personsPage, visitorOf } from './visitor.ts';
 
 export const showHome: Handler = personsPage(async (exchange, visitor) => {
-  const [organizations, invites] = await Promise.all([
+  const [organizations, invites, offer] = await Promise.all([
     organizationsOf(visitor.person.id),
     pendingInvitesFor(visitor.person.email),
+    passkeyOffer(exchange, visitor),
   ]);
   const isNew = organizations.length === 0;
   const body = html`<h1>${isNew ? `Welcome, ${visitor.person.name}` : visitor.person.name}</h1>
     ${invites.length > 0 && invitesCard(visitor, invites)}
+    ${offer}
     ${visitor.caller.orgId && html`<p><a class="button" href="/console/overview">Open the dashboard</a></p>`}
     ${!isNew && organizationsCard(visitor, organizations)}
     ${isNew && creationCard(visitor, invites.length > 0)}
     ${personCard(visitor)}`;
-  return answerPage(exchange, 200, { title: 'Console', body, visitor });
+  return answerPage(exchange, 200, {
+    title: 'Console',
+    body,
+    visitor,
+    script: offer ? passkeyPageScript() : undefined,
+  });
 });
 
 const name = (bounds: { min: number; max: number }) => z.object({ name: nameText(bounds) });
@@ -95,7 +104,7 @@ const creationCard = (visitor: Visitor, isInvited: boolean): Html => html`<secti
 
 const personCard = (visitor: Visitor): Html => html`<section class="card">
     <h2>You</h2>
-    <dl class="facts"><dt>Mail address</dt><dd>${visitor.person.email}</dd><dt>Name</dt><dd>${visitor.person.name}</dd></dl>
+    <dl class="facts"><dt>Email</dt><dd>${visitor.person.email}</dd><dt>Name</dt><dd>${visitor.person.name}</dd></dl>
     <details><summary>Change name</summary>
       <form method="post" action="/console/name">${csrfField(visitor)}
         <div class="field"><label for="name">Name</label>

@@ -24,8 +24,8 @@ export interface Page {
   visitor?: Visitor | null;
   /** Places beside our own that a form of this page may lead to: the origin of a client's redirect address. */
   formTargets?: readonly string[];
-  /** The one script of ours, on the page that has copy buttons. */
-  script?: 'copy.js';
+  /** A script of ours: for copy buttons, or for passkeys, which asks for their options. */
+  script?: 'copy.js' | 'passkey.js' | undefined;
   /** A page that lives in the browser: the addresses of its files. It may ask our API, and show what artifacts hold. */
   app?: { script: string; style: string };
 }
@@ -43,6 +43,7 @@ const places = [
   ['/console/tokens', 'Tokens'],
   ['/console/connected-agents', 'Connected agents'],
   ['/console/sessions', 'Sessions'],
+  ['/console/passkeys', 'Passkeys'],
 ] as const;
 
 /** Contents of artifacts are served below the API's address. */
@@ -53,6 +54,7 @@ const pageHeaders = ({ formTargets = [], script, app }: Partial<Page> = {}): Hea
     "default-src 'none'",
     ...(script || app ? ["script-src 'self'"] : []),
     "style-src 'self'",
+    ...(script === 'passkey.js' ? ["connect-src 'self'"] : []),
     ...(app ? ["connect-src 'self'", `img-src ${media()}`, `media-src ${media()}`] : ["img-src 'self'"]),
     // Chromium holds the redirect after a form to this as well.
     `form-action ${["'self'", ...formTargets].join(' ')}`,

@@ -2,23 +2,29 @@
 import { z } from 'zod';
 import { mailAddress } from '#domain/people/mail-address.ts';
 import type { Person } from '#domain/people/model.ts';
+import { arePasskeysPossible, passkeySignInOptions, usePasskey } from '#domain/people/passkeys.ts';
 import { endSession, openSession } from '#domain/people/session.ts';
 import { sendSignInCode, useSignInCode } from '#domain/people/sign-in-codes.ts';
 import { html } from '#foundation/html.ts';
-import type { Exchange, Handler } from '#foundation/http.ts';
+import { answerJson, type Exchange, type Handler } from '#foundation/http.ts';
 import { type Problem, toProblem } from '#foundation/problem.ts';
 import { plainText } from '#graph/validation.ts';
 import { setSessionCookie } from '../cookie.ts';
-import { browserOf, keepBrowserSecret, rememberBrowser } from './browser.ts';
+import { browserOf, browserSecret, keepBrowserSecret, rememberBrowser } from './browser.ts';
 import { answerPage, formError, seeOther } from './layout.ts';
 import { mailboxIsOpenTo } from './mailbox.ts';
+import { assertedPasskey, passkeyForm, passkeyPageScript } from './passkey-form.ts';
 import { fieldsOf, ownPath, personsForm, readOwnForm, visitorOf } from './visitor.ts';
 
 const addressForm = z.object({ email: mailAddress });
 const codeForm = addressForm.extend({ code: plainText() });
 
 /** With an `upstream` issuer there is another way in (upstream.ts). */
-export function createSignIn(upstream: string | null): { showSignIn: Handler; sendCode: Handler } {
+export function createSignIn(upstream: string | null): {
+  showSignIn: Handler;
+  sendCode: Handler;
+  enterPasskey: Handler;
+} {
   return {
     async showSignIn(exchange) {
       const returnTo = ownPath(new URLSearchParams(exchange.search).get('return_to'));
@@ -39,7 +45,25 @@ export function createSignIn(upstream: string | null): { showSignIn: Handler; se
         await answerAddressForm(exchange, upstream, ...refused(error, entered));
       }
     },
+
+    async enterPasskey(exchange) {
+      const form = await readOwnForm(exchange);
+      const returnTo = ownPath(form.get('return_to'));
+      try {
+        const person = await usePasskey(assertedPasskey(form), browserSecret(exchange));
+        await signIn(exchange, person, returnTo);
+      } catch (error) {
+        await answerAddressForm(exchange, upstream, ...refused(error, { email: '', returnTo }));
+      }
+    },
   };
+}
+
+/** A fresh challenge, bound to this browser. */
+export async function answerPasskeyOptions(exchange: Exchange): Promise<void> {
+  await readOwnForm(exchange);
+  const options = await passkeySignInOptions(keepBrowserSecret(exchange));
+  answerJson(exchange, 200, options, { 'cache-control': 'no-store' });
 }
 
 export async function enterCode(exchange: Exchange): Promise<void> {
@@ -100,17 +124,25 @@ function answerAddressForm(
       <input type="hidden" name="return_to" value="${returnTo}">
       <div class="field">
         <label for="email">Email</label>
-        <input id="email" name="email" type="email" value="${email}" autocomplete="email" maxlength="320" required autofocus${problem && html` aria-describedby="form-error"`}>
+        <input id="email" name="email" type="email" value="${email}" autocomplete="username webauthn" maxlength="320" required autofocus${problem && html` aria-describedby="form-error"`}>
       </div>
       <button class="full">Email me a code</button>
     </form>
+    ${
+      arePasskeysPossible() &&
+      html`<div data-needs-passkeys hidden>
+      <p class="or"><span>or</span></p>
+      ${passkeyForm('sign-in', '/sign-in/passkey', 'Sign in with a passkey', html`<input type="hidden" name="return_to" value="${returnTo}">`)}
+    </div>`
+    }
     ${
       upstream &&
       html`<p class="or"><span>or</span></p>
     <a class="button quiet full" href="/sign-in/upstream?return_to=${encodeURIComponent(returnTo)}">Continue with ${new URL(upstream).host}</a>`
     }
   </section>`;
-  return answerPage(exchange, status, { title: 'Sign in', body }, { ...problem?.headers });
+  const page = { title: 'Sign in', body, script: passkeyPageScript() };
+  return answerPage(exchange, status, page, { ...problem?.headers });
 }
 
 function answerCodeForm(

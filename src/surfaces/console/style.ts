@@ -2,6 +2,7 @@
 // least 4.5:1 for text and 3:1 for edges of controls (WCAG 2.2, 1.4.3 and 1.4.11).
 import { assets } from '#foundation/assets.ts';
 import { copyScript } from './copy.ts';
+import { passkeyScript } from './passkey-script.ts';
 
 const css = `
 :root {
@@ -159,4 +160,5 @@ export const files = assets('/console', async () => ({
   'style.css': { type: 'text/css; charset=utf-8', content: css },
   'icon.svg': { type: 'image/svg+xml', content: icon },
   'copy.js': { type: 'text/javascript; charset=utf-8', content: copyScript },
+  'passkey.js': { type: 'text/javascript; charset=utf-8', content: await passkeyScript() },
 }));

@@ -10,8 +10,16 @@ import { acceptOwnInvite, changeOwnName, createOwnOrganization, showHome, switch
 import { issueBase, showIssue, showIssues } from './issues.ts';
 import { answerProblemPage, seeOther } from './layout.ts';
 import { showMailbox } from './mailbox.ts';
+import {
+  answerCreationOptions,
+  createOwnPasskey,
+  passkeysAddress,
+  removeOwnPasskey,
+  showPasskeys,
+  skipPasskeyOffer,
+} from './passkeys.ts';
 import { endOwnOtherSessions, endOwnSession, showSessions } from './sessions.ts';
-import { createSignIn, enterCode, signOut } from './sign-in.ts';
+import { answerPasskeyOptions, createSignIn, enterCode, signOut } from './sign-in.ts';
 import { enterLink, showLink } from './sign-in-link.ts';
 import { files } from './style.ts';
 import { createOwnToken, revokeOwnToken, showTokens } from './tokens.ts';
@@ -33,14 +41,17 @@ const back =
     seeOther(exchange, address);
 
 export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings) {
-  const { showSignIn, sendCode } = createSignIn(upstreamSignIn?.issuer ?? null);
+  const { showSignIn, sendCode, enterPasskey } = createSignIn(upstreamSignIn?.issuer ?? null);
   const { showConsent, decideConsent } = createConsent();
   const pages = new Map<string, Methods>([
     ['/console/style.css', { GET: async (exchange) => void (await files.answer(exchange, 'style.css')) }],
     ['/console/copy.js', { GET: async (exchange) => void (await files.answer(exchange, 'copy.js')) }],
+    ['/console/passkey.js', { GET: async (exchange) => void (await files.answer(exchange, 'passkey.js')) }],
     ['/console/icon.svg', { GET: async (exchange) => void (await files.answer(exchange, 'icon.svg')) }],
     ['/sign-in', { GET: showSignIn, POST: sendCode }],
     ['/sign-in/code', { POST: enterCode }],
+    ['/sign-in/passkey', { GET: back('/sign-in'), POST: enterPasskey }],
+    ['/sign-in/passkey/options', { POST: answerPasskeyOptions }],
     ['/sign-in/link', { GET: showLink, POST: enterLink }],
     ['/sign-out', { POST: signOut }],
     ['/', { GET: back('/console') }],
@@ -57,6 +68,10 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     ['/console/sessions', { GET: showSessions }],
     ['/console/sessions/end', { GET: back('/console/sessions'), POST: endOwnSession }],
     ['/console/sessions/end-others', { GET: back('/console/sessions'), POST: endOwnOtherSessions }],
+    [passkeysAddress, { GET: showPasskeys, POST: createOwnPasskey }],
+    [`${passkeysAddress}/options`, { POST: answerCreationOptions }],
+    [`${passkeysAddress}/remove`, { GET: back(passkeysAddress), POST: removeOwnPasskey }],
+    [`${passkeysAddress}/skip`, { GET: back('/console'), POST: skipPasskeyOffer }],
     ['/oauth/authorize', { GET: showConsent, POST: decideConsent }],
     ['/claim', { GET: showClaim }],
     ['/claim/complete', { POST: decideClaim }],

@@ -1,0 +1,48 @@
+// Challenges of WebAuthn ceremonies (Web Authentication Level 3, §13.4.3). A challenge carries its own expiry and a keyed digest
+// that binds it to one browser and one purpose, so that asking for one stores nothing; the digest of a used one is stored.
+import { now } from '#foundation/clock.ts';
+import { sql, type Transaction } from '#foundation/database.ts';
+import { unauthenticated } from '#foundation/problem.ts';
+import { digest, newSecret, sameBytes, signature } from '#foundation/secrets.ts';
+import { lifetimes } from '#limits.ts';
+
+export interface Ceremony {
+  purpose: 'create' | 'sign-in';
+  /** The secret in the browser's cookie, or the id of its session. */
+  browser: string;
+}
+
+const macOf = (head: string, { purpose, browser }: Ceremony): string =>
+  signature('passkey challenge', `${head} ${purpose} ${browser}`).toString('base64url');
+
+/** A challenge of five minutes, as text whose bytes are the challenge. */
+export function newChallenge(ceremony: Ceremony): string {
+  const head = `${newSecret('')}.${now() + lifetimes.passkeyChallenge}`;
+  return `${head}.${macOf(head, ceremony)}`;
+}
+
+/** Whether a challenge, in the base64url of client data, was created for this ceremony and has not expired. */
+export function isChallenge(encoded: string, ceremony: Ceremony): boolean {
+  const [secret, expiresAt, mac = ''] = textOf(encoded).split('.');
+  const isOurs = sameBytes(Buffer.from(mac), Buffer.from(macOf(`${secret}.${expiresAt}`, ceremony)));
+  return isOurs && Number(expiresAt) > now();
+}
+
+const useChallengeSql = `insert into used_passkey_challenges (digest, expires_at) values ($1, $2)
+  on conflict do nothing returning digest`;
+
+/** Uses up a challenge that `isChallenge` accepted. @throws 401 when it was used before. */
+export async function useChallenge(trx: Transaction, encoded: string): Promise<void> {
+  const text = textOf(encoded);
+  const used = await sql(useChallengeSql, [digest(text), Number(text.split('.')[1])], trx);
+  if (used.length === 0) throw refusedPasskey();
+}
+
+const textOf = (encoded: string): string => Buffer.from(encoded, 'base64url').toString();
+
+export const refusedPasskey = () =>
+  unauthenticated('The passkey could not be verified, or the page is older than five minutes. Try again.');
+
+export async function sweepChallenges(): Promise<void> {
+  await sql('delete from used_passkey_challenges where expires_at <= $1', [now()]);
+}

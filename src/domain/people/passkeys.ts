@@ -1,0 +1,221 @@
+// Passkeys of console accounts (Web Authentication Level 3): a key pair in the person's device or password manager. We store its
+// public key; a passkey verifies its user (UV) and is found without naming the account (discoverable).
+import { isIP } from 'node:net';
+import {
+  type AuthenticationResponseJSON,
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  type PublicKeyCredentialCreationOptionsJSON,
+  type PublicKeyCredentialRequestOptionsJSON,
+  type RegistrationResponseJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server';
+import type { Caller } from '#access/principal.ts';
+import { ownPerson } from '#access/reach.ts';
+import { addresses } from '#foundation/addresses.ts';
+import { hours, isoTime, now } from '#foundation/clock.ts';
+import { sql, transaction } from '#foundation/database.ts';
+import { type Id, newId } from '#foundation/ids.ts';
+import { queueMail } from '#foundation/mail.ts';
+import { conflict, notFound, unauthenticated } from '#foundation/problem.ts';
+import { readOne } from '#foundation/record.ts';
+import { lifetimes, passkeysPerPerson } from '#limits.ts';
+import { Person } from './model.ts';
+import { type Ceremony, isChallenge, newChallenge, refusedPasskey, useChallenge } from './passkey-challenge.ts';
+import { passkeyProvider } from './passkey-providers.ts';
+
+/** A passkey as its person sees it. */
+export interface Passkey {
+  id: Id<'passkey'>;
+  name: string;
+  createdAt: number;
+  lastUsedAt: number | null;
+}
+
+/** WebAuthn runs in secure contexts (https, or localhost) and identifies a service by a domain, never by an IP address. */
+export function arePasskeysPossible(): boolean {
+  const { protocol, hostname } = new URL(addresses().issuer);
+  if (isIP(hostname) !== 0 || hostname.startsWith('[')) return false;
+  return protocol === 'https:' || /(^|\.)localhost$/.test(hostname);
+}
+
+/** The relying party: the domain of the console, and the one origin that may use its passkeys. */
+const relyingParty = () => {
+  const { origin, hostname } = new URL(addresses().issuer);
+  return { origin, id: hostname, name: 'Agent Engineering Platform' };
+};
+
+const listPasskeysSql = `select id, name, created_at, last_used_at from passkeys where person_id = $1
+  order by created_at desc, id desc`;
+
+/** The caller's passkeys, newest first. */
+export const listPasskeys = (caller: Caller): Promise<Passkey[]> => sql<Passkey>(listPasskeysSql, [ownPerson(caller)]);
+
+const credentialsSql = 'select credential_id, transports from passkeys where person_id = $1';
+
+/** What the browser needs to create a passkey for the person of a session. */
+export async function passkeyCreationOptions(
+  caller: Caller,
+  person: { email: string; name: string },
+): Promise<PublicKeyCredentialCreationOptionsJSON> {
+  const { id: rpID, name: rpName } = relyingParty();
+  const personId = ownPerson(caller);
+  const own = await sql<{ credentialId: Buffer; transports: string[] }>(credentialsSql, [personId]);
+  return generateRegistrationOptions({
+    rpID,
+    rpName,
+    userID: new TextEncoder().encode(personId),
+    userName: person.email,
+    userDisplayName: person.name,
+    challenge: newChallenge(creationBy(caller)),
+    timeout: lifetimes.passkeyChallenge,
+    attestationType: 'none',
+    excludeCredentials: own.map(({ credentialId, transports }) => ({
+      id: credentialId.toString('base64url'),
+      transports,
+    })),
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+  });
+}
+
+const creationBy = ({ credentialId }: Caller): Ceremony => ({ purpose: 'create', browser: credentialId });
+
+const lockPersonSql = 'select id from people where id = $1 for update';
+const countPasskeysSql = 'select count(*)::int as count from passkeys where person_id = $1';
+const insertPasskeySql = `insert into passkeys
+  (id, person_id, credential_id, public_key, counter, transports, name, created_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (credential_id) do nothing returning id`;
+
+/**
+ * Stores the passkey that the browser created, and tells the person by mail. `device` names it when its provider is unknown.
+ * @throws 401 when it cannot be verified, 409 for one that is known already or one too many.
+ */
+export async function createPasskey(
+  caller: Caller,
+  { email }: { email: string },
+  answer: RegistrationResponseJSON,
+  device: string,
+): Promise<void> {
+  const { origin, id: rpId } = relyingParty();
+  const { accepts, challenge } = expecting(creationBy(caller));
+  const { registrationInfo } = await verifying(
+    verifyRegistrationResponse({
+      response: answer,
+      expectedChallenge: accepts,
+      expectedOrigin: origin,
+      expectedRPID: rpId,
+      requireUserVerification: true,
+    }),
+  );
+  const { credential, aaguid } = registrationInfo!;
+  const name = passkeyProvider(aaguid) ?? device;
+  const personId = ownPerson(caller);
+  await transaction(async (trx) => {
+    await useChallenge(trx, challenge());
+    // One at a time per person: the count is exact.
+    await sql(lockPersonSql, [personId], trx);
+    const [before] = await sql<{ count: number }>(countPasskeysSql, [personId], trx);
+    if (before!.count >= passkeysPerPerson) {
+      throw conflict(`An account holds at most ${passkeysPerPerson} passkeys. Remove one first.`);
+    }
+    const credentialId = Buffer.from(credential.id, 'base64url');
+    const { publicKey, counter, transports = [] } = credential;
+    const createdAt = now();
+    const values = [
+      newId('passkey'),
+      personId,
+      credentialId,
+      Buffer.from(publicKey),
+      counter,
+      transports,
+      name,
+      createdAt,
+    ];
+    const inserted = await sql(insertPasskeySql, values, trx);
+    if (inserted.length === 0) throw conflict('This passkey already belongs to an account.');
+    const text = `A passkey named "${name}" was added to your account at ${isoTime(createdAt)}.
+
+With it you sign in at ${addresses().issuer} without a code. If you did not add it, remove it at ${addresses().issuer}/console/passkeys
+and end the sessions that you do not know at ${addresses().issuer}/console/sessions.
+`;
+    await queueMail(trx, { to: email, subject: 'A passkey was added to your account', text }, createdAt + hours(24));
+  });
+}
+
+/** Removes one of the caller's passkeys: nobody signs in with it again. @throws 404 */
+export async function removePasskey(caller: Caller, passkeyId: string): Promise<void> {
+  const removed = await sql('delete from passkeys where id = $1 and person_id = $2 returning id', [
+    passkeyId,
+    ownPerson(caller),
+  ]);
+  if (removed.length === 0) throw notFound('passkey');
+}
+
+/** What the browser needs to sign in with any passkey of this service. `browser` is the secret in its cookie. */
+export const passkeySignInOptions = (browser: string): Promise<PublicKeyCredentialRequestOptionsJSON> =>
+  generateAuthenticationOptions({
+    rpID: relyingParty().id,
+    challenge: newChallenge({ purpose: 'sign-in', browser }),
+    timeout: lifetimes.passkeyChallenge,
+    userVerification: 'required',
+  });
+
+interface StoredKey {
+  id: string;
+  personId: Id<'person'>;
+  publicKey: Buffer;
+}
+const findKeySql = 'select id, person_id, public_key from passkeys where credential_id = $1';
+// WebAuthn §7.2 step 22: a counter that does not grow hints at a copy. Authenticators without one always say 0.
+const useKeySql = `update passkeys set counter = $2, last_used_at = $3
+  where id = $1 and (counter < $2 or (counter = 0 and $2 = 0)) returning id`;
+
+/** The person whose passkey signed this browser's challenge. @throws 401 */
+export async function usePasskey(answer: AuthenticationResponseJSON, browser: string | null): Promise<Person> {
+  const [key] = await sql<StoredKey>(findKeySql, [Buffer.from(answer.id, 'base64url')]);
+  if (!key) throw unauthenticated('This passkey is not known here. It may have been removed.');
+  // §7.2 step 6: the account that the authenticator names is the one that owns the key.
+  const named = Buffer.from(answer.response.userHandle ?? '', 'base64url').toString();
+  if (browser === null || named !== key.personId) throw refusedPasskey();
+  const { origin, id: rpId } = relyingParty();
+  const { accepts, challenge } = expecting({ purpose: 'sign-in', browser });
+  const { authenticationInfo } = await verifying(
+    verifyAuthenticationResponse({
+      response: answer,
+      expectedChallenge: accepts,
+      expectedOrigin: origin,
+      expectedRPID: rpId,
+      // The counter is compared below, by the database: two sign-ins at once are two steps of it.
+      credential: { id: answer.id, publicKey: new Uint8Array(key.publicKey), counter: 0 },
+      requireUserVerification: true,
+    }),
+  );
+  return transaction(async (trx) => {
+    await useChallenge(trx, challenge());
+    const used = await sql(useKeySql, [key.id, authenticationInfo.newCounter, now()], trx);
+    if (used.length === 0) {
+      throw unauthenticated(
+        'The counter of this passkey went back, so it may have been copied. Sign in with a code and remove it.',
+      );
+    }
+    return (await readOne<Person>(Person, { id: key.personId }))!;
+  });
+}
+
+/** Accepts the challenges of one ceremony, and remembers which one it accepted. */
+function expecting(ceremony: Ceremony) {
+  let accepted = '';
+  const accepts = (encoded: string): boolean => {
+    accepted = encoded;
+    return isChallenge(encoded, ceremony);
+  };
+  return { accepts, challenge: () => accepted };
+}
+
+/** The library throws plain errors whatever is wrong with an answer. */
+async function verifying<R extends { verified: boolean }>(work: Promise<R>): Promise<R> {
+  const result = await work.catch(() => null);
+  if (!result?.verified) throw refusedPasskey();
+  return result;
+}
