@@ -1,15 +1,11 @@
 // Passkeys of console accounts (Web Authentication Level 3): a key pair in the person's device or password manager. We store its
 // public key; a passkey verifies its user (UV) and is found without naming the account (discoverable).
 import { isIP } from 'node:net';
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type PublicKeyCredentialCreationOptionsJSON,
-  type PublicKeyCredentialRequestOptionsJSON,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
 } from '@simplewebauthn/server';
 import type { Caller } from '#access/principal.ts';
 import { ownPerson } from '#access/reach.ts';
@@ -24,6 +20,9 @@ import { lifetimes, passkeysPerPerson } from '#limits.ts';
 import { Person } from './model.ts';
 import { type Ceremony, isChallenge, newChallenge, refusedPasskey, useChallenge } from './passkey-challenge.ts';
 import { passkeyProvider } from './passkey-providers.ts';
+
+/** Loaded at the first use: with its parsers of certificates it would slow down the start of every program. */
+const webauthn = () => import('@simplewebauthn/server');
 
 /** A passkey as its person sees it. */
 export interface Passkey {
@@ -62,6 +61,7 @@ export async function passkeyCreationOptions(
   const { id: rpID, name: rpName } = relyingParty();
   const personId = ownPerson(caller);
   const own = await sql<{ credentialId: Buffer; transports: string[] }>(credentialsSql, [personId]);
+  const { generateRegistrationOptions } = await webauthn();
   return generateRegistrationOptions({
     rpID,
     rpName,
@@ -99,6 +99,7 @@ export async function createPasskey(
 ): Promise<void> {
   const { origin, id: rpId } = relyingParty();
   const { accepts, challenge } = expecting(creationBy(caller));
+  const { verifyRegistrationResponse } = await webauthn();
   const { registrationInfo } = await verifying(
     verifyRegistrationResponse({
       response: answer,
@@ -153,13 +154,15 @@ export async function removePasskey(caller: Caller, passkeyId: string): Promise<
 }
 
 /** What the browser needs to sign in with any passkey of this service. `browser` is the secret in its cookie. */
-export const passkeySignInOptions = (browser: string): Promise<PublicKeyCredentialRequestOptionsJSON> =>
-  generateAuthenticationOptions({
+export async function passkeySignInOptions(browser: string): Promise<PublicKeyCredentialRequestOptionsJSON> {
+  const { generateAuthenticationOptions } = await webauthn();
+  return generateAuthenticationOptions({
     rpID: relyingParty().id,
     challenge: newChallenge({ purpose: 'sign-in', browser }),
     timeout: lifetimes.passkeyChallenge,
     userVerification: 'required',
   });
+}
 
 interface StoredKey {
   id: string;
@@ -180,6 +183,7 @@ export async function usePasskey(answer: AuthenticationResponseJSON, browser: st
   if (browser === null || named !== key.personId) throw refusedPasskey();
   const { origin, id: rpId } = relyingParty();
   const { accepts, challenge } = expecting({ purpose: 'sign-in', browser });
+  const { verifyAuthenticationResponse } = await webauthn();
   const { authenticationInfo } = await verifying(
     verifyAuthenticationResponse({
       response: answer,
