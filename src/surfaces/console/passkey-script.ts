@@ -16,7 +16,7 @@ const ours = `
   const run = async (form, more) => {
     const creates = form.dataset.passkey === 'create';
     const body = new URLSearchParams(new FormData(form));
-    const answer = await fetch(form.dataset.options, { method: 'POST', body });
+    const answer = await window.fetch(form.dataset.options, { method: 'POST', body });
     if (!answer.ok || answer.redirected) throw new Error('The service did not answer as expected. Load the page again.');
     const optionsJSON = await answer.json();
     const credential = await (creates ? startRegistration : startAuthentication)({ optionsJSON, ...more });
