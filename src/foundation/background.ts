@@ -3,7 +3,7 @@
 // jobs is done here: its own `work` does not wait for its last statement, so that a database that is away ends the process.
 import PgBoss from 'pg-boss';
 import { background, queues } from '#limits.ts';
-import { database, sql, type Transaction } from './database.ts';
+import { database, outermost, sql, type Transaction } from './database.ts';
 import type { Log } from './log.ts';
 
 export type Queue = keyof typeof queues;
@@ -77,7 +77,7 @@ export async function enqueue(trx: Transaction, queue: Queue, payload: object): 
   const look = () => {
     for (const worker of workers) if (worker.queue === queue) worker.look();
   };
-  trx.executionPromise.then(look, () => {});
+  outermost(trx).executionPromise.then(look, () => {});
 }
 
 /** Does what is written down by this process and by others, until it is stopped. Several processes may. */

@@ -54,11 +54,16 @@ interface Raised {
   routine?: unknown;
   syscall?: unknown;
   nativeError?: unknown;
+  originalError?: unknown;
 }
 
-/** The error and what it wraps: Objection keeps the driver's error in `nativeError`, a failed migration in `cause`. */
+/** The error and what it wraps: in Objection's `nativeError`, GraphQL's `originalError`, or the `cause` of a failed migration. */
 function* unwrap(error: unknown): Generator<Error & Raised> {
-  for (let e = error as (Error & Raised) | undefined; e instanceof Error; e = (e.nativeError ?? e.cause) as typeof e)
+  for (
+    let e = error as (Error & Raised) | undefined;
+    e instanceof Error;
+    e = (e.nativeError ?? e.originalError ?? e.cause) as typeof e
+  )
     yield e;
 }
 

@@ -1,9 +1,11 @@
-// One pool, two ways to speak: knex (under Objection) for building, `sql` for the reads that every request makes.
+// One pool, two ways to use it: knex (under Objection) for building, `sql` for the reads that every request makes.
 // Process-wide like the clock: bound once at start, used plainly everywhere.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { EventEmitter } from 'node:events';
 import knexFactory, { type Knex } from 'knex';
 import { knexSnakeCaseMappers, Model } from 'objection';
 import pg from 'pg';
-import { seconds } from './clock.ts';
+import { minutes, seconds } from './clock.ts';
 import { databaseFault, isStalePlan, retrying } from './database-errors.ts';
 import { send } from './statement.ts';
 
@@ -32,7 +34,16 @@ export function openDatabase(settings: DatabaseSettings): Knex {
   const knex = knexFactory({
     client: 'pg',
     connection: { ...base, connectionTimeoutMillis: 3_000, query_timeout: 30_000, keepAlive: true } as never,
-    pool: { min: 0, max: settings.poolMax ?? 16, acquireTimeoutMillis: 6_000, idleTimeoutMillis: 30_000 },
+    pool: {
+      min: 0,
+      max: settings.poolMax ?? 16,
+      acquireTimeoutMillis: 6_000,
+      idleTimeoutMillis: 30_000,
+      afterCreate: (client: pg.Client, done: (error: Error | null, client: pg.Client) => void) => {
+        retireWhenEnded(client);
+        done(null, client);
+      },
+    },
     log: quiet,
     ...knexSnakeCaseMappers(),
   });
@@ -45,7 +56,15 @@ export function openDatabase(settings: DatabaseSettings): Knex {
   return knex;
 }
 
-export function database(): Knex {
+/** Keeps a connection from being used again once the server has said that it ends it, and before it is seen to be closed. */
+function retireWhenEnded(client: pg.Client): void {
+  const { connection } = client as unknown as { connection: EventEmitter };
+  connection.on('errorMessage', (error: { code?: string }) => {
+    if (/^(57P|08)/.test(error.code ?? '')) Object.assign(client, { __knex__disposed: error });
+  });
+}
+
+function pool(): Knex {
   if (!bound) throw new Error('the database is not open');
   return bound;
 }
@@ -56,32 +75,60 @@ export function watchStatements(listener: (statement: string) => void): () => vo
   return () => listeners.delete(listener);
 }
 
+const enclosing = new AsyncLocalStorage<Transaction>();
+let underWay = 0;
+/** Following every promise costs each request some time (Node 20 and 22), hence only while calls need it. Milliseconds. */
+const unfollowedAfter = minutes(1);
+
+function release(): void {
+  if (--underWay > 0) return;
+  // Longer than any statement may run: nothing is left that could go past its transaction.
+  setTimeout(() => underWay === 0 && enclosing.disable(), unfollowedAfter).unref();
+}
+
+/** What follows an early commit goes to the pool again. */
+const committed = new WeakSet<Transaction>();
+
 /**
- * Sends one statement, within a transaction when one is given, and gives plain rows with camelCase names. `text` must come from
- * a bounded set (never built from a caller's values): it is kept, prepared, for as long as the process and its connections live.
+ * The transaction that everything sent from here joins: the innermost that is still open around the caller. One that has failed
+ * is still joined, and refuses: what it did not commit must not go past it.
  */
-export async function sql<Row>(text: string, values: unknown[] = [], trx?: Transaction): Promise<Row[]> {
+function joined(): Transaction | undefined {
+  let trx = enclosing.getStore();
+  if (!trx || committed.has(outermost(trx))) return undefined;
+  while (trx.parentTransaction && trx.isCompleted()) trx = trx.parentTransaction;
+  return trx;
+}
+
+/** The pool, or within an enclosing transaction that transaction. */
+export const database = (): Knex => joined() ?? pool();
+
+/**
+ * Sends one statement, within a transaction when there is one, and resolves to plain rows with camelCase names. `text` must come
+ * from a bounded set (never built from a caller's values): it is kept, prepared, as long as the process and its connections live.
+ */
+export async function sql<Row>(text: string, values: unknown[] = [], trx = joined()): Promise<Row[]> {
   // What fails in a transaction is done again as a whole, or not at all.
   if (trx) return attempt<Row>(text, values, trx);
   try {
-    return await attempt<Row>(text, values);
+    return await attempt<Row>(text, values, pool());
   } catch (error) {
-    if (isStalePlan(error)) return attempt<Row>(text, values);
+    if (isStalePlan(error)) return attempt<Row>(text, values, pool());
     if (databaseFault(error) !== 'retry') throw error;
-    return retrying(() => attempt<Row>(text, values), { budgetMs: patience });
+    return retrying(() => attempt<Row>(text, values, pool()), { budgetMs: patience });
   }
 }
 
 /** A server that starts anew, a deadlock, a moved primary: what surely was not applied is tried again for so long. */
 const patience = seconds(2);
 
-async function attempt<Row>(text: string, values: unknown[], knex: Knex = database()): Promise<Row[]> {
+async function attempt<Row>(text: string, values: unknown[], knex: Knex): Promise<Row[]> {
   for (const listener of listeners) listener(text);
   const connection = (await knex.client.acquireConnection()) as pg.ClientBase;
   try {
     return await send<Row>(connection, text, values, named);
   } catch (error) {
-    // Made while reading from a socket: the way that leads here is of more use.
+    // Created while reading from a socket: the caller's stack is of more use.
     if (error instanceof Error) Error.captureStackTrace(error);
     throw error;
   } finally {
@@ -91,8 +138,63 @@ async function attempt<Row>(text: string, values: unknown[], knex: Knex = databa
 
 /**
  * All or nothing. Objection queries inside take the given transaction: `Project.query(trx)`. The work is done again when it
- * surely was not applied, so what it does outside the database belongs after it.
+ * surely was not applied, so what it does outside the database belongs after it. Within an enclosing transaction it is a part of
+ * that one, a savepoint: when it fails, whoever catches the error may go on.
  */
-export const transaction = <T>(work: (trx: Knex.Transaction) => Promise<T>): Promise<T> =>
-  retrying(() => database().transaction(work), { budgetMs: patience });
+export function transaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T> {
+  const outer = joined();
+  if (outer) return outer.transaction((trx) => enclosing.run(trx, work, trx));
+  return retrying(() => pool().transaction(work), { budgetMs: patience });
+}
 export type Transaction = Knex.Transaction;
+
+/** A statement whose failure the caller survives: as it is, or where it joins an enclosing transaction, in a savepoint. */
+export const savepoint = <T>(statement: () => Promise<T>): Promise<T> =>
+  joined() ? transaction(statement) : statement();
+
+/**
+ * A transaction around operations that know nothing of it: all statements and transactions that `work` sends are part of it, also
+ * those of `sql` and `Model.query()` that name none. `work` may commit it early; what follows is outside of it.
+ */
+export const enclosingTransaction = <T>(work: (trx: Transaction) => Promise<T>): Promise<T> =>
+  retrying(
+    async () => {
+      underWay++;
+      const trx = await pool()
+        .transaction()
+        .catch((error) => {
+          release();
+          throw error;
+        });
+      trx.executionPromise.catch(() => {});
+      try {
+        // knex hands out a transaction also when BEGIN has failed.
+        if (trx.isCompleted()) await trx.executionPromise;
+        const result = await enclosing.run(trx, work, trx);
+        if (!committed.has(trx)) await commit(trx);
+        return result;
+      } catch (error) {
+        if (!trx.isCompleted()) await trx.rollback().catch(() => {});
+        throw error;
+      } finally {
+        release();
+      }
+    },
+    { budgetMs: patience },
+  );
+
+/** Ends a transaction of `enclosingTransaction`. knex's own `commit` alone resolves also when the commit failed. */
+export async function commit(trx: Transaction): Promise<void> {
+  await Promise.all([trx.commit(), trx.executionPromise]);
+  committed.add(trx);
+}
+
+/** The outermost of the transactions around this one: what it commits is seen by others. */
+export const outermost = (trx: Transaction): Transaction =>
+  trx.parentTransaction ? outermost(trx.parentTransaction) : trx;
+
+/** The outermost transaction around the caller, also after its early commit. */
+export function enclosedBy(): Transaction | undefined {
+  const trx = enclosing.getStore();
+  return trx && outermost(trx);
+}

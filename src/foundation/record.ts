@@ -1,10 +1,17 @@
 // The base of all records, and the reads that every noun shares: one by equality, many by keys, a page by keyset.
 // They run as prepared statements and give plain rows; writing goes through Objection (`Project.query(trx)`).
+
+import type { Knex } from 'knex';
 import { Model } from 'objection';
-import { sql } from './database.ts';
+import { database, sql } from './database.ts';
 import { notFound } from './problem.ts';
 
 export abstract class Stored extends Model {
+  /** Where a query goes that names no transaction: into an enclosing one, where there is one. */
+  static override knex(): Knex {
+    return database();
+  }
+
   /** Every column that leaves the table in a read, by its wire name. */
   static columns: readonly string[];
 }

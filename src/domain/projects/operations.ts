@@ -5,7 +5,7 @@ import { beyondOneProject, ownOrganization, reachesProject } from '#access/reach
 import { ignoringCase, type Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import type { Page, PageRequest } from '#foundation/cursor.ts';
-import { sql, transaction } from '#foundation/database.ts';
+import { savepoint, sql, transaction } from '#foundation/database.ts';
 import { isUniqueViolation } from '#foundation/database-errors.ts';
 import { newId } from '#foundation/ids.ts';
 import { forbidden, invalid, Problem } from '#foundation/problem.ts';
@@ -76,7 +76,7 @@ export async function createProject(caller: Caller, input: NewProject): Promise<
   const plain = slugOf(input.name, 'project');
   for (let slug = plain; ; slug = freeSlug(plain, await takenSlugs(orgId, plain))) {
     try {
-      await Project.query().insert({ ...record, slug });
+      await savepoint(async () => Project.query().insert({ ...record, slug }));
       return { ...record, slug };
     } catch (error) {
       if (!isUniqueViolation(error, 'projects_slug')) throw await explainDuplicate(error, orgId, repository);

@@ -7,6 +7,7 @@ import { announce } from '#foundation/changes.ts';
 import { now } from '#foundation/clock.ts';
 import { emptyPage, type Page, type PageRequest, readPage } from '#foundation/cursor.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
+import { firstStep } from '#foundation/idempotency.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { forbidden } from '#foundation/problem.ts';
 import { find, missing } from '#foundation/record.ts';
@@ -160,15 +161,20 @@ export interface StartedRun {
  * @throws 402 without means, 409 when the project is not active.
  */
 export async function runNow(kind: Kind, caller: Caller, id: string): Promise<StartedRun> {
-  const started = await transaction(async (trx) => {
-    const one = await locked(trx, kind, caller, id);
-    const { runs, hindered } = await startRuns(trx, kind, [one], { kind: 'manual', at: now(), actor: caller.userId });
-    const { refusal } = hindered.get(id) ?? {};
-    if (refusal) throw refusal;
-    return runs[0] ?? missing(kind.noun);
+  const begun: Run[] = [];
+  // The run is committed before its tracker hears of it; who repeats the call gets that run, and no second one.
+  const runId = await firstStep(async () => {
+    begun[0] = await transaction(async (trx) => {
+      const one = await locked(trx, kind, caller, id);
+      const { runs, hindered } = await startRuns(trx, kind, [one], { kind: 'manual', at: now(), actor: caller.userId });
+      const { refusal } = hindered.get(id) ?? {};
+      if (refusal) throw refusal;
+      return runs[0] ?? missing(kind.noun);
+    });
+    return begun[0].id;
   });
-  await deliver([kind], [started]);
-  const { id: runId, issueId, status } = await find<Run>(Run, 'run', { id: started.id });
+  await deliver([kind], begun);
+  const { issueId, status } = await find<Run>(Run, 'run', { id: runId });
   return { ok: true, runId, issueId, status };
 }
 

@@ -139,16 +139,15 @@ export function createRest(settings: RestSettings) {
       await settings.meter(exchange, caller);
       admit(caller, route.exposure.scope);
       const params = await route.read(exchange, values);
-      const holder: Holder = { exchange, caller };
       const key = route.method === 'POST' ? req.headers['idempotency-key'] : undefined;
       if (typeof key === 'string') {
         const request = { route: `${route.method} ${route.template}`, path: exchange.path, input: params };
-        const { status, body, replayed } = await once(`${caller.credentialId} ${caller.orgId}`, key, request, () =>
-          execute(route, holder, params),
-        );
+        const run = () => execute(route, { exchange, caller }, params);
+        const { status, body, replayed } = await once(`${caller.credentialId} ${caller.orgId}`, key, request, run);
         const headers = replayed ? { ...plain, 'idempotency-replayed': 'true' } : { ...plain };
         return answer(exchange, status, body, headers);
       }
+      const holder: Holder = { exchange, caller };
       const { status, body } = await execute(route, holder, params);
       if (!route.conditional) return answer(exchange, status, body, { ...plain, ...nextLink(exchange, holder) });
       const etag = etagOf(body);

@@ -1,0 +1,297 @@
+// Once means once: whatever dies while a call with an Idempotency-Key runs, it has happened or it has not, the key is free or
+// answers what was answered. KEYED_CALLS=<n> makes more of the random calls.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import knexFactory, { type Knex } from 'knex';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Organization } from '#domain/organizations/model.ts';
+import { days } from '#foundation/clock.ts';
+import { databaseUrl } from '../command-line.ts';
+import { startSandbox } from '../runtime-records.ts';
+import { type Answer, openWorld, requestsTo, type Session, type World } from '../world.ts';
+
+const randomCalls = Number(process.env.KEYED_CALLS ?? 240);
+
+let world: World;
+let acme: Organization;
+let token: string;
+let session: Session;
+let projectId: string;
+/** Beside the service: looks at what it has written, and ends its connections. */
+let beside: Knex;
+
+beforeAll(async () => {
+  world = await openWorld();
+  const alice = await world.person('Alice');
+  acme = await world.found(alice, 'Acme');
+  token = await world.token(alice, acme);
+  session = await world.session(alice, acme.id);
+  beside = knexFactory({ client: 'pg', connection: world.connection, pool: { min: 0, max: 2 } });
+  projectId = (await write('/projects', { name: 'Home', repoFullName: 'acme/home' })).body.id;
+  await beside.raw('create sequence deaths');
+  // Ends the connection that it runs on, once for each time that `die` asks for it.
+  await beside.raw(`create function die() returns trigger language plpgsql as $$ begin
+    if nextval('deaths') = 1 then perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(10); end if;
+    return null;
+  end $$`);
+});
+afterAll(async () => {
+  await beside.destroy();
+  await world.close();
+});
+
+const write = (path: string, body?: object, key?: string, ask: object = { token }) =>
+  world.rest('POST', path, { ...ask, body, ...(key && { headers: { 'idempotency-key': key } }) });
+
+let made = 0;
+const unique = () => `n${++made}`;
+const triggers = [{ kind: 'schedule', schedule: { interval: 'daily', time: '09:00', timezone: 'UTC' } }];
+const recurring = () => ({ projectId, name: unique(), prompt: 'Tidy up.', triggers });
+
+interface Call {
+  path: string;
+  body?: object;
+  ask?: object;
+  /** What it writes, and where: as many rows as it has happened. */
+  table: string;
+  where: object;
+}
+
+/** One new call to each route that takes a key. */
+const routes: Record<string, () => Promise<Call>> = {
+  async '/organizations'() {
+    const name = unique();
+    return { path: '/organizations', body: { name }, ask: { session }, table: 'organizations', where: { name } };
+  },
+  async '/organizations/{orgId}/memberships'() {
+    const { id: userId } = await world.person(unique());
+    const path = `/organizations/${acme.id}/memberships`;
+    return {
+      path,
+      body: { userId, role: 'member' },
+      ask: { session },
+      table: 'memberships',
+      where: { user_id: userId },
+    };
+  },
+  async '/invites'() {
+    const email = `${unique()}@example.com`;
+    return { path: '/invites', body: { email, role: 'member' }, table: 'invites', where: { email } };
+  },
+  async '/projects'() {
+    const name = unique();
+    return { path: '/projects', body: { name, repoFullName: `acme/${name}` }, table: 'projects', where: { name } };
+  },
+  async '/tokens'() {
+    const name = unique();
+    const body = { name, scopes: ['projects:read'], expiresInDays: 1 };
+    return { path: '/tokens', body, ask: { session }, table: 'tokens', where: { name } };
+  },
+  async '/scheduled-tasks'() {
+    const body = recurring();
+    return { path: '/scheduled-tasks', body, table: 'scheduled_tasks', where: { name: body.name } };
+  },
+  async '/automations'() {
+    const body = recurring();
+    return { path: '/automations', body, table: 'automations', where: { name: body.name } };
+  },
+  async '/agents'() {
+    const name = unique();
+    const sandbox = { kind: 'existing', templateId: 'standard' };
+    const body = { name, role: 'builder', harness: 'claude-code', model: 'claude-sonnet-4-5', sandbox };
+    return { path: '/agents', body, table: 'agents', where: { name } };
+  },
+  async '/scheduled-tasks/{id}/run'() {
+    const { id } = (await write('/scheduled-tasks', recurring())).body;
+    return { path: `/scheduled-tasks/${id}/run`, table: 'runs', where: { scheduled_task_id: id } };
+  },
+  async '/automations/{automationId}/run'() {
+    const { id } = (await write('/automations', recurring())).body;
+    return { path: `/automations/${id}/run`, table: 'runs', where: { automation_id: id } };
+  },
+  async '/sandboxes/{sandboxId}/kill'() {
+    const { id } = await startSandbox({ orgId: acme.id, projectId: projectId as never });
+    return { path: `/sandboxes/${id}/kill`, table: 'sandboxes', where: { id, termination_reason: 'killed' } };
+  },
+};
+
+const count = async ({ table, where }: Call): Promise<number> => {
+  const [row] = await beside(table).where(where).count();
+  return Number(row!.count);
+};
+const outcome = ({ status, body }: Answer) => ({ status, body });
+
+it('every route that takes a key is tried here', async () => {
+  const { paths } = (await world.request('GET', '/v1/openapi.json')).body;
+  const keyed = Object.keys(paths).filter((path) =>
+    paths[path].post?.parameters?.some(({ name }: { name?: string }) => name === 'Idempotency-Key'),
+  );
+  expect(Object.keys(routes).sort()).toEqual(keyed.sort());
+});
+
+describe.each(Object.keys(routes))('POST %s', (route) => {
+  let call: Call;
+  beforeEach(async () => {
+    call = await routes[route]!();
+  });
+  const send = (key?: string) => write(call.path, call.body, key, call.ask);
+
+  it('2xx · happens once, and the answer is repeated', async () => {
+    const first = await send(unique());
+    expect(first.status).toBeLessThan(300);
+    const key = unique();
+    // A second key: what it says, a call without a key says as well.
+    expect((await send(key)).status).toBe((await send()).status);
+    const again = await routes[route]!();
+    const repeat = () => write(again.path, again.body, `repeat ${key}`, again.ask);
+    const answers = [await repeat(), await repeat()];
+    expect(outcome(answers[1]!)).toEqual(outcome(answers[0]!));
+    expect(answers[1]!.headers.get('idempotency-replayed')).toBe('true');
+    expect(await count(again)).toBe(1);
+  });
+
+  it('4xx · a problem is the same with a key as without, writes nothing, and leaves the key free', async () => {
+    const key = unique();
+    const wrong = call.body
+      ? () => write(call.path, { ...call.body, name: 7, role: 7 }, key, call.ask)
+      : () => write(`${call.path.replace(/[^/]+(?=\/\w+$)/, 'unknown')}`, undefined, key, call.ask);
+    const { status } = await wrong();
+    expect([400, 404]).toContain(status);
+    expect(await count(call)).toBe(0);
+    expect((await send(key)).status).toBeLessThan(300);
+  });
+
+  describe.each([
+    ['where it does its work', () => `after insert or update on ${call.table}`],
+    ['where it records its answer', () => 'after update of status on idempotency_keys'],
+  ])('dies %s', (_, when) => {
+    it.each(['at once', 'at the commit'])('%s · the call is repeated right away, and has happened once', async (at) => {
+      await beside.raw("select setval('deaths', 1, false)");
+      const [constraint, deferred] = at === 'at once' ? ['', ''] : ['constraint', 'deferrable initially deferred'];
+      await beside.raw(`create ${constraint} trigger dying ${when()} ${deferred} for each row execute function die()`);
+      try {
+        const key = unique();
+        let answer = await send(key);
+        expect([503, 200, 201]).toContain(answer.status);
+        if (answer.status === 503) answer = await send(key);
+        expect(answer.status).toBeLessThan(300);
+        expect(outcome(await send(key))).toEqual(outcome(answer));
+        expect(await count(call)).toBe(1);
+        expect(Number((await beside.raw('select last_value from deaths')).rows[0].last_value)).toBeGreaterThan(0);
+      } finally {
+        await beside.raw(`drop trigger dying on ${when().split(' on ')[1]}`);
+      }
+    });
+  });
+});
+
+/** Repeats a call with its key until it is answered for good, as a client with patience does. */
+async function insist(request: ReturnType<typeof requestsTo>, call: Call, key: string): Promise<Answer> {
+  for (;;) {
+    const ask = { ...(call.ask ?? { token }), body: call.body, headers: { 'idempotency-key': key } };
+    const answer = await request('POST', `/v1${call.path}`, ask).catch(() => null);
+    const isRunning = answer?.status === 409 && answer.body.description.includes('still running');
+    if (answer && !isRunning && answer.status !== 503) return answer;
+    await new Promise(setImmediate);
+  }
+}
+
+const busy = ['/projects', '/tokens', '/invites', '/scheduled-tasks', '/scheduled-tasks/{id}/run', '/agents'];
+
+async function prepare(): Promise<Call[]> {
+  const calls: Call[] = [];
+  for (let n = 0; n < randomCalls; n++) calls.push(await routes[busy[n % busy.length]!]!());
+  return calls;
+}
+
+/** All these calls, eight at a time, each with a key; `between` is told how many are answered. */
+async function storm(
+  request: ReturnType<typeof requestsTo>,
+  todo: Call[],
+  between: (answered: number) => Promise<unknown> = async () => {},
+) {
+  const calls: { call: Call; key: string; answer: Answer }[] = [];
+  await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      for (let call = todo.pop(); call; call = todo.pop()) {
+        const key = unique();
+        calls.push({ call, key, answer: await insist(request, call, key) });
+        await between(calls.length);
+      }
+    }),
+  );
+  expect(calls).toHaveLength(randomCalls);
+  return calls;
+}
+
+async function expectEachOnce(request: ReturnType<typeof requestsTo>, calls: Awaited<ReturnType<typeof storm>>) {
+  for (const { call, key, answer } of calls) {
+    const told = `${call.path} ${JSON.stringify(call.where)}`;
+    expect([told, answer.status < 300, await count(call)]).toEqual([told, true, 1]);
+    expect(outcome(await insist(request, call, key))).toEqual(outcome(answer));
+  }
+}
+
+describe('Hundreds of calls', () => {
+  it('each has happened once · connections are ended at random', { timeout: 600_000 }, async () => {
+    const request = requestsTo(world.url);
+    const todo = await prepare();
+    let [over, ended] = [false, 0];
+    const calls = storm(request, todo).finally(() => (over = true));
+    while (!over) {
+      const { rows } = await beside.raw(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+          where datname = current_database() and application_name = '' and backend_type = 'client backend'
+            and pid <> pg_backend_pid() and (state = 'active' or state like 'idle in%') order by random() limit 1`,
+      );
+      ended += rows.length;
+      await beside.raw('select pg_sleep(0.05 + random() / 5)');
+    }
+    expect(ended).toBeGreaterThan(5);
+    console.log(`${randomCalls} calls, ${ended} connections ended`);
+    await expectEachOnce(request, await calls);
+  });
+
+  describe('of a process', () => {
+    let child: ChildProcess;
+    afterEach(() => child.kill('SIGKILL'));
+
+    it('each has happened once · the process is killed at random', { timeout: 600_000 }, async () => {
+      // It lives in our time and not in the test's.
+      await beside('tokens').update({ expires_at: Date.now() + days(30) });
+      const port = 20_000 + Math.floor(Math.random() * 20_000);
+      const url = `http://127.0.0.1:${port}`;
+      const request = requestsTo(url);
+      const start = () => {
+        child = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', 'src/main.ts', 'serve'], {
+          cwd: fileURLToPath(new URL('../..', import.meta.url)),
+          env: {
+            PATH: process.env.PATH,
+            PORT: String(port),
+            PUBLIC_URL: url,
+            DATABASE_URL: databaseUrl(world.connection),
+            SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+            SCHEDULER: 'off',
+            LOG_LEVEL: 'silent',
+            REQUESTS_PER_MINUTE: '1000000',
+          },
+          stdio: 'ignore',
+        });
+      };
+      const todo = await prepare();
+      start();
+      let killed = 0;
+      const calls = await storm(request, todo, async (answered) => {
+        if (answered < ((killed + 1) * randomCalls) / 4 || killed === 3) return;
+        killed++;
+        const dead = once(child, 'exit');
+        child.kill('SIGKILL');
+        await dead;
+        start();
+      });
+      expect(killed).toBe(3);
+      await expectEachOnce(request, calls);
+    });
+  });
+});
