@@ -1,8 +1,9 @@
 // The base of all models. Reads are finders of the model that run as prepared statements and return plain rows; writes and
 // locks go through Objection (`Project.query(trx)`). Relations are declared once, in the child's model.
+import type { Knex } from 'knex';
 import { Model, type RelationMappings } from 'objection';
 import { type Page, type PageRequest, readPageOf } from './cursor.ts';
-import { sql, type Transaction } from './database.ts';
+import { database, sql, type Transaction } from './database.ts';
 import { notFound } from './problem.ts';
 
 /** The data of a model, which is what a read returns: Objection's methods are not on it, so a call of one does not compile. */
@@ -45,6 +46,11 @@ function declare(model: typeof BaseModel, name: string, mapping: RelationMapping
 }
 
 export class BaseModel extends Model {
+  /** Where a query goes that names no transaction: into an enclosing one, where there is one. */
+  static override knex(): Knex {
+    return database();
+  }
+
   /** The noun of a 404, in words. */
   static noun: string;
   /** Every column that a read returns, in wire order. */
