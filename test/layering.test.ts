@@ -1,324 +1,323 @@
-// The rules of the house (house.md, section 2), asked of the tree itself; and each rule asked whether it can say no.
+// The layering rules applied to this tree, and each rule against a tree that violates it.
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import * as law from './law.ts';
+import * as layering from './layering.ts';
 
-const rules = Object.entries(law).filter((entry): entry is [string, law.Rule] => entry[0] !== 'readTree');
+const rules = Object.entries(layering).filter((entry): entry is [string, layering.Rule] => entry[0] !== 'readTree');
 const sentence = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-describe('in this house', () => {
+describe('this tree', () => {
   const root = fileURLToPath(new URL('..', import.meta.url));
-  const tree = law.readTree(root, ['src', 'test', 'scripts', 'bench', 'examples']);
+  const tree = layering.readTree(root, ['src', 'test', 'scripts', 'bench', 'examples']);
   test.each(rules.map(([name, rule]) => [sentence(name), rule] as const))('%s', (_name, rule) => {
     expect(rule(tree)).toEqual([]);
   });
 });
 
-/** A rule, a tree that breaks it, and what the rule must say; or nothing, where the tree keeps the law. */
-type Case = [rule: law.Rule, tree: law.Tree, scolding: string | null];
+type Case = [rule: layering.Rule, tree: layering.Tree, violation: string | null];
 
 const organization = 'class Organization extends Stored {}';
 const cases: Record<string, Case> = {
-  'the dashboard may not import from the house': [
-    law.theDashboardStandsAlone,
+  'the dashboard must not import server code': [
+    layering.theDashboardUsesTheSchemaOnly,
     { 'src/surfaces/console/dashboard/run.tsx': "import { now } from '#foundation/clock.ts';" },
-    'src/surfaces/console/dashboard/run.tsx imports #foundation/clock.ts: the dashboard knows the house by its schema alone.',
+    'src/surfaces/console/dashboard/run.tsx imports #foundation/clock.ts: the dashboard uses the public schema, its own files and its framework only.',
   ],
   'nor anything that it was not built for': [
-    law.theDashboardStandsAlone,
+    layering.theDashboardUsesTheSchemaOnly,
     { 'src/surfaces/console/dashboard/run.tsx': "import { z } from 'zod';" },
-    'src/surfaces/console/dashboard/run.tsx imports zod: the dashboard knows the house by its schema alone.',
+    'src/surfaces/console/dashboard/run.tsx imports zod: the dashboard uses the public schema, its own files and its framework only.',
   ],
-  'the house may not import from the dashboard': [
-    law.theDashboardStandsAlone,
+  'server code must not import the dashboard': [
+    layering.theDashboardUsesTheSchemaOnly,
     { 'src/surfaces/console/dashboard.ts': "import { ask } from './dashboard/client.ts';" },
-    'src/surfaces/console/dashboard.ts imports src/surfaces/console/dashboard/client.ts: what runs in the browser does not run here.',
+    'src/surfaces/console/dashboard.ts imports src/surfaces/console/dashboard/client.ts: server code must not import browser code.',
   ],
   'the dashboard may read the clock of its machine, and fetch': [
-    law.worldIsTouchedOnce,
+    layering.clockNetworkAndEnvironmentHaveOneModule,
     { 'src/surfaces/console/dashboard/client.ts': "const at = Date.now();\nawait fetch('/graphql');" },
     null,
   ],
   'an example knows what everybody outside knows': [
-    law.examplesStandOutside,
+    layering.examplesUsePublicInterfaces,
     { 'examples/client.ts': "import { now } from '#foundation/clock.ts';\nimport { a } from './call.ts';" },
-    'examples/client.ts imports #foundation/clock.ts: an example knows the public surfaces alone.',
+    'examples/client.ts imports #foundation/clock.ts: an example uses the public interfaces only.',
   ],
   'the service does not import an example': [
-    law.examplesStandOutside,
+    layering.examplesUsePublicInterfaces,
     { 'src/app.ts': "import { a } from '../examples/client.ts';" },
-    'src/app.ts imports examples/client.ts: the service does not depend on an example.',
+    'src/app.ts imports examples/client.ts: the service must not depend on an example.',
   ],
   'the runner imports its own files and Node': [
-    law.theRunnerStandsAlone,
+    layering.theRunnerIsAProgramOfItsOwn,
     {
       'src/runner/runner.ts':
         "import { spawn } from 'node:child_process';\nimport { a } from './mission.ts';\nimport { now } from '../foundation/clock.ts';",
     },
-    "src/runner/runner.ts imports ../foundation/clock.ts: the runner imports Node's own modules and its own files alone.",
+    "src/runner/runner.ts imports ../foundation/clock.ts: the runner imports Node's modules and its own files only.",
   ],
   'nor does it import a package': [
-    law.theRunnerStandsAlone,
+    layering.theRunnerIsAProgramOfItsOwn,
     { 'src/runner/runner.ts': "import { z } from 'zod';" },
-    "src/runner/runner.ts imports zod: the runner imports Node's own modules and its own files alone.",
+    "src/runner/runner.ts imports zod: the runner imports Node's modules and its own files only.",
   ],
   'and nobody imports the runner': [
-    law.theRunnerStandsAlone,
+    layering.theRunnerIsAProgramOfItsOwn,
     { 'src/main.ts': "import { connect } from './runner/platform.ts';" },
-    'src/main.ts imports src/runner/platform.ts: the runner is another program, started by its path.',
+    'src/main.ts imports src/runner/platform.ts: the runner is a separate program, started by path.',
   ],
   'the foundation may not import a noun': [
-    law.roomsLookLeft,
+    layering.layersImportDownwards,
     { 'src/foundation/http.ts': "import { Project } from '#domain/projects/model.ts';" },
-    'src/foundation/http.ts reaches up to src/domain/projects/model.ts: foundation does not know domain.',
+    'src/foundation/http.ts imports src/domain/projects/model.ts: foundation must not depend on domain.',
   ],
   'a type is an import too, and so is a lazy one': [
-    law.roomsLookLeft,
+    layering.layersImportDownwards,
     {
       'src/graph/page.ts': "import type { A } from '#access/roles.ts';\nconst b = () => import('#surfaces/bearer.ts');",
     },
-    'src/graph/page.ts reaches up to src/surfaces/bearer.ts: graph does not know surfaces.',
+    'src/graph/page.ts imports src/surfaces/bearer.ts: graph must not depend on surfaces.',
   ],
   'an import over several lines is seen': [
-    law.roomsLookLeft,
+    layering.layersImportDownwards,
     { 'src/access/gate.ts': "import {\n  a,\n  type B,\n} from '#graph/builder.ts';" },
-    'src/access/gate.ts reaches up to src/graph/builder.ts: access does not know graph.',
+    'src/access/gate.ts imports src/graph/builder.ts: access must not depend on graph.',
   ],
   'limits are read by anyone and read nobody': [
-    law.roomsLookLeft,
+    layering.layersImportDownwards,
     {
       'src/foundation/http.ts': "import { bytes } from '#limits.ts';",
       'src/limits.ts': "import { seconds } from '#foundation/clock.ts';\nimport { roles } from '#access/roles.ts';",
     },
-    'src/limits.ts imports src/access/roles.ts: limits are numbers, and know only their units.',
+    'src/limits.ts imports src/access/roles.ts: limits.ts imports nothing but the units of clock.ts.',
   ],
   'the configuration is handed down': [
-    law.roomsLookLeft,
+    layering.layersImportDownwards,
     {
       'src/main.ts': "import { readConfig } from './config.ts';",
       'src/app.ts': "import { readConfig } from './config.ts';",
     },
-    'src/app.ts imports src/config.ts: the configuration is read at the door and handed down.',
+    'src/app.ts imports src/config.ts: only an entry point reads the configuration; it is passed down.',
   ],
-  'a room must be one that the house knows': [
-    law.roomsLookLeft,
+  'a file must be in a known layer': [
+    layering.layersImportDownwards,
     { 'src/cellar/wine.ts': "import { now } from '#foundation/clock.ts';" },
-    'src/cellar/wine.ts is in no room that the house knows: foundation, access, graph, domain, schema.ts, surfaces, app.ts, main.ts.',
+    'src/cellar/wine.ts is in no known layer: foundation, access, graph, domain, schema.ts, surfaces, app.ts, main.ts.',
   ],
   'operations never see GraphQL': [
-    law.beatsKeepTime,
+    layering.nounFilesKeepTheirRoles,
     { 'src/domain/projects/operations.ts': "import { GraphQLError } from 'graphql';" },
-    'src/domain/projects/operations.ts imports graphql: a noun does not know how it is shown; only its schema.ts does.',
+    'src/domain/projects/operations.ts imports graphql: of a noun only schema.ts declares GraphQL.',
   ],
-  'a model does not know how it is shown': [
-    law.beatsKeepTime,
+  'a model does not declare GraphQL': [
+    layering.nounFilesKeepTheirRoles,
     { 'src/domain/projects/model.ts': "import { builder } from '#graph/builder.ts';" },
-    'src/domain/projects/model.ts imports #graph/builder.ts: a noun does not know how it is shown; only its schema.ts does.',
+    'src/domain/projects/model.ts imports #graph/builder.ts: of a noun only schema.ts declares GraphQL.',
   ],
-  'a model does not import verbs': [
-    law.beatsKeepTime,
+  'a model does not import operations': [
+    layering.nounFilesKeepTheirRoles,
     { 'src/domain/projects/model.ts': "import { listProjects } from './operations.ts';" },
-    'src/domain/projects/model.ts imports src/domain/projects/operations.ts: a record does not know what is done with it.',
+    'src/domain/projects/model.ts imports src/domain/projects/operations.ts: a model must not import operations.',
   ],
   'a model knows of another noun its model': [
-    law.beatsKeepTime,
+    layering.nounFilesKeepTheirRoles,
     {
       'src/domain/projects/model.ts':
         "import { a } from '../integrations/model.ts';\nimport { b } from '../people/session.ts';",
     },
-    'src/domain/projects/model.ts imports src/domain/people/session.ts: a model knows of another noun its model alone.',
+    'src/domain/projects/model.ts imports src/domain/people/session.ts: a model imports of another noun its model only.',
   ],
   'operations do not import a schema': [
-    law.beatsKeepTime,
+    layering.nounFilesKeepTheirRoles,
     { 'src/domain/projects/operations.ts': "import { ProjectType } from './schema.ts';" },
-    'src/domain/projects/operations.ts imports src/domain/projects/schema.ts: a schema is imported by schemas alone.',
+    'src/domain/projects/operations.ts imports src/domain/projects/schema.ts: only schemas import a schema.',
   ],
   'a schema knows of another noun its schema': [
-    law.beatsKeepTime,
+    layering.nounFilesKeepTheirRoles,
     {
       'src/domain/projects/schema.ts':
         "import { a } from './operations.ts';\nimport { b } from '../people/schema.ts';\nimport { c } from '../people/operations.ts';",
     },
-    'src/domain/projects/schema.ts imports src/domain/people/operations.ts: a schema knows of another noun its schema alone.',
+    'src/domain/projects/schema.ts imports src/domain/people/operations.ts: a schema imports of another noun its schema only.',
   ],
   'a schema holds no SQL': [
-    law.beatsKeepTime,
+    layering.nounFilesKeepTheirRoles,
     { 'src/domain/projects/schema.ts': "import { sql } from '#foundation/database.ts';" },
-    'src/domain/projects/schema.ts reaches for the database: a schema holds no SQL.',
+    'src/domain/projects/schema.ts imports the database: a schema contains no SQL.',
   ],
   'neither are its subscriptions hidden': [
-    law.schemasAreAnnounced,
+    layering.schemasAreRegistered,
     {
       'src/schema.ts': "import './domain/sandboxes/schema.ts';",
       'src/domain/sandboxes/schema.ts': '',
       'src/domain/sandboxes/live.ts': "import { builder } from '#graph/builder.ts';",
     },
-    'src/domain/sandboxes/live.ts is not imported in src/schema.ts: nobody will ever see this noun.',
+    'src/domain/sandboxes/live.ts is not imported in src/schema.ts, so it is not part of the graph.',
   ],
   'a surface does not import a schema': [
-    law.schemasStayInside,
+    layering.schemasAreImportedBySchemas,
     { 'src/surfaces/console/surface.ts': "import { ProjectType } from '#domain/projects/schema.ts';" },
-    'src/surfaces/console/surface.ts imports src/domain/projects/schema.ts: outside of the domain only src/schema.ts does that.',
+    'src/surfaces/console/surface.ts imports src/domain/projects/schema.ts: outside the domain only src/schema.ts imports schemas.',
   ],
   'a noun is announced': [
-    law.schemasAreAnnounced,
+    layering.schemasAreRegistered,
     {
       'src/schema.ts': "import './domain/people/schema.ts';",
       'src/domain/people/schema.ts': '',
       'src/domain/projects/schema.ts': '',
     },
-    'src/domain/projects/schema.ts is not imported in src/schema.ts: nobody will ever see this noun.',
+    'src/domain/projects/schema.ts is not imported in src/schema.ts, so it is not part of the graph.',
   ],
   'surfaces do not import surfaces, but who is asking': [
-    law.surfacesStandAlone,
+    layering.surfacesAreIndependent,
     {
       'src/surfaces/graphql/surface.ts':
         "import { a } from '../bearer.ts';\nimport { b } from './bounds.ts';\nimport { c } from '../rest/failures.ts';",
     },
-    'src/surfaces/graphql/surface.ts imports src/surfaces/rest/failures.ts: surfaces do not lean on each other.',
+    'src/surfaces/graphql/surface.ts imports src/surfaces/rest/failures.ts: a surface must not import another surface.',
   ],
   'a surface that projects the graph calls no operation': [
-    law.surfacesStandAlone,
+    layering.surfacesAreIndependent,
     {
       'src/surfaces/rest/surface.ts': "import { a } from '#domain/projects/operations.ts';",
       'src/surfaces/console/surface.ts': "import { a } from '#domain/people/operations.ts';",
       'src/surfaces/bearer.ts': "import { a } from '#domain/tokens/operations.ts';",
     },
-    'src/surfaces/rest/surface.ts imports src/domain/projects/operations.ts: rest speaks through the graph, not past it.',
+    'src/surfaces/rest/surface.ts imports src/domain/projects/operations.ts: rest must go through the graph.',
   ],
   'nothing is exported again': [
-    law.passportsAreInOrder,
+    layering.importsAreWellFormed,
     { 'src/graph/page.ts': "export { type A } from './builder.ts';" },
-    'src/graph/page.ts exports what it did not make: import it where it lives.',
+    'src/graph/page.ts re-exports: import the symbol from its own module.',
   ],
   'exports have names': [
-    law.passportsAreInOrder,
+    layering.importsAreWellFormed,
     { 'src/graph/page.ts': 'export default 1;' },
-    'src/graph/page.ts has a default export: give it a name.',
+    'src/graph/page.ts has a default export: use a named export.',
   ],
   'an ordinary export is none of these': [
-    law.passportsAreInOrder,
+    layering.importsAreWellFormed,
     { 'src/graph/page.ts': "export const from = 'x';\nexport function a() {\n  return 'from';\n}" },
     null,
   ],
-  'inside a room imports are relative': [
-    law.passportsAreInOrder,
+  'inside a layer imports are relative': [
+    layering.importsAreWellFormed,
     { 'src/graph/page.ts': "import { a } from '#graph/builder.ts';" },
-    "src/graph/page.ts imports '#graph/builder.ts': inside a room write './' or '../'.",
+    "src/graph/page.ts imports '#graph/builder.ts': inside a layer write './' or '../'.",
   ],
-  'across rooms they are not': [
-    law.passportsAreInOrder,
+  'across layers they are not': [
+    layering.importsAreWellFormed,
     { 'src/graph/page.ts': "import { a } from '../access/gate.ts';" },
-    "src/graph/page.ts imports '../access/gate.ts': across rooms write '#room/…', so that the direction can be seen.",
+    "src/graph/page.ts imports '../access/gate.ts': across layers write '#layer/…', which shows the direction.",
   ],
   'a file is named whole': [
-    law.passportsAreInOrder,
+    layering.importsAreWellFormed,
     { 'src/graph/page.ts': "import { a } from './builder';" },
-    "src/graph/page.ts imports './builder': write the file's whole name.",
+    "src/graph/page.ts imports './builder': write the file name with its extension.",
   ],
   'the environment is read in one place': [
-    law.worldIsTouchedOnce,
+    layering.clockNetworkAndEnvironmentHaveOneModule,
     {
       'src/main.ts': 'readConfig(process.env);',
       'src/config.ts': 'process.env;',
       'src/foundation/log.ts': '// not process.env\nconst a = process.env.LOG;',
     },
-    'src/foundation/log.ts reads process.env: settings come from config.ts.',
+    'src/foundation/log.ts reads process.env: only config.ts does.',
   ],
   'time is read in one place': [
-    law.worldIsTouchedOnce,
+    layering.clockNetworkAndEnvironmentHaveOneModule,
     { 'src/foundation/clock.ts': 'Date.now', 'src/graph/page.ts': 'new Date(0);', 'src/access/gate.ts': 'new Date();' },
-    'src/access/gate.ts reads the clock of the machine: ask now() of foundation/clock.ts, which tests can turn.',
+    'src/access/gate.ts reads the system clock: call now() of foundation/clock.ts, which tests control.',
   ],
   'foreign addresses are fetched in one place': [
-    law.worldIsTouchedOnce,
+    layering.clockNetworkAndEnvironmentHaveOneModule,
     {
       'src/foundation/outbound.ts': 'fetch(url)',
       'src/app.ts': 'yoga.fetch(request)',
       'src/access/gate.ts': 'await fetch(url)',
     },
-    'src/access/gate.ts calls out: foreign addresses are fetched by foundation/outbound.ts, which knows the dangers.',
+    'src/access/gate.ts makes a request: outbound requests go through foundation/outbound.ts, which guards against SSRF.',
   ],
   'and by no other means': [
-    law.worldIsTouchedOnce,
+    layering.clockNetworkAndEnvironmentHaveOneModule,
     { 'src/access/gate.ts': "import { request } from 'node:http';" },
-    'src/access/gate.ts calls out: foreign addresses are fetched by foundation/outbound.ts, which knows the dangers.',
+    'src/access/gate.ts makes a request: outbound requests go through foundation/outbound.ts, which guards against SSRF.',
   ],
   'a schema and a surface query no record': [
-    law.recordsAreWrittenAtHome,
+    layering.recordsAreQueriedByTheirNoun,
     { 'src/domain/organizations/model.ts': organization, 'src/surfaces/console/surface.ts': 'Organization.query()' },
-    'src/surfaces/console/surface.ts queries Organization itself: that is for the verbs of organizations.',
+    'src/surfaces/console/surface.ts queries Organization directly: call the operations of organizations.',
   ],
   "another noun's record is touched only within a transaction": [
-    law.recordsAreWrittenAtHome,
+    layering.recordsAreQueriedByTheirNoun,
     {
       'src/domain/organizations/model.ts': organization,
       'src/domain/organizations/operations.ts': 'Organization.query()',
       'src/domain/people/operations.ts': 'Organization.query(trx)',
       'src/domain/projects/operations.ts': 'Organization.query()',
     },
-    'src/domain/projects/operations.ts queries Organization outside of a transaction: ask the verbs of organizations.',
+    'src/domain/projects/operations.ts queries Organization outside a transaction: call the operations of organizations.',
   ],
   'a statement names its columns': [
-    law.columnsAreNamed,
+    layering.columnsAreNamed,
     {
       'src/domain/agents/operations.ts':
         "const a = `select count(*) from agents`;\n// select * from agents\nconst b = 'select * from agents';",
     },
-    'src/domain/agents/operations.ts has "select *": name the columns, a later release adds some while this one runs.',
+    'src/domain/agents/operations.ts has "select *": list the columns, because a later release may add some while this one runs.',
   ],
   'also of an alias': [
-    law.columnsAreNamed,
+    layering.columnsAreNamed,
     { 'src/domain/runs/operations.ts': 'const a = `update runs r set b = 1 returning r.*`;' },
-    'src/domain/runs/operations.ts has "r.*": name the columns, a later release adds some while this one runs.',
+    'src/domain/runs/operations.ts has "r.*": list the columns, because a later release may add some while this one runs.',
   ],
   'also where a builder writes the statement': [
-    law.columnsAreNamed,
+    layering.columnsAreNamed,
     { 'src/domain/runs/operations.ts': "Run.query(trx).patch({ status }).returning('*');\nconst pattern = /^a.*b/;" },
-    'src/domain/runs/operations.ts has ".returning(\'*": name the columns, a later release adds some while this one runs.',
+    'src/domain/runs/operations.ts has ".returning(\'*": list the columns, because a later release may add some while this one runs.',
   ],
-  'three files in a circle are told once': [
-    law.nothingGoesInCircles,
+  'a cycle of three files is reported once': [
+    layering.importsHaveNoCycle,
     {
       'src/graph/b.ts': "import './c.ts';",
       'src/graph/c.ts': "import './a.ts';",
       'src/graph/a.ts': "import './b.ts';",
       'src/graph/d.ts': "import './a.ts';",
     },
-    'src/graph/a.ts → src/graph/b.ts → src/graph/c.ts → src/graph/a.ts: a circle. One of them is two ideas.',
+    'src/graph/a.ts → src/graph/b.ts → src/graph/c.ts → src/graph/a.ts: an import cycle.',
   ],
-  'two nouns are not each other’s parents': [
-    law.childrenKnowParents,
+  'noun folders depend in one direction': [
+    layering.nounFoldersHaveNoCycle,
     {
       'src/domain/projects/schema.ts': "import '../organizations/schema.ts';",
       'src/domain/organizations/schema.ts': "import '../projects/slug.ts';",
     },
-    "organizations → projects → organizations: by their schema.ts these nouns are each other's parents. The child announces itself.",
+    'organizations → projects → organizations: these noun folders import each other.',
   ],
   'a name says what is inside': [
-    law.namesSaySomething,
+    layering.namesAreSpecific,
     { 'src/graph/utils/page.ts': '', 'src/domain/tokens/service-tokens.ts': '' },
-    'src/graph/utils/page.ts: "utils" says nothing about what is in there.',
+    'src/graph/utils/page.ts: "utils" does not say what it contains.',
   ],
   'a file introduces itself': [
-    law.filesIntroduceThemselves,
+    layering.filesOpenWithAComment,
     { 'src/graph/page.ts': 'import a;', 'src/graph/context.ts': '// What a resolver is handed.\n' },
-    'src/graph/page.ts does not open with a comment: say what lives here, and under which law.',
+    'src/graph/page.ts does not open with a comment that says what it contains.',
   ],
   'a file fits on a page': [
-    law.filesFitOnAPage,
+    layering.filesHaveAtMost250Lines,
     {
       'src/graph/page.ts': 'a\n'.repeat(251),
       'src/graph/context.ts': 'a\n'.repeat(250),
       'test/long.test.ts': 'a\n'.repeat(999),
     },
-    'src/graph/page.ts has 251 lines: beyond 250 a file is asked whether it holds two ideas.',
+    'src/graph/page.ts has 251 lines: split files of more than 250 lines by idea.',
   ],
 };
 
-describe('the law', () => {
-  test.each(Object.entries(cases))('%s', (_title, [rule, tree, scolding]) => {
-    expect(rule(tree)).toEqual(scolding === null ? [] : [scolding]);
+describe('the rules', () => {
+  test.each(Object.entries(cases))('%s', (_title, [rule, tree, violation]) => {
+    expect(rule(tree)).toEqual(violation === null ? [] : [violation]);
   });
 
   test('has a case for every rule', () => {
