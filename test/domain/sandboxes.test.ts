@@ -366,6 +366,29 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     expect(pieces.join('')).toBe(whole.join(''));
   });
 
+  it('the OpenAPI document says how to reach older pieces', async () => {
+    const { paths } = (await world.request('GET', '/v1/openapi.json')).body;
+    const { parameters, responses } = paths['/sandboxes/{sandboxId}/logs'].get;
+    expect(parameters).toContainEqual(expect.objectContaining({ name: 'cursor', in: 'query', required: false }));
+    expect(responses[200].headers.Link.description).toContain('rel="next"');
+  });
+
+  it('over MCP an older piece is reached by `nextCursor`', async () => {
+    const sandbox = await startSandbox(shop);
+    await writeLog(await startSession(sandbox, { sessionId: 'm' }), 'session', ['first', 'x'.repeat(1024 * 1024)]);
+    const read = async (more: object) => {
+      const given = { sandboxId: sandbox.id, role: 'builder', sessionId: 'm', ...more };
+      const params = { name: 'get_sandbox_log', arguments: given };
+      const headers = { accept: 'application/json, text/event-stream' };
+      const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+      return (await world.request('POST', '/mcp', { token: alice, headers, body })).body.result.structuredContent;
+    };
+    const newest = await read({});
+    const older = await read({ cursor: newest.nextCursor });
+    expect([newest.content.length, older.content]).toEqual([1024 * 1024, 'first']);
+    expect(older).not.toHaveProperty('nextCursor');
+  });
+
   it('a cursor stays where it is while the log grows; 400 · that of another log, and nonsense', async () => {
     const sandbox = await startSandbox(shop);
     const session = await startSession(sandbox, { sessionId: 'grows' });

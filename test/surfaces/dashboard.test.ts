@@ -6,6 +6,7 @@ import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
+import { explainWaits } from '#domain/runtime/waiting.ts';
 import type { Sandbox } from '#domain/sandboxes/model.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
 import { hours, minutes, seconds } from '#foundation/clock.ts';
@@ -298,6 +299,8 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     await page.getByRole('button', { name: 'Run now: Re-index' }).click();
     await page.waitForURL('/console/runs/run_*');
     await page.getByText('Waiting for a runtime').waitFor();
+    await explainWaits();
+    await page.getByText('No runtime with the harness claude-code or shell is connected.').waitFor();
     const loaded = await page.evaluate('performance.timeOrigin');
 
     const say = runtimeOf(bob);

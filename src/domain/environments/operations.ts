@@ -13,7 +13,7 @@ export interface EnvironmentFilter extends PageRequest {
   status?: EnvironmentStatus | null | undefined;
 }
 
-/** Newest first. A project that the caller can't reach has none. */
+/** Newest first. A project that the caller cannot reach has none. */
 export async function listEnvironments(
   caller: Caller,
   { issueId, projectId, status, ...page }: EnvironmentFilter,

@@ -99,7 +99,7 @@ export async function startRuns(
     };
   });
   if (rows.length === 0) return { runs: [], hindered };
-  // An occurrence that has its run gets no second. Not through Objection, which gives back what it was told to insert.
+  // An occurrence that has its run gets no second. Not through Objection, which returns what it was told to insert.
   const runs: Run[] = await trx(Run.tableName)
     .insert(rows)
     .onConflict()
@@ -124,7 +124,7 @@ async function heldProjects(trx: Transaction, locked: readonly Recurring[]): Pro
 const self = `${hostname()}:${process.pid}`;
 const lease = (at: number) => ({ claimedBy: self, leaseUntil: at + dispatch.lease });
 
-const taking = `with free as (
+const takeOverRunsSql = `with free as (
     select id from runs where status = 'dispatching' and issue_id is null and lease_until <= $1
     order by lease_until limit ${dispatch.batch} for update skip locked
   )
@@ -135,10 +135,10 @@ const taking = `with free as (
 async function takeOver(): Promise<Run[]> {
   const at = now();
   const { claimedBy, leaseUntil } = lease(at);
-  return sql<Run>(taking, [at, claimedBy, leaseUntil]);
+  return sql<Run>(takeOverRunsSql, [at, claimedBy, leaseUntil]);
 }
 
-/** Brings runs that this process holds to their trackers. What fails is kept on the run; gives the faults of our own. */
+/** Brings runs that this process holds to their trackers. What fails is kept on the run; returns the faults of our own. */
 export async function deliver(kinds: readonly Kind[], taken: readonly Run[]): Promise<unknown[]> {
   const runs = taken.filter(({ status }) => status === 'dispatching');
   if (runs.length === 0) return [];

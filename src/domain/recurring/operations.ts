@@ -20,7 +20,7 @@ export interface RecurringFilter extends PageRequest {
   projectId?: string | null | undefined;
 }
 
-/** Newest first. A project that the caller can not reach has none. */
+/** Newest first. A project that the caller cannot reach has none. */
 export async function listRecurring(kind: Kind, caller: Caller, filter: RecurringFilter): Promise<Page<Recurring>> {
   const own = withinProject(caller, filter.projectId);
   return own ? readPage<Recurring>(kind.record, own, filter) : emptyPage;

@@ -15,7 +15,7 @@ export interface RunFilter extends PageRequest {
   status?: RunStatus | null | undefined;
 }
 
-/** Newest first. A project that the caller can't reach has none. */
+/** Newest first. A project that the caller cannot reach has none. */
 export async function listRuns(caller: Caller, { projectId, status, ...page }: RunFilter): Promise<Page<Run>> {
   const own = withinProject(caller, projectId);
   if (!own) return emptyPage;

@@ -35,7 +35,7 @@ export const ClaimRunRequest = request(
     runtime: nameText(text.runtimeName).describe('What this runtime is called, for people who wonder who has a run.'),
     claimId: key
       .optional()
-      .describe('The runtime’s own word for this claim: said again, it gives the run that it took.'),
+      .describe('The runtime’s own name for this claim: repeated, it returns the run that it took.'),
     harnesses: z
       .array(Harness.zod)
       .min(report.harnesses.min)

@@ -72,7 +72,7 @@ function checkTimes(sandboxes: Heartbeat['sandboxes'], at: number): void {
 }
 
 // Also of a run that was given up for silence, as long as nobody else has taken it.
-const renewing = `update runs r set lease_until = $1, status = 'running', silent_since = null, waiting_since = null,
+const renewRunsSql = `update runs r set lease_until = $1, status = 'running', silent_since = null, waiting_since = null,
     reason = null, last_error = case when r.status = 'running' then r.last_error end,
     mission_progress = coalesce(b.progress, r.mission_progress), mission_activity = coalesce(b.activity, r.mission_activity),
     updated_at = case when (coalesce(b.progress, r.mission_progress), coalesce(b.activity, r.mission_activity))
@@ -96,7 +96,7 @@ async function renewRuns(
     runs.map(({ activity }) => activity ?? null),
   ];
   const renewed = await sql<{ id: string; claimedBy: string; changed: boolean }>(
-    renewing,
+    renewRunsSql,
     [leaseUntil, at, ...columns, caller.orgId],
     trx,
   );
@@ -105,14 +105,14 @@ async function renewRuns(
   return new Set(renewed.map(({ id }) => id));
 }
 
-const hearing = `update sandboxes s set last_heartbeat_at = $1
+const renewSandboxesSql = `update sandboxes s set last_heartbeat_at = $1
   from unnest($2::text[], $3::text[]) b (id, lease_id)
   where s.id = b.id and s.lease_id = b.lease_id and s.status = 'running' and ($4::text is null or s.org_id = $4)
     and exists (select from runs r where r.id = s.run_id and r.lease_id = s.lease_id and r.status in ('running', 'dispatching'))
   returning s.id`;
 
 // A sample that is reported again changes nothing, and the record keeps the newest.
-const measuring = `with sample as (
+const keepSamplesSql = `with sample as (
     select sandbox_id, at, cpu_pct, mem_used_mb, mem_total_mb, disk_used_pct
     from unnest($1::text[], $2::bigint[], $3::real[], $4::real[], $5::real[], $6::real[])
       m (sandbox_id, at, cpu_pct, mem_used_mb, mem_total_mb, disk_used_pct)
@@ -134,7 +134,7 @@ async function hearSandboxes(
 ): Promise<ReadonlySet<string>> {
   if (sandboxes.length === 0) return new Set();
   const [ids, leases] = [sandboxes.map(({ sandboxId }) => sandboxId), sandboxes.map(({ leaseId }) => leaseId)];
-  const heard = await sql<{ id: string }>(hearing, [at, ids, leases, caller.orgId], trx);
+  const heard = await sql<{ id: string }>(renewSandboxesSql, [at, ids, leases, caller.orgId], trx);
   const alive = new Set(heard.map(({ id }) => id));
   const samples = sandboxes
     .filter(({ sandboxId }) => alive.has(sandboxId))
@@ -148,7 +148,7 @@ async function hearSandboxes(
       samples.map(({ memTotalMb }) => memTotalMb),
       samples.map(({ diskUsedPct }) => diskUsedPct),
     ];
-    await sql(measuring, columns, trx);
+    await sql(keepSamplesSql, columns, trx);
     await announce(trx, ...new Set(samples.map(({ sandboxId }) => sandboxId)));
   }
   return alive;

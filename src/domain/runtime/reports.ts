@@ -86,7 +86,7 @@ export const registerSandbox = (caller: Caller, input: NewSandbox): Promise<{ sa
     const sandboxId = derivedId('sandbox', leaseId, key);
     const at = now();
     const { orgId, projectId, issueId } = run;
-    // A run that was canceled needs no sandbox any more: this one is told to stop with its first heartbeat.
+    // A canceled run needs no sandbox: this one is told to stop with its first heartbeat.
     const ended = run.status === 'canceled' && { status: 'destroyed', terminationReason: 'canceled', destroyedAt: at };
     await trx(Sandbox.tableName)
       .insert({

@@ -29,8 +29,7 @@ export const findSandbox = (caller: Caller, sandboxId: string): Promise<Row<Sand
   Sandbox.get({ id: sandboxId, ...withinReach(caller) });
 
 /**
- * Ends a running sandbox, also a stale one; its runtime stops at its next heartbeat. One that is destroyed already is what the
- * caller wants. @throws 409 for one that has come to its end by itself
+ * Ends a running sandbox, also a stale one; its runtime stops at its next heartbeat. A destroyed one stays as it is. @throws 409 for one that has come to its end by itself
  */
 export async function killSandbox(caller: Caller, sandboxId: string): Promise<{ ok: true; sandboxId: string }> {
   const own = { id: sandboxId, ...withinReach(caller) };

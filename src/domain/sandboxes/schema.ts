@@ -186,7 +186,7 @@ builder.queryFields((t) => ({
       part: t.arg({ type: LogPart.type, required: true, defaultValue: 'session' }),
       cursor: t.arg.string({
         description:
-          'Leads to an older piece: the `cursor` of the `Link` header with `rel="next"` of the piece after it.',
+          'Leads to an older piece: the `cursor` of the `Link` header with `rel="next"` (GraphQL, MCP: `nextCursor`).',
         validate: { schema: boundedText(text.cursor) },
       }),
     },

@@ -71,11 +71,13 @@ function toolOf(schema: GraphQLSchema, kind: Kind, name: string, field: GraphQLF
       admit(caller, exposure.scope);
       const values = taken.read(given);
       compiled ??= compile();
-      const { data, errors } = await compiled.query(undefined, createContext(caller, requestId), values);
+      const context = createContext(caller, requestId);
+      const { data, errors } = await compiled.query(undefined, context, values);
       if (errors) throw causeOf(errors);
       const value: unknown = data![field.name];
       prune?.(value);
-      return value;
+      // What REST says in a `Link` header.
+      return context.nextCursor === null ? value : { ...(value as Json), nextCursor: context.nextCursor };
     },
   };
 }
