@@ -4,7 +4,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Caller } from '#access/principal.ts';
 import type { OrgRole } from '#access/roles.ts';
-import { scopesOfRole } from '#access/scopes.ts';
+import { presetScopes, scopesOfRole } from '#access/scopes.ts';
 import { bindVendorAddresses, type VendorAddresses } from '#domain/integrations/vendor.ts';
 import { addMember } from '#domain/memberships/operations.ts';
 import type { Organization } from '#domain/organizations/model.ts';
@@ -165,10 +165,10 @@ export async function openWorld(settings: WorldSettings = {}) {
       await transaction((trx) => addMember(trx, organization.id, person.id, role));
     },
     session,
-    /** A personal access token of a person; without `scopes` it may do all that the person may. */
+    /** A personal access token of a person; without `scopes` it has those of the preset `all`. */
     async token(person: Person, organization: Organization, grant: Grant = {}): Promise<string> {
       const caller = await callerFor(person, organization);
-      const scopes = grant.scopes ?? [...caller.scopes];
+      const scopes = grant.scopes ?? presetScopes('all', caller.scopes);
       const created = await createToken(caller, {
         name: 'test',
         scopes,

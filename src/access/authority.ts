@@ -1,4 +1,6 @@
 // "Never more than the giver" (specification, Authentication 9): narrowing a grant, and naming what can't be granted.
+import { invalid } from '#foundation/problem.ts';
+import { tokens } from '#limits.ts';
 import type { Caller } from './principal.ts';
 import type { OrgRole } from './roles.ts';
 import { isGrantable, type Scope, scopesOfRole } from './scopes.ts';
@@ -27,6 +29,12 @@ export function narrowedText(granted: string, role: OrgRole): ReadonlySet<Scope>
 /** Each requested scope that is undeclared or beyond the caller's own grant. */
 export const refusedScopes = (requested: readonly string[], caller: Caller): string[] =>
   requested.filter((scope) => !isGrantable(scope) || !caller.scopes.has(scope));
+
+/** @throws 400 for more scopes than one credential may hold, whichever way it is created */
+export function requireFewScopes(scopes: readonly string[]): void {
+  const { scopesPerToken: max } = tokens;
+  if (scopes.length > max) throw invalid(`scopes: must be at most ${max} entries.`);
+}
 
 export const capabilities = [
   'org.manage',

@@ -3,6 +3,8 @@ import { isAtLeast, type OrgRole } from './roles.ts';
 
 interface Group {
   name: string;
+  /** Nothing uses its scopes yet: they can be granted, but no page or preset for people offers them. */
+  isPlanned?: true;
   actions: Record<string, [description: string, requiredRole: OrgRole]>;
 }
 
@@ -62,6 +64,7 @@ export const scopeGroups = {
   },
   mcp: {
     name: 'MCP servers',
+    isPlanned: true,
     actions: {
       read: ['See MCP server bindings.', 'viewer'],
       write: ['Bind, approve and remove MCP servers.', 'admin'],
@@ -94,6 +97,7 @@ export const scopeGroups = {
   },
   billing: {
     name: 'Billing',
+    isPlanned: true,
     actions: {
       read: ['See plan, credits and orders.', 'admin'],
       write: ['Buy credits and change the plan.', 'owner'],
@@ -101,6 +105,7 @@ export const scopeGroups = {
   },
   setup: {
     name: 'Setup',
+    isPlanned: true,
     actions: {
       read: ['See setup progress and notices.', 'viewer'],
       write: ['Mark setup steps and dismiss notices.', 'member'],
@@ -119,13 +124,16 @@ export interface CatalogScope {
   scope: GrantableScope;
   description: string;
   requiredRole: OrgRole;
+  /** Whether pages for people offer it. */
+  isOffered: boolean;
 }
 
-export const catalog: readonly CatalogScope[] = Object.entries(scopeGroups).flatMap(([key, group]) =>
+export const catalog: readonly CatalogScope[] = Object.entries<Group>(scopeGroups).flatMap(([key, group]) =>
   Object.entries(group.actions).map(([action, [description, requiredRole]]) => ({
     scope: `${key}:${action}` as GrantableScope,
-    description: description as string,
-    requiredRole: requiredRole as OrgRole,
+    description,
+    requiredRole,
+    isOffered: !group.isPlanned,
   })),
 );
 
@@ -144,3 +152,38 @@ export function scopesOfRole(role: OrgRole): ReadonlySet<Scope> {
   }
   return scopes;
 }
+
+/** Named sets of scopes. `all` leaves out what is billed and set up, so that it stays within the scopes of one token. */
+const presets = {
+  read: (scope: string) => scope.endsWith(':read'),
+  missions: (scope: string) => missionScopes.has(scope),
+  all: (scope: string) => !/^(billing|setup):/.test(scope),
+} as const;
+export type ScopePreset = keyof typeof presets;
+export const scopePresets = Object.keys(presets) as ScopePreset[];
+
+/** What it takes to set up missions, run them and see what they do. */
+const missionScopes: ReadonlySet<string> = new Set<GrantableScope>([
+  'missions:read',
+  'missions:run',
+  'projects:read',
+  'agents:read',
+  'scheduled-tasks:read',
+  'scheduled-tasks:write',
+  'automations:read',
+  'automations:write',
+  'sandboxes:read',
+  'sandboxes:write',
+  'environments:read',
+  'environments:write',
+  'artifacts:read',
+  'orchestrator:read',
+  'integrations:read',
+]);
+
+/** The scopes of a preset among those that somebody holds. */
+export const presetScopes = (preset: ScopePreset, held: ReadonlySet<string>): GrantableScope[] =>
+  catalog.map(({ scope }) => scope).filter((scope) => held.has(scope) && presets[preset](scope));
+
+/** Whether pages for people offer the scope. */
+export const isOffered = (scope: string): boolean => byScope.get(scope)?.isOffered ?? false;

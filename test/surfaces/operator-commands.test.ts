@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { scopesOfRole } from '#access/scopes.ts';
+import { catalog, presetScopes, scopePresets, scopesOfRole } from '#access/scopes.ts';
 import { dayOf } from '#domain/orchestrator/cost-cap.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import { callerOfServiceToken } from '#domain/tokens/service-tokens.ts';
@@ -82,7 +82,7 @@ describe('The commands, as processes beside the running server', () => {
       id: expect.stringMatching(/^tok_/),
       name: 'Made by the operator',
       token: expect.stringMatching(/^pat_[\w-]{43}$/),
-      scopes: [...scopesOfRole('owner')],
+      scopes: presetScopes('all', scopesOfRole('owner')),
       projectId: null,
       expiresAt: made.createdAt + days(365),
       createdAt: expect.any(Number),
@@ -205,6 +205,17 @@ describe('What a command does', () => {
     const made = await ask('token:create', '--email', 'alice@example.com', '--org', 'acme', ...grant);
     expect(made).toMatchObject({ name: 'CI', scopes: ['projects:read', 'mcp:read'], projectId: id });
     expect(made.expiresAt).toBe(present() + days(1));
+  });
+
+  it('token:create · takes the presets, and at most 25 scopes', async () => {
+    await world.person('Alice');
+    const create = (scopes: string) =>
+      ask('token:create', '--email', 'alice@example.com', '--org', 'acme', '--scopes', scopes);
+    for (const preset of scopePresets) {
+      expect((await create(preset)).scopes).toEqual(presetScopes(preset, scopesOfRole('owner')));
+    }
+    const many = catalog.slice(0, 26).map(({ scope }) => scope);
+    await expect(create(many.join())).rejects.toThrow('scopes: must be at most 25 entries.');
   });
 
   it('sign-in-link · makes the address of a page of this service', async () => {

@@ -1,6 +1,6 @@
 // A claim from the person's side: what the page shows, and the decision (agent authentication §6). Only the account that the
 // attempt names gets to see or to decide anything; what it lends is never more than it holds itself.
-import { narrowed } from '#access/authority.ts';
+import { narrowed, requireFewScopes } from '#access/authority.ts';
 import { days, now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
@@ -122,7 +122,7 @@ export const denyClaim = (denial: Denial): Promise<void> =>
  * The person says yes, with the code that the agent showed; all of it or nothing. It ends every token that the agent had, outlives
  * its assertion, and lends what was chosen and the person's role holds; for a provider's user it also is the link.
  * @throws 404, 410 and 403 as `claimPageState`; 409 when the agent was claimed meanwhile; 404 for an organization or a project of
- * others; 400 when no access is chosen; 401 for a wrong code
+ * others; 400 when no access or too much is chosen; 401 for a wrong code
  */
 export async function approveClaim(approval: Approval): Promise<void> {
   // A wrong code is given back, not thrown: that it was counted has to stand.
@@ -152,6 +152,7 @@ async function grantFrom(trx: Transaction, { person, orgId, projectId, scopes, e
   }
   const held: string[] = [...narrowed([...new Set(scopes)], membership.role)];
   if (held.length === 0) throw invalid('scopes: choose at least one kind of access that your role holds, or deny.');
+  requireFewScopes(held);
   return {
     userId: person.id,
     orgId: membership.orgId,

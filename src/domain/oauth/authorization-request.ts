@@ -42,7 +42,7 @@ export const offlineAccess = 'offline_access';
 
 /** Offered to a client that names no scopes: what a member of the organization may grant. */
 export const defaultScopes: readonly GrantableScope[] = catalog
-  .filter((entry) => isAtLeast('member', entry.requiredRole))
+  .filter((entry) => entry.isOffered && isAtLeast('member', entry.requiredRole))
   .map((entry) => entry.scope);
 
 /**

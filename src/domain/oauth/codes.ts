@@ -1,6 +1,6 @@
 // Authorization codes: made when a person agrees, good for one minute, one use and the client they were made for. What a code
 // leads to was settled by the person; presenting it a second time undoes it all (RFC 6749 §4.1.2; specification, Authentication 8).
-import { narrowed } from '#access/authority.ts';
+import { narrowed, requireFewScopes } from '#access/authority.ts';
 import { days, now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
@@ -64,7 +64,8 @@ export interface Approval {
 
 /**
  * Makes the code of an authorization request that a person agreed to. It grants what the client asked for, the person chose and
- * their role in the organization holds. 404 for an organization or a project of others; 400 when nothing of it is left.
+ * their role in the organization holds. 404 for an organization or a project of others; 400 when nothing of it is left, or
+ * more than one credential may hold.
  */
 export function approve(request: AuthorizationRequest, approval: Approval): Promise<string> {
   return transaction(async (trx) => {
@@ -78,6 +79,7 @@ export function approve(request: AuthorizationRequest, approval: Approval): Prom
     const chosen = request.scopes.filter((scope) => approval.scopes.includes(scope));
     const scopes: string[] = [...narrowed(chosen, membership.role)];
     if (scopes.length === 0) throw invalid('Choose at least one kind of access that your role holds, or deny.');
+    requireFewScopes(scopes);
     const code = newSecret('oac_');
     const createdAt = now();
     await AuthorizationCode.query(trx).insert({

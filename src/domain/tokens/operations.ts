@@ -1,5 +1,5 @@
 // What can be done with personal access tokens: make, list, revoke one's own; and who stands behind one that is shown.
-import { narrowedText, refusedScopes } from '#access/authority.ts';
+import { narrowedText, refusedScopes, requireFewScopes } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
 import type { OrgRole } from '#access/roles.ts';
@@ -23,15 +23,16 @@ export interface NewToken {
 /** The record and, this once, the raw bearer value. */
 export type CreatedToken = Token & { token: string };
 
-/** An undeclared scope is any text; the answer that names it stays small. */
-const quotedAtMost = 100;
-
-/** Makes a token that can do no more than its maker: 403 names each entry beyond that, 404 a project of nobody's or of others. */
+/**
+ * Creates a token that can do no more than the caller.
+ * @throws 403 naming each scope beyond that, 400 for too many scopes, 404 for an unknown project or another organization's
+ */
 export async function createToken(caller: Caller, input: NewToken): Promise<CreatedToken> {
   const [orgId, userId] = [ownOrganization(caller), ownPerson(caller)];
   const scopes = [...new Set(input.scopes)];
   const refused = refusedScopes(scopes, caller);
-  if (refused.length > 0) throw missingScopes(refused.map((scope) => scope.slice(0, quotedAtMost)));
+  if (refused.length > 0) throw missingScopes(refused);
+  requireFewScopes(scopes);
   const secret = newSecret('pat_');
   const createdAt = now();
   const record = {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Caller } from '#access/principal.ts';
 import { orgRoles } from '#access/roles.ts';
-import { scopesOfRole } from '#access/scopes.ts';
+import { presetScopes, scopePresets, scopesOfRole } from '#access/scopes.ts';
 import { revokeRegistration } from '#domain/agent-identities/revoke.ts';
 import {
   Integration,
@@ -56,7 +56,7 @@ export const commands: Record<string, Command> = {
     },
   }),
   'token:create': command({
-    about: `Makes a personal access token for a member: all scopes of the role, or some; ${usual} days unless said otherwise.`,
+    about: `Creates a personal access token for a member. SCOPES: ${scopePresets.join(', ')}, or up to ${tokens.scopesPerToken} scopes with commas between. Expires in ${usual} days unless said otherwise.`,
     options: z.object({
       email: mailAddress,
       org: slug,
@@ -67,7 +67,8 @@ export const commands: Record<string, Command> = {
     }),
     run: async ({ email, org, scopes: wanted, project, days, name }) => {
       const caller = await memberOf(org, email);
-      const scopes = wanted.join() === 'all' ? [...caller.scopes] : wanted;
+      const preset = scopePresets.find((name) => name === wanted.join());
+      const scopes = preset ? presetScopes(preset, caller.scopes) : wanted;
       const made = await createToken(caller, { name, scopes, expiresInDays: days, projectId: project });
       const { id, token, projectId, expiresAt, createdAt } = made;
       return { id, name, token, scopes: made.scopes, projectId, expiresAt, createdAt };

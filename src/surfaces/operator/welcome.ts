@@ -1,4 +1,5 @@
 // What `npm start` says at the end: where everything is and, as long as the demo is the only organization, the way into it.
+import { presetScopes } from '#access/scopes.ts';
 import { Person } from '#domain/people/model.ts';
 import { createSignInLink } from '#domain/people/sign-in-links.ts';
 import { ScheduledTask } from '#domain/scheduled-tasks/model.ts';
@@ -24,8 +25,7 @@ export async function welcome(): Promise<string> {
   const demo = await findDemo();
   if (!demo) return `\n${lines.join('\n')}\n`;
   const caller = demoCaller(demo.owner, demo.organization);
-  // A token holds 25 scopes at most: those that change what is billed are left to the console.
-  const scopes = [...caller.scopes].filter((scope) => !scope.startsWith('billing:'));
+  const scopes = presetScopes('all', caller.scopes);
   const { token } = await createToken(caller, { name: 'First steps', scopes, expiresInDays: 1 });
   const authorization = `-H 'Authorization: Bearer ${token}'`;
   lines.push(

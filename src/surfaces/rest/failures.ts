@@ -1,4 +1,5 @@
 // A problem as the REST API says it: the `Error` body, its status, its headers (specification, Errors).
+import { isGrantable } from '#access/scopes.ts';
 import { apiResourceMetadata } from '#foundation/addresses.ts';
 import { answerJson, type Exchange } from '#foundation/http.ts';
 import type { Problem } from '#foundation/problem.ts';
@@ -9,9 +10,11 @@ export function answerProblem(exchange: Exchange, problem: Problem): void {
     ...problem.body.description.matchAll(/missing-scope:([\w:-]+)/g),
   ];
   if (missing) {
-    const scope = missing.map((match) => match[1]).join(' ');
+    // A token request may name anything, at any length, as a scope: the header lists those that exist.
+    const scopes = missing.map((match) => match[1]!).filter(isGrantable);
+    const scope = scopes.length > 0 ? `scope="${scopes.join(' ')}", ` : '';
     headers['www-authenticate'] =
-      `Bearer error="insufficient_scope", scope="${scope}", resource_metadata="${apiResourceMetadata()}"`;
+      `Bearer error="insufficient_scope", ${scope}resource_metadata="${apiResourceMetadata()}"`;
   }
   answerJson(exchange, problem.status, problem.body, headers);
 }

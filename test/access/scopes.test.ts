@@ -1,0 +1,31 @@
+// The scope catalog against the fields that use it, and its presets against the bound of a token.
+import { expect, it } from 'vitest';
+import { orgRoles } from '#access/roles.ts';
+import { catalog, presetScopes, scopePresets, scopesOfRole } from '#access/scopes.ts';
+import { tokens } from '#limits.ts';
+import { rootFields } from '../fields.ts';
+
+it('pages offer every scope that a field requires, and none of a feature that is not there', () => {
+  const required = new Set<string>(rootFields.map(({ exposure }) => exposure.scope));
+  for (const { scope, isOffered } of catalog) expect([scope, isOffered]).toEqual([scope, required.has(scope)]);
+});
+
+it.each(orgRoles)('every preset of a %s fits into one token and stays within the role', (role) => {
+  const held = scopesOfRole(role);
+  for (const preset of scopePresets) {
+    const scopes = presetScopes(preset, held);
+    expect(scopes.length).toBeLessThanOrEqual(tokens.scopesPerToken);
+    expect(scopes.every((scope) => held.has(scope))).toBe(true);
+  }
+});
+
+it('presets hold what their names say', () => {
+  const owned = scopesOfRole('owner');
+  const all = catalog.map(({ scope }) => scope);
+  expect(presetScopes('all', owned)).toEqual(all.filter((scope) => !/^(billing|setup):/.test(scope)));
+  expect(presetScopes('read', owned)).toEqual(all.filter((scope) => scope.endsWith(':read')));
+  expect(presetScopes('read', scopesOfRole('viewer'))).not.toContain('billing:read');
+  const missions = presetScopes('missions', scopesOfRole('member'));
+  expect(missions).toEqual(expect.arrayContaining(['missions:run', 'scheduled-tasks:write', 'artifacts:read']));
+  expect(missions.filter((scope) => /^(organizations|members|billing):/.test(scope))).toEqual([]);
+});
