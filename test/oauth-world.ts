@@ -94,7 +94,7 @@ export async function openOAuthWorld(settings: OAuthWorldSettings = {}) {
   }
 
   function decide(visit: Visit, page: Answer, choice: Choice = {}): Promise<Answer> {
-    const offered = [...String(page.body).matchAll(/name="scopes" value="([^"]+)"/g)].map((match) => match[1]!);
+    const ticked = [...String(page.body).matchAll(/name="scopes" value="([^"]+)" checked/g)].map((match) => match[1]!);
     const fields: [string, string][] = [
       ['csrf_token', choice.csrf ?? visit.session.csrf],
       ['request', hiddenRequest(page)],
@@ -102,7 +102,7 @@ export async function openOAuthWorld(settings: OAuthWorldSettings = {}) {
       ['org_id', choice.orgId ?? visit.organization.id],
       ['project_id', choice.projectId ?? ''],
       ['expires_in_days', String(choice.days ?? 90)],
-      ...(choice.scopes ?? offered).map((scope): [string, string] => ['scopes', scope]),
+      ...(choice.scopes ?? ticked).map((scope): [string, string] => ['scopes', scope]),
     ];
     return form('/oauth/authorize', fields, { session: visit.session });
   }

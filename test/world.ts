@@ -101,7 +101,8 @@ export async function openWorld(settings: WorldSettings = {}) {
   const knex = openDatabase({ connection });
   const changes = openChanges({ connection });
   let time = Date.UTC(2026, 10, 23, 9);
-  setClock(() => time);
+  let step = 0;
+  setClock(() => (time += step));
   bindSecretKey(Buffer.alloc(32, 7));
   const log = openLog(settings.log ? { level: 'debug', destination: { write: settings.log } } : { level: 'silent' });
   openMail({ from: 'platform@example.com', log: () => {} });
@@ -145,6 +146,10 @@ export async function openWorld(settings: WorldSettings = {}) {
     clock: {
       turn(milliseconds: number): void {
         time += milliseconds;
+      },
+      /** From now on each look at the clock is that much later than the one before; 0 stops it. */
+      tick(milliseconds: number): void {
+        step = milliseconds;
       },
     },
     /** Any path, as it comes. */

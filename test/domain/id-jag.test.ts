@@ -61,7 +61,7 @@ describe('the first time', () => {
     const { body: first } = await world.present(world.provider.sign(claims));
     const page = await world.openPage(alice, first.claim);
     expect(page.body).toContain('<strong>Acme Identity</strong>');
-    expect(page.body).toContain('This would be your first link with Acme Identity.');
+    expect(page.body).toContain('This is your first link with Acme Identity.');
     expect((await world.decide(alice, first.claim)).status).toBe(200);
     expect((await world.poll(first.claim_token)).status).toBe(200);
     const next = await world.present(world.provider.idJag({ sub: claims.sub, email: claims.email }));
@@ -213,7 +213,8 @@ describe('the login at the provider', () => {
   });
 
   it.each([
-    ['3500 seconds old: believed', () => now() - 3_500, believed],
+    ['3600 seconds old: believed', () => now() - 3_600, believed],
+    ['3601 seconds old', () => now() - 3_601, [401, 'login_required']],
     ['absent', () => undefined, [401, 'login_required']],
     ['ten minutes ahead', () => now() + 600, [401, 'login_required']],
     ['a text', () => String(now()), [401, 'login_required']],

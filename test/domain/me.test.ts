@@ -66,18 +66,21 @@ describe('GET /me', () => {
     });
   });
 
-  it.each(orgRoles)('200 · a token of the preset `all` of a %s can do all but make tokens and what is billed', async (role) => {
-    const { person, token } = people[role];
-    expect((await world.rest('GET', '/me', { token })).body).toEqual({
-      principalType: 'user',
-      userId: person.id,
-      orgId: acme.id,
-      role,
-      capabilities: can[role].filter((capability) => !['tokens.create', 'billing.manage'].includes(capability)),
-      scopes: presetScopes('all', scopesOfRole(role)),
-      projectId: null,
-    });
-  });
+  it.each(orgRoles)(
+    '200 · a token of the preset `all` of a %s can do all but make tokens and what is billed',
+    async (role) => {
+      const { person, token } = people[role];
+      expect((await world.rest('GET', '/me', { token })).body).toEqual({
+        principalType: 'user',
+        userId: person.id,
+        orgId: acme.id,
+        role,
+        capabilities: can[role].filter((capability) => !['tokens.create', 'billing.manage'].includes(capability)),
+        scopes: presetScopes('all', scopesOfRole(role)),
+        projectId: null,
+      });
+    },
+  );
 
   it('200 · a token without scopes still knows who it is', async () => {
     const token = await world.token(people.owner.person, acme, { scopes: [] });

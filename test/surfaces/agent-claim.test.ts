@@ -1,6 +1,7 @@
 // The claim ceremony over real HTTP: first as the story of one agent and its person, then every way in which it may go wrong
 // (specification, Authentication 6; agent authentication §5 to §7.2; numbers in brackets are its §17).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { catalog } from '#access/scopes.ts';
 import { days, hours, isoTime, minutes, seconds } from '#foundation/clock.ts';
 import { sql } from '#foundation/database.ts';
 import { type AgentWorld, openAgentWorld, otherCode } from '../agent-world.ts';
@@ -72,15 +73,18 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
     ]);
   });
 
-  it('200 · signed in, she sees who asks, in its own words, and what she may give', async () => {
+  it('200 · signed in, she sees who asks, from which address, and what she may grant: only reading is ticked', async () => {
     const { status, body } = await world.openPage(alice, ceremony);
     expect(status).toBe(200);
-    expect(body).toContain(
-      `<bdi>${name}</bdi> <span class="muted small">its own words, which nobody has checked</span>`,
-    );
-    expect(body).toContain('This would be the first agent on your account.');
+    expect(body).toContain(`<bdi>${name}</bdi> <span class="muted small">unverified</span>`);
+    expect(body).toContain('<dt>Asked from</dt><dd>127.0.0.1</dd>');
+    expect(body).toContain('This is the first agent on your account.');
     expect(body).toContain('Access to <strong>alice and company</strong>, as you (owner)');
-    expect(body).toContain('value="missions:run" checked');
+    // Nobody vouches for it: nothing beyond reading is ticked.
+    const ticked = [...String(body).matchAll(/value="([^"]+)" checked/g)].map((match) => match[1]!);
+    expect(ticked).toContain('missions:read');
+    expect(ticked.filter((scope) => !scope.endsWith(':read'))).toEqual([]);
+    expect(body).toContain('value="missions:run"');
     expect(body).not.toContain(ceremony.user_code);
   });
 
@@ -88,7 +92,7 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
     for (let n = 1; n <= 4; n++) {
       const answer = await world.decide(alice, ceremony, { code: otherCode(ceremony.user_code), days: 7 });
       expect(answer.status).toBe(401);
-      expect(answer.body).toContain('is not the code that the agent shows');
+      expect(answer.body).toContain('That code doesn’t match.');
       expect(answer.body).toContain('value="missions:read" checked');
       expect(answer.body).not.toContain('value="missions:run" checked');
       expect(answer.body).toContain('<option value="7" selected>');
@@ -100,7 +104,7 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
     const code = `${user_code.slice(0, 3)} ${user_code.slice(3)}`;
     const answer = await world.decide(alice, ceremony, { code, scopes: ['missions:read', 'projects:read'], days: 30 });
     expect(answer.status).toBe(200);
-    expect(answer.body).toContain('The agent goes on by itself');
+    expect(answer.body).toContain('The agent has access.');
   });
 
   it('[37] 200 · the same poll now brings a token, with what she chose, and a new assertion that lasts as long', async () => {
@@ -159,7 +163,7 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
 
   it('200 · the page says that it is done; 409 · the claim endpoint as well', async () => {
     const page = await world.openPage(alice, ceremony);
-    expect([page.status, page.body.includes('has been claimed already')]).toEqual([200, true]);
+    expect([page.status, page.body.includes('is already claimed')]).toEqual([200, true]);
     const again = await world.startClaim({ claim_token: agent.claim_token, email: 'alice@example.com' });
     expect([again.status, again.body]).toEqual([409, fault('claimed_or_in_flight')]);
     expect((await world.decide(alice, ceremony)).status).toBe(409);
@@ -571,6 +575,33 @@ describe('completing', () => {
     });
     expect(page.body).toContain('<bdi>&lt;script&gt;alert(1)&lt;/script&gt;&quot;onload=&quot;x</bdi>');
     expect(page.body).not.toContain('<script>alert');
+  });
+
+  it('200 · reading alone is ticked for whom nobody vouches, more for the agent of a trusted provider; each from its own address', async () => {
+    const bob = await world.human();
+    const page = async (ceremony: { verification_uri: string }) => (await world.openPage(bob, ceremony)).body as string;
+    const hinted = await world.identity({ type: 'service_auth', login_hint: bob.person.email });
+    expect(await page(hinted.body.claim)).not.toContain('value="missions:run" checked');
+    const { body } = await world.present(world.provider.sign(world.provider.claimsOf({ email: bob.person.email })));
+    expect(await page(body.claim)).toContain('value="missions:run" checked');
+    await world
+      .knex('claimAttempts')
+      .where({ registrationId: body.registration_id })
+      .update({ address: '203.0.113.5' });
+    expect(await page(body.claim)).toContain('<dt>Asked from</dt><dd>203.0.113.5</dd>');
+    // Of a release that did not keep it.
+    await world.knex('claimAttempts').where({ registrationId: body.registration_id }).update({ address: null });
+    expect(await page(body.claim)).toContain('<dt>Asked from</dt><dd>Unknown</dd>');
+  });
+
+  it('400 · more scopes than one credential may hold; no try is counted', async () => {
+    const bob = await world.human();
+    const { agent, ceremony } = await world.begun(bob);
+    const scopes = catalog.slice(0, 26).map(({ scope }) => scope);
+    const answer = await world.decide(bob, ceremony, { scopes });
+    expect([answer.status, answer.body.includes('scopes: must be at most 25 entries.')]).toEqual([400, true]);
+    expect(await wrongCodes(agent.registration_id)).toBe(0);
+    expect((await world.decide(bob, ceremony, { scopes: scopes.slice(0, 25) })).status).toBe(200);
   });
 
   it('404 · for an address that nobody made, and for none', async () => {

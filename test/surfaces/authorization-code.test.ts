@@ -1,6 +1,7 @@
 // The authorization code flow over real HTTP: the page a person answers, the code, the exchange (RFC 6749 §4.1, RFC 7636,
 // RFC 8252, RFC 8707, RFC 9207; agent authentication §17, Authorize and code).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { catalog } from '#access/scopes.ts';
 import { callerOfOAuthToken } from '#domain/oauth/access-tokens.ts';
 import { defaultScopes } from '#domain/oauth/authorization-request.ts';
 import { days, hours, seconds } from '#foundation/clock.ts';
@@ -101,6 +102,15 @@ describe('the whole flow', () => {
     });
     const [signIn] = await world.knex('signIns').orderBy('createdAt', 'desc').limit(1);
     expect(signIn.expiresAt - signIn.createdAt).toBe(hours(1));
+  });
+
+  it('the hour of a token is 3600 seconds, however long the exchange takes', async () => {
+    const { verifier, parameters } = authorizationRequest(client, { scope: 'missions:read' });
+    const code = await world.code(ada, parameters);
+    world.clock.tick(1);
+    const { body } = await exchange(code, verifier);
+    world.clock.tick(0);
+    expect(body.expires_in).toBe(3600);
   });
 
   it('asks who is there first, and comes back to the same request after sign-in', async () => {
@@ -303,16 +313,35 @@ describe('the page', () => {
     expect(await world.knex('authorizationCodes').where({ userId: stranger.person.id })).toEqual([]);
   });
 
+  it('ticks no more scopes than one credential may hold; 400 · for more of them', async () => {
+    const everything = catalog.map(({ scope }) => scope);
+    const page = await world.openPage(
+      authorizationRequest(client, { scope: everything.join(' ') }).parameters,
+      ada.session,
+    );
+    const boxes = (attribute: string) => page.body.match(new RegExp(`name="scopes" value="[^"]+"${attribute}`, 'g'));
+    expect(boxes('')).toHaveLength(everything.length);
+    expect(boxes(' checked')!.length).toBeLessThanOrEqual(25);
+    expect((await world.decide(ada, page)).status).toBe(303);
+    expectPage(await world.decide(ada, page, { scopes: everything }), 400, /scopes: must be at most 25 entries/);
+  });
+
+  it('200 · says what a viewer cannot grant', async () => {
+    const viewer = await world.visitor('vera', 'viewer');
+    const page = await world.openPage(authorizationRequest(client).parameters, viewer.session);
+    expectPage(page, 200, /Your role cannot grant: missions:run\./);
+  });
+
   it('lets the person pick another of their organizations, by role, and only their own', async () => {
     const own = await world.visitor('grace', 'owner');
     const other = await world.visitor('lin', 'owner');
     await world.join(other.organization, own.person, 'viewer');
     const { parameters, verifier } = authorizationRequest(client, { scope: 'missions:read missions:run' });
-    const query = new URLSearchParams({ ...(parameters as Record<string, string>), org_id: other.organization.id });
-    const page = await world.openPage(query.toString(), own.session);
-    expect(page.body).toContain(`Access to <strong>${other.organization.name}</strong>, as you (viewer)`);
-    expect(page.body).toContain('Your role here (viewer) can not give: missions:run.');
-    expect(hiddenRequest(page)).not.toContain('org_id');
+    const page = await world.openPage(parameters, own.session);
+    expect(page.body).toContain(
+      `<option value="${other.organization.id}">${other.organization.name} (viewer)</option>`,
+    );
+    expect(page.body).toContain('The access never exceeds your role in the organization you choose.');
     // A box that was not there, ticked all the same, grants nothing.
     const answer = await world.decide(own, page, {
       orgId: other.organization.id,
@@ -322,6 +351,15 @@ describe('the page', () => {
     expect(body.scope).toBe('missions:read');
     expectPage(await world.decide(other, page, { orgId: ada.organization.id }), 404, /No such organization/);
     expectPage(await world.decide(own, page, { orgId: 'org_\0' }), 400, /org_id/);
+    const { body: project } = await world.rest('POST', '/projects', {
+      session: await world.session(own.person, own.organization.id),
+      body: { name: 'Shop', repoFullName: 'grace/shop' },
+    });
+    // Of the organization that is not chosen: the form again, as it was filled in.
+    const mixed = await world.decide(own, page, { orgId: other.organization.id, projectId: project.id });
+    expectPage(mixed, 404, /role="alert"[^>]*>No such project/);
+    expect(mixed.body).toContain(`<option value="${other.organization.id}" selected>`);
+    expect(mixed.body).toContain(`<option value="${project.id}" selected>Only Shop</option>`);
   });
 
   it('binds the access to one project, which must be of that organization', async () => {
@@ -460,12 +498,20 @@ describe('the exchange (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
     expect([answer.status, answer.body.error]).toEqual([413, 'invalid_request']);
   });
 
-  it('RFC 6749 §5.2 · a client that tried to authenticate is told by header that it is unknown', async () => {
+  it('401 invalid_client · the challenge leads to the resource metadata; a client that tried to authenticate learns its scheme too', async () => {
+    const metadata = `resource_metadata="${world.url}/.well-known/oauth-protected-resource"`;
+    const unknown = await exchange('x', 'x', { client_id: 'mcp_unknown' });
+    expect(unknown.headers.get('www-authenticate')).toMatch(
+      /^Bearer error="invalid_client", error_description="[^"]+", /,
+    );
+    expect(unknown.headers.get('www-authenticate')).toContain(metadata);
     const answer = await world.request('POST', '/v1/oauth2/token', {
       headers: { authorization: 'Basic eDp5', 'content-type': 'application/x-www-form-urlencoded' },
       body: 'grant_type=authorization_code&code=x&code_verifier=x&client_id=x',
     });
-    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Basic realm="oauth"']);
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('www-authenticate')).toMatch(/^Basic realm="oauth", Bearer error="invalid_client", /);
+    expect(answer.headers.get('www-authenticate')).toContain(metadata);
   });
 
   it('a code is good for a minute: at 59 s tokens, at 61 s invalid_grant', async () => {

@@ -69,6 +69,19 @@ function expectRefused(answer: Answer): void {
   expect(answer.body).toMatch(/client_id|redirect_uri/);
 }
 
+it('303 · a visitor who is not signed in makes the service fetch nothing, whatever the client is called', async () => {
+  const id = newAddress();
+  serve(metadata(id));
+  const { parameters } = request(id);
+  for (const clientId of [id, id.replace('https:', 'HTTPS:')]) {
+    const answer = await world.openPage({ ...parameters, client_id: clientId });
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, expect.stringMatching(/^\/sign-in\?/)]);
+  }
+  expect(fetches).toBe(0);
+  expect((await world.openPage(parameters, ada.session)).status).toBe(200);
+  expect(fetches).toBe(1);
+});
+
 describe('a good document', () => {
   it('is a client: the page shows its name and host, the exchange gives tokens, refreshing needs the document no more', async () => {
     const id = newAddress();

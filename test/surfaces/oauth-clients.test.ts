@@ -111,8 +111,8 @@ describe('oauth4webapi', () => {
     const unknown = { client_id: 'mcp_unknown' };
     const answer = await oauth.refreshTokenGrantRequest(as, unknown, oauth.None(), 'ort_x', insecure);
     await expect(oauth.processRefreshTokenResponse(as, unknown, answer)).rejects.toMatchObject({
-      error: 'invalid_client',
       status: 401,
+      cause: [{ scheme: 'bearer', parameters: { error: 'invalid_client' } }],
     });
     const refused = await oauth.dynamicClientRegistrationRequest(
       as,

@@ -50,7 +50,7 @@ function refuseUnlessOpen({ attempt, registration }: Claim, person: Claimant): v
     throw gone(`The code of this claim has expired, or was locked after five wrong ones. ${askAnew}`);
   }
   if (attempt.email !== person.email) {
-    throw forbidden('This claim is for another account. Sign in with the mail address that the agent was given.');
+    throw forbidden('This claim is for another account. Sign in with the email that the agent was given.');
   }
 }
 
@@ -60,6 +60,8 @@ export interface OpenClaim {
   kind: RegistrationKind;
   registeredAt: number;
   codeExpiresAt: number;
+  /** The network address that asked for this code; null when it is not known. */
+  address: string | null;
   /** As the trust list calls the provider that vouches for the agent. */
   providerName: string | null;
   /** Whether the person has never claimed an agent before. */
@@ -84,6 +86,7 @@ export async function claimPageState(attemptToken: string, person: Claimant): Pr
     kind,
     registeredAt: createdAt,
     codeExpiresAt: attempt.expiresAt,
+    address: attempt.address,
     providerName: issuer && (trustedIssuer(issuer)?.displayName ?? new URL(issuer).host),
     isFirstAgent: claimed.length === 0,
     isFirstOfProvider: issuer !== null && !claimed.some((other) => other.issuer === issuer),
@@ -139,8 +142,7 @@ export async function approveClaim(approval: Approval): Promise<void> {
       .patch({ ...grant, claimedAt, generation: registration.generation + 1 });
     return true;
   });
-  if (!isRight)
-    throw unauthenticated('user_code: is not the code that the agent shows. After five wrong ones it locks.');
+  if (!isRight) throw unauthenticated('That code doesn’t match. The request locks after five wrong codes.');
 }
 
 async function grantFrom(trx: Transaction, { person, orgId, projectId, scopes, expiresInDays }: Approval) {

@@ -29,13 +29,19 @@ export interface InitiatedClaim extends Ceremony {
   registrationId: Id<'registration'>;
 }
 
+/** Whose account is asked, and from which network address. */
+export interface Asker {
+  email: string;
+  address: string;
+}
+
 const rateWindow = hours(1);
 
 /** A new attempt; the one before stops working. @throws 429 after too many in an hour. The registration must be locked. */
 export async function openAttempt(
   trx: Transaction,
   { id: registrationId, claimExpiresAt }: Pick<Registration, 'id' | 'claimExpiresAt'>,
-  email: string,
+  { email, address }: Asker,
 ): Promise<Ceremony> {
   const createdAt = now();
   await refuseTooMany(trx, registrationId, createdAt);
@@ -50,6 +56,7 @@ export async function openAttempt(
     tokenDigest: digest(token),
     codeDigest: userCodeDigest(attemptId, userCode),
     email,
+    address,
     createdAt,
     expiresAt,
   });
@@ -78,11 +85,11 @@ async function refuseTooMany(trx: Transaction, registrationId: Id<'registration'
 }
 
 /**
- * Begins a claim, or begins it anew. An anonymous agent names whose account it is for, each time; of others it is known.
+ * Starts a claim, or starts it again. An anonymous agent names whose account it is for, each time; of others it is known.
  * @throws invalid_claim_token, claimed_or_in_flight, claim_expired, email_mismatch, 429
  */
-export function startClaim(claimToken: string, address: string): Promise<InitiatedClaim> {
-  const email = normalAddress(address);
+export function startClaim(claimToken: string, asker: Asker): Promise<InitiatedClaim> {
+  const email = normalAddress(asker.email);
   return transaction(async (trx) => {
     const registration = await Registration.query(trx)
       .findOne({ claimTokenDigest: digest(claimToken) })
@@ -100,6 +107,6 @@ export function startClaim(claimToken: string, address: string): Promise<Initiat
     if (registration.email !== null && registration.email !== email) {
       throw emailMismatch('email: must be the address that this agent was registered for.');
     }
-    return { registrationId: registration.id, ...(await openAttempt(trx, registration, email)) };
+    return { registrationId: registration.id, ...(await openAttempt(trx, registration, { ...asker, email })) };
   });
 }

@@ -62,6 +62,8 @@ export class ClaimAttempt extends Stored {
   declare codeDigest: Buffer;
   /** The only account that may complete it, lower case. */
   declare email: string;
+  /** The network address that asked for it; null for one of an earlier release. */
+  declare address: string | null;
   declare wrongCount: number;
   declare createdAt: number;
   declare expiresAt: number;

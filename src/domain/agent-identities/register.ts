@@ -72,13 +72,17 @@ export async function registerAnonymous(agentName: string | undefined): Promise<
  * An agent that knows the mail address of its person. Whether there is such an account is not looked at, so that nobody learns of
  * it. @throws invalid_login_hint
  */
-export async function registerForAddress(loginHint: string, agentName: string | undefined): Promise<AgentToBeClaimed> {
+export async function registerForEmail(
+  loginHint: string,
+  agentName: string | undefined,
+  address: string,
+): Promise<AgentToBeClaimed> {
   if (!mailAddress.safeParse(loginHint).success) throw invalidLoginHint('login_hint: must be a mail address.');
   const email = normalAddress(loginHint);
   const made = draft(agentName, { kind: 'service_auth', email });
   const ceremony = await transaction(async (trx) => {
     await Registration.query(trx).insert(made.row);
-    return openAttempt(trx, made.row, email);
+    return openAttempt(trx, made.row, { email, address });
   });
   return { ...claimable(made.row, made), ceremony };
 }
@@ -92,6 +96,7 @@ export async function registerForAddress(loginHint: string, agentName: string | 
 export async function registerWithIdJag(
   jwt: string,
   agentName: string | undefined,
+  address: string,
 ): Promise<LinkedAgent | AgentToBeClaimed> {
   const { issuer, subject, email } = await verifyIdJag(jwt);
   const made = draft(agentName, { kind: 'identity_assertion', issuer, subject, email });
@@ -105,7 +110,7 @@ export async function registerWithIdJag(
     await Registration.query(trx)
       .findById(registration.id)
       .patch({ email, agentName: name, claimTokenDigest, claimExpiresAt });
-    const ceremony = await openAttempt(trx, { id: registration.id, claimExpiresAt }, email);
+    const ceremony = await openAttempt(trx, { id: registration.id, claimExpiresAt }, { email, address });
     return { ...claimable(registration, made), ceremony };
   });
 }

@@ -39,6 +39,8 @@ export interface NewAccessToken {
   scopes: readonly string[];
   /** Epoch ms: when the grant behind it ends; in the future. The token ends then or after its hour. */
   grantExpiresAt: number;
+  /** Epoch ms: the moment that `grantExpiresAt` was counted from, where the grant begins with the token. */
+  createdAt?: number;
 }
 
 export interface IssuedAccessToken {
@@ -51,12 +53,11 @@ export interface IssuedAccessToken {
 /** A new token, its secret shown here and never again. */
 export async function issueAccessToken(
   trx: Transaction,
-  { owner, resource, scopes, grantExpiresAt }: NewAccessToken,
+  { owner, resource, scopes, grantExpiresAt, createdAt = now() }: NewAccessToken,
 ): Promise<IssuedAccessToken> {
   const ofAgent = 'registrationId' in owner;
   const accessToken = newSecret(ofAgent ? 'agt_' : 'oat_');
   const lifetime = ofAgent ? lifetimes.agentAccessToken : lifetimes.oauthAccessToken;
-  const createdAt = now();
   const expiresAt = Math.min(createdAt + lifetime, grantExpiresAt);
   await AccessToken.query(trx).insert({
     id: newId('accessToken'),

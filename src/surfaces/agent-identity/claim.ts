@@ -12,7 +12,7 @@ export const answerClaim: Handler = async (exchange) => {
   // Some agents call the address by the word of the registration.
   const { claim_token, email } = checked({ email: given.login_hint, ...given }, InitiateClaimRequest);
   if (!mailAddress.safeParse(email).success) throw invalidRequest('email: must be a mail address.');
-  const claim = await startClaim(claim_token, email);
+  const claim = await startClaim(claim_token, { email, address: exchange.address });
   answerJson(exchange, 200, {
     registration_id: claim.registrationId,
     claim_attempt_id: claim.attemptId,

@@ -6,7 +6,7 @@ import {
   type AgentToBeClaimed,
   type LinkedAgent,
   registerAnonymous,
-  registerForAddress,
+  registerForEmail,
   registerWithIdJag,
 } from '#domain/agent-identities/register.ts';
 import { answerJson, type Exchange, type Handler } from '#foundation/http.ts';
@@ -42,15 +42,19 @@ export function createRegistration(perHour: number): Handler {
       case 'service_auth': {
         const { login_hint, agent_name } = checked(given, ServiceAuthRequest);
         await count(exchange);
-        return answerJson(exchange, 200, toBeClaimed(await registerForAddress(login_hint, agent_name)));
+        return answerJson(exchange, 200, toBeClaimed(await registerForEmail(login_hint, agent_name, exchange.address)));
       }
       case 'identity_assertion': {
         const { assertion_type, assertion, agent_name } = checked(given, IdentityAssertionRequest);
         await count(exchange);
         if (assertion_type === verifiedEmailType) {
-          return answerJson(exchange, 200, toBeClaimed(await registerForAddress(assertion, agent_name)));
+          return answerJson(
+            exchange,
+            200,
+            toBeClaimed(await registerForEmail(assertion, agent_name, exchange.address)),
+          );
         }
-        return answerProvided(exchange, await registerWithIdJag(assertion, agent_name));
+        return answerProvided(exchange, await registerWithIdJag(assertion, agent_name, exchange.address));
       }
     }
   };

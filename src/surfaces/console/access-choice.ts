@@ -1,51 +1,67 @@
-// The part of a page where a person chooses what a program may do for them: in which organization, on which project, with which
-// scopes, until when (specification, Authentication 6 and 8). Never more than their own role holds.
+// The part of a form where a person chooses what a program may do for them: in which organization, on which project, with which
+// scopes, until when (specification, Authentication 6 and 8). All of it is sent with the approval, so what is approved is what
+// the form shows; never more than the person's role in the chosen organization holds.
 import { z } from 'zod';
-import { scopesOfRole } from '#access/scopes.ts';
+import { presetScopes, scopesOfRole } from '#access/scopes.ts';
 import { type OwnOrganization, organizationsOf } from '#domain/memberships/operations.ts';
 import type { Project } from '#domain/projects/model.ts';
 import { listProjects } from '#domain/projects/operations.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { type Html, html } from '#foundation/html.ts';
+import { Problem } from '#foundation/problem.ts';
 import { boundedText } from '#graph/validation.ts';
-import { pages, text, tokens } from '#limits.ts';
+import { pages, shown, text, tokens } from '#limits.ts';
 import type { Visitor } from './layout.ts';
 import { scopeBoxes } from './scope-boxes.ts';
 
-export interface AccessOffer {
-  /** Where the access would be. */
+interface Place {
   organization: OwnOrganization;
-  organizations: OwnOrganization[];
+  /** The newest ones. */
   projects: Row<Project>[];
   hasMoreProjects: boolean;
-  /** What was asked for and the person's role there holds. */
+}
+
+export interface AccessOffer {
+  /** Where the access can be; the organization that the person works in comes first. */
+  places: readonly [Place, ...Place[]];
+  /** What was asked for and the person's role in any of them holds. */
   scopes: ReadonlySet<string>;
   /** What was asked for beyond that. */
   withheld: string[];
+  /** Whether the roles differ in what they hold of `scopes`. */
+  isUneven: boolean;
 }
 
-/** In the wanted organization, else where the person works; null for somebody who belongs to none. */
-export async function offerAccess(
-  { caller, person }: Visitor,
-  asked: readonly string[],
-  wantedOrgId: string | null,
-): Promise<AccessOffer | null> {
-  const organizations = await organizationsOf(person.id);
-  const byId = (id: string | null) => organizations.find((one) => one.id === id);
-  const organization = byId(wantedOrgId) ?? byId(caller.orgId) ?? organizations[0];
-  if (!organization) return null;
+/** What a person may choose from; null for somebody who belongs to no organization. */
+export async function offerAccess({ caller, person }: Visitor, asked: readonly string[]): Promise<AccessOffer | null> {
+  const all = await organizationsOf(person.id);
+  const isCurrent = ({ id }: OwnOrganization) => id === caller.orgId;
+  const organizations = [...all.filter(isCurrent), ...all.filter((one) => !isCurrent(one))];
+  // Each is a query: those of somebody with very many organizations are offered as a whole.
+  const places = await Promise.all(
+    organizations.map((organization, i) => placeOf(caller, organization, i < shown.perParent)),
+  );
+  const [first, ...others] = places;
+  if (!first) return null;
+  const heldThere = organizations.map(({ role }) => asked.filter((scope) => scopesOfRole(role).has(scope as never)));
+  const scopes = new Set(heldThere.flat());
+  return {
+    places: [first, ...others],
+    scopes,
+    withheld: asked.filter((scope) => !scopes.has(scope)),
+    isUneven: heldThere.some((held) => held.length < scopes.size),
+  };
+}
+
+async function placeOf(
+  caller: Visitor['caller'],
+  organization: OwnOrganization,
+  withProjects: boolean,
+): Promise<Place> {
+  if (!withProjects) return { organization, projects: [], hasMoreProjects: true };
   const there = { ...caller, orgId: organization.id, role: organization.role };
   const { data: projects, nextCursor } = await listProjects(there, { limit: pages.projects.max });
-  const held: ReadonlySet<string> = scopesOfRole(organization.role);
-  const isHeld = (scope: string) => held.has(scope);
-  return {
-    organization,
-    organizations,
-    projects,
-    hasMoreProjects: nextCursor !== null,
-    scopes: new Set(asked.filter(isHeld)),
-    withheld: asked.filter((scope) => !isHeld(scope)),
-  };
+  return { organization, projects, hasMoreProjects: nextCursor !== null };
 }
 
 const { min, max, default: usual } = tokens.lifetimeDays;
@@ -56,59 +72,85 @@ const choice = z.object({
   expires_in_days: z.coerce.number(`must be an integer ${min} to ${max}`).int().min(min).max(max),
 });
 
-/** What the form of such a page brings back, beside its own fields. */
+/** What the form of such a page sends, beside its own fields. */
 export const accessChoice = choice.shape;
 
 /** The boxes that were ticked. */
 export const chosenScopes = (form: URLSearchParams): string[] => form.getAll('scopes');
 
-/** A form of its own, since other scopes and projects stand below after it; nothing when there is no choice. */
-export const organizationPicker = (
-  { organization, organizations }: AccessOffer,
-  address: string,
-  kept: Html,
-): Html | false =>
-  organizations.length > 1 &&
-  html`<form method="get" action="${address}">${kept}
-    <div class="field"><label for="organization">Organization</label>
-      <select id="organization" name="org_id">${organizations.map(
-        ({ id, name, role }) =>
-          html`<option value="${id}"${id === organization.id && html` selected`}>${name} (${role})</option>`,
-      )}</select></div>
-    <button class="quiet">Choose this organization</button>
-  </form>`;
-
-/** What the person had chosen, where the page is shown again. */
+/** What a form starts with, or what the person had chosen where it is shown again. */
 export interface Chosen {
+  orgId: string;
   scopes: readonly string[];
   projectId: string;
   expiresInDays: string;
 }
 
 export const chosenAccess = (form: URLSearchParams): Chosen => ({
+  orgId: form.get('org_id') ?? '',
   scopes: chosenScopes(form),
   projectId: form.get('project_id') ?? '',
   expiresInDays: form.get('expires_in_days') ?? '',
 });
 
-export const accessFields = (offer: AccessOffer, chosen?: Chosen): Html => html`
-  <input type="hidden" name="org_id" value="${offer.organization.id}">
-  <fieldset><legend>It may</legend>${scopeBoxes(offer.scopes, chosen ? new Set(chosen.scopes) : offer.scopes)}
-  ${
-    offer.withheld.length > 0 &&
-    html`<p class="hint">Your role here (${offer.organization.role}) can not give: ${offer.withheld.join(', ')}.</p>`
-  }</fieldset>
-  ${
-    offer.projects.length > 0 &&
-    html`<div class="field"><label for="project">Project</label>
-      ${offer.hasMoreProjects && html`<p class="hint">The newest ${offer.projects.length} are shown.</p>`}
-      <select id="project" name="project_id"><option value="">The whole organization</option>${offer.projects.map(
-        ({ id, name }) =>
-          html`<option value="${id}"${id === chosen?.projectId && html` selected`}>Only ${name}</option>`,
-      )}</select></div>`
-  }
-  <div class="field"><label for="expiry">Ends after</label>
+/** What the person can correct in the form: it is shown again, as it was filled in, with what was wrong. */
+export const isOfForm = (error: unknown): error is Problem =>
+  error instanceof Problem && [400, 401, 404].includes(error.status);
+
+/** No more boxes are ticked than one credential may hold. */
+const suggested = (scopes: ReadonlySet<string>): string[] =>
+  scopes.size > tokens.scopesPerToken ? presetScopes('all', scopes) : [...scopes];
+
+/** The fields; `ticked` narrows what is ticked before the person has chosen anything. */
+export function accessFields(
+  offer: AccessOffer,
+  chosen?: Chosen,
+  ticked: (scope: string) => boolean = () => true,
+): Html {
+  const { places, scopes, withheld, isUneven } = offer;
+  const boxes = chosen ? chosen.scopes : suggested(scopes).filter(ticked);
+  return html`
+  ${organizationField(places, chosen?.orgId)}
+  ${projectField(places, chosen?.projectId)}
+  <fieldset><legend>Scopes</legend>
+  ${isUneven && html`<p class="hint">The access never exceeds your role in the organization you choose.</p>`}
+  ${scopeBoxes(scopes, new Set(boxes))}
+  ${withheld.length > 0 && html`<p class="hint">Your role cannot grant: ${withheld.join(', ')}.</p>`}</fieldset>
+  <div class="field"><label for="expiry">Expires in</label>
     <select id="expiry" name="expires_in_days">${[1, 7, 30, 90, 365].map(
       (days) =>
-        html`<option value="${days}"${String(days) === (chosen?.expiresInDays ?? String(usual)) && html` selected`}>${days === 1 ? 'one day' : `${days} days`}</option>`,
+        html`<option value="${days}"${String(days) === (chosen?.expiresInDays ?? String(usual)) && html` selected`}>${days === 1 ? '1 day' : `${days} days`}</option>`,
     )}</select></div>`;
+}
+
+function organizationField([{ organization }, ...others]: AccessOffer['places'], chosen: string | undefined): Html {
+  if (others.length === 0) {
+    return html`<input type="hidden" name="org_id" value="${organization.id}">
+  <p>Access to <strong>${organization.name}</strong>, as you (${organization.role}):</p>`;
+  }
+  return html`<div class="field"><label for="organization">Organization</label>
+      <select id="organization" name="org_id">${[organization, ...others.map((place) => place.organization)].map(
+        ({ id, name, role }) =>
+          html`<option value="${id}"${id === chosen && html` selected`}>${name} (${role})</option>`,
+      )}</select></div>`;
+}
+
+/** Projects of all the organizations, so that the page need not be loaded again for another one. */
+function projectField(places: AccessOffer['places'], chosen: string | undefined): Html | false {
+  const options = (projects: Row<Project>[]) =>
+    projects.map(
+      ({ id, name }) => html`<option value="${id}"${id === chosen && html` selected`}>Only ${name}</option>`,
+    );
+  const listed = places.filter(({ projects }) => projects.length > 0);
+  if (listed.length === 0) return false;
+  return html`<div class="field"><label for="project">Project</label>
+      ${places.some(({ hasMoreProjects }) => hasMoreProjects) && html`<p class="hint">Only the newest projects are listed.</p>`}
+      <select id="project" name="project_id"><option value="">The whole organization</option>${
+        places.length === 1
+          ? options(listed[0]!.projects)
+          : listed.map(
+              ({ organization, projects }) =>
+                html`<optgroup label="${organization.name}">${options(projects)}</optgroup>`,
+            )
+      }</select></div>`;
+}

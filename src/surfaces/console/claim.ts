@@ -14,8 +14,8 @@ import {
   type Chosen,
   chosenAccess,
   chosenScopes,
+  isOfForm,
   offerAccess,
-  organizationPicker,
 } from './access-choice.ts';
 import { answerPage, answerProblemPage, csrfField, formError, type Visitor } from './layout.ts';
 import { ago } from './time.ts';
@@ -25,14 +25,12 @@ const address = '/claim';
 
 interface ClaimPage {
   attemptToken: string;
-  wantedOrgId: string | null;
   chosen?: Chosen;
 }
 
 export const showClaim: Handler = personsPage(async (exchange, visitor) => {
-  const query = new URLSearchParams(exchange.search);
-  const page = { attemptToken: query.get('claim_attempt_token') ?? '', wantedOrgId: query.get('org_id') };
-  await answerEnding(exchange, visitor, () => answerClaim(exchange, visitor, page));
+  const attemptToken = new URLSearchParams(exchange.search).get('claim_attempt_token') ?? '';
+  await answerEnding(exchange, visitor, () => answerClaim(exchange, visitor, { attemptToken }));
 });
 
 const decided = z.object({ claim_attempt_token: plainText(), decision: z.enum(['approve', 'deny']) });
@@ -58,12 +56,11 @@ export const decideClaim: Handler = personsForm(async (exchange, visitor, form) 
         expiresInDays: expires_in_days,
       });
     } catch (error) {
-      if (!(error instanceof Problem) || (error.status !== 400 && error.status !== 401)) throw error;
-      // The form again, as it was filled in. A claim that has ended with this is not shown again, but says so.
-      const page = { attemptToken, wantedOrgId: form.get('org_id'), chosen: chosenAccess(form) };
-      return answerClaim(exchange, visitor, page, error);
+      if (!isOfForm(error)) throw error;
+      // A claim that has ended with this is not shown again, but says so.
+      return answerClaim(exchange, visitor, { attemptToken, chosen: chosenAccess(form) }, error);
     }
-    await answerDone(exchange, visitor, 'Done', 'The agent goes on by itself; you can close this page.');
+    await answerDone(exchange, visitor, 'Done', 'The agent has access. You can close this page.');
   });
 });
 
@@ -87,58 +84,60 @@ function answerDone(exchange: Exchange, visitor: Visitor, title: string, sentenc
 async function answerClaim(
   exchange: Exchange,
   visitor: Visitor,
-  { attemptToken, wantedOrgId, chosen }: ClaimPage,
+  { attemptToken, chosen }: ClaimPage,
   problem?: Problem,
 ): Promise<void> {
   const claim = await claimPageState(attemptToken, visitor.person);
-  if (claim === 'claimed') return answerDone(exchange, visitor, 'Done', 'This agent has been claimed already.');
-  const offer = await offerAccess(visitor, defaultScopes, wantedOrgId);
+  if (claim === 'claimed') return answerDone(exchange, visitor, 'Done', 'This agent is already claimed.');
+  const offer = await offerAccess(visitor, defaultScopes);
   const token = html`<input type="hidden" name="claim_attempt_token" value="${attemptToken}">`;
   const action = `${address}/complete`;
   // Without the code: whoever denies has nothing to prove.
   const deny = html`<button class="quiet" name="decision" value="deny" formnovalidate>Deny</button>`;
   const body = html`<section class="card">
-    <h1>An agent asks for access</h1>
+    <h1>An agent requests access</h1>
     ${aboutAgent(claim)}
     ${formError(problem?.body.description)}
     ${
       offer
-        ? html`${organizationPicker(offer, address, token)}
-    <form method="post" action="${action}">${csrfField(visitor)}${token}
-      <div class="field"><label for="user-code">Code that the agent shows</label>
+        ? html`<form method="post" action="${action}">${csrfField(visitor)}${token}
+      <div class="field"><label for="user-code">Code shown by the agent</label>
         <input class="code" id="user-code" name="user_code" inputmode="numeric" autocomplete="off" maxlength="12" required autofocus${problem && html` aria-describedby="form-error"`}></div>
-      <p>Access to <strong>${offer.organization.name}</strong>, as you (${offer.organization.role}):</p>
-      ${accessFields(offer, chosen)}
+      ${accessFields(offer, chosen, claim.providerName ? undefined : isReading)}
       <div class="actions"><button name="decision" value="approve">Allow</button>${deny}</div>
     </form>`
-        : html`<p class="note">You belong to no organization yet. <a href="/console">Found one</a>, then load this page again.</p>
+        : html`<p class="note">You belong to no organization yet. <a href="/console">Create one</a>, then reload this page.</p>
     <form method="post" action="${action}">${csrfField(visitor)}${token}${deny}</form>`
     }
   </section>`;
   await answerPage(exchange, problem?.status ?? 200, { title: 'Claim an agent', body, visitor });
 }
 
+/** All that is ticked beforehand for an agent that nobody vouches for. */
+const isReading = (scope: string): boolean => scope.endsWith(':read');
+
 const nameOf = ({ agentName }: OpenClaim): Html =>
   agentName
-    ? html`<bdi>${agentName}</bdi> <span class="muted small">its own words, which nobody has checked</span>`
-    : html`<span class="muted">It did not say.</span>`;
+    ? html`<bdi>${agentName}</bdi> <span class="muted small">unverified</span>`
+    : html`<span class="muted">Not given</span>`;
 
 const whoVouches: Record<Exclude<OpenClaim['kind'], 'identity_assertion'>, string> = {
-  anonymous: 'Nobody. It registered itself and named your address.',
-  service_auth: 'Nobody. It registered itself for your address.',
+  anonymous: 'Nobody. It registered itself and named your email.',
+  service_auth: 'Nobody. It registered itself for your email.',
 };
 
 const aboutAgent = (claim: OpenClaim): Html => html`<dl class="facts">
       <dt>Calls itself</dt><dd>${nameOf(claim)}</dd>
       <dt>Vouched for by</dt><dd>${claim.kind === 'identity_assertion' ? html`<strong>${claim.providerName}</strong>` : whoVouches[claim.kind]}</dd>
       <dt>Registered</dt><dd>${ago(claim.registeredAt)}</dd>
-      <dt>Code good for</dt><dd>${minutesUntil(claim.codeExpiresAt)}</dd>
+      <dt>Asked from</dt><dd>${claim.address ?? 'Unknown'}</dd>
+      <dt>Code expires in</dt><dd>${minutesUntil(claim.codeExpiresAt)}</dd>
     </dl>
     <p class="note">Allow this only if you are in touch with the agent right now and it shows you the code itself.</p>
-    ${claim.isFirstAgent && html`<p class="note">This would be the first agent on your account. It will act as you, within what you tick below.</p>`}
-    ${claim.isFirstOfProvider && html`<p class="note">This would be your first link with ${claim.providerName}. From then on agents that it vouches for as you get this access without asking again.</p>`}`;
+    ${claim.isFirstAgent && html`<p class="note">This is the first agent on your account. It acts as you, within the scopes you select below.</p>`}
+    ${claim.isFirstOfProvider && html`<p class="note">This is your first link with ${claim.providerName}. From now on, agents that it vouches for as you get this access without asking again.</p>`}`;
 
 const minutesUntil = (epochMs: number): string => {
   const left = Math.ceil((epochMs - now()) / minutes(1));
-  return left === 1 ? 'one more minute' : `${left} more minutes`;
+  return left === 1 ? '1 minute' : `${left} minutes`;
 };

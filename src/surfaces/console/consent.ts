@@ -16,7 +16,7 @@ import { isLoopbackRedirect } from '#domain/oauth/redirect-uris.ts';
 import { type Resource, resourceUri } from '#domain/oauth/resources.ts';
 import { type Html, html } from '#foundation/html.ts';
 import type { Exchange, Handler } from '#foundation/http.ts';
-import { invalid, Problem } from '#foundation/problem.ts';
+import { invalid, type Problem } from '#foundation/problem.ts';
 import { createThrottle } from '#foundation/throttle.ts';
 import { plainText } from '#graph/validation.ts';
 import { rates } from '#limits.ts';
@@ -26,11 +26,11 @@ import {
   type Chosen,
   chosenAccess,
   chosenScopes,
+  isOfForm,
   offerAccess,
-  organizationPicker,
 } from './access-choice.ts';
 import { answerPage, csrfField, formError, type Visitor } from './layout.ts';
-import { fieldsOf, personsForm, personsPage } from './visitor.ts';
+import { fieldsOf, personsForm, signInFirst, visitorOf } from './visitor.ts';
 
 const address = '/oauth/authorize';
 
@@ -47,7 +47,7 @@ export function createConsent(): { showConsent: Handler; decideConsent: Handler 
     try {
       return await readAuthorizationRequest(query, () => fetches.take(exchange.address));
     } catch (error) {
-      if (error instanceof OAuthFault) throw invalid(`This sign-in can not go on. ${error.description}`);
+      if (error instanceof OAuthFault) throw invalid(`This sign-in cannot continue. ${error.description}`);
       throw error;
     }
   }
@@ -55,12 +55,13 @@ export function createConsent(): { showConsent: Handler; decideConsent: Handler 
   return {
     async showConsent(exchange) {
       const query = new URLSearchParams(exchange.search);
-      const wantedOrgId = query.get('org_id');
-      query.delete('org_id');
+      const visitor = await visitorOf(exchange);
+      // Reading the request may fetch the client's document, and only a signed-in person causes that.
+      if (!visitor && isDocumentAddress(query.get('client_id') ?? '')) return signInFirst(exchange);
       const request = await read(exchange, query);
       if ('fault' in request) return sendBack(exchange, request.redirectUri, faultAddress(request));
-      const page = { query, request, wantedOrgId };
-      await personsPage((_exchange, visitor) => answerConsent(exchange, visitor, page))(exchange);
+      if (!visitor) return signInFirst(exchange);
+      await answerConsent(exchange, visitor, { query, request });
     },
 
     decideConsent: personsForm(async (exchange, visitor, form) => {
@@ -82,9 +83,8 @@ export function createConsent(): { showConsent: Handler; decideConsent: Handler 
         const code = await approve(request, approval);
         await sendBack(exchange, request.redirectUri, codeAddress(request, code));
       } catch (error) {
-        if (!(error instanceof Problem) || error.status !== 400) throw error;
-        const page = { query, request, wantedOrgId: org_id, chosen: chosenAccess(form) };
-        await answerConsent(exchange, visitor, page, error);
+        if (!isOfForm(error)) throw error;
+        await answerConsent(exchange, visitor, { query, request, chosen: chosenAccess(form) }, error);
       }
     }),
   };
@@ -96,19 +96,17 @@ interface ConsentPage {
   /** The request as it came, for the next round. */
   query: URLSearchParams;
   request: AuthorizationRequest;
-  wantedOrgId: string | null;
   chosen?: Chosen;
 }
 
 async function answerConsent(
   exchange: Exchange,
   visitor: Visitor,
-  { query, request, wantedOrgId, chosen }: ConsentPage,
+  { query, request, chosen }: ConsentPage,
   problem?: Problem,
 ): Promise<void> {
-  const offer = await offerAccess(visitor, request.scopes, wantedOrgId);
-  const again = html`${[...query].map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`;
-  const deny = html`<button class="quiet" name="decision" value="deny">Deny</button>`;
+  const offer = await offerAccess(visitor, request.scopes);
+  const deny = html`<button class="quiet" name="decision" value="deny" formnovalidate>Deny</button>`;
   const hidden = html`${csrfField(visitor)}<input type="hidden" name="request" value="${query.toString()}">`;
   const name = request.client.name ?? 'A client without a name';
   const body = html`<section class="card">
@@ -117,14 +115,12 @@ async function answerConsent(
     ${formError(problem?.body.description)}
     ${
       offer
-        ? html`${organizationPicker(offer, address, again)}
-    <form method="post" action="${address}">${hidden}
-      <p>Access to <strong>${offer.organization.name}</strong>, as you (${offer.organization.role}):</p>
+        ? html`<form method="post" action="${address}">${hidden}
       ${accessFields(offer, chosen)}
-      ${!request.isOffline && html`<p class="hint">It did not ask to stay signed in: its access ends after one hour.</p>`}
+      ${!request.isOffline && html`<p class="hint">It did not ask to stay signed in: its access expires in one hour.</p>`}
       <div class="actions"><button name="decision" value="approve">Allow</button>${deny}</div>
     </form>`
-        : html`<p class="note">You belong to no organization yet. <a href="/console">Found one</a>, then load this page again.</p>
+        : html`<p class="note">You belong to no organization yet. <a href="/console">Create one</a>, then reload this page.</p>
     <form method="post" action="${address}">${hidden}${deny}</form>`
     }
   </section>`;
@@ -141,14 +137,14 @@ const resourceNames: Record<Resource, string> = {
 function aboutClient({ client, redirectUri, resource }: AuthorizationRequest): Html {
   const isDocument = isDocumentAddress(client.id);
   return html`<dl class="facts">
-      <dt>Client</dt><dd>${isDocument ? html`<strong>${new URL(client.id).host}</strong>` : 'registered itself; the name is its own word'}
+      <dt>Client</dt><dd>${isDocument ? html`<strong>${new URL(client.id).host}</strong>` : 'Registered itself; the name is unverified'}
         <div class="muted small"><code>${client.id}</code></div></dd>
-      <dt>Leads back to</dt><dd><strong>${placeOf(redirectUri).name}</strong></dd>
+      <dt>Redirects to</dt><dd><strong>${placeOf(redirectUri).name}</strong></dd>
       <dt>Access to</dt><dd>${resourceNames[resource]} <span class="muted small">${resourceUri(resource)}</span></dd>
     </dl>
     ${
       isLoopbackRedirect(redirectUri) &&
-      html`<p class="note">It leads back to a program on your own machine. Allow it only if you started this sign-in there just now.</p>`
+      html`<p class="note">It redirects to a program on your own machine. Allow it only if you started this sign-in there just now.</p>`
     }`;
 }
 

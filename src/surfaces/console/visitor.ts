@@ -21,10 +21,14 @@ export const personsPage =
   (show: (exchange: Exchange, visitor: Visitor) => Promise<void>): Handler =>
   async (exchange) => {
     const visitor = await visitorOf(exchange);
-    if (visitor) return show(exchange, visitor);
-    const { path, search } = exchange;
-    seeOther(exchange, signInAddress(search ? `${path}?${search}` : path));
+    return visitor ? show(exchange, visitor) : signInFirst(exchange);
   };
+
+/** Leads to the sign-in, and from there back to this page. */
+export function signInFirst(exchange: Exchange): void {
+  const { path, search } = exchange;
+  seeOther(exchange, signInAddress(search ? `${path}?${search}` : path));
+}
 
 /** What a signed-in person sends from a form of ours. Anything else is refused before it is looked at (403). */
 export const personsForm =

@@ -1,7 +1,8 @@
 // What goes wrong, as `OAuthError` (RFC 6749 §5.2). A problem that is not OAuth's own (too many, too large, away) carries the
 // members of `Error` beside it, so that either reader is satisfied.
 import { type OAuthErrorBody, OAuthFault } from '#domain/oauth/fault.ts';
-import { answerJson, type Exchange } from '#foundation/http.ts';
+import { apiResourceMetadata } from '#foundation/addresses.ts';
+import { answerJson, type Exchange, type Headers } from '#foundation/http.ts';
 import { type Problem, toProblem } from '#foundation/problem.ts';
 
 export type Report = (exchange: Exchange, error: unknown) => void;
@@ -9,8 +10,9 @@ export type Report = (exchange: Exchange, error: unknown) => void;
 export function answerFailure(exchange: Exchange, error: unknown, report: Report): void {
   if (error instanceof OAuthFault) {
     const { status, headers } = error;
+    const challenge: Headers = status === 401 ? { 'www-authenticate': challenges(exchange, error) } : {};
     const body: OAuthErrorBody = { error: error.error, error_description: error.description };
-    answerJson(exchange, status, body, { ...headers, ...challenge(exchange, status) });
+    answerJson(exchange, status, body, { ...headers, ...challenge });
     return;
   }
   const problem = toProblem(error);
@@ -26,8 +28,11 @@ function wordOf({ status }: Problem): string {
 }
 
 /**
- * RFC 6749 §5.2: a client that tried to authenticate by header is told the scheme. Others are not, because real clients look for
- * the error in a challenge rather than in the body once there is one.
+ * Every 401 of the API says where the resource metadata is (specification, Authentication 4). Clients that look for the error in a
+ * challenge find it there too; one that tried to authenticate by header is told the scheme as well (RFC 6749 §5.2).
  */
-const challenge = ({ req }: Exchange, status: number): Record<string, string> =>
-  status === 401 && req.headers.authorization !== undefined ? { 'www-authenticate': 'Basic realm="oauth"' } : {};
+function challenges({ req }: Exchange, { error, description }: OAuthFault): string[] {
+  const metadata = `resource_metadata="${apiResourceMetadata()}"`;
+  const bearer = `Bearer error="${error}", error_description="${description}", ${metadata}`;
+  return req.headers.authorization === undefined ? [bearer] : ['Basic realm="oauth"', bearer];
+}

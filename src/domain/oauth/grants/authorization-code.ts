@@ -77,6 +77,7 @@ async function issue(trx: Transaction, code: AuthorizationCode): Promise<TokenRe
     resource,
     scopes,
     grantExpiresAt: expiresAt,
+    createdAt,
   });
   return {
     access_token: accessToken,
