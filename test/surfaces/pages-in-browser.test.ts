@@ -240,6 +240,33 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     expect(await tools()).toBe(401);
   });
 
+  it.each([true, false])(
+    'Allow grants for the organization in the select, also when it was not the first (script: %s)',
+    async (javaScriptEnabled) => {
+      const { person, organization, session } = await owner();
+      const second = await world.found(person, `Second of ${organization.name}`);
+      await world.rest('POST', '/projects', {
+        session: await world.session(person, second.id),
+        body: { name: 'Rocket', repoFullName: `second/of-${count}` },
+      });
+      const page = await open(session, { javaScriptEnabled });
+      const loopback = await listen();
+      const registered = await world.request('POST', '/v1/oauth2/register', {
+        body: { redirect_uris: ['http://127.0.0.1/callback'], client_name: 'Sample editor' },
+      });
+      const redirectUri = `http://127.0.0.1:${loopback.port}/callback`;
+      const { parameters } = authorizationRequest(registered.body.client_id, { redirect_uri: redirectUri });
+      await page.goto(`/oauth/authorize?${new URLSearchParams(parameters as Record<string, string>)}`);
+      await page.getByLabel('Organization').selectOption({ label: `${second.name} (owner)` });
+      if (javaScriptEnabled) await inspect(page, 'consent-organizations');
+      await page.getByRole('button', { name: 'Allow' }).click();
+      await page.getByText('The sample editor goes on.').waitFor();
+      loopback.server.close();
+      const granted = await world.knex('authorizationCodes').where({ userId: person.id });
+      expect(granted.map(({ orgId, projectId }) => [orgId, projectId])).toEqual([[second.id, null]]);
+    },
+  );
+
   it('an agent that registered itself is claimed, and works', async () => {
     const { person, organization } = await owner();
     const page = await open();
