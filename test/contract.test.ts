@@ -61,7 +61,7 @@ const operationOf = ({ method, path }: Endpoint): Json => document.paths[path][m
 it('every root field with its route, scope, status and tool', () => {
   const lines = rootFields.map(({ name, route, exposure }) => {
     const place = route ? `${route.method.padEnd(6)} ${route.template.padEnd(40)} ${route.status}` : '-'.padEnd(51);
-    return `${name.padEnd(22)} ${place} ${exposure.scope.padEnd(20)} ${exposure.tool ?? '-'}`;
+    return `${name.padEnd(22)} ${place} ${exposure.scope.padEnd(20)} ${exposure.tool?.name ?? '-'}`;
   });
   expect(`\n${lines.sort().join('\n')}\n`).toMatchInlineSnapshot(`
     "

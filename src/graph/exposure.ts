@@ -1,8 +1,5 @@
 // The words with which a field declares its whole truth, once, for every surface: `scope`, `rest`, `tool` on root fields,
 // `link` and `absent` on the fields of a record. Nothing that says nothing is reachable.
-
-// The words with which a field declares its whole truth, once, for every surface: `scope`, `rest`, `tool` on root fields,
-// `link` and `absent` on the fields of a record. Nothing that says nothing is reachable.
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core';
 import type { GraphQLFieldResolver } from 'graphql';
 import { admit, type Rule } from '#access/gate.ts';
@@ -22,10 +19,22 @@ export interface RestExposure {
   errors?: number[];
 }
 
+/** What a client may know of a tool before it calls it (MCP 2025-11-25, ToolAnnotations). */
+export interface ToolExposure {
+  /** In snake_case. */
+  name: string;
+  /** Whether a call may end or delete something. */
+  destructive?: boolean;
+  /** Whether a second call with the same arguments changes nothing more. */
+  idempotent?: boolean;
+  /** Whether a call reaches systems outside this service: trackers, mail. */
+  openWorld?: boolean;
+}
+
 export interface RootExposure {
   scope: Rule;
   rest?: RestExposure;
-  tool?: string;
+  tool?: ToolExposure;
 }
 
 interface RootWords {
@@ -33,8 +42,8 @@ interface RootWords {
   scope: Rule;
   /** Its place in the REST API. Without it there is no route. */
   rest?: Route | RestExposure;
-  /** Its name as an MCP tool, in snake_case. */
-  tool?: string;
+  /** Its name as an MCP tool; for a mutation that is more than an addition inside this service, with what else is true of it. */
+  tool?: string | ToolExposure;
 }
 
 interface ObjectWords {
@@ -67,11 +76,8 @@ class ExposurePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
     if (roots.has(field.kind)) {
       if (!words.scope) throw new Error(`${field.parentType}.${field.name} says no scope: silence is refusal`);
       const rest = typeof words.rest === 'string' ? { route: words.rest } : words.rest;
-      const exposure: RootExposure = {
-        scope: words.scope,
-        ...(rest && { rest }),
-        ...(words.tool && { tool: words.tool }),
-      };
+      const tool = typeof words.tool === 'string' ? { name: words.tool } : words.tool;
+      const exposure: RootExposure = { scope: words.scope, ...(rest && { rest }), ...(tool && { tool }) };
       return { ...field, extensions: { ...field.extensions, exposure } };
     }
     const { link, absent } = words;

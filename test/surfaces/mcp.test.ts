@@ -70,8 +70,9 @@ describe('what is there', () => {
   test('a tool takes the path, the query and the body of its call side by side, with their bounds', async () => {
     const { tools } = await (await connect(token)).client.listTools();
     const tool = tools.find(({ name }) => name === 'update_project')!;
-    expect(tool.description).toBe('Changes a project. A member that is left out stays; null clears what may be empty.');
-    expect(tool.annotations).toEqual({ readOnlyHint: false, destructiveHint: false, idempotentHint: true });
+    expect(tool.description).toMatch(
+      /^Changes a project\. A member that is left out stays; null clears what may be empty\./,
+    );
     expect(tool.inputSchema).toEqual({
       type: 'object',
       additionalProperties: false,
@@ -83,11 +84,71 @@ describe('what is there', () => {
         status: { type: 'string', enum: ['active', 'paused', 'archived'] },
       },
     });
-    const hints = Object.fromEntries(tools.map(({ name, annotations }) => [name, annotations]));
-    expect(hints.list_projects).toEqual({ readOnlyHint: true });
-    expect(hints.create_project).toEqual({ readOnlyHint: false, destructiveHint: false, idempotentHint: false });
-    expect(hints.delete_project).toEqual({ readOnlyHint: false, destructiveHint: true, idempotentHint: true });
-    expect(hints.revoke_invite).toEqual({ readOnlyHint: false, destructiveHint: true, idempotentHint: true });
+  });
+
+  // Declared with each field. A new tool is entered here: does it end or delete something, may it be repeated, does it reach out?
+  test('what is true of each tool is said, not guessed from its name', () => {
+    const words = { destructiveHint: 'destructive', idempotentHint: 'idempotent', openWorldHint: 'open world' };
+    const said = [...toolsOf(schema).values()].map(({ listed: { name, annotations } }) => {
+      expect(Object.keys(annotations!)).toEqual(['readOnlyHint', ...Object.keys(words)]);
+      if (annotations!.readOnlyHint) return [name, 'reads'];
+      const held = Object.entries(words).filter(([hint]) => annotations![hint as keyof typeof words]);
+      return [name, held.map(([, word]) => word).join(', ') || 'adds'];
+    });
+    const table = Object.fromEntries(said);
+    const writing = Object.fromEntries(said.filter(([, what]) => what !== 'reads'));
+    expect(writing).toEqual({
+      create_agent: 'adds',
+      update_agent: 'idempotent',
+      delete_agent: 'destructive, idempotent',
+      create_automation: 'adds',
+      update_automation: 'idempotent',
+      delete_automation: 'destructive, idempotent',
+      run_automation: 'open world',
+      destroy_environment: 'destructive, idempotent',
+      create_invite: 'open world',
+      revoke_invite: 'destructive, idempotent',
+      create_membership: 'adds',
+      update_orchestrator: 'idempotent',
+      update_organization: 'idempotent',
+      create_project: 'adds',
+      update_project: 'idempotent',
+      delete_project: 'destructive, idempotent',
+      cancel_run: 'destructive, idempotent',
+      kill_sandbox: 'destructive, idempotent',
+      create_scheduled_task: 'adds',
+      update_scheduled_task: 'idempotent',
+      delete_scheduled_task: 'destructive, idempotent',
+      run_scheduled_task: 'open world',
+    });
+    // What reads is a query, and no query writes.
+    const queries = Object.keys(schema.getQueryType()!.getFields()).length;
+    expect(Object.keys(table).length - Object.keys(writing).length).toBeLessThanOrEqual(queries);
+  });
+
+  test('times are what the instructions say: numbers of milliseconds, of seconds where the name says Sec, or ISO 8601', async () => {
+    const { client } = await connect(token);
+    expect(client.getInstructions()).toMatch(
+      /milliseconds since 1970, or seconds where its name ends in Sec; .* ISO 8601/,
+    );
+    const { tools } = await client.listTools();
+    const seen = new Set<string>();
+    const look = (value: unknown, name = ''): void => {
+      if (value === null || typeof value !== 'object') return;
+      const { description, type } = value as { description?: string; type?: string | string[] };
+      const unit = /^(Milliseconds|Seconds) since 1970|^A UTC time/.exec(description ?? '')?.[0];
+      if (unit) {
+        seen.add(unit);
+        expect([name, [type].flat()[0]]).toEqual([name, unit === 'A UTC time' ? 'string' : 'integer']);
+        expect([name, name.endsWith('Sec')]).toEqual([name, unit === 'Seconds since 1970']);
+      } else expect([name, /(?:At|Sec)$/.test(name) && type !== 'object']).toEqual([name, false]);
+      const { properties, items, anyOf } = value as Record<string, object | undefined>;
+      for (const [key, member] of Object.entries(properties ?? {})) look(member, key);
+      look(items, name);
+      for (const one of (anyOf as unknown[] | undefined) ?? []) look(one);
+    };
+    for (const { outputSchema } of tools) look(outputSchema);
+    expect([...seen].sort()).toEqual(['A UTC time', 'Milliseconds since 1970', 'Seconds since 1970']);
   });
 
   test('a credential sees the tools that its scopes allow and no others', async () => {
@@ -128,7 +189,7 @@ describe('calling', () => {
     const { id } = created.structuredContent as { id: string };
     const viaRest = await world.rest('GET', `/projects/${id}`, { token });
     expect(created).toEqual(record(viaRest.body));
-    expect(viaRest.body.missingConnectorKinds).toEqual(['tracker', 'scm', 'llm']);
+    expect(viaRest.body.missingConnectorKinds).toEqual(['scm', 'llm']);
     expect(await call('get_project', { projectId: id })).toEqual(record(viaRest.body));
     expect(await call('list_projects', { limit: 1, cursor: null })).toEqual(
       record((await world.rest('GET', '/projects?limit=1', { token })).body),

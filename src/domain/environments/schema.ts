@@ -74,7 +74,7 @@ builder.mutationField('destroyEnvironment', (t) =>
     description: 'Asks for a preview environment to be destroyed, also a failed one. Asking twice changes nothing.',
     scope: 'environments:write',
     rest: 'DELETE /environments/{environmentId}',
-    tool: 'destroy_environment',
+    tool: { name: 'destroy_environment', destructive: true, idempotent: true },
     type: DestroyEnvironmentResponse,
     args: { environmentId: t.arg.string(pathId) },
     resolve: (_, { environmentId }, { caller }) => operations.destroyEnvironment(caller, environmentId),

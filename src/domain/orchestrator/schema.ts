@@ -113,7 +113,7 @@ builder.mutationField('updateOrchestrator', (t) =>
     description: 'Changes the orchestrator. A member that is left out stays; null brings back what the service has.',
     scope: 'orchestrator:write',
     rest: 'PATCH /orchestrator',
-    tool: 'update_orchestrator',
+    tool: { name: 'update_orchestrator', idempotent: true },
     type: OrchestratorType,
     args: { input: t.arg({ type: UpdateOrchestratorRequest, required: true }) },
     resolve: (_, { input }, { caller }) => operations.updateOrchestrator(caller, input),

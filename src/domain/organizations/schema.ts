@@ -103,7 +103,7 @@ builder.mutationFields((t) => ({
     description: 'Renames an organization or changes its slug.',
     scope: 'organizations:write',
     rest: { route: 'PATCH /organizations/{orgId}', errors: [409] },
-    tool: 'update_organization',
+    tool: { name: 'update_organization', idempotent: true },
     type: OrganizationType,
     args: { orgId: t.arg.string(pathId), input: t.arg({ type: UpdateOrganizationRequest, required: true }) },
     resolve: (_, { orgId, input }, { caller }) => operations.updateOrganization(caller, orgId, input),

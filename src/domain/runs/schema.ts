@@ -74,7 +74,7 @@ builder.mutationField('cancelRun', (t) =>
   t.field({
     description: 'Ends an open run at once. Canceling it twice changes nothing.',
     scope: 'missions:run',
-    tool: 'cancel_run',
+    tool: { name: 'cancel_run', destructive: true, idempotent: true },
     type: RunType,
     args: { runId: t.arg.string(pathId) },
     resolve: (_, { runId }, { caller }) => operations.cancelRun(caller, runId),

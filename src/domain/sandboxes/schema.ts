@@ -203,7 +203,7 @@ builder.mutationField('killSandbox', (t) =>
     description: 'Ends a running sandbox at once. Killing it twice changes nothing.',
     scope: 'sandboxes:write',
     rest: { route: 'POST /sandboxes/{sandboxId}/kill', errors: [409] },
-    tool: 'kill_sandbox',
+    tool: { name: 'kill_sandbox', destructive: true, idempotent: true },
     type: KillSandboxResponse,
     args: { sandboxId: t.arg.string(pathId) },
     resolve: (_, { sandboxId }, { caller }) => operations.killSandbox(caller, sandboxId),

@@ -3,6 +3,7 @@
 import {
   type GraphQLObjectType,
   type GraphQLOutputType,
+  type GraphQLScalarType,
   isEnumType,
   isListType,
   isNonNullType,
@@ -44,9 +45,15 @@ function bareShape(type: GraphQLOutputType): Shape {
   if (isEnumType(type)) {
     return { selection: '', schema: { type: 'string', enum: type.getValues().map(({ name }) => name) } };
   }
-  if (isScalarType(type)) return { selection: '', schema: builtIn[type.name] ?? (type.extensions.jsonSchema as Json) };
+  if (isScalarType(type)) return { selection: '', schema: builtIn[type.name] ?? described(type) };
   throw new Error(`${type}: a tool shows records, lists and words`);
 }
+
+/** A scalar of ours says what its values mean: of a time its unit. */
+const described = ({ extensions, description }: GraphQLScalarType): Json => ({
+  ...(extensions.jsonSchema as Json),
+  ...(description && { description }),
+});
 
 function orNull(schema: Json): Json {
   if (schema.type === undefined) return schema;

@@ -38,7 +38,8 @@ interface Asked {
 
 const instructions =
   'The tools are the operations of the Agent Engineering Platform that your credential allows; get_me tells what it is. ' +
-  'Lists are newest first: give nextCursor as cursor to read on. Times that end in At are milliseconds since 1970. ' +
+  'Lists are newest first: pass nextCursor as cursor to read on. A time that is a number counts milliseconds since 1970, or ' +
+  'seconds where its name ends in Sec; a time that is a string is ISO 8601 in UTC. ' +
   'An error says in its description what to change; only one that is retryable is worth repeating.';
 
 export function createMcp(settings: McpSettings) {

@@ -8,7 +8,7 @@ import type { Caller } from '#access/principal.ts';
 import type { Problem } from '#foundation/problem.ts';
 import { compilePrune } from '#graph/absent.ts';
 import { createContext } from '#graph/context.ts';
-import { exposureOf, type RootExposure } from '#graph/exposure.ts';
+import { exposureOf, type ToolExposure } from '#graph/exposure.ts';
 import { causeOf } from '#graph/failures.ts';
 import { argumentsOf } from './arguments.ts';
 import { type Json, shapeOf } from './shape.ts';
@@ -31,17 +31,23 @@ export function toolsOf(schema: GraphQLSchema): ReadonlyMap<string, Tool> {
     ['mutation', schema.getMutationType()],
   ] as const) {
     for (const field of Object.values(type?.getFields() ?? {})) {
-      const { tool: name } = exposureOf(field);
-      if (!name) continue;
-      if (tools.has(name)) throw new Error(`two fields are the tool ${name}`);
-      tools.set(name, toolOf(schema, kind, name, field));
+      const { tool } = exposureOf(field);
+      if (!tool) continue;
+      if (tools.has(tool.name)) throw new Error(`two fields are the tool ${tool.name}`);
+      tools.set(tool.name, toolOf(schema, kind, tool, field));
     }
   }
   return tools;
 }
 
-function toolOf(schema: GraphQLSchema, kind: Kind, name: string, field: GraphQLField<unknown, unknown>): Tool {
-  const exposure = exposureOf(field);
+function toolOf(
+  schema: GraphQLSchema,
+  kind: Kind,
+  declared: ToolExposure,
+  field: GraphQLField<unknown, unknown>,
+): Tool {
+  const { name } = declared;
+  const { scope } = exposureOf(field);
   const shape = shapeOf(field.type);
   const prune = compilePrune(field.type);
   const taken = argumentsOf(field);
@@ -58,17 +64,17 @@ function toolOf(schema: GraphQLSchema, kind: Kind, name: string, field: GraphQLF
   }
 
   return {
-    rule: exposure.scope,
+    rule: scope,
     listed: {
       name,
       ...(field.description && { description: field.description }),
       inputSchema: taken.json as ListedTool['inputSchema'],
       ...(isRecord(field) && { outputSchema: resultSchema(shape.schema) }),
-      annotations: hints(kind, name, exposure),
+      annotations: hints(kind, declared),
     },
     async call(caller, requestId, given) {
       // In this order, as everywhere: may they (403), only then what they sent (400).
-      admit(caller, exposure.scope);
+      admit(caller, scope);
       const values = taken.read(given);
       compiled ??= compile();
       const context = createContext(caller, requestId);
@@ -85,16 +91,13 @@ function toolOf(schema: GraphQLSchema, kind: Kind, name: string, field: GraphQLF
 const isRecord = ({ type }: GraphQLField<unknown, unknown>): boolean =>
   type !== getNullableType(type) && isObjectType(getNullableType(type));
 
-const destructive = /^(delete|revoke|kill|remove|destroy)_/;
-
-function hints(kind: Kind, name: string, { rest }: RootExposure): ListedTool['annotations'] {
-  if (kind === 'query') return { readOnlyHint: true };
-  const method = rest?.route.split(' ', 1)[0];
-  const destroys = method === 'DELETE' || destructive.test(name);
-  // PUT, PATCH and DELETE leave the same behind however often they run (RFC 9110 §9.2.2; here PATCH sets members).
-  const repeatable = destroys || (method !== undefined && method !== 'POST');
-  return { readOnlyHint: false, destructiveHint: destroys, idempotentHint: repeatable };
-}
+/** As the field declares it; all four are said, because a client takes the worst for what is not. */
+const hints = (kind: Kind, { destructive, idempotent, openWorld }: ToolExposure): ListedTool['annotations'] => ({
+  readOnlyHint: kind === 'query',
+  destructiveHint: destructive ?? false,
+  idempotentHint: kind === 'query' || (idempotent ?? false),
+  openWorldHint: openWorld ?? false,
+});
 
 const problemSchema: Json = {
   type: 'object',
