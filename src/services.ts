@@ -50,6 +50,13 @@ function lookAt(bucket: BucketStorage, log: Log): void {
   );
 }
 
+/**
+ * Whether nobody but this machine reaches the service, under whichever of its addresses: only then may providers, client documents
+ * and MCP servers stand on this machine too, because a caller could ask them directly (agent authentication §9.3).
+ */
+export const servesOnlyThisMachine = ({ host, addresses }: Pick<Config, 'host' | 'addresses'>): boolean =>
+  isLoopback(host) && Object.values(addresses).every((address) => isLoopback(new URL(address).hostname));
+
 /** Everything that stands below the surfaces. `close` gives it all back, the embedded database last. */
 export async function openServices(config: Config): Promise<Services> {
   const log = openLog({ level: config.logLevel, format: config.logFormat ?? undefined });
@@ -59,8 +66,7 @@ export async function openServices(config: Config): Promise<Services> {
   const storage = storageOf(config);
   openStorage(storage);
   if ('check' in storage) lookAt(storage, log);
-  // Providers and client documents on one's own machine are for one's own machine (agent authentication §9.3).
-  openOutbound({ allowLoopback: isLoopback(config.host) });
+  openOutbound({ allowLoopback: servesOnlyThisMachine(config) });
   bindTrustedIssuers(config.trustedIssuers);
   bindVendorAddresses(config.vendorAddresses);
   const embedded = config.databaseUrl

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readOrMakeSecretKey, secretKeyFile } from '#foundation/secret-key.ts';
 import { type Config, readConfig } from '../src/config.ts';
+import { servesOnlyThisMachine } from '../src/services.ts';
 
 const key = Buffer.alloc(32, 7);
 
@@ -209,6 +210,26 @@ const storage =
   'must be a file:// address, or s3://bucket/prefix with no other parameters than region, endpoint (an https address; http on loopback only) and path-style (on or off)';
 const identifier = 'must be an https address without query or fragment (http on loopback only)';
 const entry = 'must be an object with issuer and displayName, and at most jwksUri, clientIds and maySendEvents';
+
+describe('Reaching this machine from inside', () => {
+  const loopback = { PUBLIC_URL: 'http://localhost:4000', MCP_URL: 'http://127.0.0.1:4001' };
+
+  it('is for a service that only this machine reaches', () => {
+    expect(servesOnlyThisMachine(readConfig({}))).toBe(true);
+    expect(servesOnlyThisMachine(readConfig(loopback))).toBe(true);
+  });
+
+  it.each([
+    ['PUBLIC_URL', 'https://platform.example'],
+    ['ISSUER_URL', 'https://login.example'],
+    ['MCP_URL', 'https://mcp.example'],
+    ['A2A_URL', 'https://a2a.example/agents'],
+    ['HOST', '0.0.0.0'],
+  ])('is refused as soon as %s leads elsewhere', (name, value) => {
+    const SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
+    expect(servesOnlyThisMachine(readConfig({ ...loopback, SECRET_KEY, [name]: value }))).toBe(false);
+  });
+});
 
 describe('Wrong settings', () => {
   it.each<[string, string, string]>([
