@@ -56,13 +56,14 @@ export function createApp(settings: AppSettings): RequestListener {
   };
   const report = (exchange: Exchange, error: unknown): void => log.fault(exchange, error);
 
+  const console = createConsole({ ...settings, report });
   const surfaces: Surface[] = [
     // Before REST: some of their addresses stand below /v1 too.
     createOAuth({ ...settings, report }),
     createAgentIdentity({ ...settings, report }),
     // Before the console: on a host of its own the endpoint may be that host's root.
     createA2a({ version, authenticate: createAuthenticate(failures, 'a2a'), meter, report }),
-    createConsole({ ...settings, report }),
+    console,
     createRest({ schema, version, beside, authenticate, meter, report }),
     createGraphql({ schema, authenticate, callerStill, meter, report }),
     createMcp({ schema, version, authenticate: createAuthenticate(failures, 'mcp'), meter, report }),
@@ -81,7 +82,8 @@ export function createApp(settings: AppSettings): RequestListener {
       observeRequest(name, exchange, milliseconds);
       log.request(name, exchange, milliseconds);
     });
-    Promise.resolve(surface ? surface.handle(exchange) : answerProblem(exchange, notFound('path'))).catch((error) => {
+    const unknown = wantsPage(req) ? console.answerUnknown : answerUnknown;
+    Promise.resolve((surface?.handle ?? unknown)(exchange)).catch((error) => {
       // A surface answers its own failures; what comes here broke while answering.
       report(exchange, error);
       if (res.headersSent) res.destroy();
@@ -125,6 +127,12 @@ function clientAddress(req: IncomingMessage, trustProxy: boolean): string {
     : '';
   return forwarded || (req.socket.remoteAddress ?? '');
 }
+
+/** Browsers name HTML when they load a page; programs don't. */
+const wantsPage = ({ method, headers }: IncomingMessage): boolean =>
+  (method === 'GET' || method === 'HEAD') && /\btext\/html\b/i.test(headers.accept ?? '');
+
+const answerUnknown: Handler = (exchange) => answerProblem(exchange, notFound('path'));
 
 const answerProblem = (exchange: Exchange, { status, body, headers }: Problem): void =>
   answerJson(exchange, status, body, headers);

@@ -332,7 +332,7 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     await page.getByText('$1.50').waitFor();
     await say('finishRun', 'FinishRunRequest', { ...held, status: 'completed' }, '{ ok }');
     await page.getByRole('region', { name: 'Status' }).getByText('completed').waitFor();
-    expect(await page.getByRole('button', { name: 'Cancel the run' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Cancel run' }).count()).toBe(0);
     expect(await page.evaluate('performance.timeOrigin')).toBe(loaded);
   });
 
@@ -353,10 +353,15 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     const id = await run({ ...held(), missionTitle: 'Rename everything', startedAt: present() });
     const page = await open();
     await page.goto(`/console/runs/${id}`);
-    await page.getByRole('button', { name: 'Cancel the run' }).click();
+    await page.getByRole('button', { name: 'Cancel run' }).click();
+    // Whoever presses Enter once too often is where they were.
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    expect((await world.knex('runs').where({ id }).first()).status).toBe('running');
+    await page.getByRole('button', { name: 'Cancel run' }).click();
     await page.getByRole('button', { name: 'Go back' }).click();
-    await page.getByRole('button', { name: 'Cancel the run' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the run' }).click();
+    await page.getByRole('button', { name: 'Cancel run' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel run' }).click();
     await page.getByText('Canceled by a person.').waitFor();
     expect((await world.knex('runs').where({ id }).first()).status).toBe('canceled');
   });
@@ -376,10 +381,10 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     await page.reload();
     await page.getByText('Use the house style of this repository.').waitFor();
 
-    await page.getByRole('button', { name: 'Kill the sandbox' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Kill the sandbox' }).click();
+    await page.getByRole('button', { name: 'Kill sandbox' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Kill sandbox' }).click();
     await page.getByRole('region', { name: 'Status' }).getByText('destroyed').waitFor();
-    expect(await page.getByRole('button', { name: 'Kill the sandbox' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Kill sandbox' }).count()).toBe(0);
     expect((await world.knex('sandboxes').where({ id: sandbox.id }).first()).terminationReason).toBe('killed');
   });
 

@@ -71,3 +71,9 @@ it('303 · whoever is not signed in signs in first; 400 for a made-up cursor', a
   expect([status, headers.get('location')]).toEqual([303, '/sign-in?return_to=%2Fconsole%2Fissues']);
   expect((await world.request('GET', '/console/issues?cursor=x', { session: alice })).status).toBe(400);
 });
+
+it('200 · somebody without an organization is told what to do first', async () => {
+  const session = await world.session(await world.person('Newcomer'));
+  const { status, body } = await world.request('GET', '/console/issues', { session });
+  expect([status, body.includes('<h1>Issues</h1>'), body.includes('Create organization')]).toEqual([200, true, true]);
+});

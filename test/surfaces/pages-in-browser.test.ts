@@ -148,7 +148,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     const me = await world.rest('GET', '/me', { token });
     expect([me.body.orgId, me.body.scopes]).toEqual([organization.id, ['missions:read', 'projects:read']]);
 
-    await page.getByRole('link', { name: 'I have copied it' }).click();
+    await page.getByRole('link', { name: 'Done', exact: true }).click();
     await page.getByText('Last used just now').waitFor();
     expect(await page.content()).not.toContain(token);
     await page.locator('summary', { hasText: 'Revoke Nightly reports' }).click();
@@ -175,6 +175,48 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     const token = (await page.locator('#token').textContent())!;
     expect(await page.getByRole('button', { name: 'Copy' }).isVisible()).toBe(false);
     expect(await statusAt('/v1/me', token)).toBe(200);
+  });
+
+  it('presets tick scopes, and a counter says how many; what is filled in stays', async () => {
+    const { session } = await owner();
+    const page = await open(session);
+    await page.goto('/console/tokens');
+    await page.getByLabel('Name', { exact: true }).fill('Nightly');
+    await page.getByText('0 of at most 25 scopes selected.').waitFor();
+    const ticked = () => page.locator('input[name=scopes]:checked').count();
+    await page.getByRole('link', { name: 'Read only' }).click();
+    const readable = await page.locator('input[name=scopes][value$=":read"]').count();
+    expect(await ticked()).toBe(readable);
+    await page.getByRole('link', { name: 'Everything' }).click();
+    const all = await page.locator('input[name=scopes]').count();
+    await page.getByText(`${all} of at most 25 scopes selected.`).waitFor();
+    await page.getByRole('link', { name: 'Run missions' }).click();
+    await page.getByLabel('See missions, their progress and their cost.').uncheck();
+    await page.getByText(`${await ticked()} of at most 25 scopes selected.`).waitFor();
+    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Nightly');
+    await page.getByRole('button', { name: 'Create token' }).click();
+    await page.getByText('You won’t see it again.').waitFor();
+  });
+
+  it('on a phone the navigation shows the tab of the page', async () => {
+    const { session } = await owner();
+    const page = await open(session, { viewport: { width: 390, height: 844 } });
+    for (const path of ['/console', '/console/tokens', '/console/connected-agents', '/console/sessions']) {
+      await page.goto(path);
+      const { x, width } = (await page.locator('nav [aria-current]').boundingBox())!;
+      expect([path, x >= 0 && x + width <= 390]).toEqual([path, true]);
+    }
+  });
+
+  it('a page that is not there says so, and leads on', async () => {
+    const { session } = await owner();
+    const page = await open(session);
+    await page.goto('/console/nowhere');
+    await page.getByRole('heading', { name: 'Not found' }).waitFor();
+    await inspect(page, 'not-found');
+    await page.getByRole('link', { name: 'Go to the console' }).click();
+    await page.getByRole('link', { name: 'Open the dashboard' }).waitFor();
+    expect(visits.takeFaults()).toEqual([expect.stringContaining('status of 404')]);
   });
 
   it('a session is ended from another one', async () => {

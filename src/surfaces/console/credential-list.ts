@@ -10,10 +10,6 @@ import { csrfField, type Visitor } from './layout.ts';
 export const presentOrganization = async ({ caller, person }: Visitor): Promise<OwnOrganization | undefined> =>
   (await organizationsOf(person.id)).find(({ id }) => id === caller.orgId);
 
-/** In place of a list, for somebody who belongs to no organization. */
-export const withoutOrganization = (title: string): Html => html`<h1>${title}</h1>
-  <p class="card">Access is always to an organization, and you are in none yet. <a href="/console">Create or join one</a> first.</p>`;
-
 /** The names of the projects that these are bound to; a project that was just deleted has none. */
 export async function projectNames(
   caller: Caller,
@@ -61,7 +57,7 @@ export interface Revocation {
 /** Two steps, without script: the first opens, the second does it. */
 export const revokeControl = (visitor: Visitor, { name, action, field, id, warning }: Revocation): Html =>
   html`<details class="confirm">
-      <summary><span class="closed">Revoke <span class="unseen">${name}</span></span><span class="opened">Keep it</span></summary>
+      <summary><span class="closed">Revoke <span class="unseen">${name}</span></span><span class="opened">Cancel</span></summary>
       <form method="post" action="${action}">${csrfField(visitor)}<input type="hidden" name="${field}" value="${id}">
-        <p class="small">${warning} This can not be undone.</p>
+        <p class="small">${warning} This cannot be undone.</p>
         <button class="danger sure">Revoke <span class="unseen">${name}</span> now</button></form></details>`;

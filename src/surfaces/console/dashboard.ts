@@ -10,7 +10,7 @@ import { assets } from '#foundation/assets.ts';
 import { now } from '#foundation/clock.ts';
 import { html } from '#foundation/html.ts';
 import type { Exchange, Handler } from '#foundation/http.ts';
-import { answerPage, type Visitor } from './layout.ts';
+import { answerPage, answerWithoutOrganization, type Visitor } from './layout.ts';
 import { personsPage } from './visitor.ts';
 
 /** Below it stand the files that the pages load. */
@@ -54,7 +54,7 @@ interface Subject {
 
 const dashboardPage = (page: string, scope: Rule, subjectOf: (visitor: Visitor, path: string) => Promise<Subject>) =>
   personsPage(async (exchange, visitor) => {
-    if (!visitor.caller.orgId) return answerPage(exchange, 200, { title: 'Overview', body: nowhere, visitor });
+    if (!visitor.caller.orgId) return answerWithoutOrganization(exchange, visitor);
     admit(visitor.caller, scope);
     const { title, above, id } = await subjectOf(visitor, exchange.path);
     const [script, style] = Object.values(await files.addresses());
@@ -65,14 +65,6 @@ const dashboardPage = (page: string, scope: Rule, subjectOf: (visitor: Visitor, 
     <noscript><p class="note">This page shows live data and needs JavaScript. The same is at <a href="/reference">the API</a>.</p></noscript>`;
     return answerPage(exchange, 200, { title, body, visitor, app: { script: script!, style: style! } });
   });
-
-/** For somebody who belongs to no organization yet. */
-const nowhere = html`<h1>Overview</h1>
-  <section class="card">
-    <h2>You belong to no organization yet</h2>
-    <p>Missions, their sandboxes and what they cost belong to an organization. Create one, or accept an invitation.</p>
-    <p><a class="button" href="/console">Create an organization</a></p>
-  </section>`;
 
 const plain = (title: string) => async () => ({ title });
 

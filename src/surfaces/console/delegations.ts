@@ -7,8 +7,8 @@ import { type Html, html } from '#foundation/html.ts';
 import type { Exchange, Handler } from '#foundation/http.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
-import { presentOrganization, projectNames, reach, revokeControl, withoutOrganization } from './credential-list.ts';
-import { answerPage, type Visitor } from './layout.ts';
+import { presentOrganization, projectNames, reach, revokeControl } from './credential-list.ts';
+import { answerPage, answerWithoutOrganization, type Visitor } from './layout.ts';
 import { ago, day } from './time.ts';
 import { fieldsOf, personsForm, personsPage } from './visitor.ts';
 
@@ -17,7 +17,7 @@ export const showDelegations: Handler = personsPage((exchange, visitor) => answe
 export const revokeOwnDelegation: Handler = personsForm(async (exchange, visitor, form) => {
   const { delegation_id } = fieldsOf(form, z.object({ delegation_id: boundedText(text.pathId) }));
   const { kind, revokedTokens } = await revokeDelegation(visitor.caller, delegation_id);
-  await answerAgents(exchange, visitor, kind === 'revoked' ? revokedWords(revokedTokens) : 'It was revoked before.');
+  await answerAgents(exchange, visitor, kind === 'revoked' ? revokedWords(revokedTokens) : 'It was already revoked.');
 });
 
 const revokedWords = (count: number): string =>
@@ -26,23 +26,23 @@ const revokedWords = (count: number): string =>
 async function answerAgents(exchange: Exchange, visitor: Visitor, said?: string): Promise<void> {
   const title = 'Connected agents';
   const organization = await presentOrganization(visitor);
-  if (!organization) return answerPage(exchange, 200, { title, visitor, body: withoutOrganization(title) });
+  if (!organization) return answerWithoutOrganization(exchange, visitor);
   const delegations = await listDelegations(visitor.caller);
   const active = delegations.filter(({ status }) => status === 'active');
   const ended = delegations.filter(({ status }) => status !== 'active');
   const names = await projectNames(visitor.caller, active);
   const body = html`<h1>${title}</h1>
-    <p class="lead">Agents and clients that you let into <strong>${organization.name}</strong>. They act as you, within what you gave them. <a href="/console">Change organization</a></p>
+    <p class="lead">Agents and clients that you let into <strong>${organization.name}</strong>. They act as you, within the access you granted. <a href="/console">Change organization</a></p>
     ${said && html`<p class="note good" role="status">${said}</p>`}
-    <section class="card"><h2>With access</h2>
+    <section class="card"><h2>Active</h2>
       ${
         active.length > 0
           ? html`<ul class="list">${active.map((delegation) => activeDelegation(delegation, visitor, names))}</ul>`
-          : html`<p class="muted">None. When an agent asks you for access and you agree, it stands here.</p>`
+          : html`<p class="muted">None. An agent appears here after you approve its request for access.</p>`
       }
       ${
         ended.length > 0 &&
-        html`<details class="more"><summary>Ended (${ended.length})</summary><ul class="list">${ended.map(endedDelegation)}</ul></details>`
+        html`<details class="more"><summary>Expired and revoked (${ended.length})</summary><ul class="list">${ended.map(endedDelegation)}</ul></details>`
       }
     </section>`;
   return answerPage(exchange, 200, { title, visitor, body });
@@ -51,7 +51,7 @@ async function answerAgents(exchange: Exchange, visitor: Visitor, said?: string)
 const activeDelegation = (delegation: Delegation, visitor: Visitor, names: ReadonlyMap<string, string>): Html =>
   html`<li>
       <div class="row"><div><strong><bdi>${nameOf(delegation)}</bdi></strong> <span class="tag">${originOf(delegation)}</span>
-        <div class="muted small">${delegation.lastUsedAt ? html`Last used ${ago(delegation.lastUsedAt)}` : 'Never used'} · Given ${day(delegation.createdAt)} · Ends ${day(delegation.expiresAt)} · For ${placeOf(delegation)}</div></div>
+        <div class="muted small">${delegation.lastUsedAt ? html`Last used ${ago(delegation.lastUsedAt)}` : 'Never used'} · Granted ${day(delegation.createdAt)} · Expires ${day(delegation.expiresAt)} · For ${placeOf(delegation)}</div></div>
         ${revokeControl(visitor, {
           name: nameOf(delegation),
           action: '/console/connected-agents/revoke',
@@ -63,9 +63,9 @@ const activeDelegation = (delegation: Delegation, visitor: Visitor, names: Reado
     </li>`;
 
 const endedDelegation = (delegation: Delegation): Html =>
-  html`<li><bdi>${nameOf(delegation)}</bdi> <span class="muted small">· ${originOf(delegation)} · Given ${day(delegation.createdAt)} · ${delegation.status === 'revoked' ? 'Revoked' : html`Expired ${day(delegation.expiresAt)}`}</span></li>`;
+  html`<li><bdi>${nameOf(delegation)}</bdi> <span class="muted small">· ${originOf(delegation)} · Granted ${day(delegation.createdAt)} · ${delegation.status === 'revoked' ? 'Revoked' : html`Expired ${day(delegation.expiresAt)}`}</span></li>`;
 
-const nameOf = ({ agentName, clientName }: Delegation): string => agentName ?? clientName ?? 'Without a name';
+const nameOf = ({ agentName, clientName }: Delegation): string => agentName ?? clientName ?? 'Unnamed';
 
 /** Who vouches for it: a name is its own word. */
 function originOf({ registrationType, provider }: Delegation): string {

@@ -7,7 +7,7 @@ import type { Row } from '#foundation/base-model.ts';
 import { type Html, html } from '#foundation/html.ts';
 import type { Handler } from '#foundation/http.ts';
 import { pages } from '#limits.ts';
-import { answerPage } from './layout.ts';
+import { answerPage, answerWithoutOrganization } from './layout.ts';
 import { ago, day } from './time.ts';
 import { personsPage } from './visitor.ts';
 
@@ -15,14 +15,15 @@ import { personsPage } from './visitor.ts';
 export const issueBase = '/console/issues/';
 
 export const showIssues: Handler = personsPage(async (exchange, visitor) => {
+  if (!visitor.caller.orgId) return answerWithoutOrganization(exchange, visitor);
   admit(visitor.caller, 'missions:read');
   const cursor = new URLSearchParams(exchange.search).get('cursor');
   const { data, nextCursor } = await listIssues(visitor.caller, { limit: pages.other.default, cursor });
   const more = nextCursor && `/console/issues?cursor=${encodeURIComponent(nextCursor)}`;
   const body = html`<h1>Issues</h1>
-    <p class="lead">What missions were asked to do, newest first.</p>
+    <p class="lead">The work that missions were given, newest first.</p>
     <section class="card">
-      ${data.length === 0 && html`<p>There are none yet. A mission makes its issue when it starts.</p>`}
+      ${data.length === 0 && html`<p>None yet. Each mission creates an issue when it starts. <a href="/console/projects">Choose a project to start one</a></p>`}
       <ul class="list">${data.map(oneIssue)}</ul>
       ${more && html`<p><a href="${more}">Older issues</a></p>`}
     </section>`;
@@ -40,7 +41,7 @@ export const showIssue: Handler = personsPage(async (exchange, visitor) => {
       <dl class="facts">
         <dt>Key</dt><dd>${key} ${state(issue)}</dd>
         <dt>Project</dt><dd>${project.name}</dd>
-        <dt>Made</dt><dd>${day(createdAt)}</dd>
+        <dt>Created</dt><dd>${day(createdAt)}</dd>
         ${labels.length > 0 && html`<dt>Labels</dt><dd>${labels.map((label) => html`<span class="tag">${label}</span> `)}</dd>`}
       </dl>
       <pre>${issue.body}</pre>
@@ -53,6 +54,6 @@ const state = ({ state }: Row<Issue>): Html =>
 
 const oneIssue = (issue: Row<Issue>): Html => html`<li class="row">
     <div><a href="${issueBase + issue.id}">${issue.title}</a>
-      <div class="muted small">${issue.key} · Made ${ago(issue.createdAt)}</div></div>
+      <div class="muted small">${issue.key} · Created ${ago(issue.createdAt)}</div></div>
     ${state(issue)}
   </li>`;

@@ -1,5 +1,5 @@
-// The one page frame, and the headers that every page has: nothing but our own style and images, no script but the one of the
-// page that asks for it, no frame, no cache, no referrer (addresses of pages can carry secrets).
+// The one page frame, and the headers that every page has: nothing but our own style and images, no script but ours on the pages
+// that the navigation leads to, no frame, no cache, no referrer (addresses of pages can carry secrets).
 
 import type { Caller } from '#access/principal.ts';
 import type { SessionInUse } from '#domain/people/session.ts';
@@ -24,8 +24,8 @@ export interface Page {
   visitor?: Visitor | null;
   /** Places beside our own that a form of this page may lead to: the origin of a client's redirect address. */
   formTargets?: readonly string[];
-  /** A script of ours: for copy buttons, or for passkeys, which asks for their options. */
-  script?: 'copy.js' | 'passkey.js' | undefined;
+  /** The script of passkeys, which asks for their options. */
+  script?: 'passkey.js' | undefined;
   /** A page that lives in the browser: the addresses of its files. It may ask our API, and show what artifacts hold. */
   app?: { script: string; style: string };
 }
@@ -49,10 +49,10 @@ const places = [
 /** Contents of artifacts are served below the API's address. */
 const media = (): string => `'self' ${new URL(addresses().baseHost).origin}`;
 
-const pageHeaders = ({ formTargets = [], script, app }: Partial<Page> = {}): Headers => ({
+const pageHeaders = ({ formTargets = [], script, app }: Partial<Page> = {}, isMarked = false): Headers => ({
   'content-security-policy': [
     "default-src 'none'",
-    ...(script || app ? ["script-src 'self'"] : []),
+    ...(script || app || isMarked ? ["script-src 'self'"] : []),
     "style-src 'self'",
     ...(script === 'passkey.js' ? ["connect-src 'self'"] : []),
     ...(app ? ["connect-src 'self'", `img-src ${media()}`, `media-src ${media()}`] : ["img-src 'self'"]),
@@ -68,8 +68,9 @@ const pageHeaders = ({ formTargets = [], script, app }: Partial<Page> = {}): Hea
 });
 
 export async function answerPage(exchange: Exchange, status: number, page: Page, headers: Headers = {}): Promise<void> {
-  const text = htmlText(frame(page, exchange.path, await files.addresses()));
-  answerHtml(exchange, status, text, { ...pageHeaders(page), ...headers });
+  const marked = page.visitor ? markedPlace(exchange.path) : undefined;
+  const text = htmlText(frame(page, marked, await files.addresses()));
+  answerHtml(exchange, status, text, { ...pageHeaders(page, marked !== undefined), ...headers });
 }
 
 /** 303 to a page: what follows a form. */
@@ -85,14 +86,14 @@ export function answerProblemPage(exchange: Exchange, problem: Problem, visitor:
     <h1>${title}</h1>
     <p>${description}</p>
     <p class="muted small">Request <code>${exchange.requestId}</code></p>
-    <p><a class="button quiet" href="/console">To the console</a></p>
+    <p><a class="button quiet" href="/console">Go to the console</a></p>
   </section>`;
   return answerPage(exchange, problem.status, { title, body, visitor }, { ...problem.headers });
 }
 
 type Addresses = Awaited<ReturnType<typeof files.addresses>>;
 
-function frame({ title, body, visitor, script, app }: Page, path: string, addresses: Addresses): Html {
+function frame({ title, body, visitor, script, app }: Page, marked: Marked | undefined, addresses: Addresses): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -102,6 +103,7 @@ function frame({ title, body, visitor, script, app }: Page, path: string, addres
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="${addresses['icon.svg']}" type="image/svg+xml">
 <link rel="stylesheet" href="${addresses['style.css']}">
+${marked && html`<script defer src="${addresses['console.js']}"></script>`}
 ${script && html`<script defer src="${addresses[script]}"></script>`}
 ${app && html`<link rel="stylesheet" href="${app.style}"><script type="module" src="${app.script}"></script>`}
 </head>
@@ -110,7 +112,7 @@ ${app && html`<link rel="stylesheet" href="${app.style}"><script type="module" s
 <header class="bar">
 <a class="brand" href="/console"><img src="${addresses['icon.svg']}" alt="" width="28" height="28">${product}</a>
 ${visitor && personBar(visitor)}
-${visitor && navigation(path)}
+${visitor && navigation(marked)}
 </header>
 <main id="content" class="${app ? 'wide dashboard' : visitor ? 'wide' : 'narrow'}">
 ${body}
@@ -125,10 +127,23 @@ const personBar = (visitor: Visitor) => html`<div class="person">
 <form method="post" action="/sign-out">${csrfField(visitor)}<button class="quiet">Sign out</button></form>
 </div>`;
 
+interface Marked {
+  address: string;
+  current: 'page' | 'true';
+}
+
 /** The page itself is marked, and the list is marked on what belongs to it: the answer to one of its forms. */
-const navigation = (path: string) =>
+function markedPlace(path: string): Marked | undefined {
+  const address = places.map(([place]) => place).find((place) => isWithin(path, place));
+  return address && { address, current: path === address ? 'page' : 'true' };
+}
+
+const isWithin = (path: string, place: string): boolean =>
+  path === place || (place !== '/console' && path.startsWith(`${place}/`));
+
+const navigation = (marked: Marked | undefined) =>
   html`<nav aria-label="Console"><ul>${places.map(([address, name]) => {
-    const current = path === address ? 'page' : address !== '/console' && path.startsWith(`${address}/`) && 'true';
+    const current = marked?.address === address && marked.current;
     return html`<li><a href="${address}"${current && html` aria-current="${current}"`}>${name}</a></li>`;
   })}</ul></nav>`;
 
@@ -138,3 +153,16 @@ export const csrfField = ({ csrf }: Visitor): Html => html`<input type="hidden" 
 /** What went wrong with a form, read out by screen readers as soon as the page is there. */
 export const formError = (message: string | null | undefined): Html | null =>
   message ? html`<p class="note error" role="alert" id="form-error">${message}</p>` : null;
+
+/** The empty state of a page that shows an organization's records, for somebody who belongs to none. */
+export function answerWithoutOrganization(exchange: Exchange, visitor: Visitor, status = 200): Promise<void> {
+  const marked = markedPlace(exchange.path)?.address;
+  const title = places.find(([address]) => address === marked)?.[1] ?? product;
+  const body = html`<h1>${title}</h1>
+  <section class="card">
+    <h2>You belong to no organization yet</h2>
+    <p>Projects, missions and credentials belong to an organization. Create one, or accept an invitation.</p>
+    <p><a class="button" href="/console">Create organization</a></p>
+  </section>`;
+  return answerPage(exchange, status, { title, body, visitor });
+}

@@ -1,8 +1,8 @@
 // The console's one style sheet and its mark: plain CSS, light and dark, from phone to desk. Colours keep a contrast of at
 // least 4.5:1 for text and 3:1 for edges of controls (WCAG 2.2, 1.4.3 and 1.4.11).
 import { assets } from '#foundation/assets.ts';
-import { copyScript } from './copy.ts';
 import { passkeyScript } from './passkey-script.ts';
+import { consoleScript } from './script.ts';
 
 const css = `
 :root {
@@ -159,6 +159,6 @@ const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect 
 export const files = assets('/console', async () => ({
   'style.css': { type: 'text/css; charset=utf-8', content: css },
   'icon.svg': { type: 'image/svg+xml', content: icon },
-  'copy.js': { type: 'text/javascript; charset=utf-8', content: copyScript },
   'passkey.js': { type: 'text/javascript; charset=utf-8', content: await passkeyScript() },
+  'console.js': { type: 'text/javascript; charset=utf-8', content: consoleScript },
 }));

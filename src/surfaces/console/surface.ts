@@ -1,6 +1,6 @@
 // The console: pages for people. One list of addresses; what goes wrong on any of them is a page too.
 import type { Exchange, Handler } from '#foundation/http.ts';
-import { methodNotAllowed, notFound, toProblem } from '#foundation/problem.ts';
+import { methodNotAllowed, notFound, type Problem, toProblem } from '#foundation/problem.ts';
 
 import { decideClaim, showClaim } from './claim.ts';
 import { createConsent } from './consent.ts';
@@ -24,6 +24,7 @@ import { enterLink, showLink } from './sign-in-link.ts';
 import { files } from './style.ts';
 import { createOwnToken, revokeOwnToken, showTokens } from './tokens.ts';
 import { createUpstream, returnPath, type UpstreamSettings } from './upstream.ts';
+import { visitorOf } from './visitor.ts';
 
 export interface ConsoleSettings {
   /** Told of every problem of ours (5xx) with its cause. */
@@ -34,7 +35,7 @@ export interface ConsoleSettings {
 
 type Methods = Partial<Record<'GET' | 'POST', Handler>>;
 
-/** Who loads the answer to a form anew, or types its address, comes to the page that the form stands on. */
+/** Reloading a form result, or opening its address, redirects to the page of the form. */
 const back =
   (address: string): Handler =>
   (exchange) =>
@@ -45,8 +46,8 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
   const { showConsent, decideConsent } = createConsent();
   const pages = new Map<string, Methods>([
     ['/console/style.css', { GET: async (exchange) => void (await files.answer(exchange, 'style.css')) }],
-    ['/console/copy.js', { GET: async (exchange) => void (await files.answer(exchange, 'copy.js')) }],
     ['/console/passkey.js', { GET: async (exchange) => void (await files.answer(exchange, 'passkey.js')) }],
+    ['/console/console.js', { GET: async (exchange) => void (await files.answer(exchange, 'console.js')) }],
     ['/console/icon.svg', { GET: async (exchange) => void (await files.answer(exchange, 'icon.svg')) }],
     ['/sign-in', { GET: showSignIn, POST: sendCode }],
     ['/sign-in/code', { POST: enterCode }],
@@ -115,9 +116,21 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     } catch (error) {
       const problem = toProblem(error);
       if (problem.status >= 500) report(exchange, error);
-      answerProblemPage(exchange, problem);
+      await answerProblem(exchange, problem);
     }
   }
 
-  return { name: 'console', owns: (path: string) => find(path) !== undefined, handle };
+  return {
+    name: 'console',
+    owns: (path: string) => find(path) !== undefined,
+    handle,
+    /** A browser is told of an address that nothing stands behind by a page. */
+    answerUnknown: (exchange: Exchange) => answerProblem(exchange, notFound('page')),
+  };
+}
+
+/** A page with the navigation for whoever is signed in. What breaks on our side is told without asking who that is. */
+async function answerProblem(exchange: Exchange, problem: Problem): Promise<void> {
+  const visitor = problem.status < 500 ? await visitorOf(exchange).catch(() => null) : null;
+  await answerProblemPage(exchange, problem, visitor);
 }

@@ -1,5 +1,6 @@
 // The form that makes a personal access token: a name, until when, where, and what it may do (specification, CreateTokenRequest).
 import { z } from 'zod';
+import { isOffered, presetScopes, type ScopePreset, scopePresets } from '#access/scopes.ts';
 import type { Project } from '#domain/projects/model.ts';
 import { listProjects } from '#domain/projects/operations.ts';
 import type { NewToken } from '#domain/tokens/operations.ts';
@@ -38,29 +39,44 @@ export interface Refused {
   problem: Problem;
 }
 
-/** The form, empty; or again, as it was filled in, with what was wrong. */
-export async function tokenForm(visitor: Visitor, refused?: Refused): Promise<Html> {
+interface Start {
+  refused?: Refused | undefined;
+  preset?: ScopePreset | undefined;
+}
+
+/** The form: empty, with the scopes of a preset, or as it was filled in, with what was wrong. */
+export async function tokenForm(visitor: Visitor, { refused, preset }: Start): Promise<Html> {
   const { data: projects, nextCursor } = await listProjects(visitor.caller, { limit: pages.projects.max });
   const entered = refused?.entered ?? new URLSearchParams();
+  const offered = new Set([...visitor.caller.scopes].filter(isOffered));
+  const ticked = preset ? presetScopes(preset, offered) : entered.getAll('scopes');
   return html`<form method="post" action="/console/tokens">${csrfField(visitor)}
     ${formError(refused?.problem.body.description)}
     <div class="field"><label for="name">Name</label>
-      <p class="hint" id="name-hint">So that you know it again: where it is used, and for what.</p>
+      <p class="hint" id="name-hint">Where it is used, and for what.</p>
       <input id="name" name="name" value="${entered.get('name')}" maxlength="${text.tokenName.max}" autocomplete="off" required aria-describedby="name-hint"></div>
     ${expiryField(entered)}
     ${(projects.length > 0 || nextCursor) && projectField(projects, nextCursor !== null, entered.get('project_id'))}
-    <fieldset><legend>It may</legend>
-      <p class="hint">Never more than you may yourself (${visitor.caller.role}), and at most ${tokens.scopesPerToken} of these. If your role shrinks, so does the token.</p>
-      ${scopeBoxes(visitor.caller.scopes, new Set(entered.getAll('scopes')))}</fieldset>
+    <fieldset data-most="${tokens.scopesPerToken}"><legend>Scopes</legend>
+      <p class="hint">At most ${tokens.scopesPerToken}, and never more than your own role (${visitor.caller.role}) holds at the time of use.</p>
+      <p class="actions">${scopePresets.map((name) => presetLink(name, offered))}</p>
+      <p class="hint" role="status"></p>
+      ${scopeBoxes(offered, new Set(ticked))}</fieldset>
     <button>Create token</button>
   </form>`;
 }
+
+const presetNames: Record<ScopePreset, string> = { read: 'Read only', missions: 'Run missions', all: 'Everything' };
+
+/** Without script it loads the page again with these boxes ticked, and what was filled in elsewhere is lost. */
+const presetLink = (preset: ScopePreset, offered: ReadonlySet<string>): Html =>
+  html`<a class="button quiet" href="/console/tokens?preset=${preset}#new" data-scopes="${presetScopes(preset, offered).join(' ')}">${presetNames[preset]}</a>`;
 
 function expiryField(entered: URLSearchParams): Html {
   const chosen = entered.get('expires_in_days') ?? String(usual);
   const radio = (value: string, label: string) =>
     html`<label class="choice"><input type="radio" name="expires_in_days" value="${value}"${value === chosen && html` checked`}> <span>${label}</span></label>`;
-  return html`<fieldset><legend>Ends after</legend>
+  return html`<fieldset><legend>Expires in</legend>
       <div class="choices">${lifetimes.map((days) => radio(String(days), `${days} days`))}${radio('other', 'Other')}
         <span class="other"><input type="number" name="other_days" value="${entered.get('other_days')}" min="${min}" max="${max}" inputmode="numeric" aria-label="Number of days, ${min} to ${max}"> days</span></div>
     </fieldset>`;
@@ -68,7 +84,7 @@ function expiryField(entered: URLSearchParams): Html {
 
 const projectField = (projects: Row<Project>[], hasMore: boolean, chosen: string | null): Html =>
   html`<div class="field"><label for="project">Project</label>
-      ${hasMore && html`<p class="hint">The newest ${projects.length} are shown.</p>`}
+      ${hasMore && html`<p class="hint">The newest ${projects.length} projects are listed.</p>`}
       <select id="project" name="project_id"><option value="">The whole organization</option>${projects.map(
         ({ id, name }) => html`<option value="${id}"${id === chosen && html` selected`}>Only ${name}</option>`,
       )}</select></div>`;

@@ -1,6 +1,7 @@
 // A person's access tokens: what they may do and when they were last used; making one, which shows its secret this once, and
 // ending one (specification, Credentials and identity 1 to 4).
 import { z } from 'zod';
+import { type ScopePreset, scopePresets } from '#access/scopes.ts';
 import type { Token } from '#domain/tokens/model.ts';
 import { type CreatedToken, createToken, listTokens, revokeToken } from '#domain/tokens/operations.ts';
 import { baseUrl } from '#foundation/addresses.ts';
@@ -10,13 +11,16 @@ import type { Exchange, Handler } from '#foundation/http.ts';
 import { toProblem } from '#foundation/problem.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
-import { presentOrganization, projectNames, reach, revokeControl, withoutOrganization } from './credential-list.ts';
-import { answerPage, type Visitor } from './layout.ts';
+import { presentOrganization, projectNames, reach, revokeControl } from './credential-list.ts';
+import { answerPage, answerWithoutOrganization, type Visitor } from './layout.ts';
 import { ago, day } from './time.ts';
 import { newTokenOf, type Refused, tokenForm } from './token-form.ts';
 import { fieldsOf, personsForm, personsPage } from './visitor.ts';
 
-export const showTokens: Handler = personsPage((exchange, visitor) => answerTokens(exchange, visitor));
+export const showTokens: Handler = personsPage((exchange, visitor) => {
+  const preset = new URLSearchParams(exchange.search).get('preset');
+  return answerTokens(exchange, visitor, { preset: scopePresets.find((name) => name === preset) });
+});
 
 export const createOwnToken: Handler = personsForm(async (exchange, visitor, form) => {
   let created: CreatedToken;
@@ -33,8 +37,7 @@ export const createOwnToken: Handler = personsForm(async (exchange, visitor, for
 export const revokeOwnToken: Handler = personsForm(async (exchange, visitor, form) => {
   const { token_id } = fieldsOf(form, z.object({ token_id: boundedText(text.pathId) }));
   const { kind } = await revokeToken(visitor.caller, token_id);
-  const said =
-    kind === 'revoked' ? 'The token is revoked. It stopped working at once.' : 'This token was revoked before.';
+  const said = kind === 'revoked' ? 'Token revoked. It stopped working at once.' : 'This token was already revoked.';
   await answerTokens(exchange, visitor, { said });
 });
 
@@ -42,42 +45,51 @@ export const revokeOwnToken: Handler = personsForm(async (exchange, visitor, for
 function answerSecret(exchange: Exchange, visitor: Visitor, created: CreatedToken): Promise<void> {
   const body = html`<h1>Your new token</h1>
   <section class="card">
-    <p class="note good" role="status"><strong>${created.name}</strong> is made. It ends on ${day(created.expiresAt)}.</p>
-    <p>Copy it now. It is shown this once: we keep no copy that could be shown again.</p>
+    <p class="note good" role="status">Created <strong>${created.name}</strong>. It expires on ${day(created.expiresAt)}.</p>
+    <p>Copy this token now. You won’t see it again.</p>
     <div class="secret"><code id="token">${created.token}</code>
       <button type="button" data-copies="token" data-status="copied" hidden>Copy</button></div>
     <p class="muted small" id="copied" role="status"></p>
     <h2>Try it</h2>
     <pre>curl -H "Authorization: Bearer $TOKEN" ${baseUrl()}/me</pre>
-    <p><a class="button quiet" href="/console/tokens">I have copied it</a></p>
+    <p><a class="button quiet" href="/console/tokens">Done</a></p>
   </section>`;
-  return answerPage(exchange, 200, { title: 'Your new token', body, visitor, script: 'copy.js' });
+  return answerPage(exchange, 200, { title: 'Your new token', body, visitor });
 }
 
 interface Outcome {
   /** What a form has just done. */
   said?: string;
   refused?: Refused;
+  /** The scopes to start from. */
+  preset?: ScopePreset | undefined;
 }
 
-async function answerTokens(exchange: Exchange, visitor: Visitor, { said, refused }: Outcome = {}): Promise<void> {
+async function answerTokens(
+  exchange: Exchange,
+  visitor: Visitor,
+  { said, refused, preset }: Outcome = {},
+): Promise<void> {
   const title = 'Personal access tokens';
   const organization = await presentOrganization(visitor);
   const { status = 200, headers } = refused?.problem ?? {};
-  if (!organization) return answerPage(exchange, status, { title, visitor, body: withoutOrganization(title) });
+  if (!organization) return answerWithoutOrganization(exchange, visitor, status);
   const tokens = await listTokens(visitor.caller);
   const isGood = ({ revokedAt, expiresAt }: Token) => revokedAt === null && expiresAt > now();
   const good = tokens.filter(isGood);
   const ended = tokens.filter((token) => !isGood(token));
-  const [names, form] = await Promise.all([projectNames(visitor.caller, good), tokenForm(visitor, refused)]);
+  const [names, form] = await Promise.all([
+    projectNames(visitor.caller, good),
+    tokenForm(visitor, { refused, preset }),
+  ]);
   const body = html`<h1>${title}</h1>
-    <p class="lead">With a token a program acts as you in <strong>${organization.name}</strong>, within the limits that you set. <a href="/console">Change organization</a></p>
+    <p class="lead">A token lets a program act as you in <strong>${organization.name}</strong>, within the scopes you select. <a href="/console">Change organization</a></p>
     ${said && html`<p class="note good" role="status">${said}</p>`}
     <section class="card"><h2>Your tokens</h2>
-      ${good.length > 0 ? html`<ul class="list">${good.map((token) => goodToken(token, visitor, names))}</ul>` : html`<p class="muted">None yet.</p>`}
+      ${good.length > 0 ? html`<ul class="list">${good.map((token) => goodToken(token, visitor, names))}</ul>` : html`<p class="muted">None yet. Create one below.</p>`}
       ${
         ended.length > 0 &&
-        html`<details class="more"><summary>Ended (${ended.length})</summary><ul class="list">${ended.map(endedToken)}</ul></details>`
+        html`<details class="more"><summary>Expired and revoked (${ended.length})</summary><ul class="list">${ended.map(endedToken)}</ul></details>`
       }
     </section>
     <section class="card" id="new"><h2>New token</h2>${form}</section>`;
@@ -87,13 +99,13 @@ async function answerTokens(exchange: Exchange, visitor: Visitor, { said, refuse
 const goodToken = (token: Token, visitor: Visitor, names: ReadonlyMap<string, string>): Html =>
   html`<li>
       <div class="row"><div><strong>${token.name}</strong>
-        <div class="muted small">${token.lastUsedAt ? html`Last used ${ago(token.lastUsedAt)}` : 'Never used'} · Created ${day(token.createdAt)} · Ends ${day(token.expiresAt)}</div></div>
+        <div class="muted small">${token.lastUsedAt ? html`Last used ${ago(token.lastUsedAt)}` : 'Never used'} · Created ${day(token.createdAt)} · Expires ${day(token.expiresAt)}</div></div>
         ${revokeControl(visitor, {
           name: token.name,
           action: '/console/tokens/revoke',
           field: 'token_id',
           id: token.id,
-          warning: 'Whatever uses it stops working at once.',
+          warning: 'Programs that use it stop working at once.',
         })}</div>
       ${reach(token, visitor, names)}
     </li>`;

@@ -149,11 +149,12 @@ export function Action({ label, describes, class: name = 'quiet slim', question,
         <dialog ref={dialog} aria-label={label}>
           <p>{question}</p>
           <div class="actions">
+            {/* It has the focus when the dialog opens: Enter, pressed too often, does no harm. */}
+            <button type="button" class="quiet" autofocus onClick={() => dialog.current?.close()}>
+              Go back
+            </button>
             <button type="button" class="danger sure" onClick={run}>
               {describes ?? label}
-            </button>
-            <button type="button" class="quiet" onClick={() => dialog.current?.close()}>
-              Go back
             </button>
           </div>
         </dialog>

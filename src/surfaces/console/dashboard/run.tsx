@@ -40,7 +40,7 @@ export function Run() {
           may('missions:run') && (
             <Action
               label="Cancel"
-              describes="Cancel the run"
+              describes="Cancel run"
               class="danger slim"
               question={`“${titleOf(run)}” ends at once, and its sandboxes with it.`}
               act={cancel}

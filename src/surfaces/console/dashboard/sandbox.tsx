@@ -26,7 +26,7 @@ export function Sandbox() {
           may('sandboxes:write') && (
             <Action
               label="Kill"
-              describes="Kill the sandbox"
+              describes="Kill sandbox"
               class="danger slim"
               question="The sandbox ends at once. What its agent has not finished is lost."
               act={kill}

@@ -1,0 +1,44 @@
+// The script of the pages that the navigation leads to. Every page is whole without it: the navigation can be scrolled by hand,
+// one click on a secret selects it, presets are links, and the server counts scopes too.
+
+export const consoleScript = `
+document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+
+for (const button of document.querySelectorAll('button[data-copies]')) {
+  const source = document.getElementById(button.dataset.copies);
+  const status = document.getElementById(button.dataset.status);
+  button.hidden = false;
+  button.addEventListener('click', async () => {
+    let copied = true;
+    try {
+      // Only where the connection is safe from eavesdroppers.
+      await navigator.clipboard.writeText(source.textContent);
+    } catch {
+      getSelection().selectAllChildren(source);
+      copied = document.execCommand('copy');
+    }
+    status.textContent = copied ? 'Copied.' : 'Select it and copy it by hand.';
+  });
+}
+
+for (const fieldset of document.querySelectorAll('fieldset[data-most]')) {
+  const boxes = [...fieldset.querySelectorAll('input[name=scopes]')];
+  const most = Number(fieldset.dataset.most);
+  const counter = fieldset.querySelector('[role=status]');
+  const count = () => {
+    const selected = boxes.filter((box) => box.checked).length;
+    counter.textContent = selected + ' of at most ' + most + ' scopes selected.';
+    boxes[0].setCustomValidity(selected > most ? 'Select at most ' + most + ' scopes.' : '');
+  };
+  fieldset.addEventListener('change', count);
+  for (const preset of fieldset.querySelectorAll('a[data-scopes]')) {
+    preset.addEventListener('click', (event) => {
+      event.preventDefault();
+      const scopes = preset.dataset.scopes.split(' ');
+      for (const box of boxes) box.checked = scopes.includes(box.value);
+      count();
+    });
+  }
+  count();
+}
+`;
