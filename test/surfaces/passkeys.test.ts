@@ -219,6 +219,16 @@ describe('signing in with a passkey', () => {
     return { id, rawId };
   };
 
+  it('401 · by a challenge for creating one, even in a browser that takes the id of its session for its secret', async () => {
+    const { person, console, authenticator } = await holder();
+    const { challenge } = (await console.submit('/console/passkeys/options')).body;
+    const [session] = await sql<{ id: string }>('select id from sessions where person_id = $1', [person.id]);
+    const tab = browser();
+    tab.jar.set('sign-in', session!.id);
+    const answer = await tab.enter(authenticator.sign({ challenge, origin, rpId }, person.id));
+    expect([answer.status, answer.body.includes(refused)]).toEqual([401, true]);
+  });
+
   it('401 · when its counter does not grow; an authenticator without a counter signs in again and again', async () => {
     const { person, authenticator } = await holder();
     const enter = async (key: typeof authenticator, id: string) => {
