@@ -6,7 +6,7 @@ import { type Addresses, endpointOf, identifier, isIdentifier, isLoopback, origi
 import { type LogFormat, logFormats } from '#foundation/log.ts';
 import { readBucket } from '#foundation/storage-s3.ts';
 import { type TrustedIssuer, trustedIssuers } from '#foundation/trusted-issuers.ts';
-import { rates } from '#limits.ts';
+import { invitesPerDay, rates } from '#limits.ts';
 
 export interface Config {
   readonly host: string;
@@ -32,6 +32,8 @@ export interface Config {
   readonly vendorAddresses: Readonly<{ linear: string; github: string }>;
   /** Per source address. */
   readonly registrationsPerHour: number;
+  /** Per organization. */
+  readonly invitesPerDay: number;
   /** Per credential. */
   readonly requestsPerMinute: number;
   /** Whether a proxy of ours stands in front, whose entry in X-Forwarded-For is believed. */
@@ -142,6 +144,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       github: vendorAddress('GITHUB_API_URL', 'https://api.github.com'),
     }),
     registrationsPerHour: integer('REGISTRATIONS_PER_HOUR', rates.registrationsPerHour, { min: 1, max: 1_000_000 }),
+    invitesPerDay: integer('INVITES_PER_DAY', invitesPerDay.organization, { min: 1, max: 1_000_000 }),
     requestsPerMinute: integer('REQUESTS_PER_MINUTE', rates.requestsPerMinute, { min: 1, max: 10_000_000 }),
     trustProxy: word('TRUST_PROXY', 'off', ['on', 'off']) === 'on',
     logLevel: word('LOG_LEVEL', 'info', logLevels),

@@ -346,6 +346,9 @@ export const listening = {
 /** What one MCP request may ask: the messages of a batch (only protocol version 2025-03-26 knows them). */
 export const mcp = { messagesPerBatch: 20 } as const;
 
+/** Invites in 24 hours: of an organization unless the settings say otherwise, and to one email address whoever sends them. */
+export const invitesPerDay = { organization: 100, recipient: 5 } as const;
+
 export const rates = {
   failedAuthenticationsPerMinute: 300,
   /** Per network, whatever email addresses it names. */

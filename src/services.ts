@@ -4,6 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bindTrustedIssuers } from '#domain/agent-identities/id-jag/issuers.ts';
 import { bindVendorAddresses } from '#domain/integrations/vendor.ts';
+import { bindInvitesPerDay } from '#domain/invites/rate.ts';
 import { bindAddresses, isLoopback } from '#foundation/addresses.ts';
 import { type Changes, openChanges } from '#foundation/changes.ts';
 import { openDatabase } from '#foundation/database.ts';
@@ -69,6 +70,7 @@ export async function openServices(config: Config): Promise<Services> {
   openOutbound({ allowLoopback: servesOnlyThisMachine(config) });
   bindTrustedIssuers(config.trustedIssuers);
   bindVendorAddresses(config.vendorAddresses);
+  bindInvitesPerDay(config.invitesPerDay);
   const embedded = config.databaseUrl
     ? null
     : await startEmbeddedDatabase({ home: databaseHome(config), log: (line) => log.info(line) });

@@ -69,13 +69,13 @@ describe('inviting', () => {
     await world.delivered();
     expect(developmentMailbox()![0]).toEqual({
       to: email,
-      subject: 'You are invited to Alice Works',
-      text: `You are invited to join Alice Works as admin.
+      subject: 'You are invited to "Alice Works"',
+      text: `You are invited to join the organization "Alice Works" as admin.
 
-To accept, sign in with this mail address within seven days:
+To accept, sign in with this email address within seven days:
 ${world.url}/console
 
-If you don't know Alice Works, ignore this mail: nothing happens then.
+If you do not know "Alice Works", ignore this mail.
 `,
       at: present(),
     });
@@ -142,7 +142,23 @@ If you don't know Alice Works, ignore this mail: nothing happens then.
     world.clock.turn(1);
     expect(await statusIn(first.id)).toBe('expired');
     const second = await invite(email);
-    expect([await statusIn(first.id), await statusIn(second.id)]).toEqual(['revoked', 'pending']);
+    expect([await statusIn(first.id), await statusIn(second.id)]).toEqual(['expired', 'pending']);
+  });
+
+  it('200 · an expired invite stays expired: it is neither revoked nor accepted', async () => {
+    const email = address();
+    const { id } = await invite(email);
+    world.clock.turn(days(7));
+    for (let n = 0; n < 2; n++) {
+      const answer = await world.rest('DELETE', `/invites/${id}`, { token: await world.token(alice, org) });
+      expect([answer.status, answer.body]).toEqual([200, { ok: true }]);
+      expect(await statusIn(id)).toBe('expired');
+    }
+    expect(await refusedWith(accept(await world.person(email.split('@')[0]!), id))).toEqual([
+      409,
+      'This invite is no longer open: expired.',
+    ]);
+    expect(await statusIn(id)).toBe('expired');
   });
 
   it('403 · nobody invites to a role above their own', async () => {
@@ -205,7 +221,7 @@ describe('revoking', () => {
     expect(await statusIn(id)).toBe('revoked');
     expect(await refusedWith(accept(await world.person(email.split('@')[0]!), id))).toEqual([
       409,
-      'This invite is not open any more: revoked.',
+      'This invite is no longer open: revoked.',
     ]);
   });
 
@@ -247,7 +263,7 @@ describe('accepting', () => {
       { id: org.id, name: 'Alice Works', slug: 'alice-works', role: 'admin' },
     ]);
     expect(await pendingInvitesFor(email)).toEqual([]);
-    expect(await refusedWith(accept(person, id))).toEqual([409, 'This invite is not open any more: accepted.']);
+    expect(await refusedWith(accept(person, id))).toEqual([409, 'This invite is no longer open: accepted.']);
   });
 
   it('happens once when two tabs press at once', async () => {
@@ -274,7 +290,7 @@ describe('accepting', () => {
     const { id } = await invite(email);
     world.clock.turn(days(7));
     const person = await world.person(email.split('@')[0]!);
-    expect(await refusedWith(accept(person, id))).toEqual([409, 'This invite is not open any more: expired.']);
+    expect(await refusedWith(accept(person, id))).toEqual([409, 'This invite is no longer open: expired.']);
   });
 
   it('leaves the role of somebody who was added in the meantime', async () => {

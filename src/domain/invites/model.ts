@@ -34,9 +34,10 @@ export class Invite extends Stored {
   declare revokedAt: number | null;
 }
 
-/** pending → accepted | revoked | expired; expired → revoked. Time alone expires an invite, so no status is stored. */
+/** pending → accepted | revoked | expired, and no further. Time alone expires an invite, so no status is stored. */
 export function statusOf(invite: Invite): InviteStatus {
   if (invite.acceptedAt !== null) return 'accepted';
-  if (invite.revokedAt !== null) return 'revoked';
+  // A later `revokedAt` makes room for the next invite to the address (index invites_open).
+  if (invite.revokedAt !== null && invite.revokedAt < invite.expiresAt) return 'revoked';
   return invite.expiresAt <= now() ? 'expired' : 'pending';
 }

@@ -2,12 +2,11 @@
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import type { OrgRole } from '#access/roles.ts';
-import { addresses } from '#foundation/addresses.ts';
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { isUniqueViolation } from '#foundation/database-errors.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { type Mail, queueMail } from '#foundation/mail.ts';
+import { queueMail } from '#foundation/mail.ts';
 import { conflict } from '#foundation/problem.ts';
 import { find, readAll } from '#foundation/record.ts';
 import { lifetimes } from '#limits.ts';
@@ -16,7 +15,9 @@ import { findOrganization } from '../organizations/operations.ts';
 import { normalAddress } from '../people/mail-address.ts';
 import type { Person } from '../people/model.ts';
 import { findPersonByAddress } from '../people/operations.ts';
+import { mailOf } from './mail.ts';
 import { Invite, statusOf } from './model.ts';
+import { admitInvite } from './rate.ts';
 
 /** Every invite of the organization, whatever became of it, newest first. */
 export async function listInvites(caller: Caller): Promise<Invite[]> {
@@ -29,7 +30,7 @@ export interface NewInvite {
   role: OrgRole;
 }
 
-/** Invites a mail address and tells it so. 409 when it is invited already or belongs to a member. */
+/** Invites a mail address and tells it so. 409 when it is invited already or belongs to a member, 429 beyond the daily limits. */
 export async function createInvite(caller: Caller, input: NewInvite): Promise<Invite> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
@@ -54,7 +55,8 @@ async function insertInvite(
 ): Promise<Invite> {
   const createdAt = now();
   const { orgId, email } = input;
-  // An expired invite is still open to the index that allows one per address: it makes room first.
+  await admitInvite(trx, { orgId, email, invitedByUserId: caller.userId });
+  // An expired invite is still open to the index that allows one per address. It makes room, and stays expired.
   await Invite.query(trx)
     .where({ orgId, email, acceptedAt: null, revokedAt: null })
     .where('expiresAt', '<=', createdAt)
@@ -78,25 +80,15 @@ async function insertInvite(
   return invite as Invite;
 }
 
-const mailOf = ({ email, role }: Invite, organizationName: string): Mail => ({
-  to: email,
-  subject: `You are invited to ${organizationName}`,
-  text: `You are invited to join ${organizationName} as ${role}.
-
-To accept, sign in with this mail address within seven days:
-${addresses().issuer}/console
-
-If you don't know ${organizationName}, ignore this mail: nothing happens then.
-`,
-});
-
-/** Takes an invite back. Revoking it twice is no fault; an accepted one is a member by now (409). */
+/** Revokes a pending invite. For one that is revoked or expired nothing changes; an accepted one is a member by now (409). */
 export async function revokeInvite(caller: Caller, inviteId: string): Promise<{ ok: true }> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
+  const revokedAt = now();
   const revoked = await Invite.query()
     .where({ id: inviteId, orgId, acceptedAt: null, revokedAt: null })
-    .patch({ revokedAt: now() });
+    .where('expiresAt', '>', revokedAt)
+    .patch({ revokedAt });
   if (revoked === 0) {
     const invite = await find<Invite>(Invite, 'invite', { id: inviteId, orgId });
     if (statusOf(invite) === 'accepted') throw conflict('The invite was accepted: the person is a member now.');
@@ -141,5 +133,5 @@ export async function acceptInvite(
   });
   if (orgId) return orgId;
   const invite = await find<Invite>(Invite, 'invite', { id: inviteId, email });
-  throw conflict(`This invite is not open any more: ${statusOf(invite)}.`);
+  throw conflict(`This invite is no longer open: ${statusOf(invite)}.`);
 }

@@ -1,0 +1,26 @@
+// The mail of an invite. The organization's name is its own words: quoted, and no link whatever it contains.
+import { addresses } from '#foundation/addresses.ts';
+import type { Mail } from '#foundation/mail.ts';
+import type { Invite } from './model.ts';
+
+export function mailOf({ email, role }: Invite, organizationName: string): Mail {
+  const name = quoted(organizationName);
+  return {
+    to: email,
+    subject: `You are invited to ${name}`,
+    text: `You are invited to join the organization ${name} as ${role}.
+
+To accept, sign in with this email address within seven days:
+${addresses().issuer}/console
+
+If you do not know ${name}, ignore this mail.
+`,
+  };
+}
+
+/** In quotation marks, with `example.com` as `example[.]com` and `://` as `[:]//`: mail programs turn those into links. */
+const quoted = (name: string): string =>
+  `"${name
+    .replaceAll('"', "'")
+    .replace(/(?<=[\p{L}\p{N}])\.(?=[\p{L}\p{N}])/gu, '[.]')
+    .replaceAll('://', '[:]//')}"`;

@@ -1,0 +1,48 @@
+// How many invites, which are mails to strangers, may be sent in 24 hours: by an organization, by one of its people, to one address.
+// The rows themselves are counted, under a lock on each of the three, so that all processes together stay within the limits.
+import { days, now } from '#foundation/clock.ts';
+import { sql, type Transaction } from '#foundation/database.ts';
+import { tooMany } from '#foundation/problem.ts';
+import { invitesPerDay } from '#limits.ts';
+import type { Invite } from './model.ts';
+
+let perOrganization: number = invitesPerDay.organization;
+
+/** Binds the setting; called once at start. One person may send half of them. */
+export function bindInvitesPerDay(limit: number): void {
+  perOrganization = limit;
+}
+
+/** Separates these locks from other advisory locks on texts. */
+const lockSpace = 7_310_448;
+
+/** The time of the invite that has to become older than a day before there is room for the next one. */
+const limitingInviteSql = (column: string) =>
+  `select created_at from invites where ${column} = $1 and created_at > $2 order by created_at desc offset $3 limit 1`;
+
+/** Admits one more invite, as part of the transaction that inserts it. @throws 429 with `Retry-After` */
+export async function admitInvite(
+  trx: Transaction,
+  { orgId, invitedByUserId, email }: Pick<Invite, 'orgId' | 'invitedByUserId' | 'email'>,
+): Promise<void> {
+  // In this order everywhere, so that no two transactions wait for each other.
+  await refuseBeyond(trx, 'org_id', orgId, perOrganization, 'Your organization has sent too many invites.');
+  if (invitedByUserId !== null) {
+    const limit = Math.ceil(perOrganization / 2);
+    await refuseBeyond(trx, 'invited_by_user_id', invitedByUserId, limit, 'You have sent too many invites.');
+  }
+  await refuseBeyond(trx, 'email', email, invitesPerDay.recipient, 'email: has been sent too many invites.');
+}
+
+async function refuseBeyond(
+  trx: Transaction,
+  column: string,
+  value: string,
+  limit: number,
+  says: string,
+): Promise<void> {
+  await sql('select pg_advisory_xact_lock(hashtextextended($1, $2))', [value, lockSpace], trx);
+  const at = now();
+  const [limiting] = await sql<{ createdAt: number }>(limitingInviteSql(column), [value, at - days(1), limit - 1], trx);
+  if (limiting) throw tooMany(Math.max(1, Math.ceil((limiting.createdAt + days(1) - at) / 1_000)), says);
+}

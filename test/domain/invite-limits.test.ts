@@ -1,0 +1,109 @@
+// What an organization, a person and a recipient see of invites in a day, and what a mail makes of an organization's name.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { bindInvitesPerDay } from '#domain/invites/rate.ts';
+import type { Organization } from '#domain/organizations/model.ts';
+import { days, hours } from '#foundation/clock.ts';
+import { sql } from '#foundation/database.ts';
+import { developmentMailbox } from '#foundation/mail.ts';
+import { invitesPerDay } from '#limits.ts';
+import { type Answer, openWorld, type World } from '../world.ts';
+
+let world: World;
+let count = 0;
+
+beforeAll(async () => {
+  world = await openWorld();
+  // Races need their connections beforehand: a call that has to open one comes too late to be at once.
+  await Promise.all(Array.from({ length: 16 }, () => sql('select pg_sleep(0.05)')));
+});
+afterEach(() => bindInvitesPerDay(invitesPerDay.organization));
+afterAll(() => world.close());
+
+interface Sender {
+  org: Organization;
+  token: string;
+}
+
+async function sender(org?: Organization): Promise<Sender> {
+  const person = await world.person(`Sender${++count}`);
+  if (org) await world.join(org, person, 'admin');
+  const place = org ?? (await world.found(person, `Works ${count}`));
+  return { org: place, token: await world.token(person, place) };
+}
+const invite = ({ token }: Sender, email = `guest${++count}@example.com`): Promise<Answer> =>
+  world.rest('POST', '/invites', { token, body: { email, role: 'viewer' } });
+const statuses = (answers: Answer[]) => answers.map(({ status }) => status).sort();
+const at = (times: number, work: () => Promise<Answer>) => Promise.all(Array.from({ length: times }, work));
+
+const expectLimited = (answer: Answer, description: string, seconds: number) => {
+  expect([answer.status, answer.body.code, answer.body.retryable]).toEqual([429, 'rate_limited', true]);
+  expect(answer.body.description).toContain(description);
+  expect(answer.headers.get('retry-after')).toBe(String(seconds));
+};
+
+describe('invites in a day', () => {
+  it('429 · no more than 5 to one address, whoever sends them, also at once; no mail is sent for the others', async () => {
+    const email = `victim${++count}@example.com`;
+    const senders = await Promise.all(Array.from({ length: 12 }, () => sender()));
+    const answers = await Promise.all(senders.map((one) => invite(one, email)));
+    expect(statuses(answers)).toEqual([...Array(5).fill(201), ...Array(7).fill(429)]);
+    await world.delivered();
+    expect(developmentMailbox()!.filter(({ to }) => to === email)).toHaveLength(5);
+    expectLimited(await invite(await sender(), email.toUpperCase()), 'email: has been sent too many invites.', 86_400);
+  });
+
+  it('429 · revoking an invite makes no room for another; a day does, for each as it becomes old enough', async () => {
+    const [one, email] = [await sender(), `revoked${++count}@example.com`];
+    for (let n = 0; n < 5; n++) {
+      const { body } = await invite(one, email);
+      await world.rest('DELETE', `/invites/${body.id}`, { token: one.token });
+      world.clock.turn(hours(1));
+    }
+    expectLimited(await invite(one, email), 'email: has been sent too many invites.', 19 * 3_600);
+    world.clock.turn(hours(19) - 1);
+    expect((await invite(one, email)).status).toBe(429);
+    world.clock.turn(1);
+    const next = await invite(one, email);
+    expect(next.status).toBe(201);
+    await world.rest('DELETE', `/invites/${next.body.id}`, { token: one.token });
+    expect((await invite(one, email)).status).toBe(429);
+  });
+
+  it('429 · no more than the setting by one organization, and half of it by one person, also at once', async () => {
+    bindInvitesPerDay(10);
+    const first = await sender();
+    const second = await sender(first.org);
+    const third = await sender(first.org);
+    expect(statuses(await at(8, () => invite(first)))).toEqual([...Array(5).fill(201), ...Array(3).fill(429)]);
+    expectLimited(await invite(first), 'You have sent too many invites.', 86_400);
+    expect(statuses(await at(3, () => invite(second)))).toEqual([201, 201, 201]);
+    expect(statuses(await at(4, () => invite(third)))).toEqual([201, 201, 429, 429]);
+    expectLimited(await invite(third), 'Your organization has sent too many invites.', 86_400);
+    expect((await invite(await sender())).status).toBe(201);
+    world.clock.turn(days(1));
+    expect((await invite(first)).status).toBe(201);
+  });
+});
+
+describe('the mail of an invite', () => {
+  it.each([
+    ['Works\r\nBcc: x@example.com', null],
+    ['Works\u2028Second line', null],
+    ['\u202Eskrow', null],
+    ['Pay at https://evil.example/now', '"Pay at https[:]//evil[.]example/now"'],
+    ['www.evil.example "Support"', `"www[.]evil[.]example 'Support'"`],
+    ['Sons, Inc. of Bern', '"Sons, Inc. of Bern"'],
+  ])('names the organization %j as %j', async (name, quoted) => {
+    const owner = await sender();
+    const session = await world.session(await world.person(`Sender${count}`), owner.org.id);
+    const renamed = await world.rest('PATCH', `/organizations/${owner.org.id}`, { session, body: { name } });
+    if (quoted === null) return expect(renamed.status).toBe(400);
+    const email = `guest${++count}@example.com`;
+    await invite(owner, email);
+    await world.delivered();
+    const mail = developmentMailbox()!.find(({ to }) => to === email)!;
+    expect(mail.subject).toBe(`You are invited to ${quoted}`);
+    expect(mail.text).toContain(`the organization ${quoted} as viewer`);
+    expect(mail.text).toContain(`If you do not know ${quoted}, ignore`);
+  });
+});
