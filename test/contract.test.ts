@@ -90,6 +90,7 @@ it('every root field with its route, scope, status and tool', () => {
     createToken            POST   /tokens                                  201 person               -
     deleteAgent            DELETE /agents/{agentId}                        200 agents:write         delete_agent
     deleteAutomation       DELETE /automations/{automationId}              200 automations:write    delete_automation
+    deleteMembership       DELETE /organizations/{orgId}/memberships/{userId} 200 members:write        delete_membership
     deleteProject          DELETE /projects/{projectId}                    200 projects:write       delete_project
     deleteScheduledTask    DELETE /scheduled-tasks/{id}                    200 scheduled-tasks:write delete_scheduled_task
     destroyEnvironment     DELETE /environments/{environmentId}            200 environments:write   destroy_environment
@@ -141,6 +142,7 @@ it('every root field with its route, scope, status and tool', () => {
     upcomingOccurrences    -                                                   scheduled-tasks:read -
     updateAgent            PATCH  /agents/{agentId}                        200 agents:write         update_agent
     updateAutomation       PATCH  /automations/{automationId}              200 automations:write    update_automation
+    updateMembership       PATCH  /organizations/{orgId}/memberships/{userId} 200 members:write        update_membership
     updateOrchestrator     PATCH  /orchestrator                            200 orchestrator:write   update_orchestrator
     updateOrganization     PATCH  /organizations/{orgId}                   200 organizations:write  update_organization
     updateProject          PATCH  /projects/{projectId}                    200 projects:write       update_project

@@ -220,7 +220,7 @@ const openToBound: Record<string, string> = {
   scheduledTaskTemplates: 'the templates are the same for everyone',
   automationTemplates: 'the templates are the same for everyone',
   agentCatalog: 'the catalog is the same for everyone',
-  slugPreview: 'reckoned from the name alone',
+  slugPreview: 'tells of the whole service, nothing of an organization',
   slugAvailability: 'tells of the whole service, nothing of an organization',
   projects: 'project records stay readable across the organization (specification, behaviour 5)',
   project: 'project records stay readable across the organization (specification, behaviour 5)',

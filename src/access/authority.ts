@@ -59,6 +59,7 @@ export function capabilitiesOf(caller: Caller): Capability[] {
   return capabilities.filter((capability) => {
     const scope = neededScope[capability];
     if (!scope) return caller.principalType === 'cookie' && caller.role !== null;
+    if (caller.orgId === null) return false;
     return caller.scopes.has(scope) && (caller.projectId === null || capability === 'missions.run');
   });
 }

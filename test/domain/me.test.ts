@@ -109,7 +109,7 @@ describe('GET /me', () => {
     });
   });
 
-  it('200 · a person without an organization can do nothing yet', async () => {
+  it('200 · a person without an organization can create one, and nothing else', async () => {
     const person = await world.person('Newcomer');
     expect((await world.rest('GET', '/me', { session: await world.session(person) })).body).toEqual({
       principalType: 'cookie',
@@ -117,7 +117,7 @@ describe('GET /me', () => {
       orgId: null,
       role: null,
       capabilities: [],
-      scopes: [],
+      scopes: ['organizations:read', 'organizations:write'],
       projectId: null,
     });
   });

@@ -15,6 +15,7 @@ import {
 import {
   callerOfSession,
   callerStillBehind,
+  chooseOrganization,
   endOtherSessions,
   endSession,
   listSessions,
@@ -155,15 +156,16 @@ describe('a console session', () => {
     await expect(open()).rejects.toMatchObject({ status: 403, body: { description: 'This account is disabled.' } });
   });
 
-  it('has no organization, no role and no scopes while its person belongs to none', async () => {
+  it('has no organization, no role, and the scopes to create one while its person belongs to none', async () => {
     const person = await findOrCreatePerson(someone());
     const { secret } = await openSession(person.id, device);
     const found = await callerOfSession(secret, null);
-    expect(found?.caller).toMatchObject({ orgId: null, role: null, projectId: null, scopes: new Set() });
+    expect(found?.caller).toMatchObject({ orgId: null, role: null, projectId: null });
+    expect([...found!.caller.scopes]).toEqual(['organizations:read', 'organizations:write']);
     expect(await problemOf(callerOfSession(secret, 'org_any'))).toMatchObject({ status: 404 });
   });
 
-  it('works where it is told to, and stays there; 404 · where its person does not belong', async () => {
+  it('works where a request says, and stays where its person chose; 404 · where they do not belong', async () => {
     const { person, organization } = await founder('Carol');
     world.clock.turn(1);
     const second = await foundOrganization(person.id, { name: 'Second' });
@@ -172,7 +174,11 @@ describe('a console session', () => {
     const orgOf = async (wanted: string | null) => (await callerOfSession(secret, wanted))?.caller.orgId;
     expect(await orgOf(null)).toBe(organization.id);
     expect(await orgOf(second.id)).toBe(second.id);
+    expect(await orgOf(null)).toBe(organization.id);
+    const { caller } = (await callerOfSession(secret, null))!;
+    await chooseOrganization(caller, second.id);
     expect(await orgOf(null)).toBe(second.id);
+    expect(await problemOf(chooseOrganization(caller, foreign.organization.id))).toMatchObject({ status: 404 });
     const problem = await problemOf(callerOfSession(secret, foreign.organization.id));
     expect(problem.status).toBe(404);
     expect(problem.body.description).toBe('No such organization.');

@@ -6,7 +6,7 @@ import { type Transaction, transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
 import { conflict, forbidden, invalid, notFound, Problem, unauthenticated } from '#foundation/problem.ts';
 import { digest } from '#foundation/secrets.ts';
-import { Membership } from '../memberships/model.ts';
+import { holdMembership } from '../memberships/operations.ts';
 import { revokeAccessTokens } from '../oauth/access-tokens.ts';
 import type { Person } from '../people/model.ts';
 import { Project } from '../projects/model.ts';
@@ -146,7 +146,7 @@ export async function approveClaim(approval: Approval): Promise<void> {
 }
 
 async function grantFrom(trx: Transaction, { person, orgId, projectId, scopes, expiresInDays }: Approval) {
-  const membership = await Membership.query(trx).findOne({ orgId, userId: person.id }).forKeyShare();
+  const membership = await holdMembership(trx, orgId, person.id);
   if (!membership) throw notFound('organization');
   // Held until the grant stands: a project that is deleted meanwhile takes the registration with it.
   if (projectId && !(await Project.query(trx).select('id').findOne({ id: projectId, orgId }).forKeyShare())) {

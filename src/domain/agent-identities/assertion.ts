@@ -6,7 +6,7 @@ import { isoTime, now } from '#foundation/clock.ts';
 import type { Transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
 import { text } from '#limits.ts';
-import { Membership } from '../memberships/model.ts';
+import { holdMembership } from '../memberships/operations.ts';
 import { signJwt, verifyOwnJwt } from '../oauth/keys.ts';
 import { type Grant, grantOf, Registration, stateOf } from './model.ts';
 
@@ -74,5 +74,5 @@ export async function holdRegistration(
 /** The grant, as long as it has not ended and its person still belongs to the organization. */
 export async function standingGrant(trx: Transaction, registration: Registration): Promise<Grant | null> {
   const grant = grantOf(registration, now());
-  return grant && (await Membership.query(trx).findById([grant.orgId, grant.userId]).forKeyShare()) ? grant : null;
+  return grant && (await holdMembership(trx, grant.orgId, grant.userId)) ? grant : null;
 }

@@ -6,6 +6,7 @@ import { now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
 import { notFound } from '#foundation/problem.ts';
+import type { PersonIn } from '../memberships/model.ts';
 import { revokeAccessTokens } from '../oauth/access-tokens.ts';
 import { Registration } from './model.ts';
 
@@ -58,3 +59,9 @@ export async function endProviderUser(trx: Transaction, issuer: string, subject:
   const live = await Registration.query(trx).select('id').findOne({ issuer, subject, revokedAt: null });
   if (live) await end(trx, { id: live.id });
 }
+
+/** Ends every agent that a person has claimed; its access tokens work only with it. */
+export const revokeRegistrationsOf = async (trx: Transaction, person: PersonIn): Promise<number> =>
+  Registration.query(trx)
+    .where({ ...person, revokedAt: null })
+    .patch({ revokedAt: now(), generation: Registration.raw('generation + 1') as never });

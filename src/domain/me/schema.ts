@@ -45,7 +45,8 @@ const ScopeEntry = builder.objectRef<CatalogScope>('ScopeEntry').implement({
     requiredRole: t.expose('requiredRole', { type: OrgRole.type, description: 'The least role that may grant it.' }),
     grantable: t.boolean({
       description: 'Whether this caller could grant it now: a person who holds it. A token grants nothing.',
-      resolve: ({ scope }, _args, { caller }) => caller.principalType === 'cookie' && caller.scopes.has(scope),
+      resolve: ({ scope }, _args, { caller }) =>
+        caller.principalType === 'cookie' && caller.role !== null && caller.scopes.has(scope),
     }),
   }),
 });

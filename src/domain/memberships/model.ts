@@ -13,3 +13,9 @@ export class Membership extends Stored {
   declare role: OrgRole;
   declare createdAt: number;
 }
+
+/** A person in one organization; without `orgId`, in all of theirs. */
+export interface PersonIn {
+  userId: Id<'person'>;
+  orgId?: Id<'organization'>;
+}

@@ -1,12 +1,12 @@
 // What can be done with memberships: see who belongs to the organization, and add a person who has an account.
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject } from '#access/reach.ts';
+import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
 import { isAtLeast, type OrgRole } from '#access/roles.ts';
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
 import { conflict, forbidden, notFound } from '#foundation/problem.ts';
-import { find, readAll, readByKeys, readOne } from '#foundation/record.ts';
+import { find, missing, readAll, readByKeys, readOne } from '#foundation/record.ts';
 import { Person } from '../people/model.ts';
 import { Membership } from './model.ts';
 
@@ -58,6 +58,26 @@ export async function addMember(
   return inserted.length > 0 ? (membership as Membership) : null;
 }
 
+const holdMemberSql = `select m.org_id, m.user_id, m.role, m.created_at
+  from memberships m join people p on p.id = m.user_id
+  where m.org_id = $1 and m.user_id = $2 and p.disabled_at is null
+  for key share of m for share of p`;
+
+/**
+ * The membership, locked until the transaction ends: whoever creates a credential of a member calls it first, so that none is
+ * created while the member is removed or disabled. Undefined for somebody who is no member, and for a disabled account.
+ */
+export const holdMembership = async (
+  trx: Transaction,
+  orgId: string,
+  userId: string,
+): Promise<Membership | undefined> => (await sql<Membership>(holdMemberSql, [orgId, userId], trx))[0];
+
+/** `holdMembership` of the caller. @throws 404 when the caller has just been removed */
+export async function holdOwnMembership(trx: Transaction, caller: Caller): Promise<Membership> {
+  return (await holdMembership(trx, ownOrganization(caller), ownPerson(caller))) ?? missing('organization');
+}
+
 export interface OwnOrganization {
   id: Id<'organization'>;
   name: string;
@@ -82,7 +102,8 @@ export function refuseRoleAbove(caller: Caller, role: OrgRole): void {
   throw forbidden(`role: ${role} is above your own role${caller.role ? ` (${caller.role})` : ''}.`);
 }
 
-function ownOrganizationOnly(caller: Caller, orgId: string): Id<'organization'> {
+/** @throws 404 for another organization than the caller's */
+export function ownOrganizationOnly(caller: Caller, orgId: string): Id<'organization'> {
   beyondOneProject(caller);
   if (caller.orgId === orgId) return caller.orgId;
   throw notFound('organization');

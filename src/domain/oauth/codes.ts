@@ -2,13 +2,14 @@
 // leads to was settled by the person; presenting it a second time undoes it all (RFC 6749 §4.1.2; specification, Authentication 8).
 import { narrowed, requireFewScopes } from '#access/authority.ts';
 import { days, now } from '#foundation/clock.ts';
-import { type Transaction, transaction } from '#foundation/database.ts';
+import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
 import { invalid, notFound } from '#foundation/problem.ts';
 import { Stored } from '#foundation/record.ts';
 import { digest, newSecret } from '#foundation/secrets.ts';
 import { lifetimes } from '#limits.ts';
-import { Membership } from '../memberships/model.ts';
+import type { PersonIn } from '../memberships/model.ts';
+import { holdMembership } from '../memberships/operations.ts';
 import { Project } from '../projects/model.ts';
 import { type AuthorizationRequest, offlineAccess } from './authorization-request.ts';
 import type { Resource } from './resources.ts';
@@ -70,7 +71,7 @@ export interface Approval {
 export function approve(request: AuthorizationRequest, approval: Approval): Promise<string> {
   return transaction(async (trx) => {
     const { userId, orgId, projectId } = approval;
-    const membership = await Membership.query(trx).findOne({ orgId, userId }).forKeyShare();
+    const membership = await holdMembership(trx, orgId, userId);
     if (!membership) throw notFound('organization');
     // Held until the code stands: a project that is deleted meanwhile takes the code with it.
     if (projectId && !(await Project.query(trx).select('id').findOne({ id: projectId, orgId }).forKeyShare())) {
@@ -119,4 +120,16 @@ export async function signInOfCode(trx: Transaction, secret: string): Promise<Id
 /** Remembers what came of a code. */
 export async function bindCode(trx: Transaction, code: AuthorizationCode, signInId: Id<'signIn'>): Promise<void> {
   await AuthorizationCode.query(trx).findById(code.digest).patch({ signInId });
+}
+
+const spendCodesSql = (where: string) => `update authorization_codes set used_at = $2 where digest in (
+  select digest from authorization_codes where ${where} and used_at is null for update skip locked)`;
+
+/**
+ * Uses up every code of a person, whose membership or account the caller has locked. A code that is locked is being redeemed:
+ * that waits for the membership, and is refused.
+ */
+export async function spendCodesOf(trx: Transaction, { userId, orgId }: PersonIn): Promise<void> {
+  if (orgId) await sql(spendCodesSql('user_id = $1 and org_id = $3'), [userId, now(), orgId], trx);
+  else await sql(spendCodesSql('user_id = $1'), [userId, now()], trx);
 }

@@ -8,6 +8,7 @@ import type { Id } from '#foundation/ids.ts';
 import { notFound } from '#foundation/problem.ts';
 import { Stored } from '#foundation/record.ts';
 import { digest, newSecret } from '#foundation/secrets.ts';
+import type { PersonIn } from '../memberships/model.ts';
 import { revokeAccessTokens } from './access-tokens.ts';
 import type { Resource } from './resources.ts';
 
@@ -77,6 +78,12 @@ export async function endSignIn(trx: Transaction, id: Id<'signIn'>): Promise<num
   await SignIn.query(trx).where({ id, revokedAt: null }).patch({ revokedAt: now() });
   return revokeAccessTokens(trx, { signInId: id });
 }
+
+/** Ends every sign-in of a person; its access and refresh tokens work only with it. */
+export const endSignInsOf = async (trx: Transaction, person: PersonIn): Promise<number> =>
+  SignIn.query(trx)
+    .where({ ...person, revokedAt: null })
+    .patch({ revokedAt: now() });
 
 /** A sign-in, and when one of its tokens was last used. */
 export type ListedSignIn = SignIn & { lastUsedAt: number | null };

@@ -5,8 +5,8 @@ import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { isUniqueViolation } from '#foundation/database-errors.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { conflict, notFound } from '#foundation/problem.ts';
-import { find, selection } from '#foundation/record.ts';
+import { conflict } from '#foundation/problem.ts';
+import { find, missing, readOne, selection } from '#foundation/record.ts';
 import { Membership } from '../memberships/model.ts';
 import { Organization } from './model.ts';
 import { freeSlug, slugOf } from './slug.ts';
@@ -20,11 +20,15 @@ export async function listOrganizations(caller: Caller): Promise<Organization[]>
   );
 }
 
+/** One of those that `listOrganizations` answers. */
 export async function findOrganization(caller: Caller, orgId: string): Promise<Organization> {
   beyondOneProject(caller);
-  if (orgId !== caller.orgId) throw notFound('organization');
-  return find(Organization, 'organization', { id: orgId });
+  const isOwn = orgId === caller.orgId || (caller.principalType === 'cookie' && (await isMember(orgId, caller)));
+  return isOwn ? find<Organization>(Organization, 'organization', { id: orgId }) : missing('organization');
 }
+
+const isMember = async (orgId: string, { userId }: Caller): Promise<boolean> =>
+  (await readOne<Membership>(Membership, { orgId, userId })) !== undefined;
 
 export interface NewOrganization {
   name: string;
@@ -40,7 +44,7 @@ export async function createOrganization(caller: Caller, input: NewOrganization)
 export async function foundOrganization(founder: Id<'person'>, { name, slug }: NewOrganization): Promise<Organization> {
   // A slug made from the name can be taken between the look and the insert: look again then.
   for (;;) {
-    const chosen = slug ?? freeSlug(slugOf(name), await takenSlugs(slugOf(name)));
+    const chosen = slug ?? (await slugFor(name));
     try {
       return await transaction((trx) => insertOrganization(trx, founder, name, chosen));
     } catch (error) {
@@ -69,6 +73,8 @@ export async function updateOrganization(
   orgId: string,
   changes: OrganizationChanges,
 ): Promise<Organization> {
+  // A session changes the organization that it works in: there its role is known.
+  if (orgId !== caller.orgId) missing('organization');
   const organization = await findOrganization(caller, orgId);
   if (Object.keys(changes).length === 0) return organization;
   try {
@@ -82,6 +88,12 @@ export async function updateOrganization(
 
 const slugTaken = (slug: string) =>
   conflict(`slug: ${JSON.stringify(slug)} is taken; ask GET /organizations/slug-availability.`);
+
+/** The slug that an organization of this name would be given now. */
+export async function slugFor(name: string): Promise<string> {
+  const slug = slugOf(name);
+  return freeSlug(slug, await takenSlugs(slug));
+}
 
 /** The slugs that `slug` or a numbered variant of it would collide with. */
 async function takenSlugs(slug: string): Promise<Set<string>> {

@@ -7,7 +7,7 @@ import { boundedText, nameText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { Organization } from './model.ts';
 import * as operations from './operations.ts';
-import { slugOf, slugPattern } from './slug.ts';
+import { slugPattern } from './slug.ts';
 
 const name = nameText(text.organizationName).describe('1 to 120 characters.');
 const slug = boundedText(text.organizationSlug)
@@ -73,12 +73,12 @@ builder.queryFields((t) => ({
     resolve: (_, { orgId }, { caller }) => operations.findOrganization(caller, orgId),
   }),
   slugPreview: t.field({
-    description: 'The slug that a name would get.',
+    description: 'The slug that an organization of this name would be given now.',
     scope: 'organizations:read',
     rest: 'GET /organizations/slug-preview',
     type: SlugPreviewResponse,
     args: { name: t.arg.string({ required: true, validate: { schema: name } }) },
-    resolve: (_, args) => ({ slug: slugOf(args.name) }),
+    resolve: async (_, args) => ({ slug: await operations.slugFor(args.name) }),
   }),
   slugAvailability: t.field({
     description: 'Whether a slug is free, and the nearest that is.',

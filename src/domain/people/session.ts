@@ -5,7 +5,7 @@ import { ownPerson } from '#access/reach.ts';
 import type { OrgRole } from '#access/roles.ts';
 import { type Scope, scopesOfRole } from '#access/scopes.ts';
 import { now } from '#foundation/clock.ts';
-import { sql, transaction } from '#foundation/database.ts';
+import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { forbidden, notFound } from '#foundation/problem.ts';
 import { Stored, selection } from '#foundation/record.ts';
@@ -20,7 +20,7 @@ export class Session extends Stored {
   declare id: Id<'session'>;
   declare digest: Buffer;
   declare personId: Id<'person'>;
-  /** Where the person last worked. */
+  /** The organization that the person last chose. */
   declare orgId: Id<'organization'> | null;
   declare userAgent: string | null;
   /** The client's address at sign-in. */
@@ -80,13 +80,12 @@ interface Row {
   personId: Id<'person'>;
   email: string;
   name: string;
-  lastOrgId: Id<'organization'> | null;
   lastUsedAt: number;
   orgId: Id<'organization'> | null;
   role: OrgRole | null;
 }
 
-const lookUp = `select s.id, s.person_id, p.email, p.name, s.org_id as last_org_id, s.last_used_at, m.org_id, m.role
+const lookUp = `select s.id, s.person_id, p.email, p.name, s.last_used_at, m.org_id, m.role
   from sessions s
   join people p on p.id = s.person_id and p.disabled_at is null
   left join lateral (
@@ -96,11 +95,12 @@ const lookUp = `select s.id, s.person_id, p.email, p.name, s.org_id as last_org_
   ) m on true
   where s.digest = $1 and s.ended_at is null and s.expires_at > $2`;
 
-const nothing: ReadonlySet<Scope> = new Set();
+/** A person without an organization may create one, and see which they are in: none. */
+const withoutOrganization: ReadonlySet<Scope> = new Set(['organizations:read', 'organizations:write']);
 
 /**
- * Who is behind a session cookie, in one statement; null for a secret that opens nothing (any more). The organization is the
- * wanted one (404 unless the person belongs to it), else the one last worked in, else the first joined, else none.
+ * Who is behind a session cookie, in one statement; null for a secret that opens nothing. The organization is the wanted one
+ * (404 unless the person belongs to it), else the one last chosen, else the first joined, else none.
  */
 export async function callerOfSession(
   secret: string,
@@ -111,7 +111,7 @@ export async function callerOfSession(
   if (!row) return null;
   if (wantedOrgId !== null && row.orgId === null) throw notFound('organization');
   const renewed = row.lastUsedAt <= at - lifetimes.lastUsedStep;
-  if (renewed || row.orgId !== row.lastOrgId) await renew(row, at);
+  if (renewed) await renew(row.id, at);
   return {
     caller: callerBehind(row),
     session: { id: row.id, person: { id: row.personId, email: row.email, name: row.name }, renewed },
@@ -133,17 +133,25 @@ const callerBehind = ({ id, personId, orgId, role }: Row): Caller => ({
   userId: personId,
   orgId,
   role,
-  scopes: role ? scopesOfRole(role) : nothing,
+  scopes: role ? scopesOfRole(role) : withoutOrganization,
   projectId: null,
 });
 
 /** Many requests at once write once: the others find the step already taken. */
-const renew = ({ id, orgId }: Row, at: number) =>
+const renew = (id: Id<'session'>, at: number) =>
   sql(
-    `update sessions set last_used_at = $2, expires_at = $3, org_id = $4
-      where id = $1 and ended_at is null and (last_used_at <= $5 or org_id is distinct from $4)`,
-    [id, at, at + lifetimes.consoleSession, orgId, at - lifetimes.lastUsedStep],
+    `update sessions set last_used_at = $2, expires_at = $3
+      where id = $1 and ended_at is null and last_used_at <= $4`,
+    [id, at, at + lifetimes.consoleSession, at - lifetimes.lastUsedStep],
   );
+
+const chooseSql = `update sessions s set org_id = m.org_id from memberships m
+  where s.id = $1 and s.ended_at is null and m.user_id = s.person_id and m.org_id = $2 returning s.id`;
+
+/** From now on the caller's session works in this organization unless a request names another. @throws 404 for a foreign one */
+export async function chooseOrganization({ credentialId }: Caller, orgId: string): Promise<void> {
+  if ((await sql(chooseSql, [credentialId, orgId])).length === 0) throw notFound('organization');
+}
 
 /** The caller's sessions that are still good, last used first. */
 export const listSessions = (caller: Caller): Promise<Session[]> =>
@@ -168,6 +176,13 @@ export async function endOtherSessions(caller: Caller): Promise<number> {
     .whereNot({ id: caller.credentialId })
     .patch({ endedAt: now() });
 }
+
+/** Ends all open sessions of a person, or one of them; returns how many. */
+export const endSessionsOf = async (trx: Transaction, personId: string, sessionId?: string): Promise<number> =>
+  Session.query(trx)
+    .where({ personId, endedAt: null, ...(sessionId !== undefined && { id: sessionId }) })
+    .where('expiresAt', '>', now())
+    .patch({ endedAt: now() });
 
 /** Deletes the sessions that ended, by themselves or by hand. */
 export async function sweepSessions(): Promise<void> {

@@ -11,6 +11,8 @@ import { firstStep } from '#foundation/idempotency.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { forbidden } from '#foundation/problem.ts';
 import { find, missing } from '#foundation/record.ts';
+import type { PersonIn } from '../memberships/model.ts';
+import { holdOwnMembership } from '../memberships/operations.ts';
 import { Project } from '../projects/model.ts';
 import { deliver, nextRunAt, startRuns } from './dispatch.ts';
 import { type Kind, type Recurring, Run, type RunStatus, type Trigger } from './model.ts';
@@ -49,6 +51,7 @@ export async function createRecurring(kind: Kind, caller: Caller, input: NewRecu
   const [orgId, createdByUserId, createdAt] = [ownOrganization(caller), ownPerson(caller), now()];
   const triggers = input.triggers.map(plain);
   return transaction(async (trx) => {
+    await holdOwnMembership(trx, caller);
     const projectId = await holdProject(trx, caller, input.projectId);
     const record = {
       id: newId(kind.idNoun),
@@ -93,6 +96,7 @@ export type RecurringChanges = { [K in keyof NewRecurring]?: NewRecurring[K] | u
  */
 export function changeRecurring(kind: Kind, caller: Caller, id: string, changes: RecurringChanges): Promise<Recurring> {
   return transaction(async (trx) => {
+    await holdOwnMembership(trx, caller);
     const { projectId: wanted, ...others } = changes;
     const projectId = wanted === undefined ? undefined : await holdProject(trx, caller, wanted);
     const before = await locked(trx, kind, caller, id);
@@ -119,6 +123,14 @@ export function changeRecurring(kind: Kind, caller: Caller, id: string, changes:
     return { ...before, ...patch } as Recurring;
   });
 }
+
+/** Disables those that are billed to a person. Somebody who enables one again is billed from then on. */
+export const disableRecurringOf = async (trx: Transaction, kind: Kind, { userId, orgId }: PersonIn): Promise<number> =>
+  kind.record
+    .query(trx)
+    .where({ enabled: true, ...(orgId && { orgId }) })
+    .whereRaw('coalesce(updated_by_user_id, created_by_user_id) = ?', userId)
+    .patch({ enabled: false, nextRunAt: null, updatedAt: now() });
 
 async function locked(trx: Transaction, kind: Kind, caller: Caller, id: string): Promise<Recurring> {
   const found = await kind.record

@@ -4,11 +4,13 @@ import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
 import type { OrgRole } from '#access/roles.ts';
 import { days, now } from '#foundation/clock.ts';
-import { sql, transaction } from '#foundation/database.ts';
+import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { missingScopes, notFound } from '#foundation/problem.ts';
 import { find, readAll } from '#foundation/record.ts';
 import { digest, newSecret } from '#foundation/secrets.ts';
+import type { PersonIn } from '../memberships/model.ts';
+import { holdOwnMembership } from '../memberships/operations.ts';
 import { Project } from '../projects/model.ts';
 import { noteUse } from './last-used.ts';
 import { Token } from './model.ts';
@@ -48,6 +50,7 @@ export async function createToken(caller: Caller, input: NewToken): Promise<Crea
     revokedAt: null,
   };
   await transaction(async (trx) => {
+    await holdOwnMembership(trx, caller);
     // Held until the token stands: a project that is deleted meanwhile takes the token with it.
     if (record.projectId && !(await Project.query(trx).findOne({ id: record.projectId, orgId }).forKeyShare())) {
       throw notFound('project');
@@ -80,6 +83,12 @@ export async function revokeToken(caller: Caller, tokenId: string): Promise<Revo
   const token = await find<Token>(Token, 'token', own);
   return { kind: 'already-revoked', tokenId, revokedAt: token.revokedAt! };
 }
+
+/** Revokes every token of a person. */
+export const revokeTokensOf = async (trx: Transaction, person: PersonIn): Promise<number> =>
+  Token.query(trx)
+    .where({ ...person, revokedAt: null })
+    .patch({ revokedAt: now() });
 
 interface Bearer {
   id: Id<'token'>;

@@ -4,6 +4,7 @@ import { acceptInvite, type PendingInvite, pendingInvitesFor } from '#domain/inv
 import { type OwnOrganization, organizationsOf } from '#domain/memberships/operations.ts';
 import { foundOrganization } from '#domain/organizations/operations.ts';
 import { updateOwnName } from '#domain/people/operations.ts';
+import { chooseOrganization } from '#domain/people/session.ts';
 import { isoTime } from '#foundation/clock.ts';
 import { type Html, html } from '#foundation/html.ts';
 import type { Handler } from '#foundation/http.ts';
@@ -12,7 +13,7 @@ import { text } from '#limits.ts';
 import { answerPage, csrfField, seeOther, type Visitor } from './layout.ts';
 import { passkeyPageScript } from './passkey-form.ts';
 import { passkeyOffer } from './passkeys.ts';
-import { fieldsOf, personsForm, personsPage, visitorOf } from './visitor.ts';
+import { fieldsOf, personsForm, personsPage } from './visitor.ts';
 
 export const showHome: Handler = personsPage(async (exchange, visitor) => {
   const [organizations, invites, offer] = await Promise.all([
@@ -39,21 +40,20 @@ export const showHome: Handler = personsPage(async (exchange, visitor) => {
 const name = (bounds: { min: number; max: number }) => z.object({ name: nameText(bounds) });
 const recordId = boundedText(text.pathId);
 
-export const acceptOwnInvite: Handler = personsForm(async (exchange, { person }, form) => {
+export const acceptOwnInvite: Handler = personsForm(async (exchange, { person, caller }, form) => {
   const { invite_id } = fieldsOf(form, z.object({ invite_id: recordId }));
-  const orgId = await acceptInvite(person, invite_id);
-  await visitorOf(exchange, orgId);
+  await chooseOrganization(caller, await acceptInvite(person, invite_id));
   seeOther(exchange, '/console');
 });
 
-export const createOwnOrganization: Handler = personsForm(async (exchange, { person }, form) => {
+export const createOwnOrganization: Handler = personsForm(async (exchange, { person, caller }, form) => {
   const organization = await foundOrganization(person.id, fieldsOf(form, name(text.organizationName)));
-  await visitorOf(exchange, organization.id);
+  await chooseOrganization(caller, organization.id);
   seeOther(exchange, '/console');
 });
 
-export const switchOrganization: Handler = personsForm(async (exchange, _visitor, form) => {
-  await visitorOf(exchange, fieldsOf(form, z.object({ org_id: recordId })).org_id);
+export const switchOrganization: Handler = personsForm(async (exchange, { caller }, form) => {
+  await chooseOrganization(caller, fieldsOf(form, z.object({ org_id: recordId })).org_id);
   seeOther(exchange, '/console');
 });
 

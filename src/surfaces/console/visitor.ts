@@ -8,9 +8,9 @@ import { bytes } from '#limits.ts';
 import { csrfToken, isCsrfToken, sameOrigin, sessionOf } from '../cookie.ts';
 import { seeOther, type Visitor } from './layout.ts';
 
-/** The person behind the request, or null. With an organization: the person works in that one from now on (404: not theirs). */
-export async function visitorOf(exchange: Exchange, orgId: string | null = null): Promise<Visitor | null> {
-  const found = await sessionOf(exchange, orgId);
+/** The person behind the request, or null. */
+export async function visitorOf(exchange: Exchange): Promise<Visitor | null> {
+  const found = await sessionOf(exchange);
   if (!found) return null;
   exchange.credentialId = found.session.id;
   return { caller: found.caller, person: found.session.person, csrf: csrfToken(found.session.id) };

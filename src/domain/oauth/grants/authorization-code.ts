@@ -4,7 +4,7 @@ import { now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
 import { newId } from '#foundation/ids.ts';
 import { lifetimes } from '#limits.ts';
-import { Membership } from '../../memberships/model.ts';
+import { holdMembership } from '../../memberships/operations.ts';
 import { issueAccessToken } from '../access-tokens.ts';
 import { offlineAccess } from '../authorization-request.ts';
 import { requireClient } from '../clients.ts';
@@ -28,7 +28,7 @@ export const authorizationCode: Grant = async (parameters) => {
     if (!code) return undo(trx, secret);
     if (!isPresentedWell(code, parameters, verifier)) return refused();
     if (resource && resource !== code.resource) return invalidTarget('resource: the person agreed to another one.');
-    if (!(await Membership.query(trx).findById([code.orgId, code.userId]).forKeyShare())) return refused();
+    if (!(await holdMembership(trx, code.orgId, code.userId))) return refused();
     return issue(trx, code);
   });
   if (outcome instanceof OAuthFault) throw outcome;

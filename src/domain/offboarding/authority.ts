@@ -1,0 +1,22 @@
+// What acts for a person, and its end when the person is removed from an organization or disabled (off-boarding).
+import type { Transaction } from '#foundation/database.ts';
+import { revokeRegistrationsOf } from '../agent-identities/revoke.ts';
+import { automations } from '../automations/model.ts';
+import type { PersonIn } from '../memberships/model.ts';
+import { spendCodesOf } from '../oauth/codes.ts';
+import { endSignInsOf } from '../oauth/sign-ins.ts';
+import { disableRecurringOf } from '../recurring/operations.ts';
+import { scheduledTasks } from '../scheduled-tasks/model.ts';
+import { revokeTokensOf } from '../tokens/operations.ts';
+
+/**
+ * Ends everything that acts for the person, for good: tokens, authorization codes, sign-ins, claimed agents. Recurring missions
+ * that the person set are disabled: they would go on spending in that person's name. The membership or the person must be locked.
+ */
+export async function endAuthority(trx: Transaction, person: PersonIn): Promise<void> {
+  await revokeTokensOf(trx, person);
+  await spendCodesOf(trx, person);
+  await endSignInsOf(trx, person);
+  await revokeRegistrationsOf(trx, person);
+  for (const kind of [scheduledTasks, automations]) await disableRecurringOf(trx, kind, person);
+}

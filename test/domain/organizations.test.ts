@@ -1,0 +1,112 @@
+// Organizations: lists and reads agree, a read moves no session, a preview says the slug that would be given now.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openWorld, type World } from '../world.ts';
+
+let world: World;
+let count = 0;
+
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+
+const newcomer = () => world.person(`Newcomer${++count}`);
+
+describe('an organization of the console session’s person', () => {
+  it('200 · is read by its id when it is in the list, whichever the session works in', async () => {
+    const person = await newcomer();
+    const [first, second] = [await world.found(person, 'First'), await world.found(await newcomer(), 'Second')];
+    await world.join(second, person, 'viewer');
+    const session = await world.session(person, first.id);
+    const { body } = await world.rest('GET', '/organizations', { session });
+    expect(body.orgs.map(({ id }: { id: string }) => id).sort()).toEqual([first.id, second.id].sort());
+    for (const listed of body.orgs) {
+      const answer = await world.rest('GET', `/organizations/${listed.id}`, { session });
+      expect([answer.status, answer.body]).toEqual([200, listed]);
+    }
+  });
+
+  it('200 · is read by its id as soon as it is created', async () => {
+    const person = await newcomer();
+    await world.found(person, 'Earlier');
+    const session = await world.session(person);
+    const created = await world.rest('POST', '/organizations', { session, body: { name: 'Later' } });
+    expect(created.status).toBe(201);
+    expect((await world.rest('GET', `/organizations/${created.body.id}`, { session })).body).toEqual(created.body);
+  });
+
+  it('404 · is changed only where the session works: the role there says what it may', async () => {
+    const person = await newcomer();
+    const own = await world.found(person, 'Own');
+    const other = await world.found(await newcomer(), 'Not theirs');
+    await world.join(other, person, 'viewer');
+    const session = await world.session(person, own.id);
+    const change = (headers: Record<string, string>) =>
+      world.rest('PATCH', `/organizations/${other.id}`, { session, headers, body: { name: 'Taken over' } });
+    expect((await change({})).status).toBe(404);
+    expect((await change({ 'x-org-id': other.id })).status).toBe(403);
+  });
+
+  it('404 · for an organization of others, and for a token that belongs to another', async () => {
+    const person = await newcomer();
+    const [own, second] = [await world.found(person, 'Mine'), await world.found(person, 'Mine, too')];
+    const foreign = await world.found(await newcomer(), 'Foreign');
+    const [session, token] = [await world.session(person), await world.token(person, own)];
+    expect((await world.rest('GET', `/organizations/${foreign.id}`, { session })).status).toBe(404);
+    expect((await world.rest('GET', `/organizations/${second.id}`, { token })).status).toBe(404);
+  });
+});
+
+it('200 · no request with X-Org-Id moves the session; the next one works where it did before', async () => {
+  const person = await newcomer();
+  const [first, second] = [await world.found(person, 'Stays'), await world.found(person, 'Visited')];
+  const session = await world.session(person, first.id);
+  const orgOf = async (headers = {}) => (await world.rest('GET', '/me', { session, headers })).body.orgId;
+  expect(await orgOf({ 'x-org-id': second.id })).toBe(second.id);
+  world.clock.turn(120_000);
+  await world.rest('POST', '/projects', {
+    session,
+    headers: { 'x-org-id': second.id },
+    body: { name: 'Shop', repoFullName: 'acme/shop' },
+  });
+  await world.graphql('{ me { orgId } }', { session, headers: { 'x-org-id': second.id } });
+  expect(await orgOf()).toBe(first.id);
+});
+
+describe('a person without any organization', () => {
+  it('201 · creates one over the API, and works there', async () => {
+    const session = await world.session(await newcomer());
+    expect((await world.rest('GET', '/organizations', { session })).body).toEqual({ orgs: [] });
+    const created = await world.rest('POST', '/organizations', { session, body: { name: 'Begun' } });
+    expect(created.status).toBe(201);
+    const me = await world.rest('GET', '/me', { session });
+    expect([me.body.orgId, me.body.role]).toEqual([created.body.id, 'owner']);
+  });
+
+  it('403 · does nothing else, and grants nothing', async () => {
+    const session = await world.session(await newcomer());
+    for (const path of ['/projects', '/invites', '/tokens']) {
+      expect((await world.rest('GET', path, { session })).status).toBe(403);
+    }
+    const body = { name: 'CI', scopes: ['organizations:write'] };
+    expect((await world.rest('POST', '/tokens', { session, body })).status).toBe(403);
+    const { body: catalog } = await world.rest('GET', '/scopes', { session });
+    const grantable = catalog.groups.flatMap(({ scopes }: { scopes: { grantable: boolean }[] }) =>
+      scopes.filter((scope) => scope.grantable),
+    );
+    expect(grantable).toEqual([]);
+  });
+});
+
+describe('the slug preview', () => {
+  it('200 · is what the organization then gets, also when the first choice is taken', async () => {
+    const person = await newcomer();
+    await world.found(person, 'Preview');
+    const session = await world.session(person);
+    for (const slug of ['preview-2', 'preview-3']) {
+      expect((await world.rest('GET', '/organizations/slug-preview?name=Preview', { session })).body).toEqual({ slug });
+      const created = await world.rest('POST', '/organizations', { session, body: { name: 'Preview' } });
+      expect(created.body.slug).toBe(slug);
+    }
+  });
+});
