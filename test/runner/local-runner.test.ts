@@ -9,9 +9,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
-import { takeBackRuns } from '#domain/runtime/silence.ts';
+import { endSandboxesOutOfTime, takeBackRuns } from '#domain/runtime/silence.ts';
 import { createServiceToken, revokeServiceToken } from '#domain/tokens/service-tokens.ts';
-import { seconds, setClock } from '#foundation/clock.ts';
+import { minutes, seconds, setClock } from '#foundation/clock.ts';
 import { openStorage } from '#foundation/storage.ts';
 import { folderStorage } from '#foundation/storage-folder.ts';
 import { isOffered } from '../../src/runner/confinement.ts';
@@ -420,7 +420,10 @@ describe('the local runner', () => {
     startRunner();
     turned += seconds(61);
     await takeBackRuns();
-    expect(await ended(runId)).toMatchObject({
+    await ended(runId);
+    turned += minutes(10);
+    await endSandboxesOutOfTime();
+    expect(await look(runId)).toMatchObject({
       status: 'completed',
       sandboxes: [{ status: 'completed' }, { status: 'failed', terminationReason: 'the runtime was lost' }],
     });
