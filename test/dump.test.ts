@@ -2,8 +2,8 @@
 // (agent authentication §17, case 107). Those of OAuth and of agents are looked for where their stories are told.
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createIntegration } from '#domain/integrations/operations.ts';
 import { createSignInLink } from '#domain/people/sign-in-links.ts';
+import { connectIntegration } from '#domain/projects/connectors.ts';
 import { developmentMailbox } from '#foundation/mail.ts';
 import { codeDigest } from '#foundation/secrets.ts';
 import { rowsOf } from './rows.ts';
@@ -31,7 +31,7 @@ async function giveOut(): Promise<Record<string, string>> {
     body: 'email=alice@example.com',
     headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
   });
-  await createIntegration({
+  await connectIntegration({
     orgId: acme.id,
     vendor: 'linear',
     vendorKind: 'tracker',

@@ -4,10 +4,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Vendor, VendorKind } from '#domain/integrations/model.ts';
-import { createIntegration } from '#domain/integrations/operations.ts';
 import { SignIn } from '#domain/oauth/sign-ins.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
+import { connectIntegration } from '#domain/projects/connectors.ts';
 import { claimRun } from '#domain/runtime/dispatch.ts';
 import { callerOfServiceToken, createServiceToken } from '#domain/tokens/service-tokens.ts';
 import { days } from '#foundation/clock.ts';
@@ -52,7 +52,7 @@ export async function furnish(world: World, named = 'Acme'): Promise<Home> {
   );
   const organization = await world.found(owner!, name);
   const connect = (vendorKind: VendorKind, vendor: Vendor, externalOrgId?: string) =>
-    createIntegration({
+    connectIntegration({
       orgId: organization.id,
       vendor,
       vendorKind,

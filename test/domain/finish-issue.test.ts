@@ -1,7 +1,7 @@
 // The end of a run reaches the issue that it began with, in the background: a tracker that is away is asked again.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createIntegration } from '#domain/integrations/operations.ts';
 import type { Organization } from '#domain/organizations/model.ts';
+import { connectIntegration } from '#domain/projects/connectors.ts';
 import { takeBackRuns } from '#domain/runtime/silence.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
 import { openOutbound } from '#foundation/outbound.ts';
@@ -26,7 +26,7 @@ beforeAll(async () => {
   acme = await world.found(owner, 'Acme');
   alice = await world.token(owner, acme);
   runtime = (await createServiceToken({ name: 'runtime', orgId: acme.id })).token;
-  await createIntegration({
+  await connectIntegration({
     orgId: acme.id,
     vendor: 'linear',
     vendorKind: 'tracker',
@@ -131,7 +131,7 @@ describe('a tracker', () => {
     await world.delivered();
     expect(await waiting()).toMatchObject([{ state: 'retry' }]);
     expect(logged.map((line) => JSON.parse(line)).filter(({ queue }) => queue)).toMatchObject([
-      { level: 'warn', queue: 'finish issue', try: 1, err: { message: 'Linear can not be reached.' } },
+      { level: 'warn', queue: 'finish issue', try: 1, err: { message: 'Linear is unreachable.' } },
     ]);
     await world.knex.raw('update background.job set start_after = now()');
     await world.delivered();
@@ -146,7 +146,7 @@ describe('a tracker', () => {
     expect(await waiting()).toEqual([]);
     expect((await runOf(held)).lastError.split('\n')).toEqual([
       'exit code 1',
-      'The tracker was not told that it is over: Linear refuses the request: Could not find referenced Issue.',
+      'The tracker was not told that it is over: Linear rejected the request: Could not find referenced Issue.',
     ]);
   });
 

@@ -1,11 +1,11 @@
 // The orchestrator of an organization: its settings, and a daily cost cap that says whether a mission may start.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { modelsByVendor } from '#domain/agents/catalog.ts';
-import { createIntegration } from '#domain/integrations/operations.ts';
 import { costCap, dayOf } from '#domain/orchestrator/cost-cap.ts';
 import { mayStartMission } from '#domain/orchestrator/operations.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
+import { connectIntegration } from '#domain/projects/connectors.ts';
 import { days, hours } from '#foundation/clock.ts';
 import { transaction } from '#foundation/database.ts';
 import { type Place, spend } from '../runtime-records.ts';
@@ -122,7 +122,7 @@ describe('PATCH /orchestrator', () => {
   it('200 · a connector is usable when it is of the model’s vendor and holds credentials', async () => {
     const { organization, change } = await found();
     const connect = (vendor: 'anthropic' | 'openai', credentials?: string) =>
-      createIntegration({ orgId: organization.id, vendor, vendorKind: 'llm', displayName: vendor, credentials });
+      connectIntegration({ orgId: organization.id, vendor, vendorKind: 'llm', displayName: vendor, credentials });
     const usable = async (llmConnectorId: string, model: string | null = null) => {
       const { body } = await change({ llmConnectorId, model });
       return [body.llmConnectorId === llmConnectorId, body.assignedCredentialUsableForInference];
@@ -139,7 +139,7 @@ describe('PATCH /orchestrator', () => {
     async (whose) => {
       const [home, other] = [await found(), await found()];
       const connect = (orgId: Place['orgId'], vendorKind: 'llm' | 'tracker') =>
-        createIntegration({
+        connectIntegration({
           orgId,
           vendor: vendorKind === 'llm' ? 'anthropic' : 'builtin',
           vendorKind,
@@ -275,7 +275,7 @@ describe('the daily cost cap', () => {
 
 it('over GraphQL the orchestrator leads to its organization and its connector', async () => {
   const { organization, token, change } = await found();
-  const connector = await createIntegration({
+  const connector = await connectIntegration({
     orgId: organization.id,
     vendor: 'openai',
     vendorKind: 'llm',

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Vendor } from '#domain/integrations/model.ts';
-import { createIntegration } from '#domain/integrations/operations.ts';
-import { readRepositoryFile } from '#domain/integrations/repositories/choose.ts';
+import { connectIntegration } from '#domain/projects/connectors.ts';
 import type { Project } from '#domain/projects/model.ts';
+import { readRepositoryFile } from '#domain/repositories/choose.ts';
 import { openOutbound } from '#foundation/outbound.ts';
 import { Problem } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
@@ -44,7 +44,7 @@ afterEach(() => {
 async function projectOn(vendor: Vendor, more: { externalOrgId?: string; credentials?: string } = {}) {
   const owner = await world.person(`Owner-${++count}`);
   const organization = await world.found(owner, `Acme ${count}`);
-  await createIntegration({ orgId: organization.id, vendor, vendorKind: 'scm', displayName: 'Code', ...more });
+  await connectIntegration({ orgId: organization.id, vendor, vendorKind: 'scm', displayName: 'Code', ...more });
   const session = await world.session(owner, organization.id);
   const body = { name: 'Shop', repoFullName: 'acme/shop' };
   return (await world.rest('POST', '/projects', { session, body })).body as Project;
@@ -60,7 +60,7 @@ const problemOf = (work: Promise<unknown>) =>
       return [status, body.retryable, body.description];
     },
   );
-const noText = [400, false, 'path: the file is no text.'];
+const noText = [400, false, 'path: the file is not a text file.'];
 const tooLarge = [400, false, `path: the file has more than ${bytes.repositoryFile} bytes.`];
 
 describe('a name', () => {
@@ -145,14 +145,18 @@ describe('at GitHub', () => {
     github.disturb('repos/get-content', { status: 502 });
     expect(await problemOf(readRepositoryFile(project, 'a'))).toEqual([502, true, 'GitHub failed (status 502).']);
     github.disturb('repos/get-content', { status: 429 });
-    expect(await problemOf(readRepositoryFile(project, 'a'))).toEqual([503, true, 'GitHub wants fewer requests.']);
+    expect(await problemOf(readRepositoryFile(project, 'a'))).toEqual([
+      503,
+      true,
+      'GitHub limits the rate of requests.',
+    ]);
     github.disturb('repos/get-content', 'lose the answer');
-    expect(await problemOf(readRepositoryFile(project, 'a'))).toEqual([502, true, 'GitHub can not be reached.']);
+    expect(await problemOf(readRepositoryFile(project, 'a'))).toEqual([502, true, 'GitHub is unreachable.']);
     github.settings.token = 'another';
     expect(await problemOf(readRepositoryFile(project, 'a'))).toEqual([
       409,
       false,
-      'GitHub refuses the credentials of the scm connector: connect it again with valid ones.',
+      'GitHub rejected the credentials of the scm connector: connect it again with valid ones.',
     ]);
   });
 
@@ -160,7 +164,7 @@ describe('at GitHub', () => {
     expect(await problemOf(readRepositoryFile(await projectOn('github'), 'a'))).toEqual([
       409,
       false,
-      'The connector Code has no credentials: connect the vendor again, with some.',
+      'The connector Code has no credentials: connect the vendor again with credentials.',
     ]);
     expect(github.asked).toEqual([]);
   });
@@ -301,13 +305,13 @@ describe('on this machine', () => {
     ]);
   });
 
-  it('502 · a repository that git can not read', async () => {
+  it('502 · a repository that git cannot read', async () => {
     await mkdir(path.join(folder, 'root/acme/broken.git'));
     await writeFile(path.join(folder, 'root/acme/broken.git/HEAD'), 'nonsense');
     expect(await problemOf(readRepositoryFile(of('broken'), 'README.md'))).toEqual([
       502,
       true,
-      'git can not read the repository.',
+      'git cannot read the repository.',
     ]);
   });
 });

@@ -3,13 +3,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { automations } from '#domain/automations/model.ts';
 import type { VendorKind } from '#domain/integrations/model.ts';
-import { createIntegration } from '#domain/integrations/operations.ts';
-import { trackerOf } from '#domain/integrations/trackers/choose.ts';
-import type { Outcome } from '#domain/integrations/trackers/tracker.ts';
 import type { Organization } from '#domain/organizations/model.ts';
+import { connectIntegration } from '#domain/projects/connectors.ts';
 import type { Project, ProjectTracker } from '#domain/projects/model.ts';
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
 import { scheduledTasks } from '#domain/scheduled-tasks/model.ts';
+import { trackerOf } from '#domain/trackers/choose.ts';
+import type { Outcome } from '#domain/trackers/tracker.ts';
 import { hours, isoTime, seconds } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { openLog } from '#foundation/log.ts';
@@ -59,7 +59,7 @@ afterEach(() => {
 });
 
 const connect = (vendor: ProjectTracker, credentials?: string, vendorKind: VendorKind = 'tracker') =>
-  createIntegration({ orgId: acme.id, vendor, vendorKind, displayName: vendor, credentials });
+  connectIntegration({ orgId: acme.id, vendor, vendorKind, displayName: vendor, credentials });
 
 interface Shown {
   missingConnectorKinds?: VendorKind[];
@@ -144,7 +144,7 @@ describe('linear', () => {
     const project = await projectOn('linear');
     const issue = newIssue();
     linear.disturb('CreateIssue', 'lose the answer');
-    expect(await problemOf(create(project, issue))).toEqual([502, true, null, 'Linear can not be reached.']);
+    expect(await problemOf(create(project, issue))).toEqual([502, true, null, 'Linear is unreachable.']);
     const [made] = [...linear.issues.values()];
     expect(await create(project, issue)).toEqual({ id: made!.id, url: made!.url });
     expect(linear.issues.size).toBe(1);
@@ -199,7 +199,7 @@ describe('linear', () => {
       409,
       false,
       null,
-      'Linear refuses the request: Could not find referenced Issue.',
+      'Linear rejected the request: Could not find referenced Issue.',
     ]);
   });
 
@@ -223,7 +223,7 @@ describe('linear', () => {
       409,
       false,
       null,
-      'Linear refuses the credentials of the tracker connector: connect it again with valid ones.',
+      'Linear rejected the credentials of the tracker connector: connect it again with valid ones.',
     ]);
   });
 
@@ -234,15 +234,15 @@ describe('linear', () => {
       200,
       { type: 'forbidden', userPresentableMessage },
       false,
-      /refuses this to the credentials.*redacted/,
+      /rejected access for the credentials.*redacted/,
     ],
-    ['usage limit exceeded', 400, { type: 'usage limit exceeded' }, false, /refuses the request: Words\./],
+    ['usage limit exceeded', 400, { type: 'usage limit exceeded' }, false, /rejected the request: Words\./],
     ['feature not accessible', 200, { type: 'feature not accessible', userPresentableMessage }, false, /redacted/],
-    ['invalid input', 400, { code: 'INPUT_ERROR', userError: true }, false, /refuses the request: Words\./],
+    ['invalid input', 400, { code: 'INPUT_ERROR', userError: true }, false, /rejected the request: Words\./],
     ['lock timeout', 200, { type: 'lock timeout' }, true, /Linear failed/],
     ['internal error', 200, { type: 'internal error', code: 'INTERNAL_SERVER_ERROR' }, true, /Linear failed/],
     ['what nobody has published', 200, { type: 'new' }, true, /Linear failed/],
-    ['no GraphQL error', 400, null, false, /refuses the request\./],
+    ['no GraphQL error', 400, null, false, /rejected the request\./],
     ['no GraphQL error', 503, null, true, /Linear failed \(status 503\)\./],
   ])('tells what lasts from what passes: %s, with %i', async (_, status, extensions, retryable, words) => {
     const project = await projectOn('linear');
@@ -271,7 +271,7 @@ describe('linear', () => {
       value === 'in 20 minutes' ? String(present() + seconds(1_200)) : value,
     ]);
     linear.disturb('Team', rateLimited(Object.fromEntries(told)));
-    expect(await problemOf(create(project))).toEqual([503, true, after, 'Linear wants fewer requests.']);
+    expect(await problemOf(create(project))).toEqual([503, true, after, 'Linear limits the rate of requests.']);
   });
 
   it('504 · no answer in time', async () => {
@@ -316,7 +316,7 @@ describe('github', () => {
   it('502 · an answer that got lost leaves an issue that is found again, behind newer ones too', async () => {
     const [project, issue] = [await projectOn('github'), newIssue()];
     github.disturb('issues/create', 'lose the answer');
-    expect(await problemOf(create(project, issue))).toEqual([502, true, null, 'GitHub can not be reached.']);
+    expect(await problemOf(create(project, issue))).toEqual([502, true, null, 'GitHub is unreachable.']);
     // A pull request that quotes the issue is not the issue.
     github.open('acme/shop', { body: issues()[0]!.body, pull_request: {} });
     for (let n = 0; n < 120; n++) github.open('acme/shop', { body: 'Something else.' });
@@ -375,20 +375,28 @@ describe('github', () => {
       409,
       false,
       null,
-      'GitHub refuses the credentials of the tracker connector: connect it again with valid ones.',
+      'GitHub rejected the credentials of the tracker connector: connect it again with valid ones.',
     ]);
   });
 
   const message = `You said ${githubToken}.`;
   it.each([
     [301, {}, {}, 409, false, null, /moved the repository acme\/shop/],
-    [403, { message }, {}, 409, false, null, /refuses this to the credentials of the tracker.*\[redacted\]/],
-    [403, { message: 'You have exceeded a secondary rate limit.' }, {}, 503, true, '60', /wants fewer/],
-    [403, { message }, { 'retry-after': '7' }, 503, true, '7', /wants fewer/],
-    [403, { message }, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1800' }, 503, true, '1800', /wants fewer/],
-    [429, {}, {}, 503, true, '60', /wants fewer/],
+    [403, { message }, {}, 409, false, null, /rejected access for the credentials of the tracker.*\[redacted\]/],
+    [403, { message: 'You have exceeded a secondary rate limit.' }, {}, 503, true, '60', /limits the rate/],
+    [403, { message }, { 'retry-after': '7' }, 503, true, '7', /limits the rate/],
+    [
+      403,
+      { message },
+      { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1800' },
+      503,
+      true,
+      '1800',
+      /limits the rate/,
+    ],
+    [429, {}, {}, 503, true, '60', /limits the rate/],
     [410, { message: 'Issues are disabled for this repo' }, {}, 409, false, null, /keeps no issues for acme\/shop/],
-    [422, { message: 'Validation Failed' }, {}, 409, false, null, /refuses the request: Validation Failed/],
+    [422, { message: 'Validation Failed' }, {}, 409, false, null, /rejected the request: Validation Failed/],
     [500, {}, {}, 502, true, null, /failed \(status 500\)/],
     [503, {}, {}, 502, true, null, /failed \(status 503\)/],
   ] as const)('tells what lasts from what passes: %i %j %j', async (status, body, headers, ...expected) => {
@@ -442,7 +450,7 @@ describe('a connector', () => {
         409,
         false,
         null,
-        'The connector linear has no credentials: connect the vendor again, with some.',
+        'The connector linear has no credentials: connect the vendor again with credentials.',
       ]);
     });
     await using(connect('github', githubToken), async (id) => {
@@ -459,7 +467,7 @@ describe('a connector', () => {
       409,
       false,
       null,
-      'The credentials of the connector linear can not be read: connect the vendor again.',
+      'The credentials of the connector linear cannot be read: connect the vendor again.',
     ]);
     expect(linear.asked).toEqual([]);
   });
@@ -484,9 +492,9 @@ describe('a connector', () => {
     const [onLinear, onGitHub] = [await make('linear', 'late/a'), await make('github', 'late/b')];
     expect(onLinear.missingConnectorKinds).toEqual(['tracker', 'scm', 'llm']);
     const connector = { orgId: late.id, displayName: 'Late', credentials: linearKey };
-    const made = await createIntegration({ ...connector, vendor: 'linear', vendorKind: 'tracker' });
-    await createIntegration({ ...connector, vendor: 'linear', vendorKind: 'tracker' });
-    await createIntegration({ ...connector, vendor: 'github', vendorKind: 'scm' });
+    const made = await connectIntegration({ ...connector, vendor: 'linear', vendorKind: 'tracker' });
+    await connectIntegration({ ...connector, vendor: 'linear', vendorKind: 'tracker' });
+    await connectIntegration({ ...connector, vendor: 'github', vendorKind: 'scm' });
     const read = async (id: string) => (await world.rest('GET', `/projects/${id}`, { token })).body;
     expect(await read(onLinear.id)).toMatchObject({ trackerConnectorId: made.id, missingConnectorKinds: ['llm'] });
     expect(await read(onGitHub.id)).toMatchObject({
@@ -534,8 +542,8 @@ describe('what is due', () => {
       {
         status: 'dispatching',
         issueId: null,
-        lastError: 'GitHub can not be reached.',
-        reason: 'Waiting for the tracker (github): GitHub can not be reached.',
+        lastError: 'GitHub is unreachable.',
+        reason: 'Waiting for the tracker (github): GitHub is unreachable.',
         leaseUntil: present() + dispatch.rest.min,
       },
     ]);
@@ -561,7 +569,7 @@ describe('what is due', () => {
     const id = await scheduledTask(await projectOn('linear'));
     linear.settings.authorization = 'another';
     await due();
-    const lastError = 'Linear refuses the credentials of the tracker connector: connect it again with valid ones.';
+    const lastError = 'Linear rejected the credentials of the tracker connector: connect it again with valid ones.';
     expect(await runsOf(id)).toMatchObject([{ status: 'failed', attempts: 1, issueId: null, lastError }]);
     expect((await runsOf(id))[0].reason).toBe(`The tracker (linear) did not take the issue: ${lastError}`);
   });
@@ -581,8 +589,8 @@ it('the credentials of connectors stand in no log line and in no row, whatever g
   await vi.waitFor(async () => expect(await world.knex('runs').where({ status: 'failed' })).toHaveLength(2));
   await scheduler.stop();
   const runs = await world.knex('runs').whereIn('scheduledTaskId', [onLinear, onGitHub]);
-  expect(runs.map(({ lastError }) => lastError.replace(/^\w+ refuses/, ''))).toEqual(
-    Array.from({ length: 2 }, () => ' this to the credentials of the tracker connector: Not [redacted].'),
+  expect(runs.map(({ lastError }) => lastError.replace(/^\w+ rejected/, ''))).toEqual(
+    Array.from({ length: 2 }, () => ' access for the credentials of the tracker connector: Not [redacted].'),
   );
   const written = [...(await rowsOf(world.knex)), ...logged].join('\n');
   expect(written.length).toBeGreaterThan(1_000);

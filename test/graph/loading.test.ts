@@ -1,7 +1,7 @@
 // Relations load in batches: one statement per relation and level, however many rows there are (context.ts).
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Vendor, VendorKind } from '#domain/integrations/model.ts';
-import { createIntegration } from '#domain/integrations/operations.ts';
+import { connectIntegration } from '#domain/projects/connectors.ts';
 import { watchStatements } from '#foundation/database.ts';
 import { openWorld, type World } from '../world.ts';
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
   acme = await world.found(alice, 'Acme');
   token = await world.token(alice, acme);
   const connect = (vendorKind: VendorKind, vendor: Vendor) =>
-    createIntegration({ orgId: acme.id, vendor, vendorKind, displayName: vendor });
+    connectIntegration({ orgId: acme.id, vendor, vendorKind, displayName: vendor });
   await Promise.all([connect('tracker', 'builtin'), connect('scm', 'github'), connect('llm', 'anthropic')]);
   await addProject(0);
 });

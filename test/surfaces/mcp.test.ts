@@ -6,7 +6,7 @@ import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontex
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { admits } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
-import { createIntegration } from '#domain/integrations/operations.ts';
+import { connectIntegration } from '#domain/projects/connectors.ts';
 import { bytes, mcp } from '#limits.ts';
 import { schema } from '#schema.ts';
 import { toolsOf } from '../../src/surfaces/mcp/tools.ts';
@@ -206,7 +206,7 @@ describe('calling', () => {
       ['github', 'scm'],
       ['anthropic', 'llm'],
     ] as const) {
-      await createIntegration({ orgId, displayName: vendor, vendor, vendorKind });
+      await connectIntegration({ orgId, displayName: vendor, vendor, vendorKind });
     }
     const { call, names } = await connect(await world.token(dora, { id: orgId } as typeof acme));
     await names();

@@ -20,6 +20,7 @@ export type Vendor = (typeof vendorNames)[number];
 export class Integration extends BaseModel {
   static override tableName = 'integrations';
   static override noun = 'integration';
+  static override order = '"created_at", "id"';
   static override columns = [
     'id',
     'orgId',
@@ -44,6 +45,8 @@ export class Integration extends BaseModel {
   /** The organization, workspace or account on the vendor's side. */
   declare externalOrgId: string | null;
   declare displayName: string;
+  /** The vendor's API credentials, sealed. Not a column: no read returns them. */
+  declare sealedCredentials?: string | null;
   declare createdAt: number;
   declare updatedAt: number;
 }

@@ -1,15 +1,12 @@
 // Integrations on every surface (specification, Integration).
 import type { Row } from '#foundation/base-model.ts';
 import { builder } from '#graph/builder.ts';
-import { toOne } from '#graph/context.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { Integration, vendorKinds, vendorNames } from './model.ts';
-import { dependentProjects, listIntegrations } from './operations.ts';
+import { listIntegrations } from './operations.ts';
 
 export const VendorKind = wordSet('VendorKind', vendorKinds, 'What a connector is for.');
 const Vendor = wordSet('Vendor', vendorNames, 'Who is connected.');
-
-const dependents = toOne<{ id: string; projects: number }>(dependentProjects, (row) => row.id);
 
 export const IntegrationType = builder.modelType(Integration, 'Integration').implement({
   description: 'A tracker, a source host or a language model that projects connect to.',
@@ -22,10 +19,6 @@ export const IntegrationType = builder.modelType(Integration, 'Integration').imp
     displayName: t.exposeString('displayName'),
     createdAt: t.expose('createdAt', { type: 'EpochMs' }),
     updatedAt: t.expose('updatedAt', { type: 'EpochMs' }),
-    dependentProjectCount: t.int({
-      description: 'How many projects use it.',
-      resolve: async ({ id }, _args, context) => (await dependents(context).load(id))?.projects ?? 0,
-    }),
     organization: t.belongsTo('organization', { link: 'organizations:read' }),
   }),
 });

@@ -10,10 +10,10 @@ import { isUniqueViolation } from '#foundation/database-errors.ts';
 import { newId } from '#foundation/ids.ts';
 import { forbidden, invalid, Problem } from '#foundation/problem.ts';
 import { builtinSandboxTemplate } from '../agents/catalog.ts';
-import { defaultConnectors } from '../integrations/operations.ts';
+import { parseRepository, type Repository } from '../integrations/repository-name.ts';
 import { freeSlug, slugOf } from '../organizations/slug.ts';
+import { defaultConnectors } from './connectors.ts';
 import { Project, type ProjectStatus, type ProjectTracker } from './model.ts';
-import { parseRepository, type Repository } from './repository.ts';
 
 export interface ProjectFilter extends PageRequest {
   byTrackerConnectorId?: string | null | undefined;

@@ -1,16 +1,19 @@
 // Projects on every surface (specification, Project; Projects).
 import { z } from 'zod';
+import { ownOrganization } from '#access/reach.ts';
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
+import { toOne } from '#graph/context.ts';
 import { filter, pathId, request } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { pages, text } from '#limits.ts';
-import { VendorKind } from '../integrations/schema.ts';
+import { repositoryPattern } from '../integrations/repository-name.ts';
+import { IntegrationType, VendorKind } from '../integrations/schema.ts';
+import { countDependentProjects } from './connectors.ts';
 import { missingConnectorKinds, Project, projectStatuses, projectTrackers } from './model.ts';
 import * as operations from './operations.ts';
-import { repositoryPattern } from './repository.ts';
 
 const ProjectStatus = wordSet('ProjectStatus', projectStatuses, 'Whether missions may start on the project.');
 const ProjectTracker = wordSet('ProjectTracker', projectTrackers, 'Where the issues of the project live.');
@@ -62,6 +65,17 @@ export const ProjectType = builder.modelType(Project, 'Project').implement({
     llmConnector: t.belongsTo('llmConnector', { link: 'integrations:read' }),
   }),
 });
+
+const dependentsOf = toOne<{ id: string; projects: number }>(
+  (ids, caller) => countDependentProjects(ids, ownOrganization(caller)),
+  ({ id }) => id,
+);
+builder.objectField(IntegrationType, 'dependentProjectCount', (t) =>
+  t.int({
+    description: 'How many projects use it.',
+    resolve: async ({ id }, _args, context) => (await dependentsOf(context).load(id))?.projects ?? 0,
+  }),
+);
 
 const ProjectPage = pageOf('ProjectPage', ProjectType);
 const DeleteProjectResponse = okIdAnswer('DeleteProjectResponse');

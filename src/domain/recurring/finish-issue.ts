@@ -4,9 +4,9 @@ import { announcing } from '#foundation/changes.ts';
 import { now } from '#foundation/clock.ts';
 import { sql } from '#foundation/database.ts';
 import { readOne } from '#foundation/record.ts';
-import { trackerOf } from '../integrations/trackers/choose.ts';
-import { isFinal } from '../integrations/vendor.ts';
 import { Project } from '../projects/model.ts';
+import { trackerOf } from '../trackers/choose.ts';
+import { isFinal } from '../vendors/connection.ts';
 import { Run } from './model.ts';
 
 /** Throws what is worth another try; what is not is kept on the run. What has been deleted since is nobody's issue any more. */

@@ -2,9 +2,9 @@
 import type { Caller } from '#access/principal.ts';
 import { transaction } from '#foundation/database.ts';
 import { find } from '#foundation/record.ts';
-import { readRepositoryFile } from '../integrations/repositories/choose.ts';
-import type { RepositoryFile } from '../integrations/repositories/repository.ts';
 import { Project } from '../projects/model.ts';
+import { readRepositoryFile } from '../repositories/choose.ts';
+import type { RepositoryFile } from '../repositories/repository.ts';
 import { heldRun } from './lease.ts';
 
 export interface FileQuestion {

@@ -12,7 +12,7 @@ import {
   vendorNames,
   vendors,
 } from '#domain/integrations/model.ts';
-import { createIntegration, replaceCredentials } from '#domain/integrations/operations.ts';
+import { replaceCredentials } from '#domain/integrations/operations.ts';
 import { addMember, findMembership } from '#domain/memberships/operations.ts';
 import { rotateSigningKey } from '#domain/oauth/keys.ts';
 import { Organization } from '#domain/organizations/model.ts';
@@ -21,6 +21,7 @@ import { slugPattern } from '#domain/organizations/slug.ts';
 import { mailAddress } from '#domain/people/mail-address.ts';
 import { findOrCreatePerson, findPersonByAddress } from '#domain/people/operations.ts';
 import { createSignInLink } from '#domain/people/sign-in-links.ts';
+import { connectIntegration } from '#domain/projects/connectors.ts';
 import { createToken } from '#domain/tokens/operations.ts';
 import { createServiceToken, revokeServiceToken } from '#domain/tokens/service-tokens.ts';
 import { transaction } from '#foundation/database.ts';
@@ -125,7 +126,7 @@ export const commands: Record<string, Command> = {
       const { id: orgId } = await organizationOf(org);
       const credentials = piped ? await readInput() : undefined;
       if (credentials === '') throw new Error('--credentials-stdin: nothing was piped in');
-      const made = await createIntegration({
+      const made = await connectIntegration({
         orgId,
         vendor,
         vendorKind,

@@ -2,11 +2,11 @@
 import type { Caller } from '#access/principal.ts';
 import { scopesOfRole } from '#access/scopes.ts';
 import { type VendorKind, vendorKinds } from '#domain/integrations/model.ts';
-import { createIntegration, defaultConnectors } from '#domain/integrations/operations.ts';
 import { Organization } from '#domain/organizations/model.ts';
 import { foundOrganization } from '#domain/organizations/operations.ts';
 import { Person } from '#domain/people/model.ts';
 import { findOrCreatePerson } from '#domain/people/operations.ts';
+import { connectIntegration, defaultConnectors } from '#domain/projects/connectors.ts';
 import { minutes, now } from '#foundation/clock.ts';
 import { database, sql, transaction } from '#foundation/database.ts';
 import { Problem } from '#foundation/problem.ts';
@@ -113,7 +113,7 @@ const connectVendors = ({ id: orgId }: Organization): Promise<void> =>
     await trx.raw('select from organizations where id = ? for no key update', [orgId]);
     const connectors = await defaultConnectors(orgId, 'builtin');
     for (const vendorKind of vendorKinds) {
-      if (!connectors[vendorKind]) await createIntegration({ orgId, vendorKind, ...connections[vendorKind] }, trx);
+      if (!connectors[vendorKind]) await connectIntegration({ orgId, vendorKind, ...connections[vendorKind] }, trx);
     }
   });
 

@@ -1,5 +1,6 @@
 // Which tracker keeps the issues of a project.
-import type { Project, ProjectTracker } from '../../projects/model.ts';
+import type { Row } from '#foundation/base-model.ts';
+import type { Project, ProjectTracker } from '../projects/model.ts';
 import { builtin } from './builtin.ts';
 import { github } from './github.ts';
 import { linear } from './linear.ts';
@@ -7,4 +8,4 @@ import type { Tracker } from './tracker.ts';
 
 const trackers: Record<ProjectTracker, Tracker> = { builtin, linear, github };
 
-export const trackerOf = ({ tracker }: Project): Tracker => trackers[tracker];
+export const trackerOf = ({ tracker }: Row<Project>): Tracker => trackers[tracker];

@@ -4,7 +4,17 @@ import type { ZodType } from 'zod';
 import { seconds } from '#foundation/clock.ts';
 import { type Answered, jsonOf } from '#foundation/outbound.ts';
 import { conflict, type Problem } from '#foundation/problem.ts';
-import { busy, type Call, call, credentialsRefused, failed, type Line, numberIn, refused, strange } from './vendor.ts';
+import {
+  type Call,
+  call,
+  credentialsRefused,
+  failed,
+  numberIn,
+  rateLimited,
+  refused,
+  unexpectedAnswer,
+  type VendorConnection,
+} from './connection.ts';
 
 /** Where a repository is in the API. @throws 409 for a name that GitHub can't have */
 export function repositoryPath({ scmOwner, scmRepo }: { scmOwner: string; scmRepo: string }): string {
@@ -20,28 +30,37 @@ const unknownRepository = (name: string): Problem =>
   );
 
 /** Any status is an answer. */
-export const askGitHub = (line: Line, path: string, { headers, ...question }: Call = {}): Promise<Answered> =>
-  call(line, path, {
+export const callGitHub = (
+  connection: VendorConnection,
+  path: string,
+  { headers, ...question }: Call = {},
+): Promise<Answered> =>
+  call(connection, path, {
     ...question,
     headers: {
       accept: 'application/vnd.github+json',
       'x-github-api-version': '2022-11-28',
-      authorization: `Bearer ${line.credentials}`,
+      authorization: `Bearer ${connection.credentials}`,
       ...headers,
     },
   });
 
 /** The answer of a call that must succeed. @throws Problems */
-export async function readGitHub<T>(line: Line, path: string, shape: ZodType<T>, question?: Call): Promise<T> {
-  const answered = await askGitHub(line, path, question);
-  if (answered.status < 200 || answered.status > 299) throw refusalOf(line, path, answered);
+export async function fetchGitHub<T>(
+  connection: VendorConnection,
+  path: string,
+  shape: ZodType<T>,
+  question?: Call,
+): Promise<T> {
+  const answered = await callGitHub(connection, path, question);
+  if (answered.status < 200 || answered.status > 299) throw refusalOf(connection, path, answered);
   const { success, data } = shape.safeParse(jsonOf(answered));
-  if (!success) throw strange(line);
+  if (!success) throw unexpectedAnswer(connection);
   return data;
 }
 
 /** What an answer means that is none of success. */
-export function refusalOf(line: Line, path: string, answered: Answered): Problem {
+export function refusalOf(connection: VendorConnection, path: string, answered: Answered): Problem {
   const { status, headers } = answered;
   const { message } = (jsonOf(answered) ?? {}) as { message?: unknown };
   const words = typeof message === 'string' ? message : null;
@@ -51,14 +70,15 @@ export function refusalOf(line: Line, path: string, answered: Answered): Problem
     (status === 403 && (spent || headers['retry-after'] || /rate limit|abuse/i.test(words ?? '')))
   ) {
     const reset = seconds(numberIn(headers['x-ratelimit-reset']));
-    return busy(line, { after: numberIn(headers['retry-after']), until: spent ? reset : 0 });
+    return rateLimited(connection, { after: numberIn(headers['retry-after']), until: spent ? reset : 0 });
   }
-  if (status >= 500) return failed(line, status);
-  if (status === 401) return credentialsRefused(line);
+  if (status >= 500) return failed(connection, status);
+  if (status === 401) return credentialsRefused(connection);
   const repository = path.split('/').slice(2, 4).join('/');
   if (status === 404) return unknownRepository(repository);
   if (status === 410) return conflict(`GitHub keeps no issues for ${repository}: switch them on in its settings.`);
   if (status < 400) return conflict(`GitHub has moved the repository ${repository}: correct repoFullName.`);
-  if (status === 403) return refused(line, `this to the credentials of the ${line.kind} connector`, words);
-  return refused(line, 'the request', words);
+  if (status === 403)
+    return refused(connection, `access for the credentials of the ${connection.kind} connector`, words);
+  return refused(connection, 'the request', words);
 }

@@ -1,9 +1,10 @@
 // The port to source hosts: a file of a project's repository as it is at a ref. One file per vendor. Names are checked here, before
 // any of them sees them: a path stays inside of its repository, and a ref is one by git's own rules (git-check-ref-format).
+import type { Row } from '#foundation/base-model.ts';
 import { invalid } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
-import type { Project } from '../../projects/model.ts';
-import type { Integration } from '../model.ts';
+import type { Integration } from '../integrations/model.ts';
+import type { Project } from '../projects/model.ts';
 
 export interface RepositoryFile {
   path: string;
@@ -17,7 +18,7 @@ export interface Repository {
    * Null: no such file, or no such ref. Without a ref: of the default branch.
    * @throws 400 for what is no text or too large, 409 for what a person has to put right, retryable 502 to 504
    */
-  readFile(project: Project, connector: Integration, path: string, ref?: string): Promise<Buffer | null>;
+  readFile(project: Row<Project>, connector: Row<Integration>, path: string, ref?: string): Promise<Buffer | null>;
 }
 
 /** @throws 400 */
@@ -49,7 +50,7 @@ export function textOf(content: Buffer): string {
   } catch {
     // Not UTF-8.
   }
-  throw invalid('path: the file is no text.');
+  throw invalid('path: the file is not a text file.');
 }
 
 export const fileTooLarge = () => invalid(`path: the file has more than ${bytes.repositoryFile} bytes.`);

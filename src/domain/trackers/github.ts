@@ -5,8 +5,8 @@ import { hours } from '#foundation/clock.ts';
 import { madeAt } from '#foundation/ids.ts';
 import { conflict } from '#foundation/problem.ts';
 import { vendorCalls } from '#limits.ts';
-import { readGitHub, repositoryPath } from '../github.ts';
-import { type Line, openLine } from '../vendor.ts';
+import { connectVendor, type VendorConnection } from '../vendors/connection.ts';
+import { fetchGitHub, repositoryPath } from '../vendors/github.ts';
 import type { Tracker } from './tracker.ts';
 
 const Entry = z.object({
@@ -23,10 +23,10 @@ export const github: Tracker = {
   createIssue: (project, { runId, title, body, labels }) =>
     once(`issue ${runId}`, async () => {
       const path = `${repositoryPath(project)}/issues`;
-      const line = await openLine(project, 'tracker', 'github');
+      const connection = await connectVendor(project, 'tracker', 'github');
       const issue =
-        (await issueOfRun(line, path, runId)) ??
-        (await readGitHub(line, path, IssueEntry, {
+        (await issueOfRun(connection, path, runId)) ??
+        (await fetchGitHub(connection, path, IssueEntry, {
           method: 'POST',
           json: { title, body: marked(body, runId), labels },
         }));
@@ -38,13 +38,16 @@ export const github: Tracker = {
       const [, scmOwner, scmRepo, number] = /^([^/#]+)\/([^/#]+)#(\d+)$/.exec(issueId) ?? [];
       if (!scmOwner || !scmRepo) throw conflict(`${issueId} is no issue of GitHub.`);
       const path = `${repositoryPath({ scmOwner, scmRepo })}/issues/${number}`;
-      const line = await openLine(project, 'tracker', 'github');
-      const said = await findMarked(line, `${path}/comments`, {}, Entry, runId);
+      const connection = await connectVendor(project, 'tracker', 'github');
+      const said = await findMarked(connection, `${path}/comments`, {}, Entry, runId);
       if (!said) {
-        await readGitHub(line, `${path}/comments`, Entry, { method: 'POST', json: { body: marked(comment, runId) } });
+        await fetchGitHub(connection, `${path}/comments`, Entry, {
+          method: 'POST',
+          json: { body: marked(comment, runId) },
+        });
       }
       if (status !== 'completed') return;
-      await readGitHub(line, path, IssueEntry, {
+      await fetchGitHub(connection, path, IssueEntry, {
         method: 'PATCH',
         json: { state: 'closed', state_reason: 'completed' },
       });
@@ -66,17 +69,21 @@ function once<T>(key: string, work: () => Promise<T>): Promise<T> {
 const doubt = hours(1);
 
 /** Newest first, so that the search ends at what is older than the run. Pull requests are listed too, and may quote the mark. */
-function issueOfRun(line: Line, path: string, runId: string): Promise<z.infer<typeof IssueEntry> | undefined> {
+function issueOfRun(
+  connection: VendorConnection,
+  path: string,
+  runId: string,
+): Promise<z.infer<typeof IssueEntry> | undefined> {
   const query = { state: 'all', sort: 'created', direction: 'desc' };
   const oldest = madeAt(runId) - doubt;
-  return findMarked(line, path, query, IssueEntry, runId, {
+  return findMarked(connection, path, query, IssueEntry, runId, {
     counts: (entry) => !entry.pull_request,
     isPast: (entry) => Date.parse(entry.created_at) < oldest,
   });
 }
 
 async function findMarked<E extends z.infer<typeof Entry>>(
-  line: Line,
+  connection: VendorConnection,
   path: string,
   query: Record<string, string>,
   shape: z.ZodType<E>,
@@ -86,7 +93,7 @@ async function findMarked<E extends z.infer<typeof Entry>>(
   const mark = markOf(runId);
   for (let page = 1; page <= vendorCalls.pages; page++) {
     const asked = new URLSearchParams({ ...query, per_page: String(vendorCalls.page), page: String(page) });
-    const entries = await readGitHub(line, `${path}?${asked}`, z.array(shape));
+    const entries = await fetchGitHub(connection, `${path}?${asked}`, z.array(shape));
     const found = entries.find((entry) => counts(entry) && entry.body?.includes(mark));
     if (found || entries.length < vendorCalls.page || isPast(entries.at(-1)!)) return found;
   }

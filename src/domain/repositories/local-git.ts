@@ -53,7 +53,7 @@ function catFile(directory: string, object: string): Promise<Buffer> {
         else if (error.code === 'ENOENT') fail(conflict('The program git is not installed where the service runs.'));
         else if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') fail(fileTooLarge());
         else if (error.killed) fail(gatewayTimeout('git did not answer in time.'));
-        else fail(badGateway('git can not read the repository.'));
+        else fail(badGateway('git cannot read the repository.'));
       },
     );
     // Why it does not listen is told by its end.

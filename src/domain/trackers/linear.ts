@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { conflict } from '#foundation/problem.ts';
-import { askLinear } from '../linear.ts';
-import { isFinal, type Line, openLine, strange } from '../vendor.ts';
+import { connectVendor, isFinal, unexpectedAnswer, type VendorConnection } from '../vendors/connection.ts';
+import { queryLinear } from '../vendors/linear.ts';
 import type { Tracker } from './tracker.ts';
 
 const Named = z.object({ id: z.string() });
@@ -13,27 +13,27 @@ const Issue = Named.extend({ url: z.url({ protocol: /^https?$/ }) });
 export const linear: Tracker = {
   async createIssue(project, { runId, title, body, labels }) {
     if (!project.trackerTeamId) throw conflict('trackerTeamKey: the project names no team of Linear.');
-    const line = await openLine(project, 'tracker', 'linear');
-    const { teamId, labelIds } = await teamAndLabels(line, project.trackerTeamId, labels);
+    const connection = await connectVendor(project, 'tracker', 'linear');
+    const { teamId, labelIds } = await teamAndLabels(connection, project.trackerTeamId, labels);
     const id = idOf('issue', runId);
     const input = { id, teamId, title, description: body, labelIds };
     return onlyOnce(
       async () => {
-        const { issueCreate } = await askLinear(line, IssueCreated, creation, { input });
-        return issueCreate.issue ?? fail(line);
+        const { issueCreate } = await queryLinear(connection, IssueCreated, creation, { input });
+        return issueCreate.issue ?? fail(connection);
       },
-      async () => (await askLinear(line, z.object({ issue: Issue }), existing, { id })).issue,
+      async () => (await queryLinear(connection, z.object({ issue: Issue }), existing, { id })).issue,
     );
   },
 
   async finishIssue(project, issueId, { runId, status, comment }) {
-    const line = await openLine(project, 'tracker', 'linear');
+    const connection = await connectVendor(project, 'tracker', 'linear');
     const id = idOf('comment', runId);
     await onlyOnce<unknown>(
-      () => askLinear(line, CommentCreated, commenting, { input: { id, issueId, body: comment } }),
-      () => askLinear(line, z.object({ comment: Named }), existingComment, { id }),
+      () => queryLinear(connection, CommentCreated, commenting, { input: { id, issueId, body: comment } }),
+      () => queryLinear(connection, z.object({ comment: Named }), existingComment, { id }),
     );
-    if (status === 'completed') await close(line, issueId);
+    if (status === 'completed') await close(connection, issueId);
   },
 };
 
@@ -56,8 +56,8 @@ async function onlyOnce<T>(make: () => Promise<T>, read: () => Promise<T>): Prom
   }
 }
 
-function fail(line: Line): never {
-  throw strange(line);
+function fail(connection: VendorConnection): never {
+  throw unexpectedAnswer(connection);
 }
 
 const creation = `mutation CreateIssue($input: IssueCreateInput!) {
@@ -86,9 +86,9 @@ const TeamAndLabels = z.object({
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /** Labels that neither the team nor its workspace has are left out, and so are groups, which no issue can carry. */
-async function teamAndLabels(line: Line, keyOrId: string, labels: readonly string[]) {
+async function teamAndLabels(connection: VendorConnection, keyOrId: string, labels: readonly string[]) {
   const ofTeam = uuid.test(keyOrId) ? { id: { eq: keyOrId } } : { key: { eqIgnoreCase: keyOrId } };
-  const { teams, issueLabels } = await askLinear(line, TeamAndLabels, team, {
+  const { teams, issueLabels } = await queryLinear(connection, TeamAndLabels, team, {
     team: ofTeam,
     labelled: labels.length > 0,
     labels: {
@@ -123,10 +123,10 @@ const moving = `mutation CloseIssue($id: String!, $input: IssueUpdateInput!) {
 const Moved = z.object({ issueUpdate: z.object({ success: z.literal(true) }) });
 
 /** Into the first of the team's states for what is completed. Where a person has put it at an end, it stays. */
-async function close(line: Line, id: string): Promise<void> {
-  const { issue } = await askLinear(line, IssueState, state, { id });
+async function close(connection: VendorConnection, id: string): Promise<void> {
+  const { issue } = await queryLinear(connection, IssueState, state, { id });
   if (issue.state.type === 'completed' || issue.state.type === 'canceled') return;
   const [first] = issue.team.states.nodes.sort((a, b) => a.position - b.position);
   if (!first) throw conflict("The issue's team at Linear has no workflow state for what is completed.");
-  await askLinear(line, Moved, moving, { id, input: { stateId: first.id } });
+  await queryLinear(connection, Moved, moving, { id, input: { stateId: first.id } });
 }

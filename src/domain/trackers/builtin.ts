@@ -1,6 +1,6 @@
 // The tracker that needs nothing outside: issues in our own database, read in the console. How a run went, the run itself says.
 import { addresses } from '#foundation/addresses.ts';
-import { closeIssue, createIssue } from '../../issues/operations.ts';
+import { closeIssue, createIssue } from '../issues/operations.ts';
 import type { Tracker } from './tracker.ts';
 
 export const builtin: Tracker = {

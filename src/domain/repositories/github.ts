@@ -1,8 +1,8 @@
 // A file at GitHub, read as it is (REST, "Get repository content" with the raw media type).
 import { AnswerTooLarge } from '#foundation/outbound.ts';
 import { bytes } from '#limits.ts';
-import { askGitHub, refusalOf, repositoryPath } from '../github.ts';
-import { openLine } from '../vendor.ts';
+import { connectVendor } from '../vendors/connection.ts';
+import { callGitHub, refusalOf, repositoryPath } from '../vendors/github.ts';
 import { fileTooLarge, type Repository } from './repository.ts';
 
 export const github: Repository = {
@@ -10,8 +10,8 @@ export const github: Repository = {
     const segments = path.split('/').map(encodeURIComponent).join('/');
     const query = ref === undefined ? '' : `?${new URLSearchParams({ ref })}`;
     const address = `${repositoryPath(project)}/contents/${segments}${query}`;
-    const line = await openLine(project, 'scm', 'github');
-    const answered = await askGitHub(line, address, {
+    const connection = await connectVendor(project, 'scm', 'github');
+    const answered = await callGitHub(connection, address, {
       headers: { accept: 'application/vnd.github.raw+json' },
       maxBytes: bytes.repositoryFile,
     }).catch((error) => {
@@ -19,7 +19,7 @@ export const github: Repository = {
     });
     // A repository that the credentials may not see looks the same.
     if (answered.status === 404) return null;
-    if (answered.status !== 200) throw refusalOf(line, address, answered);
+    if (answered.status !== 200) throw refusalOf(connection, address, answered);
     // A folder is listed as JSON; a file, also one of JSON, has the media type that was asked for.
     return answered.headers['content-type']?.startsWith('application/json') ? null : answered.bytes;
   },

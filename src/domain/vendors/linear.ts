@@ -3,7 +3,16 @@
 import { z } from 'zod';
 import { jsonOf } from '#foundation/outbound.ts';
 import type { Problem } from '#foundation/problem.ts';
-import { busy, call, credentialsRefused, failed, type Line, numberIn, refused, strange } from './vendor.ts';
+import {
+  call,
+  credentialsRefused,
+  failed,
+  numberIn,
+  rateLimited,
+  refused,
+  unexpectedAnswer,
+  type VendorConnection,
+} from './connection.ts';
 
 const Fault = z.object({
   message: z.string().catch(''),
@@ -25,14 +34,19 @@ const authorization = (credentials: string): string =>
   credentials.startsWith('lin_api_') ? credentials : `Bearer ${credentials}`;
 
 /** The data of an operation. @throws Problems */
-export async function askLinear<T>(line: Line, shape: z.ZodType<T>, query: string, variables: object): Promise<T> {
-  const headers = { accept: 'application/json', authorization: authorization(line.credentials) };
-  const answered = await call(line, '', { method: 'POST', headers, json: { query, variables } });
+export async function queryLinear<T>(
+  connection: VendorConnection,
+  shape: z.ZodType<T>,
+  query: string,
+  variables: object,
+): Promise<T> {
+  const headers = { accept: 'application/json', authorization: authorization(connection.credentials) };
+  const answered = await call(connection, '', { method: 'POST', headers, json: { query, variables } });
   const answer = Answer.safeParse(jsonOf(answered)).data ?? { data: undefined };
   const [fault] = answer.errors ?? [];
-  if (fault || answered.status !== 200) throw refusalOf(line, answered, fault);
+  if (fault || answered.status !== 200) throw refusalOf(connection, answered, fault);
   const { success, data } = shape.safeParse(answer.data);
-  if (!success) throw strange(line);
+  if (!success) throw unexpectedAnswer(connection);
   return data;
 }
 
@@ -41,18 +55,22 @@ type Answered = Awaited<ReturnType<typeof call>>;
 /** Their types, in Linear's own words, that do not go away by asking again. */
 const lasting = ['invalid input', 'user error', 'graphql error', 'feature not accessible', 'usage limit exceeded'];
 
-function refusalOf(line: Line, { status, headers }: Answered, fault?: z.infer<typeof Fault>): Problem {
+function refusalOf(
+  connection: VendorConnection,
+  { status, headers }: Answered,
+  fault?: z.infer<typeof Fault>,
+): Problem {
   const { type, code, userError, userPresentableMessage: words = fault?.message } = fault?.extensions ?? {};
   if (status === 429 || code === 'RATELIMITED' || type === 'ratelimited') {
     const resets = ['requests', 'complexity', 'endpoint-requests']
       .filter((limit) => headers[`x-ratelimit-${limit}-remaining`] === '0')
       .map((limit) => numberIn(headers[`x-ratelimit-${limit}-reset`]));
-    return busy(line, { after: numberIn(headers['retry-after']), until: Math.max(0, ...resets) });
+    return rateLimited(connection, { after: numberIn(headers['retry-after']), until: Math.max(0, ...resets) });
   }
   if (status === 401 || code === 'AUTHENTICATION_ERROR' || type === 'authentication error')
-    return credentialsRefused(line);
+    return credentialsRefused(connection);
   if (status === 403 || code === 'FORBIDDEN' || type === 'forbidden')
-    return refused(line, 'this to the credentials of the tracker connector', words);
+    return refused(connection, 'access for the credentials of the tracker connector', words);
   const lasts = userError || lasting.includes(type ?? '') || (!type && status >= 400 && status < 500);
-  return lasts ? refused(line, 'the request', words) : failed(line, status);
+  return lasts ? refused(connection, 'the request', words) : failed(connection, status);
 }

@@ -1,7 +1,8 @@
 // The port to issue trackers: what a mission's dispatch and its end ask of them, whoever they are. One file per vendor.
+import type { Row } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
-import type { NewIssue } from '../../issues/operations.ts';
-import type { Project } from '../../projects/model.ts';
+import type { NewIssue } from '../issues/operations.ts';
+import type { Project } from '../projects/model.ts';
 
 export interface CreatedIssue {
   /** As the tracker names it. */
@@ -23,10 +24,10 @@ export interface Tracker {
    * Creates the issue of a run. Asked again for the same `runId` it gives the same issue.
    * @throws a Problem: a retryable one is tried again later, any other fails the run.
    */
-  createIssue(project: Project, issue: NewIssue): Promise<CreatedIssue>;
+  createIssue(project: Row<Project>, issue: NewIssue): Promise<CreatedIssue>;
   /**
    * Leaves one comment for the run and, when it is completed, closes the issue.
    * @throws a Problem: a retryable one is worth another try.
    */
-  finishIssue(project: Project, issueId: string, outcome: Outcome): Promise<void>;
+  finishIssue(project: Row<Project>, issueId: string, outcome: Outcome): Promise<void>;
 }

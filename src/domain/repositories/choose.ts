@@ -1,7 +1,8 @@
 // Which source host has the repository of a project, and what is read there.
-import type { Project } from '../../projects/model.ts';
-import type { Vendor } from '../model.ts';
-import { connectorOf } from '../operations.ts';
+import type { Row } from '#foundation/base-model.ts';
+import type { Vendor } from '../integrations/model.ts';
+import { connectorOf } from '../projects/connectors.ts';
+import type { Project } from '../projects/model.ts';
 import { github } from './github.ts';
 import { localGit } from './local-git.ts';
 import { checkPath, checkRef, type Repository, type RepositoryFile, textOf } from './repository.ts';
@@ -9,7 +10,11 @@ import { checkPath, checkRef, type Repository, type RepositoryFile, textOf } fro
 const repositories: Partial<Record<Vendor, Repository>> = { github, builtin: localGit };
 
 /** Null: no such file or ref; without a ref, the default branch. @throws as `Repository.readFile`; 400 for a bad path or ref */
-export async function readRepositoryFile(project: Project, path: string, ref?: string): Promise<RepositoryFile | null> {
+export async function readRepositoryFile(
+  project: Row<Project>,
+  path: string,
+  ref?: string,
+): Promise<RepositoryFile | null> {
   checkPath(path);
   if (ref !== undefined) checkRef(ref);
   const connector = await connectorOf(project, 'scm');
