@@ -11,6 +11,8 @@ import type { Place } from './place.ts';
 
 /** Characters after which a line is taken in pieces: a script need not ever end one. */
 const longestLine = 20_000;
+/** Milliseconds for output that is left when a script has ended: somewhat longer than a platform that is away is called again. */
+const longestDrain = 60_000;
 
 export interface Script {
   pid: number;
@@ -42,8 +44,22 @@ export function startScript(
   const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   const isConfined = kind !== 'none';
   const outputs = [child.stdout, child.stderr];
+  const reading = { chunks: 0, taking: 0 };
+  const counted = async (line: string) => {
+    reading.taking++;
+    await take(line).finally(() => reading.taking--);
+  };
   // Output that breaks off is where it is told to.
-  const taken = Promise.allSettled(outputs.map((output) => readLines(output, take)));
+  const taken = Promise.allSettled(outputs.map((output) => readLines(output, reading, counted)));
+
+  /** Waits for what was printed: until all is taken, or nothing comes for a while. A platform that is slow is waited for. */
+  async function drain(): Promise<void> {
+    const until = Date.now() + longestDrain;
+    for (let before = -1; (before !== reading.chunks || reading.taking > 0) && Date.now() < until; ) {
+      before = reading.chunks;
+      if (await Promise.race([taken, wait(Math.max(grace, 1_000))])) return;
+    }
+  }
 
   function signal(name: NodeJS.Signals, to = -child.pid!): void {
     try {
@@ -61,7 +77,7 @@ export function startScript(
     await Promise.race([taken, wait(grace)]);
     signal('SIGKILL');
     // Who has left the group can hold the output open for ever.
-    await Promise.race([taken, wait(grace)]);
+    await drain();
     for (const output of outputs) output.destroy();
   }
 
@@ -81,10 +97,15 @@ export function startScript(
 const signalOf = (code: number): string | undefined =>
   Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
 
-async function readLines(output: Readable, take: (line: string) => Promise<void>): Promise<void> {
+async function readLines(
+  output: Readable,
+  reading: { chunks: number },
+  take: (line: string) => Promise<void>,
+): Promise<void> {
   const decoder = new StringDecoder('utf8');
   let rest = '';
   for await (const bytes of output) {
+    reading.chunks++;
     // NUL is no text.
     const lines = (rest + decoder.write(bytes).replaceAll('\0', '\u2400')).split('\n');
     rest = lines.pop()!;

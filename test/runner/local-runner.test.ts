@@ -141,7 +141,8 @@ describe('the local runner', () => {
     );
     await until(
       () => detail(sandboxes[0].sandboxId),
-      ({ metrics }) => metrics.length > 0,
+      ({ metrics, liveFragments }) =>
+        metrics.length > 0 && liveFragments.some(({ action }: { action: string | null }) => action === 'preview'),
     );
     await promises.writeFile(mark, '');
     const run = await ended(runId);
@@ -418,14 +419,14 @@ describe('the local runner', () => {
       (running) => !running,
     );
     startRunner();
-    turned += seconds(61);
+    turned += seconds(121);
     await takeBackRuns();
     await ended(runId);
     turned += minutes(10);
     await endSandboxesOutOfTime();
     expect(await look(runId)).toMatchObject({
       status: 'completed',
-      sandboxes: [{ status: 'completed' }, { status: 'failed', terminationReason: 'the runtime was lost' }],
+      sandboxes: [{ status: 'completed' }, { status: 'stale' }],
     });
   });
 
