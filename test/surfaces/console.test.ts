@@ -490,7 +490,7 @@ describe('the console', () => {
       tab.submit('/console/invites/accept', fields),
     ]);
     expect(presses.map(({ status }) => status).sort()).toEqual([303, 409]);
-    expect(presses.find(({ status }) => status === 409)!.body).toContain('This invite is not open any more: accepted.');
+    expect(presses.find(({ status }) => status === 409)!.body).toContain('This invite is no longer open: accepted.');
     expect((await tab.open('/console')).body).toContain('<span class="tag good">Current</span>');
     const stranger = await signedIn(address());
     const theirs = { csrf_token: await stranger.csrf(), invite_id: id };
