@@ -2,10 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Caller } from '#access/principal.ts';
-import { answerJson, type Exchange, type Handler } from '#foundation/http.ts';
+import { addresses } from '#foundation/addresses.ts';
+import { ownHosts } from '#foundation/hosts.ts';
+import { answerHtml, answerJson, type Exchange, type Handler } from '#foundation/http.ts';
 import type { Log } from '#foundation/log.ts';
 import { observeRequest } from '#foundation/metrics.ts';
-import { notFound, type Problem, toProblem } from '#foundation/problem.ts';
+import { misdirectedRequest, notFound, type Problem, toProblem } from '#foundation/problem.ts';
 import { createThrottle, rateLimitHeaders } from '#foundation/throttle.ts';
 import { rates } from '#limits.ts';
 import { schema } from './schema.ts';
@@ -25,7 +27,10 @@ import { createRest } from './surfaces/rest/surface.ts';
 
 export interface AppSettings extends Omit<OAuthSettings & ConsoleSettings, 'report'> {
   version: string;
+  /** Per credential. */
   requestsPerMinute: number;
+  requestsPerMinuteOrganization?: number;
+  subscriptionsPerOrganization?: number;
   /** Whether a proxy of ours stands in front and appends to X-Forwarded-For. */
   trustProxy: boolean;
   log: Log;
@@ -49,10 +54,18 @@ export function createApp(settings: AppSettings): RequestListener {
   const { version, requestsPerMinute, trustProxy, log } = settings;
   const failures = createThrottle('failed', rates.failedAuthenticationsPerMinute, 60, 'Too many bad credentials.');
   const requests = createThrottle('requests', requestsPerMinute, 60);
+  const ofOrganization = createThrottle(
+    'organization',
+    settings.requestsPerMinuteOrganization ?? rates.requestsPerMinuteOrganization,
+    60,
+    'The organization has made too many requests.',
+  );
   const authenticate = createAuthenticate(failures, 'api');
-  const meter = async ({ res }: Exchange, { credentialId }: Caller, count = 1): Promise<void> => {
+  const meter = async ({ res }: Exchange, { credentialId, orgId }: Caller, count = 1): Promise<void> => {
     const headers = rateLimitHeaders(await requests.take(credentialId, count));
     for (const name in headers) res.setHeader(name, headers[name]!);
+    // What the credential itself may not have does not count against its organization.
+    if (orgId) await ofOrganization.take(orgId, count);
   };
   const report = (exchange: Exchange, error: unknown): void => log.fault(exchange, error);
 
@@ -65,16 +78,20 @@ export function createApp(settings: AppSettings): RequestListener {
     createA2a({ version, authenticate: createAuthenticate(failures, 'a2a'), meter, report }),
     console,
     createRest({ schema, version, beside, authenticate, meter, report }),
-    createGraphql({ schema, authenticate, callerStill, meter, report }),
+    createGraphql({ ...settings, schema, authenticate, callerStill, meter, report }),
     createMcp({ schema, version, authenticate: createAuthenticate(failures, 'mcp'), meter, report }),
     createArtifacts({ report }),
     createReference(),
     createOperator({ version, authenticate }),
   ];
 
+  const isOwnHost = ownHosts();
+
   return (req, res) => {
     const exchange = open(req, res, trustProxy);
-    const surface = surfaces.find((one) => one.owns(exchange.path, req.headers.host));
+    if (addresses().baseHost.startsWith('https:')) res.setHeader('strict-transport-security', 'max-age=31536000');
+    const isKnown = isOwnHost(req.headers.host) || probed.has(exchange.path);
+    const surface = isKnown ? surfaces.find((one) => one.owns(exchange.path, req.headers.host)) : misdirected;
     const started = performance.now();
     res.on('close', () => {
       const milliseconds = performance.now() - started;
@@ -91,6 +108,26 @@ export function createApp(settings: AppSettings): RequestListener {
     });
   };
 }
+
+/** A Host that is not one of ours: what a page of a rebound name would send. */
+const misdirected: Surface = {
+  name: 'none',
+  owns: () => true,
+  handle(exchange) {
+    const { status, body } = misdirectedRequest();
+    const wantsPage = exchange.req.headers.accept?.includes('text/html');
+    if (!wantsPage) return answerJson(exchange, status, body);
+    const { title, description } = body;
+    answerHtml(
+      exchange,
+      status,
+      `<!doctype html><html lang="en"><title>${title}</title><h1>${title}</h1><p>${description}</p>`,
+    );
+  },
+};
+
+/** Asked for by address, by whoever runs the service. */
+const probed: ReadonlySet<string> = new Set(['/livez', '/readyz', '/metrics']);
 
 function open(req: IncomingMessage, res: ServerResponse, trustProxy: boolean): Exchange {
   const url = req.url!;

@@ -6,7 +6,7 @@ import { type Addresses, endpointOf, identifier, isIdentifier, isLoopback, origi
 import { type LogFormat, logFormats } from '#foundation/log.ts';
 import { readBucket } from '#foundation/storage-s3.ts';
 import { type TrustedIssuer, trustedIssuers } from '#foundation/trusted-issuers.ts';
-import { invitesPerDay, rates } from '#limits.ts';
+import { invitesPerDay, rates, subscriptions, tokens } from '#limits.ts';
 
 export interface Config {
   readonly host: string;
@@ -36,6 +36,12 @@ export interface Config {
   readonly invitesPerDay: number;
   /** Per credential. */
   readonly requestsPerMinute: number;
+  /** Of all credentials of an organization together. */
+  readonly requestsPerMinuteOrganization: number;
+  /** Open at once. */
+  readonly subscriptionsPerOrganization: number;
+  /** Live personal access tokens. */
+  readonly tokensPerPerson: number;
   /** Whether a proxy of ours stands in front, whose entry in X-Forwarded-For is believed. */
   readonly trustProxy: boolean;
   readonly logLevel: LogLevel;
@@ -146,6 +152,15 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     registrationsPerHour: integer('REGISTRATIONS_PER_HOUR', rates.registrationsPerHour, { min: 1, max: 1_000_000 }),
     invitesPerDay: integer('INVITES_PER_DAY', invitesPerDay.organization, { min: 1, max: 1_000_000 }),
     requestsPerMinute: integer('REQUESTS_PER_MINUTE', rates.requestsPerMinute, { min: 1, max: 10_000_000 }),
+    requestsPerMinuteOrganization: integer('REQUESTS_PER_MINUTE_ORGANIZATION', rates.requestsPerMinuteOrganization, {
+      min: 1,
+      max: 100_000_000,
+    }),
+    subscriptionsPerOrganization: integer('SUBSCRIPTIONS_PER_ORGANIZATION', subscriptions.perOrganization, {
+      min: 1,
+      max: subscriptions.perProcess,
+    }),
+    tokensPerPerson: integer('TOKENS_PER_PERSON', tokens.perPerson, { min: 1, max: 10_000 }),
     trustProxy: word('TRUST_PROXY', 'off', ['on', 'off']) === 'on',
     logLevel: word('LOG_LEVEL', 'info', logLevels),
     logFormat: word<LogFormat, null>('LOG_FORMAT', null, logFormats),

@@ -69,6 +69,8 @@ export const pages = {
 
 export const tokens = {
   scopesPerToken: 25,
+  /** Live ones, unless the settings say otherwise. */
+  perPerson: 100,
   lifetimeDays: { min: 1, max: 365, default: 90 },
 } as const;
 
@@ -197,6 +199,9 @@ export const artifactUpload = {
   silence: minutes(1),
   hold: { lasts: minutes(2), renewed: seconds(30) },
   linger: seconds(5),
+  /** At once: of one organization, and of one process. */
+  perOrganization: 16,
+  perProcess: 64,
 } as const;
 
 /** How long a content waits in the storage for an artifact that has it, in milliseconds. */
@@ -323,11 +328,14 @@ export const graphql = {
 } as const;
 
 /**
- * Open subscriptions: of one credential and of one process; how long one goes on before its reader must come back; how often its
+ * Open subscriptions: of one credential, person, organization and process; how long one goes on before its reader must come back; how often its
  * credential is looked up at least, and how old that look may be when something is delivered. Milliseconds.
  */
 export const subscriptions = {
   perCredential: 10,
+  perPerson: 50,
+  /** Unless the settings say otherwise. */
+  perOrganization: 200,
   perProcess: 1_000,
   lifetime: hours(1),
   look: { every: seconds(10), fresh: seconds(1) },
@@ -350,6 +358,7 @@ export const mcp = { messagesPerBatch: 20 } as const;
 export const invitesPerDay = { organization: 100, recipient: 5 } as const;
 
 export const rates = {
+  /** Per client network. */
   failedAuthenticationsPerMinute: 300,
   /** Per network, whatever email addresses it names. */
   signInMailsPerHourAndNetwork: 120,
@@ -373,6 +382,8 @@ export const rates = {
   clientDocumentsPerMinute: 120,
   /** Per credential, unless the settings say otherwise. */
   requestsPerMinute: 1_200,
+  /** Per organization, likewise. */
+  requestsPerMinuteOrganization: 12_000,
 } as const;
 
 /** How long a readiness probe waits for the database, in milliseconds. */

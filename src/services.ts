@@ -4,6 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bindTrustedIssuers } from '#domain/agent-identities/id-jag/issuers.ts';
 import { bindInvitesPerDay } from '#domain/invites/rate.ts';
+import { bindTokenQuota } from '#domain/tokens/operations.ts';
 import { bindVendorAddresses } from '#domain/vendors/connection.ts';
 import { bindAddresses, isLoopback } from '#foundation/addresses.ts';
 import { type Changes, openChanges } from '#foundation/changes.ts';
@@ -71,6 +72,7 @@ export async function openServices(config: Config): Promise<Services> {
   bindTrustedIssuers(config.trustedIssuers);
   bindVendorAddresses(config.vendorAddresses);
   bindInvitesPerDay(config.invitesPerDay);
+  bindTokenQuota(config.tokensPerPerson);
   const embedded = config.databaseUrl
     ? null
     : await startEmbeddedDatabase({ home: databaseHome(config), log: (line) => log.info(line) });

@@ -23,6 +23,7 @@ import { createHttpServer } from '#foundation/http.ts';
 import { openLog } from '#foundation/log.ts';
 import { openMail } from '#foundation/mail.ts';
 import { bindSecretKey } from '#foundation/secrets.ts';
+import { subscriptions } from '#limits.ts';
 import { deliveries } from '#surfaces/scheduler/deliveries.ts';
 import { createApp } from '../src/app.ts';
 import { csrfToken } from '../src/surfaces/cookie.ts';
@@ -57,6 +58,7 @@ export type World = Awaited<ReturnType<typeof openWorld>>;
 
 export interface WorldSettings {
   requestsPerMinute?: number;
+  requestsPerMinuteOrganization?: number;
   /** Whether X-Forwarded-For says where a request comes from: then a test can come from many places. */
   trustProxy?: boolean;
   /** Where vendors are asked; nobody is there when absent. */
@@ -120,6 +122,8 @@ export async function openWorld(settings: WorldSettings = {}) {
     createApp({
       version: '0.0.0',
       requestsPerMinute,
+      requestsPerMinuteOrganization: settings.requestsPerMinuteOrganization ?? 1_000_000,
+      subscriptionsPerOrganization: subscriptions.perOrganization,
       registrationsPerHour: 1_000_000,
       claimGrantType: 'urn:workos:agent-auth:grant-type:claim',
       trustedIssuers: [],

@@ -1,7 +1,8 @@
 // One HTTP exchange: reading bodies within bounds, answering JSON, HTML, a redirect or nothing.
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { artifactUpload, bodyArrival, connections } from '#limits.ts';
-import { invalid, tooLarge, unsupportedMediaType } from './problem.ts';
+import { refuseLoneSurrogates } from './lone-surrogates.ts';
+import { invalid, Problem, tooLarge, unsupportedMediaType } from './problem.ts';
 
 export interface Exchange {
   readonly req: IncomingMessage;
@@ -63,6 +64,9 @@ export async function readBody({ req }: Exchange, limit: number): Promise<Buffer
       if (size > limit) throw tooLarge(limit);
       chunks.push(chunk);
     }
+  } catch (error) {
+    // A client that leaves while it is sending is no fault of ours.
+    throw error instanceof Problem || req.complete ? error : invalid('The body did not arrive whole.');
   } finally {
     clearTimeout(late);
   }
@@ -71,7 +75,12 @@ export async function readBody({ req }: Exchange, limit: number): Promise<Buffer
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
+/** 400 for what is not UTF-8, 415 for a body that says so. */
 export async function readText(exchange: Exchange, limit: number): Promise<string> {
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(exchange.req.headers['content-type'] ?? '')?.[1];
+  if (charset !== undefined && !/^(utf-?8|us-ascii)$/i.test(charset)) {
+    throw unsupportedMediaType('Content-Type: send the body in UTF-8.');
+  }
   const body = await readBody(exchange, limit);
   try {
     return utf8.decode(body);
@@ -86,17 +95,27 @@ export const mediaType = ({ req }: Exchange): string =>
 
 const isJson = (type: string): boolean => type === 'application/json' || /^application\/[\w.-]+\+json$/.test(type);
 
-/** A JSON body: 415 for another media type, 400 for what can't be read. An empty body gives undefined. */
+/** A JSON body: 415 for another media type, 400 for what cannot be read. An empty body is undefined. */
 export async function readJson(exchange: Exchange, limit: number): Promise<unknown> {
   const text = await readText(exchange, limit);
   const type = mediaType(exchange);
   if (text.trim() === '') return undefined;
   if (type !== '' && !isJson(type)) throw unsupportedMediaType('Send the body as application/json.');
+  const value = parseJson(text);
+  if (value === undefined) throw invalid('The body is not valid JSON.');
+  return value;
+}
+
+/** Undefined for what is not JSON. @throws 400 for a text with a lone surrogate */
+export function parseJson(text: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
-    throw invalid('The body is not valid JSON.');
+    return undefined;
   }
+  refuseLoneSurrogates(text, value);
+  return value;
 }
 
 /** A form body, its parameters in order: repeated ones are the reader's to judge. */

@@ -57,6 +57,14 @@ export const tooLarge = (limit: number) =>
     connection: 'close',
   });
 export const unsupportedMediaType = maker(415, 'validation', 'Unsupported media type', 'unsupported_media_type');
+/** 421 (RFC 9110 §15.5.20). */
+export const misdirectedRequest = () =>
+  maker(
+    421,
+    'validation',
+    'Misdirected request',
+    'misdirected_request',
+  )('Host: is not a name of this service. PUBLIC_URL, ISSUER_URL, MCP_URL and A2A_URL set its names.');
 export const unprocessable = maker(422, 'validation', 'Unprocessable request', 'idempotency_key_reused');
 export const badGateway = maker(502, 'infrastructure', 'Upstream failed', 'upstream_failed', true);
 /** 503 with `Retry-After`: a service that we need wants us to wait. */

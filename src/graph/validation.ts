@@ -43,10 +43,10 @@ export function describeIssues(error: z.ZodError): string {
 
 /** Text without NUL, which PostgreSQL can't store, and without lone surrogates, which are no UTF-8. */
 export const plainText = () =>
-  z.string().refine((value) => !value.includes('\0') && value.isWellFormed(), {
-    error: 'must be text without NUL characters',
-    abort: true,
-  });
+  z
+    .string()
+    .refine((value) => !value.includes('\0'), { error: 'must be text without NUL characters', abort: true })
+    .refine((value) => value.isWellFormed(), { error: 'contains a lone surrogate', abort: true });
 
 const bounded = (schema: z.ZodString, { min = 0, max }: { min?: number; max: number }) =>
   schema

@@ -7,7 +7,10 @@ import { type Resource, resourceMetadataUrl } from '#domain/oauth/resources.ts';
 import { callerStillBehind } from '#domain/people/session.ts';
 import { callerOfToken } from '#domain/tokens/operations.ts';
 import { callerOfServiceToken } from '#domain/tokens/service-tokens.ts';
+import { createCapacity } from '#foundation/capacity.ts';
+import { seconds } from '#foundation/clock.ts';
 import type { Exchange } from '#foundation/http.ts';
+import { networkOf } from '#foundation/network.ts';
 import { unauthenticated } from '#foundation/problem.ts';
 import type { Throttle } from '#foundation/throttle.ts';
 import { callerOfCookie, sessionSecret } from './cookie.ts';
@@ -22,18 +25,39 @@ const kinds: Record<string, LookUp> = {
   oat_: callerOfOAuthToken,
 };
 
+/** As `newSecret` creates them. Anything else cannot be one of ours, and is refused without a look-up. */
+const bearer = /^Bearer +((?:pat|srv|agt|oat)_[\w-]{43})$/i;
+const isWellFormed = (header: string): boolean => bearer.test(header);
+
 async function callerOf(header: string, resource: Resource): Promise<Caller | null> {
-  const secret = /^Bearer +([\w.~+/-]+=*)$/i.exec(header)?.[1];
+  const secret = bearer.exec(header)?.[1];
   return (secret && (await kinds[secret.slice(0, 4)]?.(secret, resource))) || null;
 }
+
+const suspects = createCapacity({
+  all: 4,
+  perKey: 2,
+  queue: { perKey: 100, all: 400, waitMs: seconds(5) },
+  description: 'Too many bad credentials come from this network.',
+});
 
 /** The caller of a request to this resource; 401 with a challenge when there is none. Only the API knows the console's cookie. */
 export function createAuthenticate(failures: Throttle, resource: Resource) {
   const withoutHeader = resource === 'api' ? callerOfCookie : () => null;
+  // The credential is looked up first: a valid one works wherever it comes from. A network over its failures is looked up a few
+  // at a time, so that its guesses do not take the database from others.
+  const lookUp = async (header: string, network: string): Promise<Caller | null> => {
+    const isOver = await failures.check(network).then(
+      () => false,
+      () => true,
+    );
+    const hold = isOver && isWellFormed(header) ? await suspects.take(network) : null;
+    return callerOf(header, resource).finally(() => hold?.release());
+  };
   const look = async (header: string, { address }: Exchange): Promise<Caller | null> => {
-    await failures.check(address);
-    const caller = await callerOf(header, resource);
-    if (!caller) await failures.take(address);
+    const network = networkOf(address);
+    const caller = await lookUp(header, network);
+    if (!caller) await failures.take(network);
     return caller;
   };
   return async (exchange: Exchange): Promise<Caller> => {
@@ -47,7 +71,7 @@ export function createAuthenticate(failures: Throttle, resource: Resource) {
 
 /**
  * The caller of a request to the API that is still being answered, as it is now: looked up again, without counting a failure
- * or renewing a session. @throws 401 when its credential is not good any more
+ * or renewing a session. @throws 401 when its credential is no longer valid
  */
 export async function callerStill(exchange: Exchange, { orgId }: Caller): Promise<Caller> {
   const header = exchange.req.headers.authorization;

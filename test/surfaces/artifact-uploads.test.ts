@@ -158,7 +158,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     const refused = await put(bare, 'x');
     expect([refused.status, refused.body.description]).toEqual([
       403,
-      'This address is not good, or not any more: createArtifactUpload gives a fresh one.',
+      'This address is invalid or expired: createArtifactUpload returns a new one.',
     ]);
     for (const address of [
       `${bare}?expires=${content.expiresAt}`,

@@ -697,7 +697,7 @@ describe('the development mailbox', () => {
     expect(status).toBe(404);
   });
 
-  it('404 · does not exist under a foreign name that was made to point here (DNS rebinding)', async () => {
+  it('421 · is not served under a foreign name that was made to point here (DNS rebinding)', async () => {
     const statusAt = (host: string) =>
       new Promise<number | undefined>((resolve, reject) => {
         const { port } = new URL(world.url);
@@ -709,8 +709,8 @@ describe('the development mailbox', () => {
           },
         ).on('error', reject);
       });
-    expect(await statusAt('evil.example')).toBe(404);
-    expect(await statusAt('127.0.0.1.evil.example:80')).toBe(404);
+    expect(await statusAt('evil.example')).toBe(421);
+    expect(await statusAt('127.0.0.1.evil.example:80')).toBe(421);
     expect(await statusAt('localhost:4000')).toBe(200);
     expect(await statusAt('[::1]:4000')).toBe(200);
   });

@@ -422,7 +422,7 @@ describe('who may come in', () => {
     await expect(connect('pat_nothing')).rejects.toThrow(StreamableHTTPError);
   });
 
-  test('403 · a page of another site, and a name that was made to point here', async () => {
+  test('403, 421 · a page of another site, and a name that was made to point here', async () => {
     const from = (origin: string) => post(message('ping'), { headers: { origin } }).then(({ status }) => status);
     expect(await from('https://evil.example')).toBe(403);
     expect(await from('null')).toBe(403);
@@ -434,7 +434,7 @@ describe('who may come in', () => {
         const headers = { host, authorization: `Bearer ${token}` };
         request(`${world.url}/mcp`, { method: 'POST', headers }, (res) => resolve(res.resume().statusCode)).end();
       });
-    expect(await named('evil.example:4000')).toBe(403);
+    expect(await named('evil.example:4000')).toBe(421);
     expect(await named('localhost:4000')).toBe(415);
   });
 

@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
+import { watchStatements } from '#foundation/database.ts';
 import { rates } from '#limits.ts';
 import { asAdmin } from '../global-setup.ts';
 import { type Ask, openWorld, type Session, type World } from '../world.ts';
@@ -353,19 +354,33 @@ describe('rates', () => {
     expect((await me()).status).toBe(429);
   });
 
-  it('429 · after too many bad credentials from one address, good ones too, until the minute is over', async () => {
-    const tries = Array.from({ length: rates.failedAuthenticationsPerMinute + 1 }, () =>
-      world.request('GET', '/v1/me', from('10.0.0.1', { token: 'pat_bad' })),
+  it('429 · after too many bad credentials from one network they are refused, and a valid one keeps working', async () => {
+    const bad = (n: number) => from(`2001:db8::${n.toString(16)}`, { token: `pat_${String(n).padStart(43, 'x')}` });
+    const tries = Array.from({ length: rates.failedAuthenticationsPerMinute + 1 }, (_, n) =>
+      world.request('GET', '/v1/me', bad(n)),
     );
     const statuses = (await Promise.all(tries)).map(({ status }) => status);
     expect(statuses.filter((status) => status === 401).length).toBe(rates.failedAuthenticationsPerMinute);
-    const blocked = await me(from('10.0.0.1', { token }));
-    expect([blocked.status, blocked.body.code]).toEqual([429, 'rate_limited']);
-    expect(blocked.body.description).toMatch(/^Too many bad credentials\. Try again in \d+ s\.$/);
-    expect(Number(blocked.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect((await me(from('10.0.0.2', { token }))).status).toBe(200);
-    // Whoever comes without a credential has not guessed.
-    expect((await me(from('10.0.0.1'))).status).toBe(401);
+    for (const token of ['pat_bad', `pat_${'y'.repeat(43)}`]) {
+      const blocked = await me(from('2001:db8::1', { token }));
+      expect([blocked.status, blocked.body.code]).toEqual([429, 'rate_limited']);
+      expect(blocked.body.description).toMatch(/^Too many bad credentials\. Try again in \d+ s\.$/);
+      expect(Number(blocked.headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+    expect((await me(from('2001:db8::1', { token }))).status).toBe(200);
+    // Another /64 is another network, and whoever comes without a credential has not guessed.
+    expect((await me(from('2001:db8:0:1::1', { token: 'pat_bad' }))).status).toBe(401);
+    expect((await me(from('2001:db8::1'))).status).toBe(401);
+  });
+
+  it('401 · a malformed token is refused without a look-up', async () => {
+    const statements: string[] = [];
+    const stop = watchStatements((statement) => statements.push(statement));
+    for (const bad of ['pat_bad', `pat_${'x'.repeat(44)}`, `pat_${'x'.repeat(42)}!`, `abc_${'x'.repeat(43)}`]) {
+      expect((await me(from('10.0.0.9', { token: bad }))).status).toBe(401);
+    }
+    stop();
+    expect(statements).toEqual([]);
   });
 });
 

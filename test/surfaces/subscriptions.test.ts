@@ -17,7 +17,7 @@ import { sql, transaction, watchStatements } from '#foundation/database.ts';
 import { digest } from '#foundation/secrets.ts';
 import { graphql, report, shown, subscriptions } from '#limits.ts';
 import { schema } from '#schema.ts';
-import { createPlaces } from '#surfaces/graphql/subscriptions.ts';
+import { createSlotLimiter } from '#surfaces/graphql/subscription-slots.ts';
 import { toolsOf } from '#surfaces/mcp/tools.ts';
 import { launchBrowser } from '../browser.ts';
 import { databaseUrl } from '../command-line.ts';
@@ -517,16 +517,30 @@ describe('bounds', () => {
     expect((await (await subscribe(onRun, { runId })).news()).status).toBe('running');
   });
 
-  it('429 · more than so many of a process, whoever they are', () => {
-    const take = createPlaces({ perCredential: 2, perProcess: 3 });
-    const [first, ...others] = [take('a'), take('a'), take('b')];
-    expect(() => take('a')).toThrow('A credential may have 2 subscriptions open at once.');
-    expect(() => take('c')).toThrow('Too many subscriptions are open.');
-    first!();
-    others.push(take('c'));
-    expect(() => take('b')).toThrow('Too many subscriptions are open.');
-    for (const leave of others) leave();
-    for (const leave of [take('c'), take('c')]) leave();
+  it.each([
+    ['credential', 'A credential may have 2 subscriptions open at once.', { credentialId: 'a' }],
+    ['person', 'A person may have 3 subscriptions open at once.', { userId: 'usr_1' as const }],
+    ['organization', 'An organization may have 4 subscriptions open at once.', { orgId: 'org_1' as const }],
+    ['process', 'Too many subscriptions are open.', {}],
+  ])('429 · more than so many of a %s; another is served', (_title, words, same) => {
+    const take = createSlotLimiter({ perCredential: 2, perPerson: 3, perOrganization: 4, perProcess: 5 });
+    const other = (n: number) => ({ credentialId: `${n}`, userId: `usr_${n}0`, orgId: `org_${n}0` }) as const;
+    const slots: (() => void)[] = [];
+    for (;;) {
+      try {
+        slots.push(take({ ...other(slots.length + 1), ...same }));
+      } catch (error) {
+        expect(error).toMatchObject({ status: 429, message: `${words} Try again in 10 s.` });
+        break;
+      }
+    }
+    if (slots.length < 5) take(other(9))();
+    slots.pop()!();
+    take({ ...other(8), ...same })();
+    for (const leave of slots) leave();
+    const again = [1, 2, 3, 4, 5].map((n) => take(other(n)));
+    expect(() => take(other(6))).toThrow('Too many subscriptions are open.');
+    for (const leave of again) leave();
   });
 
   it('what was refused leaves nothing open', async () => {
@@ -582,7 +596,12 @@ describe('bounds', () => {
     const sessions = Array.from({ length: 25 }, (_, i) => `s${i}: sessions { sessionId }`).join(' ');
     const query = `subscription ($runId: String!) { runUpdated(runId: $runId) { sandboxes { ${sessions} } } }`;
     const text = JSON.stringify({ query, variables: { runId: held.runId } });
-    const head = ['POST /graphql HTTP/1.1', 'host: x', `authorization: Bearer ${alice}`, 'accept: text/event-stream'];
+    const head = [
+      'POST /graphql HTTP/1.1',
+      'host: localhost',
+      `authorization: Bearer ${alice}`,
+      'accept: text/event-stream',
+    ];
     const type = ['content-type: application/json', `content-length: ${text.length}`];
     const socket = connect(Number(new URL(world.url).port), '127.0.0.1').pause();
     socket.write(`${[...head, ...type].join('\r\n')}\r\n\r\n${text}`);

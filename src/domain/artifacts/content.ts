@@ -73,6 +73,10 @@ export async function receiveContent(key: string, content: AsyncIterable<Uint8Ar
   return sizeBytes;
 }
 
+/** Whose content is being waited for. @throws 404 */
+export const organizationOfContent = async (key: string): Promise<string> =>
+  (await find(StoredContent, 'content', { key })).orgId ?? 'service';
+
 async function refuse(key: string): Promise<never> {
   const { sizeBytes, uploadingUntil } = await find(StoredContent, 'content', { key });
   if (sizeBytes !== null) throw conflict('This content has been uploaded already: an address takes one.');

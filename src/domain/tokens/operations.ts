@@ -6,9 +6,10 @@ import type { OrgRole } from '#access/roles.ts';
 import { days, now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { missingScopes, notFound } from '#foundation/problem.ts';
+import { conflict, missingScopes, notFound } from '#foundation/problem.ts';
 import { find, readAll } from '#foundation/record.ts';
 import { digest, newSecret } from '#foundation/secrets.ts';
+import { tokens } from '#limits.ts';
 import type { PersonIn } from '../memberships/model.ts';
 import { holdOwnMembership } from '../memberships/operations.ts';
 import { Project } from '../projects/model.ts';
@@ -51,6 +52,7 @@ export async function createToken(caller: Caller, input: NewToken): Promise<Crea
   };
   await transaction(async (trx) => {
     await holdOwnMembership(trx, caller);
+    await refuseBeyondQuota(trx, userId);
     // Held until the token stands: a project that is deleted meanwhile takes the token with it.
     if (record.projectId && !(await Project.query(trx).findOne({ id: record.projectId, orgId }).forKeyShare())) {
       throw notFound('project');
@@ -58,6 +60,24 @@ export async function createToken(caller: Caller, input: NewToken): Promise<Crea
     await Token.query(trx).insert({ ...record, digest: digest(secret) });
   });
   return { ...record, token: secret } as CreatedToken;
+}
+
+let perPerson: number = tokens.perPerson;
+/** How many live tokens a person may have, over all organizations. */
+export function bindTokenQuota(quota: number): void {
+  perPerson = quota;
+}
+
+const liveTokensSql =
+  'select count(*)::int as live from tokens where user_id = $1 and expires_at > $2 and revoked_at is null';
+
+/** The row of the person is locked until `trx` ends, so that any number of concurrent calls is counted exactly. */
+async function refuseBeyondQuota(trx: Transaction, userId: Id<'person'>): Promise<void> {
+  await sql('select id from people where id = $1 for no key update', [userId], trx);
+  const [row] = await sql<{ live: number }>(liveTokensSql, [userId, now()], trx);
+  if (row!.live >= perPerson) {
+    throw conflict(`A person may have ${perPerson} live tokens, in all organizations together; revoke one first.`);
+  }
 }
 
 /** The person's own tokens in this organization, also those that ended; newest first. */

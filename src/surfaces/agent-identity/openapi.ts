@@ -4,6 +4,15 @@ import * as records from './records.ts';
 
 type Json = Record<string, unknown>;
 
+/** A ceremony inside another record is a reference to its component. */
+const referCeremony =
+  (record: z.ZodType) =>
+  ({ zodSchema, jsonSchema }: { zodSchema: unknown; jsonSchema: Json }): void => {
+    if (zodSchema !== records.ClaimCeremony || record === records.ClaimCeremony) return;
+    for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
+    jsonSchema.$ref = '#/components/schemas/ClaimCeremony';
+  };
+
 export const agentIdentitySchemas: Json = Object.fromEntries(
   Object.entries({
     AgentIdentityRequest: records.AgentIdentityRequest,
@@ -15,7 +24,7 @@ export const agentIdentitySchemas: Json = Object.fromEntries(
     SecurityEventError: records.SecurityEventError,
   }).map(([name, record]) => {
     // As input: there no schema closes itself, and members that are not named are ignored.
-    const { $schema, ...schema } = z.toJSONSchema(record, { io: 'input' });
+    const { $schema, ...schema } = z.toJSONSchema(record, { io: 'input', override: referCeremony(record) });
     return [name, schema];
   }),
 );

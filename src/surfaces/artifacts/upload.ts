@@ -1,21 +1,33 @@
 // A content from whoever holds a signed address: PUT with the bytes, streamed into the storage (RFC 9110 §9.3.4).
 import type { IncomingMessage } from 'node:http';
 import { addressExpiry } from '#domain/artifacts/address.ts';
-import { receiveContent } from '#domain/artifacts/content.ts';
+import { organizationOfContent, receiveContent } from '#domain/artifacts/content.ts';
+import { createCapacity } from '#foundation/capacity.ts';
 import { answerJson, type Exchange } from '#foundation/http.ts';
 import { forbidden, invalid, tooLarge, unsupportedMediaType } from '#foundation/problem.ts';
 import { artifactUpload, bytes } from '#limits.ts';
 
-/** 201 with what has been kept. @throws 400, 403, 404, 409, 413, 415 */
+const uploads = createCapacity({
+  all: artifactUpload.perProcess,
+  perKey: artifactUpload.perOrganization,
+  description: `An organization may send ${artifactUpload.perOrganization} uploads at once, and this process receives no more.`,
+});
+
+/** 201 with what has been kept. @throws 400, 403, 404, 409, 413, 415, 503 */
 export async function upload(exchange: Exchange, contentKey: string): Promise<void> {
   admit(exchange, contentKey);
-  const sizeBytes = await receiveContent(contentKey, arriving(exchange.req));
-  answerJson(exchange, 201, { contentKey, sizeBytes }, { 'cache-control': 'no-store' });
+  const hold = await uploads.take(await organizationOfContent(contentKey));
+  try {
+    const sizeBytes = await receiveContent(contentKey, arriving(exchange.req));
+    answerJson(exchange, 201, { contentKey, sizeBytes }, { 'cache-control': 'no-store' });
+  } finally {
+    hold.release();
+  }
 }
 
 function admit({ req, search }: Exchange, contentKey: string): void {
   if (addressExpiry('upload', contentKey, new URLSearchParams(search)) === null) {
-    throw forbidden('This address is not good, or not any more: createArtifactUpload gives a fresh one.');
+    throw forbidden('This address is invalid or expired: createArtifactUpload returns a new one.');
   }
   const { 'content-encoding': encoding, 'content-range': range, 'content-length': length } = req.headers;
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {

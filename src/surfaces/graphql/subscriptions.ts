@@ -19,26 +19,30 @@ import { admit, type Rule } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import type { Capacity } from '#foundation/capacity.ts';
 import { watch } from '#foundation/changes.ts';
-import { now, seconds } from '#foundation/clock.ts';
+import { now } from '#foundation/clock.ts';
 import type { Exchange } from '#foundation/http.ts';
-import { openSubscriptions } from '#foundation/metrics.ts';
-import { invalid, tooMany, toProblem } from '#foundation/problem.ts';
+import { invalid, toProblem } from '#foundation/problem.ts';
 import type { Context, Follow } from '#graph/context.ts';
 import { exposureOf } from '#graph/exposure.ts';
 import { subscriptions } from '#limits.ts';
 import { type RequestBudget, takeExecution } from './budget.ts';
+import { createSlotLimiter } from './subscription-slots.ts';
 
 export interface Reader {
   exchange: Exchange;
   caller: Caller;
 }
 
-/** `callerStill` looks the caller of an exchange up again; throws 401. */
-export function subscribing(
-  callerStill: (exchange: Exchange, caller: Caller) => Promise<Caller>,
-  executions: Capacity,
-): Plugin {
-  const takePlace = createPlaces(subscriptions);
+export interface SubscriptionSettings {
+  /** Looks the caller of an exchange up again; throws 401. */
+  callerStill(exchange: Exchange, caller: Caller): Promise<Caller>;
+  executions: Capacity;
+  subscriptionsPerOrganization?: number;
+}
+
+export function subscribing({ callerStill, executions, subscriptionsPerOrganization }: SubscriptionSettings): Plugin {
+  const perOrganization = subscriptionsPerOrganization ?? subscriptions.perOrganization;
+  const takeSlot = createSlotLimiter({ ...subscriptions, perOrganization });
 
   async function open(args: ExecutionArgs): Promise<ExecutionResult | AsyncGenerator<ExecutionResult>> {
     const context = args.contextValue as Context & Reader & { budget: RequestBudget };
@@ -46,7 +50,7 @@ export function subscribing(
     const { key, rule } = rootOf(args);
     const told = (error: unknown) => ({ errors: [locatedError(error, undefined, [key])] });
     exchange.route = `${exchange.path} subscription`;
-    const stay = openStay({ exchange, caller }, takePlace(caller.credentialId), async () => {
+    const stay = openStay({ exchange, caller }, takeSlot(caller), async () => {
       const present = await callerStill(exchange, caller);
       admit(present, rule);
       return present;
@@ -110,28 +114,6 @@ function rootOf({ schema, document, operationName, variableValues }: ExecutionAr
   const [key, [node]] = chosen;
   const field: GraphQLField<unknown, unknown> = type.getFields()[node!.name.value]!;
   return { key, rule: exposureOf(field).scope };
-}
-
-/** So many at once, of one credential and of all together. Gives what frees the place again. @throws 429 */
-export function createPlaces({ perCredential, perProcess }: { perCredential: number; perProcess: number }) {
-  const taken = new Map<string, number>();
-  let all = 0;
-  const refuse = (words: string) => tooMany(subscriptions.look.every / seconds(1), words);
-  return (credentialId: string): (() => void) => {
-    const own = taken.get(credentialId) ?? 0;
-    if (own >= perCredential) throw refuse(`A credential may have ${perCredential} subscriptions open at once.`);
-    if (all >= perProcess) throw refuse('Too many subscriptions are open.');
-    taken.set(credentialId, own + 1);
-    all++;
-    openSubscriptions.inc();
-    return () => {
-      const left = taken.get(credentialId)! - 1;
-      if (left > 0) taken.set(credentialId, left);
-      else taken.delete(credentialId);
-      all--;
-      openSubscriptions.dec();
-    };
-  };
 }
 
 /** From the opening of a subscription to the closing of its socket. */

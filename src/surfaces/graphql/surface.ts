@@ -29,7 +29,9 @@ export interface GraphqlSettings {
   callerStill(exchange: Exchange, caller: Caller): Promise<Caller>;
   /** Counts points against the caller's rate; throws 429. */
   meter(exchange: Exchange, caller: Caller, points: number): Promise<void>;
-  /** What all requests share; made here when absent. */
+  /** Open at once. */
+  subscriptionsPerOrganization?: number;
+  /** What all requests share; created here when absent. */
   executions?: Capacity;
   /** Told of every problem of ours (5xx) with its cause, once. */
   report(exchange: Exchange, error: unknown): void;
@@ -67,7 +69,7 @@ export function createGraphql(settings: GraphqlSettings) {
       introspectionCache(),
       compiling(),
       given,
-      subscribing(settings.callerStill, executions),
+      subscribing({ ...settings, executions }),
       telling(settings.report),
     ],
   });

@@ -15,7 +15,7 @@ import type { GraphQLSchema } from 'graphql';
 import { admits } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { addresses } from '#foundation/addresses.ts';
-import { answer, answerJson, type Exchange, mediaType, readText } from '#foundation/http.ts';
+import { answer, answerJson, type Exchange, mediaType, parseJson, readText } from '#foundation/http.ts';
 import { forbidden, invalid, methodNotAllowed, toProblem, unsupportedMediaType } from '#foundation/problem.ts';
 import { bytes, mcp } from '#limits.ts';
 import { answered, refused, toolsOf } from './tools.ts';
@@ -104,7 +104,7 @@ export function createMcp(settings: McpSettings) {
       if (req.method !== 'POST') throw methodNotAllowed('POST');
       if (mediaType(exchange) !== 'application/json')
         throw unsupportedMediaType('Send the messages as application/json.');
-      const body = parsed(await readText(exchange, bytes.jsonBody));
+      const body = parseJson(await readText(exchange, bytes.jsonBody));
       if (body === undefined) return answerJson(exchange, 400, unparsable, { 'cache-control': 'no-store' });
       if (Array.isArray(body)) {
         if (body.length > mcp.messagesPerBatch) throw invalid(`A batch has at most ${mcp.messagesPerBatch} messages.`);
@@ -131,14 +131,6 @@ export function createMcp(settings: McpSettings) {
 }
 
 const unparsable = { jsonrpc: '2.0', id: null, error: { code: -32_700, message: 'Parse error: the body is no JSON.' } };
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 /** The headers that the protocol reads. The credential stays here. */
 const spoken = (headers: Exchange['req']['headers']): [string, string][] =>

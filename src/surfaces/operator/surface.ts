@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '#access/principal.ts';
 import { database, sql } from '#foundation/database.ts';
+import { isLoopbackHost } from '#foundation/hosts.ts';
 import { answer, answerJson, type Exchange, type Handler } from '#foundation/http.ts';
 import { metricsText, metricsType } from '#foundation/metrics.ts';
 import { migrationStatus } from '#foundation/migrations.ts';
@@ -73,10 +74,14 @@ async function inTime<T>(work: Promise<T>): Promise<T | null> {
   }
 }
 
-/** From this machine and not by way of a proxy on it: then everybody would seem to be here. */
+/** Headers of proxies. Behind one on this machine every request comes from loopback. */
+const proxyHeader = /^(x-forwarded-.*|x-real-ip|forwarded|via)$/;
+
+/** From this machine, under a name of this machine, and without a sign of a proxy. */
 function isFromHere({ socket, headers }: IncomingMessage): boolean {
   const peer = socket.remoteAddress?.replace(/^::ffff:/, '') ?? '';
-  return (peer === '::1' || peer.startsWith('127.')) && !headers['x-forwarded-for'] && !headers.forwarded;
+  const isLocal = (peer === '::1' || peer.startsWith('127.')) && isLoopbackHost(headers.host);
+  return isLocal && !Object.keys(headers).some((name) => proxyHeader.test(name));
 }
 
 async function admitService(exchange: Exchange, authenticate: OperatorSettings['authenticate']): Promise<void> {

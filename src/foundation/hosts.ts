@@ -1,0 +1,17 @@
+// Which names the service answers to (RFC 9110 §7.4; against DNS rebinding).
+import { addresses } from './addresses.ts';
+
+const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** The name in a Host header, without its port; empty when there is none. */
+const nameOf = (host: string | undefined): string => (host ?? '').replace(/:\d*$/, '').toLowerCase();
+
+/** Whether a Host header names this machine itself. */
+export const isLoopbackHost = (host: string | undefined): boolean => loopback.test(nameOf(host));
+
+/** Tells whether a Host header names one of the public addresses, on any port, or this machine. */
+export function ownHosts(): (host: string | undefined) => boolean {
+  const { baseHost, issuer, mcp, a2a } = addresses();
+  const names = new Set([baseHost, issuer, mcp, a2a].map((address) => new URL(address).hostname));
+  return (host) => names.has(nameOf(host)) || isLoopbackHost(host);
+}

@@ -1,0 +1,25 @@
+// Half a surrogate pair is not Unicode text (RFC 8259 §8.2): neither UTF-8 nor PostgreSQL can hold it.
+import { invalid } from './problem.ts';
+
+/** UTF-8 has no surrogates, so only an escape can bring one. */
+const surrogateEscape = /\\u[dD][89a-fA-F]/;
+
+/** @throws 400 that names where in a parsed JSON `text` a lone surrogate stands */
+export function refuseLoneSurrogates(text: string, value: unknown): void {
+  if (!surrogateEscape.test(text)) return;
+  // Not recursive: a body may be nested more deeply than the stack.
+  const open: [path: string, value: unknown][] = [['', value]];
+  for (let next = open.pop(); next; next = open.pop()) {
+    const [path, one] = next;
+    if (typeof one === 'string' && !one.isWellFormed()) refuse(path);
+    if (one === null || typeof one !== 'object') continue;
+    for (const [name, member] of Object.entries(one)) {
+      if (!name.isWellFormed()) refuse(path);
+      open.push([path === '' ? name : `${path}.${name}`, member]);
+    }
+  }
+}
+
+function refuse(path: string): never {
+  throw invalid(`${path || 'The body'}: contains a lone surrogate, which is not Unicode text.`);
+}

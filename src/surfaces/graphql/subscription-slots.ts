@@ -1,0 +1,49 @@
+// How many subscriptions may be open at once: of a credential, a person, an organization and this process.
+import type { Caller } from '#access/principal.ts';
+import { seconds } from '#foundation/clock.ts';
+import { openSubscriptions } from '#foundation/metrics.ts';
+import { tooMany } from '#foundation/problem.ts';
+import { subscriptions } from '#limits.ts';
+
+export interface SlotLimits {
+  perCredential: number;
+  perPerson: number;
+  perOrganization: number;
+  perProcess: number;
+}
+
+type Holder = Pick<Caller, 'credentialId' | 'userId' | 'orgId'>;
+
+/** Returns what takes a slot, and returns in turn what frees it. @throws 429 */
+export function createSlotLimiter({ perCredential, perPerson, perOrganization, perProcess }: SlotLimits) {
+  const taken = new Map<string, number>();
+
+  /** What the caller counts as, how much of it there may be, and how the refusal begins. */
+  const boundsOf = ({ credentialId, userId, orgId }: Holder): [key: string | null, most: number, words: string][] => [
+    [`credential ${credentialId}`, perCredential, `A credential may have ${perCredential} subscriptions open at once.`],
+    [userId && `person ${userId}`, perPerson, `A person may have ${perPerson} subscriptions open at once.`],
+    [
+      orgId && `org ${orgId}`,
+      perOrganization,
+      `An organization may have ${perOrganization} subscriptions open at once.`,
+    ],
+    ['process', perProcess, 'Too many subscriptions are open.'],
+  ];
+
+  return (holder: Holder): (() => void) => {
+    const bounds = boundsOf(holder).filter(([key]) => key !== null) as [string, number, string][];
+    for (const [key, most, words] of bounds) {
+      if ((taken.get(key) ?? 0) >= most) throw tooMany(subscriptions.look.every / seconds(1), words);
+    }
+    for (const [key] of bounds) taken.set(key, (taken.get(key) ?? 0) + 1);
+    openSubscriptions.inc();
+    return () => {
+      for (const [key] of bounds) {
+        const left = taken.get(key)! - 1;
+        if (left > 0) taken.set(key, left);
+        else taken.delete(key);
+      }
+      openSubscriptions.dec();
+    };
+  };
+}

@@ -1,0 +1,219 @@
+// What the service refuses whoever asks: foreign Host names, bodies that are not whole or not UTF-8, and more than a quota.
+import { request as sendRaw } from 'node:http';
+import { connect } from 'node:net';
+import { text as readText } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Organization } from '#domain/organizations/model.ts';
+import type { Person } from '#domain/people/model.ts';
+import { bindAddresses } from '#foundation/addresses.ts';
+import { ownHosts } from '#foundation/hosts.ts';
+import { tokens } from '#limits.ts';
+import { openWorld, type World } from '../world.ts';
+
+let world: World;
+let alice: Person;
+let acme: Organization;
+let token: string;
+let lines: string[] = [];
+
+beforeAll(async () => {
+  world = await openWorld({ log: (line) => lines.push(line) });
+  alice = await world.person('Alice');
+  acme = await world.found(alice, 'Acme');
+  token = await world.token(alice, acme);
+});
+afterAll(() => world.close());
+
+const under = (host: string, path: string, headers: Record<string, string> = {}) =>
+  new Promise<{ status: number; type: string; body: string }>((resolve, reject) => {
+    sendRaw(world.url + path, { headers: { host, ...headers } }, async (res) => {
+      const type = String(res.headers['content-type']);
+      resolve({ status: res.statusCode!, type, body: await readText(res) });
+    })
+      .on('error', reject)
+      .end();
+  });
+
+describe('Host', () => {
+  it.each(['/v1/me', '/graphql', '/mcp', '/a2a', '/console', '/reference', '/', '/v1/openapi.json', '/unknown'])(
+    '421 · a name that is not one of the service: %s',
+    async (path) => {
+      const { status, type, body } = await under('rebound.example', path, { authorization: `Bearer ${token}` });
+      expect([status, type]).toEqual([421, 'application/json; charset=utf-8']);
+      expect(JSON.parse(body)).toMatchObject({ category: 'validation', code: 'misdirected_request', retryable: false });
+    },
+  );
+
+  it('421 · is a page for a browser', async () => {
+    const { status, type, body } = await under('rebound.example', '/console', { accept: 'text/html,*/*;q=0.8' });
+    expect([status, type]).toEqual([421, 'text/html; charset=utf-8']);
+    expect(body).toContain('Misdirected request');
+  });
+
+  it.each(['localhost', 'LOCALHOST:1234', '127.0.0.1', '127.9.9.9:80', '[::1]:4000'])('200 · %s', async (host) => {
+    expect((await under(host, '/v1/me', { authorization: `Bearer ${token}` })).status).toBe(200);
+  });
+
+  it('200 · probes come by address', async () => {
+    for (const path of ['/livez', '/readyz']) expect((await under('10.1.2.3:4000', path)).status).toBe(200);
+  });
+
+  it('names are those of the four addresses, on any port', () => {
+    const origin = (name: string) => `https://${name}.example:8443`;
+    const before = { baseHost: world.url, issuer: world.url, mcp: world.url, a2a: `${world.url}/a2a` };
+    bindAddresses({ baseHost: origin('api'), issuer: origin('id'), mcp: origin('mcp'), a2a: `${origin('a2a')}/x` });
+    const isOwn = ownHosts();
+    bindAddresses(before);
+    for (const name of ['api', 'id', 'mcp', 'a2a', 'API']) expect(isOwn(`${name}.example`)).toBe(true);
+    expect(isOwn('api.example:8443')).toBe(true);
+    for (const name of [
+      'example',
+      'x.api.example',
+      'api.example.evil',
+      'localhost.evil',
+      '127.0.0.1.evil',
+      undefined,
+    ]) {
+      expect(isOwn(name)).toBe(false);
+    }
+  });
+});
+
+it('Strict-Transport-Security is sent when the public address is https, and only then', async () => {
+  const hsts = async () => (await world.request('GET', '/livez')).headers.get('strict-transport-security');
+  expect(await hsts()).toBe(null);
+  const https = 'https://platform.example';
+  bindAddresses({ baseHost: https, issuer: https, mcp: https, a2a: `${https}/a2a` });
+  expect(await hsts()).toBe('max-age=31536000');
+  bindAddresses({ baseHost: world.url, issuer: world.url, mcp: world.url, a2a: `${world.url}/a2a` });
+});
+
+describe('GET /metrics', () => {
+  it.each([
+    ['x-forwarded-proto', 'https'],
+    ['x-forwarded-host', 'api.example'],
+    ['x-real-ip', '203.0.113.9'],
+    ['via', '1.1 proxy'],
+  ])('401 · with %s it came through a proxy', async (name, value) => {
+    expect((await world.request('GET', '/metrics', { headers: { [name]: value } })).status).toBe(401);
+  });
+
+  it('401 · under a foreign Host, also from the machine itself', async () => {
+    expect((await under('metrics.example', '/metrics')).status).toBe(401);
+    expect((await under('localhost', '/metrics')).status).toBe(200);
+  });
+});
+
+describe('a body', () => {
+  it.each(['/v1/projects', '/graphql', '/mcp', '/v1/oauth2/register', '/v1/agent/identity'])(
+    'that is broken off is no fault: %s',
+    async (path) => {
+      lines = [];
+      const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
+      const head = [
+        `POST ${path} HTTP/1.1`,
+        'host: localhost',
+        `authorization: Bearer ${token}`,
+        'content-type: application/json',
+        'content-length: 100',
+      ];
+      socket.write(`${head.join('\r\n')}\r\n\r\n{"na`, () => socket.destroy());
+      await expect.poll(() => lines.filter((line) => line.includes('"msg":"request"'))).toHaveLength(1);
+      expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['/v1/projects', '{"name":"a\\ud800","repoFullName":"acme/x"}', 'name: contains a lone surrogate'],
+    ['/v1/scheduled-tasks', '{"name":"a","labels":["\\uDC00x"]}', 'labels.0: contains a lone surrogate'],
+    [
+      '/graphql',
+      '{"query":"{ me { role } }","variables":{"a":{"b":"\\uD800"}}}',
+      'variables.a.b: contains a lone surrogate',
+    ],
+    ['/v1/oauth2/register', '{"redirect_uris":[],"client_name":"\\udfff"}', 'client_name: contains a lone surrogate'],
+  ])('400 · names the field that has a lone surrogate: %s', async (path, body, words) => {
+    const answer = await world.request('POST', path, { token, body });
+    expect(answer.status).toBe(400);
+    expect(JSON.stringify(answer.body)).toContain(words);
+  });
+
+  it('201 · whole pairs of surrogates are text', async () => {
+    const body = '{"name":"a\\ud83d\\ude00","repoFullName":"acme/pair"}';
+    expect((await world.rest('POST', '/projects', { token, body })).body.name).toBe('a😀');
+  });
+
+  it.each(['/v1/projects', '/graphql', '/mcp', '/v1/oauth2/register'])('415 · in another charset: %s', async (path) => {
+    const send = (charset: string) =>
+      world.request('POST', path, {
+        token,
+        body: '{}',
+        headers: {
+          'content-type': `application/json; charset=${charset}`,
+          accept: 'application/json, text/event-stream',
+        },
+      });
+    for (const charset of ['utf-16', 'iso-8859-1', '"latin1"']) expect((await send(charset)).status).toBe(415);
+    for (const charset of ['utf-8', 'UTF-8', '"utf-8"']) expect((await send(charset)).status).not.toBe(415);
+  });
+});
+
+describe('quotas', () => {
+  it('409 · a person has at most 100 live tokens, however many are created at once; revoked and expired ones are none', async () => {
+    const bob = await world.person('Bob');
+    const [first, second] = [await world.found(bob, 'Bobs'), await world.found(bob, 'Bobs too')];
+    const sessions = [await world.session(bob, first.id), await world.session(bob, second.id)];
+    const create = (n: number) =>
+      world.rest('POST', '/tokens', {
+        session: sessions[n % 2]!,
+        body: { name: `t${n}`, scopes: ['projects:read'], expiresInDays: n === 0 ? 1 : 30 },
+      });
+    const oldest = (await create(0)).body;
+    const answers = await Promise.all(Array.from({ length: tokens.perPerson + 20 }, (_, n) => create(n + 1)));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(tokens.perPerson - 1);
+    const refused = answers.filter(({ status }) => status !== 201);
+    for (const { status, body } of refused) expect([status, body.code]).toEqual([409, 'conflict']);
+    expect(refused[0]!.body.description).toContain('A person may have 100 live tokens');
+    expect(await world.knex('tokens').where({ userId: bob.id })).toHaveLength(tokens.perPerson);
+    // Another person is served.
+    await world.token(alice, acme);
+
+    const { id } = answers.find(({ status }) => status === 201)!.body;
+    const session = (await world.knex('tokens').where({ id }).first()).orgId === first.id ? sessions[0]! : sessions[1]!;
+    expect((await world.rest('DELETE', `/tokens/${id}`, { session })).status).toBe(200);
+    expect((await create(2)).status).toBe(201);
+    expect((await create(3)).status).toBe(409);
+    world.clock.turn(oldest.expiresAt - Date.parse('2026-11-23T09:00:00Z'));
+    expect((await create(4)).status).toBe(201);
+  });
+});
+
+describe('the rate of an organization', () => {
+  it('429 · an organization over its rate; another is served, and what a credential may not have does not count', async () => {
+    const own = await openWorld({ requestsPerMinute: 4, requestsPerMinuteOrganization: 6 });
+    try {
+      const alice = await own.person('Alice');
+      const [acme, bobs] = [await own.found(alice, 'Acme'), await own.found(await own.person('Bob'), 'Bobs')];
+      await own.join(bobs, alice, 'member');
+      const [first, second, other] = [
+        await own.token(alice, acme),
+        await own.token(alice, acme),
+        await own.token(alice, bobs),
+      ];
+      const times = async (n: number, token: string) => {
+        const statuses = [];
+        for (let i = 0; i < n; i++) statuses.push((await own.rest('GET', '/me', { token })).status);
+        return statuses;
+      };
+      // Two of these are over the rate of the credential.
+      expect(await times(6, first)).toEqual([200, 200, 200, 200, 429, 429]);
+      expect(await times(3, second)).toEqual([200, 200, 429]);
+      const { body, headers } = await own.rest('GET', '/me', { token: second });
+      expect(body.description).toMatch(/^The organization has made too many requests\. Try again in \d+ s\.$/);
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(await times(1, other)).toEqual([200]);
+    } finally {
+      await own.close();
+    }
+  });
+});
