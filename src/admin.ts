@@ -13,7 +13,7 @@ import { bindSecretKey } from '#foundation/secrets.ts';
 import { openStorage } from '#foundation/storage.ts';
 import { type Config, readConfig, SettingsError } from './config.ts';
 import { contentsFolder, databaseHome, storageOf } from './services.ts';
-import { type Command, type Place, readOptions, usage } from './surfaces/operator/command.ts';
+import { type Command, helpOf, helpOfAll, type Place, readOptions } from './surfaces/operator/command.ts';
 import { commands } from './surfaces/operator/commands.ts';
 
 /** How the database knows this process. */
@@ -21,22 +21,27 @@ const ownName = `admin ${process.pid}`;
 
 const [name = 'help', ...args] = process.argv.slice(2);
 try {
-  console.log(/^(help|--help|-h)$/.test(name) ? help() : JSON.stringify(await obey(name, args), null, 2));
+  console.log(helpAskedFor() ?? JSON.stringify(await obey(name, args), null, 2));
 } catch (error) {
   console.error(error instanceof SettingsError ? error.message : scrub(wordsOf(error)));
   process.exitCode = 1;
 }
 
-function help(): string {
-  const entries = Object.entries(commands).map(
-    ([name, one]) => `  ${`${name} ${usage(one)}`.trim()}\n      ${one.about}`,
-  );
-  return ['npm run --silent admin -- COMMAND', '', ...entries, '  help\n      Shows this.'].join('\n');
+/** `help`, `help COMMAND` and `COMMAND --help` need neither settings nor a database. */
+function helpAskedFor(): string | null {
+  const isHelp = (word: string | undefined) => word !== undefined && /^(help|--help|-h)$/.test(word);
+  if (isHelp(name)) return args[0] === undefined ? helpOfAll(commands) : helpOf(args[0], commandNamed(args[0]));
+  return args.some((word) => /^(--help|-h)$/.test(word)) ? helpOf(name, commandNamed(name)) : null;
+}
+
+function commandNamed(name: string): Command {
+  const command = Object.hasOwn(commands, name) && commands[name];
+  if (!command) throw new Error(`There is no command ${name}: help lists those that are.`);
+  return command;
 }
 
 async function obey(name: string, args: string[]): Promise<unknown> {
-  const command = Object.hasOwn(commands, name) && commands[name];
-  if (!command) throw new Error(`There is no command ${name}: help lists those that are.`);
+  const command = commandNamed(name);
   const options = readOptions(command, args);
   const config = readConfig();
   bindAddresses(config.addresses);

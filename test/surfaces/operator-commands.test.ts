@@ -139,11 +139,11 @@ describe('The commands, as processes beside the running server', () => {
 
   it('Exit with 1 and one clear message', async () => {
     const outcomes = await Promise.all([
-      admin(['person:remove'], settings()),
+      admin(['person:forget'], settings()),
       admin(['service-token:create', '--name', 'runtime', '--org', 'nobody'], settings()),
     ]);
     expect(outcomes).toEqual([
-      { code: 1, stdout: '', stderr: 'There is no command person:remove: help lists those that are.\n' },
+      { code: 1, stdout: '', stderr: 'There is no command person:forget: help lists those that are.\n' },
       { code: 1, stdout: '', stderr: '--org: no organization has the slug nobody\n' },
     ]);
   });

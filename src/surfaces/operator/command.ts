@@ -25,6 +25,8 @@ export interface Place {
 
 export interface Command {
   about: string;
+  /** Its options, as they are typed. */
+  example: string;
   options: z.ZodObject;
   /** What must stand before it runs: a database with the present schema, any database, nothing. */
   needs: 'schema' | 'database' | 'nothing';
@@ -34,15 +36,20 @@ export interface Command {
 
 interface Draft<S extends z.ZodObject> {
   about: string;
+  example?: string;
   options: S;
   needs?: Command['needs'];
   run: (options: z.output<S>, place: Place) => Promise<unknown>;
 }
 
-export const command = <S extends z.ZodObject>(draft: Draft<S>): Command => ({ needs: 'schema', ...draft });
+export const command = <S extends z.ZodObject>(draft: Draft<S>): Command => ({
+  needs: 'schema',
+  example: '',
+  ...draft,
+});
 
 /** An option without a value. */
-export const flag = z.boolean().optional();
+export const flag = z.boolean().optional().describe('A switch: takes no value.');
 
 export const wholeNumber = (min: number, max: number) =>
   z
@@ -86,3 +93,38 @@ export function usage({ options }: Command): string {
   });
   return words.join(' ');
 }
+
+/** Of an optional option, that of what it holds. */
+const descriptionOf = (schema: z.ZodType): string | undefined =>
+  schema.description ??
+  (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault
+    ? descriptionOf(schema.unwrap() as z.ZodType)
+    : undefined);
+
+const invocation = 'npm run --silent admin --';
+
+/** What `COMMAND --help` prints: what the command does, its options with what each takes, and an example. */
+export function helpOf(name: string, one: Command): string {
+  const options = Object.entries(one.options.shape).map(
+    ([option, schema]) => `  --${option}\n      ${descriptionOf(schema as z.ZodType)}`,
+  );
+  return [
+    `${invocation} ${`${name} ${usage(one)}`.trim()}`,
+    '',
+    one.about,
+    ...(options.length > 0 ? ['', 'Options:', ...options] : []),
+    '',
+    'Example:',
+    `  ${invocation} ${`${name} ${one.example}`.trim()}`,
+  ].join('\n');
+}
+
+/** What `help` prints: every command with its options. */
+export const helpOfAll = (commands: Readonly<Record<string, Command>>): string =>
+  [
+    `${invocation} COMMAND`,
+    `${invocation} COMMAND --help`,
+    '',
+    ...Object.entries(commands).map(([name, one]) => `  ${`${name} ${usage(one)}`.trim()}\n      ${one.about}`),
+    '  help\n      Shows this.',
+  ].join('\n');

@@ -15,9 +15,7 @@ import {
 import { replaceCredentials } from '#domain/integrations/operations.ts';
 import { addMember, findMembership } from '#domain/memberships/operations.ts';
 import { rotateSigningKey } from '#domain/oauth/keys.ts';
-import { Organization } from '#domain/organizations/model.ts';
 import { foundOrganization } from '#domain/organizations/operations.ts';
-import { slugPattern } from '#domain/organizations/slug.ts';
 import { mailAddress } from '#domain/people/mail-address.ts';
 import { findOrCreatePerson, findPersonByAddress } from '#domain/people/operations.ts';
 import { createSignInLink } from '#domain/people/sign-in-links.ts';
@@ -29,26 +27,42 @@ import { readOne } from '#foundation/record.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { text, tokens } from '#limits.ts';
 import { type Command, command, flag, wholeNumber } from './command.ts';
+import { credentialLists } from './credential-lists.ts';
 import { databaseCommands } from './database-commands.ts';
 import { demoProjects, seedDemo } from './demo.ts';
+import { memberCommands } from './member-commands.ts';
+import { organizationOf, slug } from './organization-option.ts';
 
-const slug = boundedText(text.organizationSlug).regex(slugPattern, 'must be lower-case letters, digits and hyphens');
 const { min, max, default: usual } = tokens.lifetimeDays;
 
 export const commands: Record<string, Command> = {
   'person:create': command({
+    example: "--email ada@example.com --name 'Ada Lovelace'",
     about: 'Makes an account, or shows the one that has this mail address.',
-    options: z.object({ email: mailAddress, name: nameText(text.personName).optional() }),
+    options: z.object({
+      email: mailAddress,
+      name: nameText(text.personName).describe('Without it, the part of the address before the @.').optional(),
+    }),
     run: ({ email, name }) => findOrCreatePerson(email, name),
   }),
   'org:create': command({
+    example: '--name Acme --owner ada@example.com',
     about: 'Founds an organization. Its owner gets an account if there is none.',
-    options: z.object({ name: nameText(text.organizationName), owner: mailAddress, slug: slug.optional() }),
+    options: z.object({
+      name: nameText(text.organizationName).describe('1 to 120 characters.'),
+      owner: mailAddress,
+      slug: slug.describe('Its slug; without it, one is made from the name.').optional(),
+    }),
     run: async ({ name, owner, slug }) => foundOrganization((await findOrCreatePerson(owner)).id, { name, slug }),
   }),
   'member:add': command({
+    example: '--org acme --email bob@example.com --role member',
     about: 'Makes somebody a member of an organization; they get an account if there is none.',
-    options: z.object({ org: slug, email: mailAddress, role: z.enum(orgRoles) }),
+    options: z.object({
+      org: slug,
+      email: mailAddress,
+      role: z.enum(orgRoles).describe(`One of ${orgRoles.join(', ')}.`),
+    }),
     run: async ({ org, email, role }) => {
       const [{ id: orgId }, person] = [await organizationOf(org), await findOrCreatePerson(email)];
       const membership = await transaction((trx) => addMember(trx, orgId, person.id, role));
@@ -57,14 +71,20 @@ export const commands: Record<string, Command> = {
     },
   }),
   'token:create': command({
+    example: '--email ada@example.com --org acme --scopes projects:read,missions:run --days 30',
     about: `Creates a personal access token for a member. SCOPES: ${scopePresets.join(', ')}, or up to ${tokens.scopesPerToken} scopes with commas between. Expires in ${usual} days unless said otherwise.`,
     options: z.object({
       email: mailAddress,
       org: slug,
-      scopes: z.string().transform((list) => list.split(',').map((scope) => scope.trim())),
-      project: boundedText(text.pathId).optional(),
-      days: wholeNumber(min, max).default(usual),
-      name: nameText(text.tokenName).default('Made by the operator'),
+      scopes: z
+        .string()
+        .transform((list) => list.split(',').map((scope) => scope.trim()))
+        .describe('A preset, or scopes with commas between.'),
+      project: boundedText(text.pathId).describe('Binds the token to one project.').optional(),
+      days: wholeNumber(min, max)
+        .describe(`Days until it expires, ${min} to ${max}; ${usual} by default.`)
+        .default(usual),
+      name: nameText(text.tokenName).describe('A label, 1 to 100 characters.').default('Made by the operator'),
     }),
     run: async ({ email, org, scopes: wanted, project, days, name }) => {
       const caller = await memberOf(org, email);
@@ -76,6 +96,7 @@ export const commands: Record<string, Command> = {
     },
   }),
   'sign-in-link': command({
+    example: '--email ada@example.com',
     about: 'Makes an address that signs its visitor in to the console: one use, ten minutes.',
     options: z.object({ email: mailAddress }),
     run: async ({ email }) => {
@@ -85,19 +106,25 @@ export const commands: Record<string, Command> = {
     },
   }),
   'service-token:create': command({
+    example: '--name Runtime --org acme',
     about:
       'Makes a token for an internal service such as the runtime; it may report missions, of one organization or of all.',
-    options: z.object({ name: nameText(text.tokenName), org: slug.optional() }),
+    options: z.object({
+      name: nameText(text.tokenName).describe('A label, 1 to 100 characters.'),
+      org: slug.describe('The slug of the organization that it serves; without it, all of them.').optional(),
+    }),
     run: async ({ name, org }) => createServiceToken({ name, orgId: org ? (await organizationOf(org)).id : undefined }),
   }),
   'service-token:revoke': command({
+    example: '--id svc_01a207a232804b897f93a2a46f8445e3',
     about: 'Ends a service token at once.',
-    options: z.object({ id: boundedText(text.pathId) }),
+    options: z.object({ id: boundedText(text.pathId).describe('An id of service-token:list.') }),
     run: ({ id }) => revokeServiceToken(id),
   }),
   'agent:revoke': command({
+    example: '--registration reg_01a207a232804b897f93a2a46f8445e3',
     about: 'Ends an agent at once, claimed or not, with every token it holds.',
-    options: z.object({ registration: boundedText(text.pathId) }),
+    options: z.object({ registration: boundedText(text.pathId).describe('An id of agent:list.') }),
     run: ({ registration }) => revokeRegistration(registration),
   }),
   'signing-key:rotate': command({
@@ -109,13 +136,17 @@ export const commands: Record<string, Command> = {
     },
   }),
   'integration:create': command({
+    example: '--org acme --vendor github --kind tracker --name GitHub',
     about: 'Connects a tracker, a source host or a language model; what the vendor asks for is piped in and sealed.',
     options: z.object({
       org: slug,
-      vendor: z.enum(vendorNames),
-      kind: z.enum(vendorKinds).optional(),
-      name: nameText(text.integrationName),
-      'external-org': boundedText(text.externalOrgId).optional(),
+      vendor: z.enum(vendorNames).describe(`One of ${vendorNames.join(', ')}.`),
+      kind: z
+        .enum(vendorKinds)
+        .describe(`One of ${vendorKinds.join(', ')}; required where the vendor has several.`)
+        .optional(),
+      name: nameText(text.integrationName).describe('What people call it.'),
+      'external-org': boundedText(text.externalOrgId).describe('The account or folder at the vendor.').optional(),
       'credentials-stdin': flag,
     }),
     run: async (
@@ -138,8 +169,9 @@ export const commands: Record<string, Command> = {
     },
   }),
   'integration:credentials': command({
+    example: '--id int_01a207a232804b897f93a2a46f8445e3',
     about: 'Gives a connector other credentials, which are piped in and sealed.',
-    options: z.object({ id: boundedText(text.pathId) }),
+    options: z.object({ id: boundedText(text.pathId).describe('The id of an integration.') }),
     run: async ({ id }, { readInput }) => {
       const credentials = await readInput();
       if (!credentials) throw new Error('nothing was piped in');
@@ -147,30 +179,28 @@ export const commands: Record<string, Command> = {
     },
   }),
   'demo:seed': command({
+    example: '--projects 30 --runs 2000',
     about: 'Fills the demo organization; a second time adds only what is missing.',
     options: z.object({
-      projects: wholeNumber(0, 1_000_000).default(demoProjects),
-      runs: wholeNumber(0, 1_000_000).default(0),
-      sandboxes: wholeNumber(0, 100_000).default(0),
+      projects: wholeNumber(0, 1_000_000).describe('Projects.').default(demoProjects),
+      runs: wholeNumber(0, 1_000_000).describe('Runs of recurring missions.').default(0),
+      sandboxes: wholeNumber(0, 100_000).describe('Sandboxes.').default(0),
       // Each is a file in the storage.
-      artifacts: wholeNumber(0, 100_000).default(0),
-      metrics: wholeNumber(0, 10_000).default(30),
+      artifacts: wholeNumber(0, 100_000).describe('Artifacts, each a file in the storage.').default(0),
+      metrics: wholeNumber(0, 10_000).describe('Metrics of each sandbox.').default(30),
     }),
     run: seedDemo,
   }),
+  ...memberCommands,
+  ...credentialLists,
   ...databaseCommands,
 };
-
-async function organizationOf(slug: string): Promise<Organization> {
-  const organization = await readOne<Organization>(Organization, { slug });
-  if (!organization) throw new Error(`--org: no organization has the slug ${slug}`);
-  return organization;
-}
 
 /** The caller that this person would be in the console. */
 async function memberOf(org: string, email: string): Promise<Caller> {
   const [{ id: orgId }, person] = [await organizationOf(org), await findPersonByAddress(email)];
   const membership = person && (await findMembership(orgId, person.id));
+  if (person?.disabledAt) throw new Error(`--email: the account of ${email} is disabled; person:enable enables it`);
   if (!membership) throw new Error(`--email: ${email} is not a member of ${org}; member:add makes one`);
   const { userId, role } = membership;
   const scopes = scopesOfRole(role);

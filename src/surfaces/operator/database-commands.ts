@@ -15,7 +15,8 @@ import { command } from './command.ts';
 const folder = z
   .string()
   .min(1)
-  .transform((name) => path.resolve(name));
+  .transform((name) => path.resolve(name))
+  .describe('The path of a folder.');
 
 /** The contents of artifacts in a backup. */
 const contentsIn = (backup: string): string => path.join(backup, 'artifacts');
@@ -40,6 +41,7 @@ export const databaseCommands: Record<string, Command> = {
     run: () => migrationStatus(database()),
   }),
   'database:backup': command({
+    example: '--to backups/2026-11-21',
     about: 'Copies the embedded database, while the service runs, into a new folder. Keep it as safe as the original.',
     options: z.object({ to: folder }),
     needs: 'database',
@@ -60,6 +62,7 @@ export const databaseCommands: Record<string, Command> = {
     },
   }),
   'database:restore': command({
+    example: '--from backups/2026-11-21',
     about: 'Puts a backup where the service finds it at its next start. Refuses where a database is.',
     options: z.object({ from: folder }),
     needs: 'nothing',
@@ -76,10 +79,14 @@ export const databaseCommands: Record<string, Command> = {
     },
   }),
   'database:move': command({
+    example: '--to postgres://user:password@host:5432/database',
     about:
       'Copies every row into an empty database elsewhere. Stop the service first; then start it with that DATABASE_URL.',
     options: z.object({
-      to: z.string().regex(/^postgres(ql)?:\/\/./, 'must be postgres://user:password@host:port/database'),
+      to: z
+        .string()
+        .regex(/^postgres(ql)?:\/\/./, 'must be postgres://user:password@host:port/database')
+        .describe('An empty database, as for DATABASE_URL.'),
     }),
     needs: 'database',
     run: ({ to }, { connection, inUse }) => {
