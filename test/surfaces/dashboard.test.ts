@@ -461,7 +461,7 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
 
     const nobody = await open(await world.session(await world.person('Nobody')));
     await nobody.goto('/console/overview');
-    await nobody.getByRole('link', { name: 'Create an organization' }).click();
+    await nobody.getByRole('link', { name: 'Create organization' }).click();
     await nobody.getByRole('heading', { name: 'Welcome, Nobody' }).waitFor();
   });
 

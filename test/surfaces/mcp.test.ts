@@ -109,6 +109,8 @@ describe('what is there', () => {
       create_invite: 'open world',
       revoke_invite: 'destructive, idempotent',
       create_membership: 'adds',
+      update_membership: 'idempotent',
+      delete_membership: 'destructive, idempotent',
       update_orchestrator: 'idempotent',
       update_organization: 'idempotent',
       create_project: 'adds',

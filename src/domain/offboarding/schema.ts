@@ -18,7 +18,7 @@ builder.mutationFields((t) => ({
       'Gives a member another role; it counts for their credentials on the next call. Only an owner makes or unmakes owners, and the last owner stays.',
     scope: 'members:write',
     rest: { route: 'PATCH /organizations/{orgId}/memberships/{userId}', errors: [409] },
-    tool: 'update_membership',
+    tool: { name: 'update_membership', idempotent: true },
     type: MembershipType,
     args: {
       orgId: t.arg.string(pathId),
@@ -32,7 +32,7 @@ builder.mutationFields((t) => ({
       'Removes a member. Their tokens, sign-ins and claimed agents in the organization end for good, and recurring missions that they set are disabled. Only an owner removes an owner, and the last owner stays.',
     scope: 'members:write',
     rest: { route: 'DELETE /organizations/{orgId}/memberships/{userId}', errors: [409] },
-    tool: 'delete_membership',
+    tool: { name: 'delete_membership', destructive: true, idempotent: true },
     type: DeleteMembershipResponse,
     args: { orgId: t.arg.string(pathId), userId: t.arg.string(pathId) },
     resolve: (_, { orgId, userId }, { caller }) => operations.deleteMembership(caller, orgId, userId),
