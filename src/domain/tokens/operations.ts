@@ -51,8 +51,8 @@ export async function createToken(caller: Caller, input: NewToken): Promise<Crea
     revokedAt: null,
   };
   await transaction(async (trx) => {
-    await holdOwnMembership(trx, caller);
     await refuseBeyondQuota(trx, userId);
+    await holdOwnMembership(trx, caller);
     // Held until the token stands: a project that is deleted meanwhile takes the token with it.
     if (record.projectId && !(await Project.query(trx).findOne({ id: record.projectId, orgId }).forKeyShare())) {
       throw notFound('project');
@@ -71,7 +71,10 @@ export function bindTokenQuota(quota: number): void {
 const liveTokensSql =
   'select count(*)::int as live from tokens where user_id = $1 and expires_at > $2 and revoked_at is null';
 
-/** The row of the person is locked until `trx` ends, so that any number of concurrent calls is counted exactly. */
+/**
+ * The row of the person is locked until `trx` ends, so that any number of concurrent calls is counted exactly. Before any weaker
+ * lock of that row: concurrent upgrades would be a deadlock.
+ */
 async function refuseBeyondQuota(trx: Transaction, userId: Id<'person'>): Promise<void> {
   await sql('select id from people where id = $1 for no key update', [userId], trx);
   const [row] = await sql<{ live: number }>(liveTokensSql, [userId, now()], trx);
