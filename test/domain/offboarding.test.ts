@@ -306,7 +306,7 @@ describe('changing a role', () => {
     expect(answer.body.description).toContain(says);
   });
 
-  it('over GraphQL, and as MCP tools, the same', async () => {
+  it('is the same over GraphQL', async () => {
     const at = await place();
     const person = await member(at);
     const where = `orgId: "${at.org.id}", userId: "${person.id}"`;
