@@ -421,13 +421,16 @@ describe('the local runner', () => {
     startRunner();
     turned += seconds(121);
     await takeBackRuns();
-    await ended(runId);
-    turned += minutes(10);
-    await endSandboxesOutOfTime();
-    expect(await look(runId)).toMatchObject({
+    expect(await ended(runId)).toMatchObject({
       status: 'completed',
       sandboxes: [{ status: 'completed' }, { status: 'stale' }],
     });
+    turned += minutes(10);
+    await endSandboxesOutOfTime();
+    expect((await look(runId)).sandboxes).toMatchObject([
+      { status: 'completed' },
+      { status: 'failed', terminationReason: 'the runtime was lost' },
+    ]);
   });
 
   it.each<[string, (runner: ChildProcess) => unknown]>([
