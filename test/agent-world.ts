@@ -3,6 +3,7 @@ import type { OrgRole } from '#access/roles.ts';
 import { bindTrustedIssuers, type TrustedIssuer } from '#domain/agent-identities/id-jag/issuers.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { openOutbound } from '#foundation/outbound.ts';
 import { type Claims, openProvider } from './provider.ts';
 import { type Answer, type Ask, openWorld, type Session, type WorldSettings } from './world.ts';
@@ -16,7 +17,7 @@ export type AgentWorld = Awaited<ReturnType<typeof openAgentWorld>>;
 /** A person at work: the console session is theirs. */
 export interface Human {
   person: Person;
-  organization: Organization;
+  organization: Row<Organization>;
   session: Session;
 }
 

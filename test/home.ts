@@ -10,6 +10,7 @@ import type { Person } from '#domain/people/model.ts';
 import { connectIntegration } from '#domain/projects/connectors.ts';
 import { claimRun } from '#domain/runtime/dispatch.ts';
 import { callerOfServiceToken, createServiceToken } from '#domain/tokens/service-tokens.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { days } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { type Arguments, inputOf, isRequired, type RootField } from './fields.ts';
@@ -24,7 +25,7 @@ import {
 import { type Ask, present, type World } from './world.ts';
 
 export interface Home {
-  organization: Organization;
+  organization: Row<Organization>;
   owner: Person;
   /** The ids of its records, by the argument that takes them. */
   ids: Record<string, string>;
@@ -134,7 +135,7 @@ export async function furnish(world: World, named = 'Acme'): Promise<Home> {
 }
 
 /** A client that the owner signed in to. */
-const signedIn = async (owner: Person, organization: Organization, projectId: string): Promise<SignIn> =>
+const signedIn = async (owner: Person, organization: Row<Organization>, projectId: string): Promise<SignIn> =>
   SignIn.query().insertAndFetch({
     id: newId('signIn'),
     clientId: 'https://client.example/metadata.json',

@@ -16,6 +16,7 @@ import { createServiceToken } from '#domain/tokens/service-tokens.ts';
 import { bindVendorAddresses, type VendorAddresses } from '#domain/vendors/connection.ts';
 import { bindAddresses } from '#foundation/addresses.ts';
 import { startBackground } from '#foundation/background.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { openChanges } from '#foundation/changes.ts';
 import { now, setClock } from '#foundation/clock.ts';
 import { openDatabase, transaction } from '#foundation/database.ts';
@@ -135,7 +136,7 @@ export async function openWorld(settings: WorldSettings = {}) {
 
   const request = requestsTo(url);
 
-  async function session(person: Person, orgId: string | null = null): Promise<Session> {
+  async function session(person: Row<Person>, orgId: string | null = null): Promise<Session> {
     const opened = await openSession(person.id, { userAgent: 'test', address: '127.0.0.1' });
     if (orgId) await knex('sessions').where({ id: opened.id }).update({ orgId });
     return { secret: opened.secret, csrf: csrfToken(opened.id) };
@@ -169,13 +170,13 @@ export async function openWorld(settings: WorldSettings = {}) {
       return request('POST', '/graphql', { ...rest, body: { query, variables } });
     },
     person: (name: string): Promise<Person> => findOrCreatePerson(`${name.toLowerCase()}@example.com`, name),
-    found: (founder: Person, name: string): Promise<Organization> => foundOrganization(founder.id, { name }),
-    async join(organization: Organization, person: Person, role: OrgRole): Promise<void> {
+    found: (founder: Row<Person>, name: string): Promise<Row<Organization>> => foundOrganization(founder.id, { name }),
+    async join(organization: Row<Organization>, person: Row<Person>, role: OrgRole): Promise<void> {
       await transaction((trx) => addMember(trx, organization.id, person.id, role));
     },
     session,
     /** A personal access token of a person; without `scopes` it has those of the preset `all`. */
-    async token(person: Person, organization: Organization, grant: Grant = {}): Promise<string> {
+    async token(person: Row<Person>, organization: Row<Organization>, grant: Grant = {}): Promise<string> {
       const caller = await callerFor(person, organization);
       const scopes = grant.scopes ?? presetScopes('all', caller.scopes);
       const created = await createToken(caller, {
@@ -203,7 +204,7 @@ export async function openWorld(settings: WorldSettings = {}) {
     },
   };
 
-  async function callerFor(person: Person, organization: Organization): Promise<Caller> {
+  async function callerFor(person: Row<Person>, organization: Row<Organization>): Promise<Caller> {
     const membership = await knex('memberships').where({ orgId: organization.id, userId: person.id }).first();
     const role = membership.role as OrgRole;
     return {

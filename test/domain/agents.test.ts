@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { builtinAgents } from '#domain/agents/catalog.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { openWorld, present, type World } from '../world.ts';
 
 let world: World;
-let acme: Organization;
+let acme: Row<Organization>;
 let owner: Person;
 let alice: string;
 let mallory: string;

@@ -6,12 +6,13 @@ import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
 import { scheduledTasks } from '#domain/scheduled-tasks/model.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { days } from '#foundation/clock.ts';
 import { openWorld, present, type World } from '../world.ts';
 
 let world: World;
 let owner: Person;
-let acme: Organization;
+let acme: Row<Organization>;
 let alice: string;
 let mallory: string;
 let projectId: string;

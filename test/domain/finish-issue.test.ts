@@ -4,6 +4,7 @@ import type { Organization } from '#domain/organizations/model.ts';
 import { connectIntegration } from '#domain/projects/connectors.ts';
 import { takeBackRuns } from '#domain/runtime/silence.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { openOutbound } from '#foundation/outbound.ts';
 import { silence } from '#limits.ts';
 import { type Linear, openLinear } from '../linear.ts';
@@ -13,7 +14,7 @@ const key = 'lin_api_OfAcme';
 const logged: string[] = [];
 let world: World;
 let linear: Linear;
-let acme: Organization;
+let acme: Row<Organization>;
 let alice: string;
 let runtime: string;
 

@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { bindInvitesPerDay } from '#domain/invites/rate.ts';
 import type { Organization } from '#domain/organizations/model.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { days, hours } from '#foundation/clock.ts';
 import { sql } from '#foundation/database.ts';
 import { developmentMailbox } from '#foundation/mail.ts';
@@ -20,11 +21,11 @@ afterEach(() => bindInvitesPerDay(invitesPerDay.organization));
 afterAll(() => world.close());
 
 interface Sender {
-  org: Organization;
+  org: Row<Organization>;
   token: string;
 }
 
-async function sender(org?: Organization): Promise<Sender> {
+async function sender(org?: Row<Organization>): Promise<Sender> {
   const person = await world.person(`Sender${++count}`);
   if (org) await world.join(org, person, 'admin');
   const place = org ?? (await world.found(person, `Works ${count}`));

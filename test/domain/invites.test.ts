@@ -2,9 +2,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OrgRole } from '#access/roles.ts';
 import { acceptInvite, pendingInvitesFor } from '#domain/invites/operations.ts';
-import { organizationsOf } from '#domain/memberships/operations.ts';
 import type { Organization } from '#domain/organizations/model.ts';
+import { organizationsOf } from '#domain/organizations/operations.ts';
 import type { Person } from '#domain/people/model.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { days } from '#foundation/clock.ts';
 import { sql } from '#foundation/database.ts';
 import { developmentMailbox, openMail } from '#foundation/mail.ts';
@@ -13,8 +14,8 @@ import { openWorld, present, type World } from '../world.ts';
 
 let world: World;
 let alice: Person;
-let org: Organization;
-let foreign: Organization;
+let org: Row<Organization>;
+let foreign: Row<Organization>;
 let token: string;
 
 beforeAll(async () => {

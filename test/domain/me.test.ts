@@ -7,12 +7,13 @@ import { type OrgRole, orgRoles } from '#access/roles.ts';
 import { catalog, presetScopes, scopesOfRole } from '#access/scopes.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { createContext } from '#graph/context.ts';
 import { schema } from '#schema.ts';
 import { openWorld, type Session, type World } from '../world.ts';
 
 let world: World;
-let acme: Organization;
+let acme: Row<Organization>;
 let projectId: string;
 const people = {} as Record<OrgRole, { person: Person; session: Session; token: string }>;
 

@@ -1,9 +1,11 @@
 // Memberships over REST and in the graph (specification, Organizations and people).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OrgRole } from '#access/roles.ts';
-import { addMember, organizationsOf } from '#domain/memberships/operations.ts';
+import { addMember } from '#domain/memberships/operations.ts';
 import type { Organization } from '#domain/organizations/model.ts';
+import { organizationsOf } from '#domain/organizations/operations.ts';
 import type { Person } from '#domain/people/model.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { sql, transaction } from '#foundation/database.ts';
 import { openWorld, present, type World } from '../world.ts';
 
@@ -11,8 +13,8 @@ let world: World;
 let alice: Person;
 let bob: Person;
 let carol: Person;
-let org: Organization;
-let foreign: Organization;
+let org: Row<Organization>;
+let foreign: Row<Organization>;
 let path: string;
 
 beforeAll(async () => {

@@ -2,11 +2,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { openWorld, type World } from '../world.ts';
 
 let world: World;
 let alice: Person;
-let acme: Organization;
+let acme: Row<Organization>;
 let token: string;
 let shop: string;
 let search: string;

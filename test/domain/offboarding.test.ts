@@ -7,6 +7,7 @@ import { disablePerson, enablePerson } from '#domain/offboarding/disable.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
 import { findPersonByAddress } from '#domain/people/operations.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { sql } from '#foundation/database.ts';
 import { type AgentWorld, openAgentWorld } from '../agent-world.ts';
 import { pkce, redirectUri } from '../oauth-world.ts';
@@ -27,7 +28,7 @@ afterAll(() => world.close());
 
 interface Place {
   owner: Person;
-  org: Organization;
+  org: Row<Organization>;
   token: string;
 }
 
@@ -54,7 +55,7 @@ const rolesIn = async ({ org }: Place) =>
   );
 
 /** An authorization code that a client can redeem. */
-async function authorized(person: Person, org: Organization) {
+async function authorized(person: Person, org: Row<Organization>) {
   const { verifier, challenge } = pkce();
   const code = await approve(
     {
@@ -74,7 +75,7 @@ async function authorized(person: Person, org: Organization) {
 const oauthToken = (fields: Record<string, string>) => world.form('/v1/oauth2/token', fields);
 
 /** One of everything that can act for a person. */
-async function credentials(person: Person, org: Organization) {
+async function credentials(person: Person, org: Row<Organization>) {
   const session = await world.session(person, org.id);
   const human = { person, organization: org, session };
   const tokens = (await oauthToken(await authorized(person, org))).body;

@@ -6,6 +6,7 @@ import { mayStartMission } from '#domain/orchestrator/operations.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
 import { connectIntegration } from '#domain/projects/connectors.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { days, hours } from '#foundation/clock.ts';
 import { transaction } from '#foundation/database.ts';
 import { type Place, spend } from '../runtime-records.ts';
@@ -33,7 +34,7 @@ async function found() {
   return { organization, token, place, read, change };
 }
 
-const mayStart = ({ id }: Organization) => transaction((trx) => mayStartMission(trx, id));
+const mayStart = ({ id }: Row<Organization>) => transaction((trx) => mayStartMission(trx, id));
 
 const untouched = {
   name: 'Orchestrator',

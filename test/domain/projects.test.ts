@@ -1,10 +1,11 @@
 // Projects, told as a story: Alice's organization and its repository, and everyone who may not touch it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { openWorld, present, type World } from '../world.ts';
 
 let world: World;
-let acme: Organization;
+let acme: Row<Organization>;
 let alice: string;
 let viewer: string;
 let mallory: string;

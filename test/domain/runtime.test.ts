@@ -9,6 +9,7 @@ import type { Organization } from '#domain/organizations/model.ts';
 import { endSandboxesOutOfTime, takeBackRuns } from '#domain/runtime/silence.ts';
 import { explainWaits, failOverdueRuns, forgetRuntimes } from '#domain/runtime/waiting.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
 import { openStorage } from '#foundation/storage.ts';
 import { folderStorage } from '#foundation/storage-folder.ts';
@@ -16,8 +17,8 @@ import { rowsOf, written } from '../rows.ts';
 import { openWorld, present, type World } from '../world.ts';
 
 let world: World;
-let acme: Organization;
-let globex: Organization;
+let acme: Row<Organization>;
+let globex: Row<Organization>;
 let alice: string;
 let mallory: string;
 let runtime: string;

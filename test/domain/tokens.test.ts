@@ -7,6 +7,7 @@ import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
 import { callerOfToken } from '#domain/tokens/operations.ts';
 import { callerOfServiceToken, createServiceToken, revokeServiceToken } from '#domain/tokens/service-tokens.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
 import { watchStatements } from '#foundation/database.ts';
 import { digest } from '#foundation/secrets.ts';
@@ -14,8 +15,8 @@ import { lifetimes, tokens } from '#limits.ts';
 import { openWorld, present, type Session, type World } from '../world.ts';
 
 let world: World;
-let acme: Organization;
-let globex: Organization;
+let acme: Row<Organization>;
+let globex: Row<Organization>;
 let alice: Person;
 let alicesSession: Session;
 let projectId: string;

@@ -10,6 +10,7 @@ import { dispatchDue } from '#domain/recurring/dispatch.ts';
 import { scheduledTasks } from '#domain/scheduled-tasks/model.ts';
 import { trackerOf } from '#domain/trackers/choose.ts';
 import type { Outcome } from '#domain/trackers/tracker.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { hours, isoTime, seconds } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { openLog } from '#foundation/log.ts';
@@ -29,7 +30,7 @@ const logged: string[] = [];
 let world: World;
 let linear: Linear;
 let github: GitHub;
-let acme: Organization;
+let acme: Row<Organization>;
 let alice: string;
 let number = 0;
 

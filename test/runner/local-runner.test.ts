@@ -11,6 +11,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
 import { endSandboxesOutOfTime, takeBackRuns } from '#domain/runtime/silence.ts';
 import { createServiceToken, revokeServiceToken } from '#domain/tokens/service-tokens.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { minutes, seconds, setClock } from '#foundation/clock.ts';
 import { openStorage } from '#foundation/storage.ts';
 import { folderStorage } from '#foundation/storage-folder.ts';
@@ -18,7 +19,7 @@ import { isOffered } from '../../src/runner/confinement.ts';
 import { openWorld, type World } from '../world.ts';
 
 let world: World;
-let acme: Organization;
+let acme: Row<Organization>;
 let alice: string;
 let projectId: string;
 let folder: string;

@@ -3,7 +3,7 @@ import { get } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scopesOfRole } from '#access/scopes.ts';
 import { createInvite } from '#domain/invites/operations.ts';
-import { organizationsOf } from '#domain/memberships/operations.ts';
+import { organizationsOf } from '#domain/organizations/operations.ts';
 import { openSession } from '#domain/people/session.ts';
 import { createSignInLink } from '#domain/people/sign-in-links.ts';
 import { bindAddresses } from '#foundation/addresses.ts';

@@ -5,6 +5,7 @@ import type { OrgRole } from '#access/roles.ts';
 import { catalog, presetScopes, scopePresets, scopesOfRole } from '#access/scopes.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { days, minutes } from '#foundation/clock.ts';
 import { deviceName } from '../../src/surfaces/console/device.ts';
 import { authorizationRequest, type OAuthWorld, openOAuthWorld } from '../oauth-world.ts';
@@ -18,7 +19,7 @@ afterAll(() => world.close());
 
 interface Visit {
   person: Person;
-  organization: Organization;
+  organization: Row<Organization>;
   session: Session;
 }
 let count = 0;

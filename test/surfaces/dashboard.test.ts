@@ -9,6 +9,7 @@ import type { Organization } from '#domain/organizations/model.ts';
 import { explainWaits } from '#domain/runtime/waiting.ts';
 import type { Sandbox } from '#domain/sandboxes/model.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { hours, minutes, seconds } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { openStorage } from '#foundation/storage.ts';
@@ -59,7 +60,7 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
   });
 
   interface Owner {
-    organization: Organization;
+    organization: Row<Organization>;
     session: Session;
     token: string;
   }

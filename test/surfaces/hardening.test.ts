@@ -6,13 +6,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
 import { bindAddresses } from '#foundation/addresses.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { ownHosts } from '#foundation/hosts.ts';
 import { tokens } from '#limits.ts';
 import { openWorld, type World } from '../world.ts';
 
 let world: World;
 let alice: Person;
-let acme: Organization;
+let acme: Row<Organization>;
 let token: string;
 let lines: string[] = [];
 

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import knexFactory, { type Knex } from 'knex';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { days } from '#foundation/clock.ts';
 import { databaseUrl } from '../command-line.ts';
 import { startSandbox } from '../runtime-records.ts';
@@ -14,7 +15,7 @@ import { type Answer, openWorld, requestsTo, type Session, type World } from '..
 const randomCalls = Number(process.env.KEYED_CALLS ?? 240);
 
 let world: World;
-let acme: Organization;
+let acme: Row<Organization>;
 let token: string;
 let session: Session;
 let projectId: string;

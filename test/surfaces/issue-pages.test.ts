@@ -1,10 +1,11 @@
 // From a run to the page that its `issueUrl` points to: what the built-in tracker shows a person.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { openWorld, type Session, type World } from '../world.ts';
 
 let world: World;
-let acme: Organization;
+let acme: Row<Organization>;
 let alice: Session;
 let token: string;
 

@@ -8,6 +8,7 @@ import { catalog, presetScopes, scopePresets, scopesOfRole } from '#access/scope
 import { dayOf } from '#domain/orchestrator/cost-cap.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import { callerOfServiceToken } from '#domain/tokens/service-tokens.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { days } from '#foundation/clock.ts';
 import { unseal } from '#foundation/secrets.ts';
 import { openStorage } from '#foundation/storage.ts';
@@ -20,7 +21,7 @@ import { admin, databaseUrl } from '../command-line.ts';
 import { openWorld, present, type World } from '../world.ts';
 
 let world: World;
-let acme: Organization;
+let acme: Row<Organization>;
 const contents = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
 
 beforeAll(async () => {

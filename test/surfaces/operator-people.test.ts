@@ -4,6 +4,7 @@ import { registerAnonymous } from '#domain/agent-identities/register.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { helpOf, readOptions } from '#surfaces/operator/command.ts';
 import { commands } from '#surfaces/operator/commands.ts';
 import { admin } from '../command-line.ts';
@@ -12,7 +13,7 @@ import { openWorld, present, type World } from '../world.ts';
 let world: World;
 let alice: Person;
 let bob: Person;
-let acme: Organization;
+let acme: Row<Organization>;
 
 beforeAll(async () => {
   world = await openWorld();

@@ -1,11 +1,12 @@
 // For whoever runs the service: is the process alive, can it serve, what does it measure.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { openDatabase } from '#foundation/database.ts';
 import { openWorld, type World } from '../world.ts';
 
 let world: World;
-let acme: Organization;
+let acme: Row<Organization>;
 let token: string;
 /** The pool that took the place of the world's own, for the service under test. */
 let rebound: World['knex'] | undefined;

@@ -6,6 +6,7 @@ import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-c
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { developmentMailbox, mailboxAddress } from '#foundation/mail.ts';
 import { launchBrowser } from '../browser.ts';
 import { authorizationRequest, claimGrantType } from '../oauth-world.ts';
@@ -60,7 +61,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
   }
 
   let count = 0;
-  async function owner(): Promise<{ person: Person; organization: Organization; session: Session }> {
+  async function owner(): Promise<{ person: Person; organization: Row<Organization>; session: Session }> {
     const person = await world.person(`Owner${++count}`);
     const organization = await world.found(person, `Organization ${count}`);
     return { person, organization, session: await world.session(person) };
@@ -99,7 +100,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByLabel('Email', { exact: true }).waitFor();
   });
 
-  async function inviteTo(organization: Organization, inviter: Person, email: string): Promise<void> {
+  async function inviteTo(organization: Row<Organization>, inviter: Person, email: string): Promise<void> {
     const { id: orgId } = organization;
     const session = await world.session(inviter, orgId);
     const answer = await world.rest('POST', '/invites', { session, body: { email, role: 'member' } });

@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { watchStatements } from '#foundation/database.ts';
 import { rates } from '#limits.ts';
 import { asAdmin } from '../global-setup.ts';
@@ -11,7 +12,7 @@ import { type Ask, openWorld, type Session, type World } from '../world.ts';
 let world: World;
 let alice: Person;
 let bob: Person;
-let acme: Organization;
+let acme: Row<Organization>;
 let token: string;
 let session: Session;
 

@@ -8,6 +8,7 @@ import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
 import { scheduledTasks } from '#domain/scheduled-tasks/model.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { isoTime, minutes, seconds } from '#foundation/clock.ts';
 import { openLog } from '#foundation/log.ts';
 import { dispatch } from '#limits.ts';
@@ -18,7 +19,7 @@ import { openWorld, present, type World } from '../world.ts';
 
 let world: World;
 let owner: Person;
-let acme: Organization;
+let acme: Row<Organization>;
 let alice: string;
 let projectId: string;
 

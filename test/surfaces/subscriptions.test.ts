@@ -11,6 +11,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { announce } from '#foundation/changes.ts';
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
 import { sql, transaction, watchStatements } from '#foundation/database.ts';
@@ -27,7 +28,7 @@ import { type Ask, openWorld, present, type World } from '../world.ts';
 
 let world: World;
 let owner: Person;
-let acme: Organization;
+let acme: Row<Organization>;
 let alice: string;
 let runtime: string;
 let projectId: string;

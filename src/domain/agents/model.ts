@@ -1,7 +1,8 @@
-// An agent: a role, a harness and a model under one name, and what it works in (specification, Agent and catalog). The words
-// are described in the catalog.
+// An agent: a role, a harness and a model under one name, with the sandbox template it runs in (specification, Agent and
+// catalog).
+import { BaseModel, columnsOf, type Source } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
-import { Stored } from '#foundation/record.ts';
+import { Organization } from '../organizations/model.ts';
 
 export const agentRoles = ['planner', 'builder', 'reviewer', 'qa', 'researcher'] as const;
 export type AgentRole = (typeof agentRoles)[number];
@@ -13,8 +14,9 @@ export type InstanceTypeId = (typeof instanceTypeIds)[number];
 export const efforts = ['low', 'medium', 'high'] as const;
 export type Effort = (typeof efforts)[number];
 
-export class Agent extends Stored {
+export class Agent extends BaseModel {
   static override tableName = 'agents';
+  static override noun = 'agent';
   static override columns = [
     'id',
     'orgId',
@@ -30,9 +32,18 @@ export class Agent extends Stored {
     'updatedAt',
   ];
 
+  static {
+    this.belongsTo('organization', Organization, 'orgId');
+  }
+
+  /** Stored agents are the organization's own; the built-in ones stand in the catalog. */
+  static override source(): Source {
+    return { select: `select ${columnsOf(this)}, false as is_builtin from agents`, conditions: [], values: [] };
+  }
+
   declare id: Id<'agent'>;
   declare orgId: Id<'organization'>;
-  /** Unique in the organization, whatever the case of its letters. */
+  /** Unique in the organization, ignoring case. */
   declare name: string;
   declare role: AgentRole;
   declare harness: HarnessId;
@@ -40,10 +51,12 @@ export class Agent extends Stored {
   declare model: string;
   declare effort: Effort | null;
   declare sandboxTemplateId: string;
-  /** What it is told beside the issue. */
+  /** Instructions that the agent gets in addition to the issue. */
   declare userPrompt: string | null;
   /** `<owner>/<repo>` of repositories with skills that it may use. */
   declare skillRepos: string[];
   declare createdAt: number;
   declare updatedAt: number;
+  /** Computed: true for an agent of the catalog. */
+  declare isBuiltin: boolean;
 }

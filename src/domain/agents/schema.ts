@@ -9,9 +9,8 @@ import { boundedText, nameText } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
 import { pages, skillReposPerAgent, text } from '#limits.ts';
 import { repositoryPattern } from '../integrations/repository-name.ts';
-import { OrganizationType } from '../organizations/schema.ts';
 import * as catalog from './catalog.ts';
-import { agentRoles, efforts, harnessIds, instanceTypeIds } from './model.ts';
+import { Agent, agentRoles, efforts, harnessIds, instanceTypeIds } from './model.ts';
 import * as operations from './operations.ts';
 
 export const AgentRole = wordSet('AgentRole', agentRoles, 'What an agent does in a mission.');
@@ -20,7 +19,7 @@ export const InstanceType = wordSet('InstanceType', instanceTypeIds, 'How large 
 export const Effort = wordSet('AgentEffort', efforts, 'How long the model may think.');
 const SandboxKind = wordSet('AgentSandboxKind', ['existing'], 'Where the sandbox of an agent comes from.');
 
-export const AgentType = builder.objectRef<operations.AgentRecord>('Agent').implement({
+export const AgentType = builder.modelType(Agent, 'Agent').implement({
   description: 'Who missions run with: a role, a harness and a model under one name.',
   fields: (t) => ({
     id: t.exposeString('id'),
@@ -42,7 +41,7 @@ export const AgentType = builder.objectRef<operations.AgentRecord>('Agent').impl
     }),
     createdAt: t.expose('createdAt', { type: 'EpochMs' }),
     updatedAt: t.expose('updatedAt', { type: 'EpochMs' }),
-    organization: t.byId(OrganizationType, 'orgId', { link: 'organizations:read' }),
+    organization: t.belongsTo('organization', { link: 'organizations:read' }),
   }),
 });
 

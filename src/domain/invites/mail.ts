@@ -1,9 +1,10 @@
-// The mail of an invite. The organization's name is its own words: quoted, and no link whatever it contains.
+// The mail of an invite. The name of the organization is free text: it is quoted, and written so that no part becomes a link.
 import { addresses } from '#foundation/addresses.ts';
+import type { Row } from '#foundation/base-model.ts';
 import type { Mail } from '#foundation/mail.ts';
 import type { Invite } from './model.ts';
 
-export function mailOf({ email, role }: Invite, organizationName: string): Mail {
+export function mailOf({ email, role }: Row<Invite>, organizationName: string): Mail {
   const name = quoted(organizationName);
   return {
     to: email,

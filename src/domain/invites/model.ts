@@ -1,14 +1,19 @@
-// An invite asks the owner of a mail address into an organization (specification, Invite). Open for seven days.
+// An invite to join an organization, sent to an email address and open for seven days (specification, Invite).
 import type { OrgRole } from '#access/roles.ts';
+import { BaseModel, type Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
+import type { Transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
-import { Stored } from '#foundation/record.ts';
+import { Organization } from '../organizations/model.ts';
+import { Person } from '../people/model.ts';
 
 export const inviteStatuses = ['pending', 'accepted', 'revoked', 'expired'] as const;
 export type InviteStatus = (typeof inviteStatuses)[number];
 
-export class Invite extends Stored {
+export class Invite extends BaseModel {
   static override tableName = 'invites';
+  static override noun = 'invite';
+  static override order = '"created_at" desc, "id" desc';
   static override columns = [
     'id',
     'orgId',
@@ -21,6 +26,15 @@ export class Invite extends Stored {
     'revokedAt',
   ];
 
+  static {
+    this.belongsTo('organization', Organization, 'orgId');
+    this.belongsTo('invitedBy', Person, 'invitedByUserId');
+  }
+
+  /** The pending invites: those that can be accepted or revoked. */
+  static pending = (trx?: Transaction) =>
+    this.query(trx).where({ acceptedAt: null, revokedAt: null }).where('expiresAt', '>', now());
+
   declare id: Id<'invite'>;
   declare orgId: Id<'organization'>;
   /** Lower case. Only the account with this address can accept. */
@@ -28,16 +42,16 @@ export class Invite extends Stored {
   declare role: OrgRole;
   declare invitedByUserId: Id<'person'> | null;
   declare createdAt: number;
-  /** Epoch milliseconds; the wire has seconds. */
+  /** Epoch milliseconds; the API reports seconds. */
   declare expiresAt: number;
   declare acceptedAt: number | null;
   declare revokedAt: number | null;
 }
 
-/** pending → accepted | revoked | expired, and no further. Time alone expires an invite, so no status is stored. */
-export function statusOf(invite: Invite): InviteStatus {
+/** pending → accepted | revoked | expired, each final. Only time expires an invite, so no status is stored. */
+export function statusOf(invite: Row<Invite>): InviteStatus {
   if (invite.acceptedAt !== null) return 'accepted';
-  // A later `revokedAt` makes room for the next invite to the address (index invites_open).
+  // A later `revokedAt` only frees the address for the next invite (index invites_open).
   if (invite.revokedAt !== null && invite.revokedAt < invite.expiresAt) return 'revoked';
   return invite.expiresAt <= now() ? 'expired' : 'pending';
 }

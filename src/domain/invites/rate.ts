@@ -1,5 +1,5 @@
-// How many invites, which are mails to strangers, may be sent in 24 hours: by an organization, by one of its people, to one address.
-// The rows themselves are counted, under a lock on each of the three, so that all processes together stay within the limits.
+// Limits on the invites sent in 24 hours: by an organization, by one person, to one address. Rows are counted under a lock for
+// each of the three, so that the limits hold across all processes.
 import { days, now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/database.ts';
 import { tooMany } from '#foundation/problem.ts';
@@ -16,16 +16,16 @@ export function bindInvitesPerDay(limit: number): void {
 /** Separates these locks from other advisory locks on texts. */
 const lockSpace = 7_310_448;
 
-/** The time of the invite that has to become older than a day before there is room for the next one. */
+/** The time of the invite that must be older than a day before the next one is admitted. */
 const limitingInviteSql = (column: string) =>
   `select created_at from invites where ${column} = $1 and created_at > $2 order by created_at desc offset $3 limit 1`;
 
-/** Admits one more invite, as part of the transaction that inserts it. @throws 429 with `Retry-After` */
+/** Admits an invite in the transaction that inserts it. @throws 429 with `Retry-After` */
 export async function admitInvite(
   trx: Transaction,
   { orgId, invitedByUserId, email }: Pick<Invite, 'orgId' | 'invitedByUserId' | 'email'>,
 ): Promise<void> {
-  // In this order everywhere, so that no two transactions wait for each other.
+  // Always in this order, which rules out a deadlock.
   await refuseBeyond(trx, 'org_id', orgId, perOrganization, 'Your organization has sent too many invites.');
   if (invitedByUserId !== null) {
     const limit = Math.ceil(perOrganization / 2);
@@ -39,10 +39,10 @@ async function refuseBeyond(
   column: string,
   value: string,
   limit: number,
-  says: string,
+  description: string,
 ): Promise<void> {
   await sql('select pg_advisory_xact_lock(hashtextextended($1, $2))', [value, lockSpace], trx);
   const at = now();
   const [limiting] = await sql<{ createdAt: number }>(limitingInviteSql(column), [value, at - days(1), limit - 1], trx);
-  if (limiting) throw tooMany(Math.max(1, Math.ceil((limiting.createdAt + days(1) - at) / 1_000)), says);
+  if (limiting) throw tooMany(Math.max(1, Math.ceil((limiting.createdAt + days(1) - at) / 1_000)), description);
 }

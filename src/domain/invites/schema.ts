@@ -1,19 +1,18 @@
 // Invites on every surface (specification, Invite; Organizations and people).
 import { z } from 'zod';
+import type { Row } from '#foundation/base-model.ts';
 import { okAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { OrgRole } from '../memberships/schema.ts';
-import { OrganizationType } from '../organizations/schema.ts';
 import { mailAddress } from '../people/mail-address.ts';
-import { PersonType } from '../people/schema.ts';
-import { type Invite, inviteStatuses, statusOf } from './model.ts';
+import { Invite, inviteStatuses, statusOf } from './model.ts';
 import * as operations from './operations.ts';
 
 const InviteStatus = wordSet('InviteStatus', inviteStatuses, 'What became of an invite.');
 
-export const InviteType = builder.objectRef<Invite>('Invite').implement({
+export const InviteType = builder.modelType(Invite, 'Invite').implement({
   description: 'Asks the owner of a mail address into the organization.',
   fields: (t) => ({
     id: t.exposeString('id'),
@@ -24,12 +23,12 @@ export const InviteType = builder.objectRef<Invite>('Invite').implement({
     invitedByUserId: t.exposeString('invitedByUserId', { nullable: true }),
     expiresAtSec: t.field({ type: 'EpochSec', resolve: ({ expiresAt }) => Math.floor(expiresAt / 1_000) }),
     createdAt: t.expose('createdAt', { type: 'EpochMs' }),
-    invitedBy: t.byId(PersonType, 'invitedByUserId', { link: 'members:read' }),
-    organization: t.byId(OrganizationType, 'orgId', { link: 'organizations:read' }),
+    invitedBy: t.belongsTo('invitedBy', { link: 'members:read' }),
+    organization: t.belongsTo('organization', { link: 'organizations:read' }),
   }),
 });
 
-const InviteList = builder.objectRef<{ invites: Invite[] }>('InviteList').implement({
+const InviteList = builder.objectRef<{ invites: Row<Invite>[] }>('InviteList').implement({
   fields: (t) => ({ invites: t.expose('invites', { type: [InviteType] }) }),
 });
 const RevokeInviteResponse = okAnswer('RevokeInviteResponse');

@@ -1,12 +1,23 @@
-// Who belongs to an organization, and in which role.
+// Memberships: which people belong to an organization, and in which role.
+import { orgWide } from '#access/reach.ts';
 import type { OrgRole } from '#access/roles.ts';
+import { BaseModel } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
-import { Stored } from '#foundation/record.ts';
+import { Person } from '../people/model.ts';
 
-export class Membership extends Stored {
+export class Membership extends BaseModel {
   static override tableName = 'memberships';
+  static override noun = 'membership';
   static override idColumn = ['orgId', 'userId'];
   static override columns = ['orgId', 'userId', 'role', 'createdAt'];
+  /** The oldest first: the members of an organization, or the organizations of a person. */
+  static override order = '"created_at", "org_id", "user_id"';
+
+  static visibleTo = orgWide;
+
+  static {
+    this.belongsTo('person', Person, 'userId');
+  }
 
   declare orgId: Id<'organization'>;
   declare userId: Id<'person'>;

@@ -1,42 +1,29 @@
-// Memberships on every surface, and the roles that they give (specification, Organizations and people).
+// Memberships and organization roles on every surface (specification, Organizations and people).
 import { z } from 'zod';
 import { orgRoles } from '#access/roles.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { builder } from '#graph/builder.ts';
-import { toMany } from '#graph/context.ts';
 import { pathId, request } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
-import { OrganizationType } from '../organizations/schema.ts';
-import { PersonType } from '../people/schema.ts';
-import type { Membership } from './model.ts';
+import { Membership } from './model.ts';
 import * as operations from './operations.ts';
 
 export const OrgRole = wordSet('OrgRole', orgRoles, 'What a person may do in an organization, from most to least.');
 
-export const MembershipType = builder.objectRef<Membership>('Membership').implement({
+export const MembershipType = builder.modelType(Membership, 'Membership').implement({
   description: 'A person in an organization, with one role.',
   fields: (t) => ({
     orgId: t.exposeString('orgId'),
     userId: t.exposeString('userId'),
     role: t.expose('role', { type: OrgRole.type }),
     createdAt: t.expose('createdAt', { type: 'EpochMs' }),
-    person: t.byId(PersonType, 'userId', { link: 'members:read' }),
-    organization: t.byId(OrganizationType, 'orgId', { link: 'organizations:read' }),
+    person: t.belongsTo('person', { link: 'members:read' }),
   }),
 });
 
-const membershipsOf = toMany<Membership>(operations.membershipsOf, ({ orgId }) => orgId);
-
-builder.objectField(OrganizationType, 'memberships', (t) =>
-  t.field({
-    link: 'members:read',
-    type: [MembershipType],
-    resolve: ({ id }, _args, context) => membershipsOf(context).load(id),
-  }),
-);
-
-const MembershipList = builder.objectRef<{ memberships: Membership[] }>('MembershipList').implement({
+const MembershipList = builder.objectRef<{ memberships: Row<Membership>[] }>('MembershipList').implement({
   fields: (t) => ({ memberships: t.expose('memberships', { type: [MembershipType] }) }),
 });
 

@@ -1,22 +1,28 @@
 // An organization: what owns projects, credentials and credits (specification, Organization).
-
 import { orgWide } from '#access/reach.ts';
 import { BaseModel } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
+import { Membership } from '../memberships/model.ts';
 
 export class Organization extends BaseModel {
   static override tableName = 'organizations';
   static override noun = 'organization';
   static override columns = ['id', 'name', 'slug', 'createdByUserId', 'createdAt', 'namePending'];
 
+  static override order = '"created_at", "id"';
+
   static visibleTo = orgWide;
+
+  static {
+    Membership.belongsTo('organization', this, 'orgId', 'memberships');
+  }
 
   declare id: Id<'organization'>;
   declare name: string;
-  /** Unique over the whole service: it stands in console addresses. */
+  /** Unique across all organizations of the service. */
   declare slug: string;
   declare createdByUserId: Id<'person'>;
   declare createdAt: number;
-  /** True until a person has chosen the name: sign-up makes one up. */
+  /** True while the name is a default that no person has chosen. */
   declare namePending: boolean;
 }

@@ -1,48 +1,68 @@
-// What can be done with organizations: see one's own, found one, rename it, ask for a slug.
+// Operations on organizations: list a person's own, create one with its first owner, rename it, find a free slug.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
+import type { OrgRole } from '#access/roles.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { isUniqueViolation } from '#foundation/database-errors.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { conflict } from '#foundation/problem.ts';
-import { find, missing, readOne, selection } from '#foundation/record.ts';
 import { Membership } from '../memberships/model.ts';
+import { addMember, findMembership } from '../memberships/operations.ts';
 import { Organization } from './model.ts';
 import { freeSlug, slugOf } from './slug.ts';
 
-/** Every organization the person belongs to, for a person in the console; its own, for a token. Oldest first. */
-export async function listOrganizations(caller: Caller): Promise<Organization[]> {
+/** Every organization of the person for a console session, the caller's own for a token. Oldest first. */
+export async function listOrganizations(caller: Caller): Promise<Row<Organization>[]> {
   if (caller.principalType !== 'cookie') return [await findOrganization(caller, ownOrganization(caller))];
-  return sql<Organization>(
-    `${selection(Organization)} where id in (select org_id from memberships where user_id = $1) order by created_at, id`,
-    [caller.userId],
-  );
+  const memberships = await Membership.findAll({ userId: ownPerson(caller) });
+  return organizationsWithIds(memberships.map(({ orgId }) => orgId));
 }
 
-/** One of those that `listOrganizations` answers. */
-export async function findOrganization(caller: Caller, orgId: string): Promise<Organization> {
+/** One of those that `listOrganizations` returns. */
+export async function findOrganization(caller: Caller, orgId: string): Promise<Row<Organization>> {
   beyondOneProject(caller);
-  const isOwn = orgId === caller.orgId || (caller.principalType === 'cookie' && (await isMember(orgId, caller)));
-  return isOwn ? find<Organization>(Organization, 'organization', { id: orgId }) : missing('organization');
+  const isOwn =
+    orgId === caller.orgId ||
+    (caller.principalType === 'cookie' && (await findMembership(orgId, ownPerson(caller))) !== undefined);
+  return isOwn ? Organization.get({ id: orgId }) : Organization.refuse();
 }
 
-const isMember = async (orgId: string, { userId }: Caller): Promise<boolean> =>
-  (await readOne<Membership>(Membership, { orgId, userId })) !== undefined;
+export const organizationsWithIds = (ids: readonly string[]): Promise<Row<Organization>[]> =>
+  Organization.findByKeys('id', ids);
+
+export interface OwnOrganization extends Pick<Organization, 'id' | 'name' | 'slug'> {
+  role: OrgRole;
+}
+
+/** The organizations of a person with the role in each, in the order in which the person joined them. */
+export async function organizationsOf(userId: string): Promise<OwnOrganization[]> {
+  const memberships = await Membership.findAll({ userId });
+  const organizations = await organizationsWithIds(memberships.map(({ orgId }) => orgId));
+  return memberships.flatMap(({ orgId, role }) => {
+    const own = organizations.find(({ id }) => id === orgId);
+    return own ? { id: own.id, name: own.name, slug: own.slug, role } : [];
+  });
+}
 
 export interface NewOrganization {
   name: string;
   slug?: string | undefined;
 }
 
-/** Founds an organization; its founder is the owner. A slug that was asked for must be free, one made from the name is bent. */
-export async function createOrganization(caller: Caller, input: NewOrganization): Promise<Organization> {
+/** Creates an organization with the caller as its owner. @throws 409 for a given slug that is taken */
+export async function createOrganization(caller: Caller, input: NewOrganization): Promise<Row<Organization>> {
   beyondOneProject(caller);
   return foundOrganization(ownPerson(caller), input);
 }
 
-export async function foundOrganization(founder: Id<'person'>, { name, slug }: NewOrganization): Promise<Organization> {
-  // A slug made from the name can be taken between the look and the insert: look again then.
+/** `createOrganization` for a person who is not the caller. Without a slug one is derived from the name. */
+export async function foundOrganization(
+  founder: Id<'person'>,
+  { name, slug }: NewOrganization,
+): Promise<Row<Organization>> {
+  // A derived slug may be taken between the read and the insert: another one is derived then.
   for (;;) {
     const chosen = slug ?? (await slugFor(name));
     try {
@@ -54,12 +74,16 @@ export async function foundOrganization(founder: Id<'person'>, { name, slug }: N
   }
 }
 
-async function insertOrganization(trx: Transaction, founder: Id<'person'>, name: string, slug: string) {
-  const createdAt = now();
+async function insertOrganization(
+  trx: Transaction,
+  founder: Id<'person'>,
+  name: string,
+  slug: string,
+): Promise<Row<Organization>> {
   const organization = await Organization.query(trx)
-    .insert({ id: newId('organization'), name, slug, createdByUserId: founder, createdAt, namePending: false })
+    .insert({ id: newId('organization'), name, slug, createdByUserId: founder, createdAt: now(), namePending: false })
     .returning([...Organization.columns] as never);
-  await Membership.query(trx).insert({ orgId: organization.id, userId: founder, role: 'owner', createdAt });
+  await addMember(trx, organization.id, founder, 'owner');
   return organization;
 }
 
@@ -72,9 +96,9 @@ export async function updateOrganization(
   caller: Caller,
   orgId: string,
   changes: OrganizationChanges,
-): Promise<Organization> {
-  // A session changes the organization that it works in: there its role is known.
-  if (orgId !== caller.orgId) missing('organization');
+): Promise<Row<Organization>> {
+  // A session changes only its current organization: its scopes follow from the role there.
+  if (orgId !== caller.orgId) Organization.refuse();
   const organization = await findOrganization(caller, orgId);
   if (Object.keys(changes).length === 0) return organization;
   try {
@@ -89,7 +113,7 @@ export async function updateOrganization(
 const slugTaken = (slug: string) =>
   conflict(`slug: ${JSON.stringify(slug)} is taken; ask GET /organizations/slug-availability.`);
 
-/** The slug that an organization of this name would be given now. */
+/** The slug that an organization of this name would get now. */
 export async function slugFor(name: string): Promise<string> {
   const slug = slugOf(name);
   return freeSlug(slug, await takenSlugs(slug));
@@ -110,7 +134,7 @@ export interface SlugAvailability {
   suggestion: string | null;
 }
 
-/** Whether a slug is free and, when it is not, the nearest that is. */
+/** Whether a slug is free and, when it is not, the nearest free one. */
 export async function slugAvailability(slug: string): Promise<SlugAvailability> {
   const taken = await takenSlugs(slug);
   const available = !taken.has(slug);

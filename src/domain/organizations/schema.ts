@@ -5,6 +5,7 @@ import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
+import { MembershipType } from '../memberships/schema.ts';
 import { Organization } from './model.ts';
 import * as operations from './operations.ts';
 import { slugPattern } from './slug.ts';
@@ -25,8 +26,11 @@ export const OrganizationType = builder.modelType(Organization, 'Organization').
     namePending: t.exposeBoolean('namePending', {
       description: 'Not used yet: always false, since a person chooses every name.',
     }),
+    memberships: t.hasMany('memberships', { link: 'members:read' }),
   }),
 });
+
+builder.objectField(MembershipType, 'organization', (t) => t.belongsTo('organization', { link: 'organizations:read' }));
 
 const OrganizationList = builder.objectRef<{ orgs: Row<Organization>[] }>('OrganizationList').implement({
   fields: (t) => ({ orgs: t.expose('orgs', { type: [OrganizationType] }) }),

@@ -3,7 +3,7 @@
 // the form shows; never more than the person's role in the chosen organization holds.
 import { z } from 'zod';
 import { presetScopes, scopesOfRole } from '#access/scopes.ts';
-import { type OwnOrganization, organizationsOf } from '#domain/memberships/operations.ts';
+import { type OwnOrganization, organizationsOf } from '#domain/organizations/operations.ts';
 import type { Project } from '#domain/projects/model.ts';
 import { listProjects } from '#domain/projects/operations.ts';
 import type { Row } from '#foundation/base-model.ts';

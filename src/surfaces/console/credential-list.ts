@@ -1,6 +1,6 @@
 // What the lists of tokens and of connected agents have in common: where they hold, how far they reach, and how one is revoked.
 import type { Caller } from '#access/principal.ts';
-import { type OwnOrganization, organizationsOf } from '#domain/memberships/operations.ts';
+import { type OwnOrganization, organizationsOf } from '#domain/organizations/operations.ts';
 import { findProject } from '#domain/projects/operations.ts';
 import { type Html, html } from '#foundation/html.ts';
 import { Problem } from '#foundation/problem.ts';

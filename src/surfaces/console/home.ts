@@ -1,8 +1,7 @@
 // The first page after sign-in: who you are, where you belong, who invites you; and the forms that change these.
 import { z } from 'zod';
 import { acceptInvite, type PendingInvite, pendingInvitesFor } from '#domain/invites/operations.ts';
-import { type OwnOrganization, organizationsOf } from '#domain/memberships/operations.ts';
-import { foundOrganization } from '#domain/organizations/operations.ts';
+import { foundOrganization, type OwnOrganization, organizationsOf } from '#domain/organizations/operations.ts';
 import { updateOwnName } from '#domain/people/operations.ts';
 import { chooseOrganization } from '#domain/people/session.ts';
 import { isoTime } from '#foundation/clock.ts';

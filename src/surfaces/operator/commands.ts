@@ -23,7 +23,6 @@ import { connectIntegration } from '#domain/projects/connectors.ts';
 import { createToken } from '#domain/tokens/operations.ts';
 import { createServiceToken, revokeServiceToken } from '#domain/tokens/service-tokens.ts';
 import { transaction } from '#foundation/database.ts';
-import { readOne } from '#foundation/record.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { text, tokens } from '#limits.ts';
 import { type Command, command, flag, wholeNumber } from './command.ts';
@@ -165,7 +164,7 @@ export const commands: Record<string, Command> = {
         externalOrgId,
         credentials,
       });
-      return readOne<Integration>(Integration, { id: made.id });
+      return Integration.find({ id: made.id });
     },
   }),
   'integration:credentials': command({

@@ -7,7 +7,6 @@ import { Automation, automations } from '#domain/automations/model.ts';
 import { createRecurring } from '#domain/recurring/operations.ts';
 import { ScheduledTask, scheduledTasks } from '#domain/scheduled-tasks/model.ts';
 import { transaction } from '#foundation/database.ts';
-import { readOne } from '#foundation/record.ts';
 
 export const missionName = 'Monday health check';
 
@@ -68,12 +67,12 @@ export const seedMission = (caller: Caller, projectId: string): Promise<void> =>
     const { orgId } = caller;
     // Two seedings at once: the second waits here, and finds what the first has made.
     await trx.raw('select from organizations where id = ? for no key update', [orgId]);
-    if (!(await readOne<Agent>(Agent, { orgId, harness: 'shell' }))) {
+    if (!(await Agent.find({ orgId, harness: 'shell' }))) {
       const sandbox = { kind: 'existing' as const, templateId: 'standard' };
       await createAgent(caller, { name: 'Demo shell', role: 'builder', harness: 'shell', model: 'none', sandbox });
     }
     const timezone = 'Pacific/Auckland';
-    if (!(await readOne<ScheduledTask>(ScheduledTask, { orgId, name: missionName }))) {
+    if (!(await ScheduledTask.find({ orgId, name: missionName }))) {
       const schedule = { interval: 'weekly', weekday: 'monday', time: '09:00', timezone } as const;
       await createRecurring(scheduledTasks, caller, {
         projectId,
@@ -85,7 +84,7 @@ export const seedMission = (caller: Caller, projectId: string): Promise<void> =>
         enabled: true,
       });
     }
-    if (!(await readOne<Automation>(Automation, { orgId, name: 'Disk space' }))) {
+    if (!(await Automation.find({ orgId, name: 'Disk space' }))) {
       const schedule = { interval: 'daily', time: '06:00', timezone } as const;
       await createRecurring(automations, caller, {
         projectId,

@@ -7,10 +7,10 @@ import { foundOrganization } from '#domain/organizations/operations.ts';
 import { Person } from '#domain/people/model.ts';
 import { findOrCreatePerson } from '#domain/people/operations.ts';
 import { connectIntegration, defaultConnectors } from '#domain/projects/connectors.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { minutes, now } from '#foundation/clock.ts';
 import { database, sql, transaction } from '#foundation/database.ts';
 import { Problem } from '#foundation/problem.ts';
-import { readOne } from '#foundation/record.ts';
 import { fillArtifacts } from './demo-artifacts.ts';
 import { seedMission } from './demo-mission.ts';
 import { type Filled, fillRuns, fillSandboxes, projectsWithMissions } from './demo-missions.ts';
@@ -65,7 +65,7 @@ export async function seedDemo({ projects, runs, sandboxes, artifacts, metrics }
 }
 
 /** Whom the demo's owner would be in the console. */
-export const demoCaller = (owner: Person, organization: Organization): Caller => ({
+export const demoCaller = (owner: Row<Person>, organization: Row<Organization>): Caller => ({
   principalType: 'cookie',
   credentialId: 'operator',
   userId: owner.id,
@@ -76,19 +76,19 @@ export const demoCaller = (owner: Person, organization: Organization): Caller =>
 });
 
 /** The demo's owner and organization, when both are there and belong together. */
-export async function findDemo(): Promise<{ owner: Person; organization: Organization } | null> {
-  const owner = await readOne<Person>(Person, { email: demoOwner });
-  const organization = await readOne<Organization>(Organization, { slug: demoSlug });
+export async function findDemo(): Promise<{ owner: Row<Person>; organization: Row<Organization> } | null> {
+  const owner = await Person.find({ email: demoOwner });
+  const organization = await Organization.find({ slug: demoSlug });
   return owner && organization?.createdByUserId === owner.id ? { owner, organization } : null;
 }
 
-async function newestProjects({ id: orgId }: Organization): Promise<string[]> {
+async function newestProjects({ id: orgId }: Row<Organization>): Promise<string[]> {
   const text = 'select id from projects where org_id = $1 order by created_at desc, id desc limit $2';
   return (await sql<{ id: string }>(text, [orgId, projectsWithMissions])).map(({ id }) => id);
 }
 
-async function demoOrganization(owner: Person): Promise<Organization> {
-  const found = () => readOne<Organization>(Organization, { slug: demoSlug });
+async function demoOrganization(owner: Row<Person>): Promise<Row<Organization>> {
+  const found = () => Organization.find({ slug: demoSlug });
   const organization =
     (await found()) ??
     (await foundOrganization(owner.id, { name: 'Demo', slug: demoSlug }).catch((error) => {
@@ -107,7 +107,7 @@ const connections = {
   llm: { vendor: 'anthropic', displayName: 'Anthropic' },
 } as const satisfies Record<VendorKind, { vendor: string; displayName: string }>;
 
-const connectVendors = ({ id: orgId }: Organization): Promise<void> =>
+const connectVendors = ({ id: orgId }: Row<Organization>): Promise<void> =>
   transaction(async (trx) => {
     // Two seedings at once: the second waits here, and finds what the first has made.
     await trx.raw('select from organizations where id = ? for no key update', [orgId]);
@@ -132,7 +132,7 @@ const insertion = `with made as (
   on conflict do nothing returning 1
 ) select count(*) as created from made`;
 
-async function insertProjects({ id: orgId }: Organization, count: number): Promise<number> {
+async function insertProjects({ id: orgId }: Row<Organization>, count: number): Promise<number> {
   const { tracker, scm, llm } = await defaultConnectors(orgId, 'builtin');
   let created = 0;
   for (let first = 1; first <= count; first += batch) {

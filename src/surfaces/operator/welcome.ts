@@ -6,7 +6,6 @@ import { ScheduledTask } from '#domain/scheduled-tasks/model.ts';
 import { createToken } from '#domain/tokens/operations.ts';
 import { addresses, baseUrl } from '#foundation/addresses.ts';
 import { mailboxAddress } from '#foundation/mail.ts';
-import { readOne } from '#foundation/record.ts';
 import { demoCaller, demoOwner, demoProjects, findDemo, seedDemo } from './demo.ts';
 import { missionName } from './demo-mission.ts';
 
@@ -21,7 +20,7 @@ export async function welcome(): Promise<string> {
   ];
   const mailbox = mailboxAddress();
   if (mailbox) lines.push(`Mailbox        ${mailbox}`);
-  if (!(await readOne<Person>(Person, {}))) await seedDemo({ projects: demoProjects });
+  if (!(await Person.find({}))) await seedDemo({ projects: demoProjects });
   const demo = await findDemo();
   if (!demo) return `\n${lines.join('\n')}\n`;
   const caller = demoCaller(demo.owner, demo.organization);
@@ -35,7 +34,7 @@ export async function welcome(): Promise<string> {
     'Call the API with a token of the demo organization (one day):',
     `  curl ${authorization} ${baseUrl()}/projects`,
   );
-  const task = await readOne<ScheduledTask>(ScheduledTask, { orgId: demo.organization.id, name: missionName });
+  const task = await ScheduledTask.find({ orgId: demo.organization.id, name: missionName });
   if (task) {
     lines.push(
       `Run the mission "${missionName}" now, and watch it at ${issuer}/console/overview:`,
