@@ -1,13 +1,14 @@
-// The table of surfaces: which path leads where, and the last 404. Every answer gets its request id here.
+// The whole service as one request listener: dispatches each path to its surface, and answers 404 for the rest. Every response
+// gets its request id here.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Caller } from '#access/principal.ts';
+import type { Resource } from '#domain/oauth/resources.ts';
 import { addresses } from '#foundation/addresses.ts';
 import { ownHosts } from '#foundation/hosts.ts';
 import { answerHtml, answerJson, type Exchange, type Handler } from '#foundation/http.ts';
 import type { Log } from '#foundation/log.ts';
 import { observeRequest } from '#foundation/metrics.ts';
-import { misdirectedRequest, notFound, type Problem, toProblem } from '#foundation/problem.ts';
+import { misdirectedRequest, notFound } from '#foundation/problem.ts';
 import { createThrottle, rateLimitHeaders } from '#foundation/throttle.ts';
 import { rates } from '#limits.ts';
 import { schema } from './schema.ts';
@@ -17,6 +18,7 @@ import { createAgentIdentity } from './surfaces/agent-identity/surface.ts';
 import { createArtifacts } from './surfaces/artifacts/surface.ts';
 import { callerStill, createAuthenticate } from './surfaces/bearer.ts';
 import { type ConsoleSettings, createConsole } from './surfaces/console/surface.ts';
+import { answerProblem, type CallerSettings, framed, type Report, type Surface } from './surfaces/frame.ts';
 import { createGraphql } from './surfaces/graphql/surface.ts';
 import { createMcp } from './surfaces/mcp/surface.ts';
 import { oauthPaths, oauthSchemas } from './surfaces/oauth/openapi.ts';
@@ -31,25 +33,18 @@ export interface AppSettings extends Omit<OAuthSettings & ConsoleSettings, 'repo
   requestsPerMinute: number;
   requestsPerMinuteOrganization?: number;
   subscriptionsPerOrganization?: number;
-  /** Whether a proxy of ours stands in front and appends to X-Forwarded-For. */
+  /** Whether a trusted proxy appends to X-Forwarded-For. */
   trustProxy: boolean;
   log: Log;
 }
 
-/** One way in. The first that owns a path answers it. */
-interface Surface {
-  name: string;
-  owns(path: string, host: string | undefined): boolean;
-  handle: Handler;
-}
-
-/** What stands under /v1 and is not of the graph, for the OpenAPI document. */
+/** The endpoints under /v1 that are not in the graph, for the OpenAPI document. */
 const beside = {
   paths: { ...oauthPaths, ...agentIdentityPaths },
   schemas: { ...oauthSchemas, ...agentIdentitySchemas },
 };
 
-/** The whole service as one request listener. The database, the addresses, the key and mail must be bound before. */
+/** The database, the addresses, the key and mail must be bound before. */
 export function createApp(settings: AppSettings): RequestListener {
   const { version, requestsPerMinute, trustProxy, log } = settings;
   const failures = createThrottle('failed', rates.failedAuthenticationsPerMinute, 60, 'Too many bad credentials.');
@@ -60,14 +55,18 @@ export function createApp(settings: AppSettings): RequestListener {
     60,
     'The organization has made too many requests.',
   );
-  const authenticate = createAuthenticate(failures, 'api');
-  const meter = async ({ res }: Exchange, { credentialId, orgId }: Caller, count = 1): Promise<void> => {
+  const meter: CallerSettings['meter'] = async ({ res }, { credentialId, orgId }, count) => {
     const headers = rateLimitHeaders(await requests.take(credentialId, count));
     for (const name in headers) res.setHeader(name, headers[name]!);
-    // What the credential itself may not have does not count against its organization.
+    // Only what the credential's own rate admits counts against its organization.
     if (orgId) await ofOrganization.take(orgId, count);
   };
-  const report = (exchange: Exchange, error: unknown): void => log.fault(exchange, error);
+  const report: Report = (exchange, error) => log.fault(exchange, error);
+  const callersOf = (resource: Resource): CallerSettings => ({
+    authenticate: createAuthenticate(failures, resource),
+    meter,
+    report,
+  });
 
   const console = createConsole({ ...settings, report });
   const surfaces: Surface[] = [
@@ -75,14 +74,14 @@ export function createApp(settings: AppSettings): RequestListener {
     createOAuth({ ...settings, report }),
     createAgentIdentity({ ...settings, report }),
     // Before the console: on a host of its own the endpoint may be that host's root.
-    createA2a({ version, authenticate: createAuthenticate(failures, 'a2a'), meter, report }),
+    createA2a({ version, ...callersOf('a2a') }),
     console,
-    createRest({ schema, version, beside, authenticate, meter, report }),
-    createGraphql({ ...settings, schema, authenticate, callerStill, meter, report }),
-    createMcp({ schema, version, authenticate: createAuthenticate(failures, 'mcp'), meter, report }),
+    createRest({ schema, version, beside, ...callersOf('api') }),
+    createGraphql({ ...settings, schema, callerStill, ...callersOf('api') }),
+    createMcp({ schema, version, ...callersOf('mcp') }),
     createArtifacts({ report }),
-    createReference(),
-    createOperator({ version, authenticate }),
+    createReference({ report }),
+    createOperator({ version, ...callersOf('api') }),
   ];
 
   const isOwnHost = ownHosts();
@@ -100,16 +99,12 @@ export function createApp(settings: AppSettings): RequestListener {
       log.request(name, exchange, milliseconds);
     });
     const unknown = wantsPage(req) ? console.answerUnknown : answerUnknown;
-    Promise.resolve((surface?.handle ?? unknown)(exchange)).catch((error) => {
-      // A surface answers its own failures; what comes here broke while answering.
-      report(exchange, error);
-      if (res.headersSent) res.destroy();
-      else answerProblem(exchange, toProblem(error));
-    });
+    // A surface answers its own errors; what is thrown past it broke while answering.
+    void framed(surface?.handle ?? unknown, { report })(exchange);
   };
 }
 
-/** A Host that is not one of ours: what a page of a rebound name would send. */
+/** Answers a Host that is not one of the service's, which a page would send after DNS rebinding. */
 const misdirected: Surface = {
   name: 'none',
   owns: () => true,
@@ -126,7 +121,7 @@ const misdirected: Surface = {
   },
 };
 
-/** Asked for by address, by whoever runs the service. */
+/** Operators request these by IP address. */
 const probed: ReadonlySet<string> = new Set(['/livez', '/readyz', '/metrics']);
 
 function open(req: IncomingMessage, res: ServerResponse, trustProxy: boolean): Exchange {
@@ -145,16 +140,16 @@ function open(req: IncomingMessage, res: ServerResponse, trustProxy: boolean): E
   return exchange;
 }
 
-/** Taken over when well-formed; else the trace id of a W3C `traceparent`; else made here. */
+/** The client's when well-formed; else the trace id of a W3C `traceparent`; else a new one. */
 function requestId({ headers }: IncomingMessage): string {
-  const given = headers['x-request-id'];
-  if (typeof given === 'string' && /^[\w.:-]{8,128}$/.test(given)) return given;
+  const sent = headers['x-request-id'];
+  if (typeof sent === 'string' && /^[\w.:-]{8,128}$/.test(sent)) return sent;
   const trace =
     typeof headers.traceparent === 'string' && /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(headers.traceparent);
   return trace ? trace[1]! : `req_${randomUUID().replaceAll('-', '')}`;
 }
 
-/** A proxy appends whom it heard from: the last entry is the one that ours wrote. */
+/** A proxy appends its peer's address: the last entry is the one that the trusted proxy wrote. */
 function clientAddress(req: IncomingMessage, trustProxy: boolean): string {
   const forwarded = trustProxy
     ? String(req.headers['x-forwarded-for'] ?? '')
@@ -170,6 +165,3 @@ const wantsPage = ({ method, headers }: IncomingMessage): boolean =>
   (method === 'GET' || method === 'HEAD') && /\btext\/html\b/i.test(headers.accept ?? '');
 
 const answerUnknown: Handler = (exchange) => answerProblem(exchange, notFound('path'));
-
-const answerProblem = (exchange: Exchange, { status, body, headers }: Problem): void =>
-  answerJson(exchange, status, body, headers);

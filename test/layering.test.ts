@@ -172,9 +172,9 @@ const cases: Record<string, Case> = {
     layering.surfacesAreIndependent,
     {
       'src/surfaces/graphql/surface.ts':
-        "import { a } from '../bearer.ts';\nimport { b } from './bounds.ts';\nimport { c } from '../rest/failures.ts';",
+        "import { a } from '../bearer.ts';\nimport { b } from './bounds.ts';\nimport { c } from '../rest/problems.ts';",
     },
-    'src/surfaces/graphql/surface.ts imports src/surfaces/rest/failures.ts: a surface must not import another surface.',
+    'src/surfaces/graphql/surface.ts imports src/surfaces/rest/problems.ts: a surface must not import another surface.',
   ],
   'a surface that projects the graph calls no operation': [
     layering.surfacesAreIndependent,

@@ -162,8 +162,8 @@ export const schemasAreRegistered: Rule = (tree) => {
     .map((file) => `${file} is not imported in src/schema.ts, so it is not part of the graph.`);
 };
 
-/** Modules that every surface may import: authentication of the caller. */
-const shared = ['src/surfaces/bearer.ts', 'src/surfaces/cookie.ts'];
+/** Modules that every surface may import: authentication of the caller, and the frame around a handler. */
+const shared = ['src/surfaces/bearer.ts', 'src/surfaces/cookie.ts', 'src/surfaces/frame.ts'];
 /** Surfaces with a protocol of their own: they call operations directly. */
 const ownProtocol = ['artifacts', 'oauth', 'agent-identity', 'console', 'operator', 'scheduler'];
 

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { answer, type Exchange } from './http.ts';
+import { isNotModified } from './http-cache.ts';
 
 export interface AssetSource {
   type: string;
@@ -20,7 +21,7 @@ interface Asset {
 export interface Assets<N extends string> {
   /** The address of each file, with the version of its content. */
   addresses(): Promise<Record<N, string>>;
-  /** Answers with the file, or gives false when there is none of that name. */
+  /** Answers with the file, or returns false when there is none of that name. */
   answer(exchange: Exchange, name: string): Promise<boolean>;
 }
 
@@ -64,7 +65,6 @@ export function assets<N extends string>(base: string, load: () => Promise<Recor
 }
 
 async function answerAsset(exchange: Exchange, { type, version, packed }: Asset): Promise<void> {
-  const { headers: asked } = exchange.req;
   const etag = `W/"${version}"`;
   const headers = {
     etag,
@@ -72,9 +72,9 @@ async function answerAsset(exchange: Exchange, { type, version, packed }: Asset)
     'cache-control': exchange.search === `v=${version}` ? 'public, max-age=31536000, immutable' : 'public, no-cache',
     'cross-origin-resource-policy': 'same-origin',
   };
-  if (asked['if-none-match']?.includes(etag)) return answer(exchange, 304, undefined, headers);
+  if (isNotModified(exchange, etag)) return answer(exchange, 304, undefined, headers);
   const body = { ...headers, 'content-type': type };
-  if (/\bgzip\b(?!\s*;\s*q=0(?![.\d]))/.test(String(asked['accept-encoding'] ?? ''))) {
+  if (/\bgzip\b(?!\s*;\s*q=0(?![.\d]))/.test(String(exchange.req.headers['accept-encoding'] ?? ''))) {
     return answer(exchange, 200, packed, { ...body, 'content-encoding': 'gzip' });
   }
   answer(exchange, 200, await decompress(packed), body);

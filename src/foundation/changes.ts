@@ -33,12 +33,12 @@ const wakeAll = (): void => {
   for (const wakes of waiting.values()) for (const wake of wakes) wake();
 };
 
-interface Ear {
+interface Listener {
   /** When it hears, or has failed to at first: whoever waits is woken when it does. */
   readonly ready: () => Promise<void>;
   readonly isClosed: () => boolean;
 }
-let bound: Ear | undefined;
+let bound: Listener | undefined;
 
 /** Binds hearing for the process. The connection is made when somebody first waits for something. */
 export function openChanges({ connection, onError = () => {} }: ChangesSettings): Changes {
@@ -72,8 +72,8 @@ export function openChanges({ connection, onError = () => {} }: ChangesSettings)
  * signal or the process. When the connection was lost it goes on too, for something may have been missed.
  */
 export async function* watch(ids: readonly string[], signal: AbortSignal): AsyncGenerator<void> {
-  const ear = bound;
-  if (!ear) throw new Error('changes are not heard: openChanges first');
+  const listener = bound;
+  if (!listener) throw new Error('call openChanges first');
   let news = false;
   let goOn = () => {};
   const wake = (): void => {
@@ -92,8 +92,8 @@ export async function* watch(ids: readonly string[], signal: AbortSignal): Async
   for (const id of ids) waiting.set(id, (waiting.get(id) ?? new Set()).add(wake));
   signal.addEventListener('abort', leave);
   try {
-    await ear.ready();
-    while (!signal.aborted && !ear.isClosed()) {
+    await listener.ready();
+    while (!signal.aborted && !listener.isClosed()) {
       news = false;
       yield;
       if (!news) await new Promise<void>((resolve) => (goOn = resolve));

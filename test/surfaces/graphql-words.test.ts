@@ -534,7 +534,7 @@ test('a subscription comes as server-sent events, with its cost, and a failing o
 
 test('400 · a subscription in a batch, or where events are not accepted, is not begun', async () => {
   const one = { query: 'subscription { count(to: 2) }' };
-  const sentence = 'A subscription is answered as text/event-stream: accept that, and send it outside of a batch.';
+  const sentence = 'A subscription is answered as text/event-stream: accept that, and send it outside a batch.';
   const alone = await post(one, strict);
   expect([alone.status, await alone.json()]).toEqual([400, refusal(sentence)]);
   const batch = await post([one, { query: '{ hello }' }]);

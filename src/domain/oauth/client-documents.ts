@@ -1,8 +1,9 @@
 // A URL as client: its metadata document is fetched, checked and kept for a while, never an error and never longer than it wants
 // (draft-ietf-oauth-client-id-metadata-document; MCP authorization 2025-11-25). How to fetch safely: foundation/outbound.ts.
 import { z } from 'zod';
-import { now, seconds } from '#foundation/clock.ts';
+import { now } from '#foundation/clock.ts';
 import { sql } from '#foundation/database.ts';
+import { freshnessMs } from '#foundation/http-cache.ts';
 import { type Fetched, fetchJson, OutboundFault } from '#foundation/outbound.ts';
 import { readOne, Stored } from '#foundation/record.ts';
 import { isVisibleLine } from '#foundation/visible-text.ts';
@@ -74,7 +75,13 @@ async function fetchAndKeep(url: string): Promise<ClientDocument> {
   );
   const { name, redirectUris } = readDocument(url, answer);
   const fetchedAt = now();
-  const record = { url, name, redirectUris, fetchedAt, freshUntil: fetchedAt + keptFor(answer) };
+  const record = {
+    url,
+    name,
+    redirectUris,
+    fetchedAt,
+    freshUntil: fetchedAt + freshnessMs(answer.headers['cache-control'], clientDocument.kept),
+  };
   await sql(
     `insert into client_documents (url, name, redirect_uris, fetched_at, fresh_until) values ($1, $2, $3, $4, $5)
       on conflict (url) do update set name = excluded.name, redirect_uris = excluded.redirect_uris,
@@ -109,13 +116,4 @@ function readDocument(url: string, { status, body }: Fetched): { name: string; r
   const redirectUris = redirect_uris.filter((uri) => redirectUriFault(uri) === null);
   if (redirectUris.length === 0) throw invalidClient('client_id: its document has no usable redirect_uris.');
   return { name: client_name, redirectUris };
-}
-
-/** Milliseconds: what the answer asks for (RFC 9111 §5.2.2), within our own bounds. */
-function keptFor({ headers }: Fetched): number {
-  const control = headers['cache-control'] ?? '';
-  const asked = /(?:^|[\s,])max-age="?(\d{1,9})/i.exec(control)?.[1];
-  const { min, max } = clientDocument.kept;
-  if (asked === undefined || /\bno-(?:store|cache)\b/i.test(control)) return min;
-  return Math.min(Math.max(seconds(Number(asked)), min), max);
 }

@@ -1,5 +1,4 @@
-// Who we are, for agents: the agent card (A2A 1.0 §4.4; its members for 0.3 readers stand beside, from §5.5 of that version). It
-// names no skill before there is one.
+// The agent card (A2A 1.0 §4.4, with the members that readers of 0.3 expect, §5.5 there). It names no skill before there is one.
 import { catalog } from '#access/scopes.ts';
 import { addresses, baseUrl } from '#foundation/addresses.ts';
 

@@ -13,7 +13,7 @@ import { answerJson, type Exchange, type Handler } from '#foundation/http.ts';
 import { networkOf } from '#foundation/network.ts';
 import { createSharedThrottle } from '#foundation/throttle.ts';
 import { ceremonyMembers, checked, claimableMembers, readObject } from './bodies.ts';
-import { answerFault } from './failures.ts';
+import { answerError } from './errors.ts';
 import { AnonymousRequest, IdentityAssertionRequest, ServiceAuthRequest, verifiedEmailType } from './records.ts';
 
 const anyKind = z.object({ type: z.enum(registrationKinds) });
@@ -80,7 +80,7 @@ function answerProvided(exchange: Exchange, agent: LinkedAgent | AgentToBeClaime
     });
     return;
   }
-  answerFault(exchange, 401, {
+  answerError(exchange, 401, {
     error: 'interaction_required',
     error_description: 'A person has to confirm this agent first: show them the claim, and poll the token endpoint.',
     ...toBeClaimed(agent),

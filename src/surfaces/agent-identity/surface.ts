@@ -1,16 +1,15 @@
-// Where agents present themselves (auth.md v0.6; agent authentication §4, §5 and §11). None of it needs a credential, none of it is
-// for browsers of other sites, and no cache keeps any of it. The pages for the person are the console's.
+// The endpoints at which agents register and are claimed (auth.md v0.6; agent authentication §4, §5 and §11). They need no
+// credential, are not for browsers of other sites, and no cache keeps their answers. The console has the pages for the person.
 import type { Exchange, Handler } from '#foundation/http.ts';
-import { methodNotAllowed } from '#foundation/problem.ts';
+import { allowMethods, framed, type Report } from '../frame.ts';
 import { answerClaim } from './claim.ts';
+import { refuse, refuseOwn } from './errors.ts';
 import { createEvents } from './events.ts';
-import { answerFailure, type Report } from './failures.ts';
 import { createRegistration } from './register.ts';
 
 export interface AgentIdentitySettings {
   /** Per source address, over all processes. */
   registrationsPerHour: number;
-  /** Told of every problem of ours (5xx) with its cause. */
   report: Report;
 }
 
@@ -22,17 +21,14 @@ export function createAgentIdentity({ registrationsPerHour, report }: AgentIdent
   ]);
 
   async function handle(exchange: Exchange): Promise<void> {
-    const { req, res, path } = exchange;
+    const { res, path } = exchange;
     exchange.route = path;
     res.setHeader('cache-control', 'no-store');
     res.setHeader('pragma', 'no-cache');
-    try {
-      if (req.method !== 'POST') throw methodNotAllowed('POST');
-      await routes.get(path)!(exchange);
-    } catch (error) {
-      answerFailure(exchange, error, report);
-    }
+    allowMethods(exchange, 'POST');
+    await routes.get(path)!(exchange);
   }
 
-  return { name: 'agent-identity', owns: (path: string) => routes.has(path), handle };
+  const owns = (path: string) => routes.has(path);
+  return { name: 'agent-identity', owns, handle: framed(handle, { report, refuse, refuseOwn }) };
 }

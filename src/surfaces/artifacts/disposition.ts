@@ -1,5 +1,5 @@
-// How a content is handed to a browser. What it says of its own type is a stranger's word: only what no browser executes is
-// shown as what it is, everything else is a file to save. And nothing in it may act as a page of our origin.
+// Response headers for an artifact's content. Its type is what its uploader claims: only media that no browser executes are shown
+// in place, everything else is a file to save. None of it may act as a page of this origin.
 
 /** Shown in place: media without scripts. SVG, HTML, XML and PDF are not among them. */
 const harmless: Record<string, string> = {
@@ -26,7 +26,7 @@ const saved: Record<string, string> = {
   'text/markdown': 'md',
 };
 
-/** The name is made of our own words: a caption could hold anything. */
+/** The file name does not contain the caption, which could hold anything. */
 export function presentation(contentType: string, name: string): Record<string, string> {
   const type = contentType.split(';', 1)[0]!.trim().toLowerCase();
   const shown = Object.hasOwn(harmless, type);

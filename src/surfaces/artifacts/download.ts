@@ -1,4 +1,4 @@
-// A content to whoever holds a signed address: streamed, whole or a range of it (RFC 9110 §14), unchanged or not (§13).
+// Sends an artifact's content to the holder of a signed address: whole or a range of it (RFC 9110 §14), unless unchanged (§13).
 import { pipeline } from 'node:stream/promises';
 import { addressExpiry } from '#domain/artifacts/address.ts';
 import { readContent } from '#domain/artifacts/content.ts';
@@ -7,6 +7,7 @@ import { findArtifactByAddress } from '#domain/artifacts/operations.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { answer, type Exchange } from '#foundation/http.ts';
+import { isNotModified } from '#foundation/http-cache.ts';
 import { forbidden, notFound } from '#foundation/problem.ts';
 import { presentation } from './disposition.ts';
 import { rangeOf } from './range.ts';
@@ -15,7 +16,7 @@ import { rangeOf } from './range.ts';
 export async function download(exchange: Exchange, artifactId: string): Promise<void> {
   const expiry = addressExpiry('artifact', artifactId, new URLSearchParams(exchange.search));
   if (expiry === null) {
-    throw forbidden('This address is not good, or not any more: GET /v1/artifacts/{artifactId} gives a fresh one.');
+    throw forbidden('This address is invalid or expired: GET /v1/artifacts/{artifactId} returns a new one.');
   }
   await send(exchange, await findArtifactByAddress(artifactId), expiry);
 }
@@ -29,14 +30,11 @@ async function send(exchange: Exchange, artifact: Row<Artifact>, expiry: number)
     etag,
     'accept-ranges': 'bytes',
     'cache-control': `private, max-age=${Math.floor((expiry - now()) / 1_000)}, immutable`,
-    // Viewers of traces are pages of other origins. No credential is in play.
+    // Viewers of traces are pages of other origins. No credential is involved.
     'access-control-allow-origin': '*',
     ...presentation(contentType, `${kind}-${id}`),
   };
-  const known = req.headers['if-none-match'];
-  if (known?.trim() === '*' || known?.split(',').some((one) => one.trim().replace(/^W\//, '') === etag)) {
-    return answer(exchange, 304, undefined, headers);
-  }
+  if (isNotModified(exchange, etag)) return answer(exchange, 304, undefined, headers);
   const ifRange = req.headers['if-range'];
   const asked = req.method === 'GET' && (ifRange === undefined || ifRange === etag) ? req.headers.range : undefined;
   const range = rangeOf(asked, size);

@@ -1,8 +1,8 @@
-// Which bytes a request asks for (RFC 9110 §14). One range is served; several, or what is no range of bytes, get the whole,
-// which a server may always answer.
+// The byte range that a request names (RFC 9110 §14). One range is served; several, or an unknown unit, are answered with the
+// whole content, which a server may always do.
 import type { ByteRange } from '#foundation/storage.ts';
 
-/** Undefined: the whole. Null: a range that begins behind the end (416). */
+/** Undefined means the whole content; null a range that begins after its end (416). */
 export function rangeOf(header: string | undefined, size: number): ByteRange | null | undefined {
   const [, from, to] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.replaceAll(/[ \t]/g, '') ?? '') ?? [];
   if (from === undefined || to === undefined || (from === '' && to === '')) return undefined;

@@ -1,17 +1,12 @@
-// Contents of artifacts, to and from whoever holds a signed address (artifacts/address.ts).
+// Receives and sends the contents of artifacts, for holders of a signed address (artifacts/address.ts).
 import type { Exchange } from '#foundation/http.ts';
-import { methodNotAllowed, toProblem } from '#foundation/problem.ts';
+import { allowMethods, framed, type Report } from '../frame.ts';
 import { download } from './download.ts';
-import { refuse } from './refusal.ts';
+import { refuse } from './problems.ts';
 import { upload } from './upload.ts';
 
-export interface ArtifactsSettings {
-  /** Told of every problem of ours (5xx) with its cause. */
-  report(exchange: Exchange, error: unknown): void;
-}
-
 interface Route {
-  /** Gives the id in the path. */
+  /** Captures the id. */
   pattern: RegExp;
   template: string;
   methods: string[];
@@ -33,27 +28,23 @@ const routes: Route[] = [
   },
 ];
 
-export function createArtifacts({ report }: ArtifactsSettings) {
+export function createArtifacts({ report }: { report: Report }) {
   const routeOf = (path: string) => routes.find(({ pattern }) => pattern.test(path));
 
   async function handle(exchange: Exchange): Promise<void> {
-    const { req, res } = exchange;
     const { pattern, template, methods, act } = routeOf(exchange.path)!;
     exchange.route = template;
+    allowMethods(exchange, ...methods);
     try {
-      if (!methods.includes(req.method!)) throw methodNotAllowed(methods.join(', '));
       await act(exchange, pattern.exec(exchange.path)![1]!);
     } catch (error) {
-      // A client that leaves half way is no fault.
-      if (hasLeft(exchange) || (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return;
-      const problem = toProblem(error);
-      if (problem.status >= 500) report(exchange, error);
-      if (res.headersSent) res.destroy();
-      else refuse(exchange, problem);
+      if (!isAborted(exchange, error)) throw error;
     }
   }
-  return { name: 'artifacts', owns: (path: string) => routeOf(path) !== undefined, handle };
+  const owns = (path: string) => routeOf(path) !== undefined;
+  return { name: 'artifacts', owns, handle: framed(handle, { report, refuse }) };
 }
 
-/** While he was sending. */
-const hasLeft = ({ req }: Exchange): boolean => req.destroyed && !req.complete;
+/** Whether the client disconnected while it was sending or reading, which is not a fault of the service. */
+const isAborted = ({ req }: Exchange, error: unknown): boolean =>
+  (req.destroyed && !req.complete) || (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE';

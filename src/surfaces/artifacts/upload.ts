@@ -1,4 +1,4 @@
-// A content from whoever holds a signed address: PUT with the bytes, streamed into the storage (RFC 9110 §9.3.4).
+// Receives an artifact's content from the holder of a signed address: PUT, streamed into the storage (RFC 9110 §9.3.4).
 import type { IncomingMessage } from 'node:http';
 import { addressExpiry } from '#domain/artifacts/address.ts';
 import { organizationOfContent, receiveContent } from '#domain/artifacts/content.ts';
@@ -13,7 +13,7 @@ const uploads = createCapacity({
   description: `An organization may send ${artifactUpload.perOrganization} uploads at once, and this process receives no more.`,
 });
 
-/** 201 with what has been kept. @throws 400, 403, 404, 409, 413, 415, 503 */
+/** Answers 201 with the key and the size. @throws 400, 403, 404, 409, 413, 415, 503 */
 export async function upload(exchange: Exchange, contentKey: string): Promise<void> {
   admit(exchange, contentKey);
   const hold = await uploads.take(await organizationOfContent(contentKey));
@@ -37,7 +37,7 @@ function admit({ req, search }: Exchange, contentKey: string): void {
   if (Number(length) > bytes.artifact) throw tooLarge(bytes.artifact);
 }
 
-/** The body as it comes. Whoever is silent for too long is cut off; how long the storage takes does not count. */
+/** The body as it arrives. A client that is silent for too long is disconnected; the time that the storage takes does not count. */
 async function* arriving(req: IncomingMessage): AsyncGenerator<Uint8Array> {
   // Reading may end early, and the connection still has to carry the answer.
   const chunks = req.iterator({ destroyOnReturn: false });

@@ -1,7 +1,7 @@
 // The console: pages for people. One list of addresses; what goes wrong on any of them is a page too.
 import type { Exchange, Handler } from '#foundation/http.ts';
-import { methodNotAllowed, notFound, type Problem, toProblem } from '#foundation/problem.ts';
-
+import { notFound, type Problem } from '#foundation/problem.ts';
+import { allowMethods, framed, type Report } from '../frame.ts';
 import { decideClaim, showClaim } from './claim.ts';
 import { createConsent } from './consent.ts';
 import { answerDashboardFile, dashboardBase, dashboardPages, dashboardRecords } from './dashboard.ts';
@@ -27,8 +27,7 @@ import { createUpstream, returnPath, type UpstreamSettings } from './upstream.ts
 import { visitorOf } from './visitor.ts';
 
 export interface ConsoleSettings {
-  /** Told of every problem of ours (5xx) with its cause. */
-  report(exchange: Exchange, error: unknown): void;
+  report: Report;
   /** The operator's OpenID provider, if there is one. */
   upstreamSignIn?: UpstreamSettings | null;
 }
@@ -108,22 +107,15 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
   async function handle(exchange: Exchange): Promise<void> {
     const [route, page] = find(exchange.path)!;
     exchange.route = route;
-    try {
-      const method = exchange.req.method === 'HEAD' ? 'GET' : exchange.req.method;
-      const handler = page[method as keyof Methods];
-      if (!handler) throw methodNotAllowed([...Object.keys(page), ...(page.GET ? ['HEAD'] : [])].join(', '));
-      await handler(exchange);
-    } catch (error) {
-      const problem = toProblem(error);
-      if (problem.status >= 500) report(exchange, error);
-      await answerProblem(exchange, problem);
-    }
+    allowMethods(exchange, ...Object.keys(page), ...(page.GET ? ['HEAD'] : []));
+    const method = exchange.req.method === 'HEAD' ? 'GET' : exchange.req.method;
+    await page[method as keyof Methods]!(exchange);
   }
 
   return {
     name: 'console',
     owns: (path: string) => find(path) !== undefined,
-    handle,
+    handle: framed(handle, { report, refuse: answerProblem }),
     /** A browser is told of an address that nothing stands behind by a page. */
     answerUnknown: (exchange: Exchange) => answerProblem(exchange, notFound('page')),
   };

@@ -1,4 +1,4 @@
-// How many subscriptions may be open at once: of a credential, a person, an organization and this process.
+// Limits the open subscriptions of a credential, a person, an organization and this process.
 import type { Caller } from '#access/principal.ts';
 import { seconds } from '#foundation/clock.ts';
 import { openSubscriptions } from '#foundation/metrics.ts';
@@ -14,12 +14,12 @@ export interface SlotLimits {
 
 type Holder = Pick<Caller, 'credentialId' | 'userId' | 'orgId'>;
 
-/** Returns what takes a slot, and returns in turn what frees it. @throws 429 */
+/** A function that takes a slot and returns the function that frees it. @throws 429 */
 export function createSlotLimiter({ perCredential, perPerson, perOrganization, perProcess }: SlotLimits) {
   const taken = new Map<string, number>();
 
-  /** What the caller counts as, how much of it there may be, and how the refusal begins. */
-  const boundsOf = ({ credentialId, userId, orgId }: Holder): [key: string | null, most: number, words: string][] => [
+  /** The keys that the caller counts under, their bounds, and the start of the error. */
+  const boundsOf = ({ credentialId, userId, orgId }: Holder): [key: string | null, most: number, error: string][] => [
     [`credential ${credentialId}`, perCredential, `A credential may have ${perCredential} subscriptions open at once.`],
     [userId && `person ${userId}`, perPerson, `A person may have ${perPerson} subscriptions open at once.`],
     [
@@ -32,8 +32,8 @@ export function createSlotLimiter({ perCredential, perPerson, perOrganization, p
 
   return (holder: Holder): (() => void) => {
     const bounds = boundsOf(holder).filter(([key]) => key !== null) as [string, number, string][];
-    for (const [key, most, words] of bounds) {
-      if ((taken.get(key) ?? 0) >= most) throw tooMany(subscriptions.look.every / seconds(1), words);
+    for (const [key, most, error] of bounds) {
+      if ((taken.get(key) ?? 0) >= most) throw tooMany(subscriptions.look.every / seconds(1), error);
     }
     for (const [key] of bounds) taken.set(key, (taken.get(key) ?? 0) + 1);
     openSubscriptions.inc();

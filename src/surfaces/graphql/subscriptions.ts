@@ -1,6 +1,5 @@
-// Subscriptions: events for as long as somebody reads them and may (server-sent events, as yoga writes them). Each event is
-// executed like a request of its own, by the caller as it is then. The answer's socket is the one thing that lives as long as
-// its reader: all that a subscription holds is given back when it closes, whichever side closes it and why.
+// Subscriptions: server-sent events for as long as the reader stays connected and authorized. Each event is executed like a
+// request of its own, by the caller as it is then. All that a subscription holds is released when its socket closes.
 import { collectFields } from '@graphql-tools/utils';
 import {
   createSourceEventStream,
@@ -34,13 +33,17 @@ export interface Reader {
 }
 
 export interface SubscriptionSettings {
-  /** Looks the caller of an exchange up again; throws 401. */
+  /** The caller of a request that is still being answered, as it is now. @throws 401 */
   callerStill(exchange: Exchange, caller: Caller): Promise<Caller>;
   executions: Capacity;
   subscriptionsPerOrganization?: number;
 }
 
-export function subscribing({ callerStill, executions, subscriptionsPerOrganization }: SubscriptionSettings): Plugin {
+export function subscriptionPlugin({
+  callerStill,
+  executions,
+  subscriptionsPerOrganization,
+}: SubscriptionSettings): Plugin {
   const perOrganization = subscriptionsPerOrganization ?? subscriptions.perOrganization;
   const takeSlot = createSlotLimiter({ ...subscriptions, perOrganization });
 
@@ -48,19 +51,19 @@ export function subscribing({ callerStill, executions, subscriptionsPerOrganizat
     const context = args.contextValue as Context & Reader & { budget: RequestBudget };
     const { exchange, caller, budget } = context;
     const { key, rule } = rootOf(args);
-    const told = (error: unknown) => ({ errors: [locatedError(error, undefined, [key])] });
+    const errorResult = (error: unknown) => ({ errors: [locatedError(error, undefined, [key])] });
     exchange.route = `${exchange.path} subscription`;
-    const stay = openStay({ exchange, caller }, takeSlot(caller), async () => {
+    const session = openSession({ exchange, caller }, takeSlot(caller), async () => {
       const present = await callerStill(exchange, caller);
       admit(present, rule);
       return present;
     });
-    const source = await createSourceEventStream({ ...args, contextValue: { ...context, follow: stay.follow } });
+    const source = await createSourceEventStream({ ...args, contextValue: { ...context, follow: session.follow } });
     if (!(Symbol.asyncIterator in source)) return source;
 
     async function* results(): AsyncGenerator<ExecutionResult> {
       for await (const rootValue of source as AsyncIterable<unknown>) {
-        const contextValue = { ...context, caller: stay.caller(), loaders: new Map() };
+        const contextValue = { ...context, caller: session.caller(), loaders: new Map() };
         const hold = await takeExecution(executions, caller, budget.cost);
         try {
           yield await execute({ ...args, rootValue, contextValue });
@@ -69,21 +72,21 @@ export function subscribing({ callerStill, executions, subscriptionsPerOrganizat
         }
       }
     }
-    const coming = results();
-    // What is not there, or not the caller's, is told as the answer to the request, before there is any event.
+    const events = results();
+    // An unknown record is an error of the request itself, before there is any event.
     let step: IteratorResult<ExecutionResult>;
     try {
-      step = await coming.next();
+      step = await events.next();
     } catch (error) {
-      return told(error);
+      return errorResult(error);
     }
     return (async function* () {
       try {
-        for (; !step.done; step = await coming.next()) yield step.value;
+        for (; !step.done; step = await events.next()) yield step.value;
       } catch (error) {
-        yield told(error);
+        yield errorResult(error);
       } finally {
-        await coming.return(undefined);
+        await events.return(undefined);
       }
     })();
   }
@@ -100,7 +103,7 @@ export function subscribing({ callerStill, executions, subscriptionsPerOrganizat
   };
 }
 
-/** The one field that is subscribed to: the key of its answer, and whom it admits. */
+/** The one field that is subscribed to: its key in the result, and the rule for callers. */
 function rootOf({ schema, document, operationName, variableValues }: ExecutionArgs): { key: string; rule: Rule } {
   const { selectionSet, variableDefinitions = [] } = getOperationAST(document, operationName)!;
   const fragments = Object.fromEntries(
@@ -109,54 +112,54 @@ function rootOf({ schema, document, operationName, variableValues }: ExecutionAr
   const type = schema.getSubscriptionType()!;
   const { coerced = {} } = getVariableValues(schema, variableDefinitions, variableValues ?? {});
   const [chosen] = collectFields(schema, fragments, coerced, type, selectionSet).fields;
-  // A directive may have left it out, which no validation sees.
-  if (!chosen) throw invalid('A subscription must ask for one field.');
+  // A directive may have excluded it, which validation does not see.
+  if (!chosen) throw invalid('A subscription must select one field.');
   const [key, [node]] = chosen;
   const field: GraphQLField<unknown, unknown> = type.getFields()[node!.name.value]!;
   return { key, rule: exposureOf(field).scope };
 }
 
-/** From the opening of a subscription to the closing of its socket. */
-function openStay({ exchange: { res }, caller }: Reader, leave: () => void, lookUp: () => Promise<Caller>) {
-  const over = new AbortController();
+/** The state of a subscription, from its opening until its socket closes. */
+function openSession({ exchange: { res }, caller }: Reader, freeSlot: () => void, lookUp: () => Promise<Caller>) {
+  const ended = new AbortController();
   const since = now();
-  let [present, lookedAt] = [caller, since];
+  let [present, checkedAt] = [caller, since];
   let refusal: unknown;
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     present = await lookUp();
-    lookedAt = now();
+    checkedAt = now();
   };
 
-  async function asking(): Promise<Caller> {
+  async function currentCaller(): Promise<Caller> {
     if (refusal) throw refusal;
-    if (now() - lookedAt >= subscriptions.look.fresh) await look();
+    if (now() - checkedAt >= subscriptions.look.fresh) await check();
     return present;
   }
   const follow: Follow = async function* (...ids) {
-    for await (const _ of watch(ids, over.signal)) yield asking;
+    for await (const _ of watch(ids, ended.signal)) yield currentCaller;
     if (refusal) throw refusal;
   };
 
-  /** Nothing may have changed for long, or nobody reads: neither lets a stay go on that should be over. */
-  async function attend(): Promise<void> {
-    // It was told of its end and had its time to read that.
-    if (over.signal.aborted) return void res.destroy();
-    if (now() - since >= subscriptions.lifetime) return over.abort();
+  /** Ends the session of a caller that is no longer authorized, even while no event is sent. */
+  async function recheckCaller(): Promise<void> {
+    // The reader has had the time to receive the end.
+    if (ended.signal.aborted) return void res.destroy();
+    if (now() - since >= subscriptions.lifetime) return ended.abort();
     try {
-      await look();
+      await check();
     } catch (error) {
-      // While nobody can look, nothing is delivered either.
+      // While the caller cannot be looked up, no event is executed either.
       if (toProblem(error).status >= 500) return;
       refusal = error;
-      over.abort();
+      ended.abort();
     }
   }
-  const attending = setInterval(attend, subscriptions.look.every);
+  const timer = setInterval(recheckCaller, subscriptions.look.every);
 
   const close = (): void => {
-    clearInterval(attending);
-    leave();
-    over.abort();
+    clearInterval(timer);
+    freeSlot();
+    ended.abort();
   };
   if (res.destroyed) close();
   else res.once('close', close);

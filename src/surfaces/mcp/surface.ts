@@ -1,5 +1,5 @@
-// The MCP server: Streamable HTTP at {mcp_url}/mcp, stateless (MCP 2025-03-26 to 2026-07-28). The official SDK speaks the protocol,
-// by a server that lives for one request; what is ours stands before it: origin, caller, rate, size.
+// The MCP server: Streamable HTTP at {mcp_url}/mcp, stateless (MCP 2025-03-26 to 2026-07-28). The official SDK implements the
+// protocol, with one server object per request; origin, caller, rate and size are checked here before it.
 import {
   createMcpHandler,
   isLegacyRequest,
@@ -18,17 +18,12 @@ import { addresses } from '#foundation/addresses.ts';
 import { answer, answerJson, type Exchange, mediaType, parseJson, readText } from '#foundation/http.ts';
 import { forbidden, invalid, methodNotAllowed, toProblem, unsupportedMediaType } from '#foundation/problem.ts';
 import { bytes, mcp } from '#limits.ts';
+import { type CallerSettings, framed, identify } from '../frame.ts';
 import { answered, refused, toolsOf } from './tools.ts';
 
-export interface McpSettings {
+export interface McpSettings extends CallerSettings {
   schema: GraphQLSchema;
   version: string;
-  /** Who is asking; throws 401. */
-  authenticate(exchange: Exchange): Promise<Caller>;
-  /** Counts that many messages against the caller's rate; throws 429. */
-  meter(exchange: Exchange, caller: Caller, messages: number): Promise<void>;
-  /** Told of every problem of ours (5xx) with its cause. */
-  report(exchange: Exchange, error: unknown): void;
 }
 
 interface Asked {
@@ -96,38 +91,31 @@ export function createMcp(settings: McpSettings) {
   async function handle(exchange: Exchange): Promise<void> {
     const { req } = exchange;
     exchange.route = '/mcp';
-    try {
-      guard(exchange);
-      const caller = await settings.authenticate(exchange);
-      await settings.meter(exchange, caller, 1);
-      // Without sessions there is no stream to open and nothing to end.
-      if (req.method !== 'POST') throw methodNotAllowed('POST');
-      if (mediaType(exchange) !== 'application/json')
-        throw unsupportedMediaType('Send the messages as application/json.');
-      const body = parseJson(await readText(exchange, bytes.jsonBody));
-      if (body === undefined) return answerJson(exchange, 400, unparsable, { 'cache-control': 'no-store' });
-      if (Array.isArray(body)) {
-        if (body.length > mcp.messagesPerBatch) throw invalid(`A batch has at most ${mcp.messagesPerBatch} messages.`);
-        if (body.length > 1) await settings.meter(exchange, caller, body.length - 1);
-      }
-      const request = new Request(url, { method: 'POST', headers: spoken(req.headers) });
-      const response = await respond(request, body, { exchange, caller });
-      const text = await response.text();
-      if (response.status >= 500) settings.report(exchange, new Error(`the MCP server failed: ${text}`));
-      const type = response.headers.get('content-type');
-      answer(exchange, response.status, text || undefined, {
-        ...(type && { 'content-type': type }),
-        'cache-control': 'no-store',
-      });
-    } catch (error) {
-      const problem = toProblem(error);
-      if (problem.status >= 500) settings.report(exchange, error);
-      answerJson(exchange, problem.status, problem.body, { ...problem.headers, 'cache-control': 'no-store' });
+    guard(exchange);
+    const caller = await identify(settings, exchange);
+    // Without sessions there is no stream to open and nothing to end.
+    if (req.method !== 'POST') throw methodNotAllowed('POST');
+    if (mediaType(exchange) !== 'application/json')
+      throw unsupportedMediaType('Send the messages as application/json.');
+    const body = parseJson(await readText(exchange, bytes.jsonBody));
+    if (body === undefined) return answerJson(exchange, 400, unparsable, { 'cache-control': 'no-store' });
+    if (Array.isArray(body)) {
+      if (body.length > mcp.messagesPerBatch) throw invalid(`A batch has at most ${mcp.messagesPerBatch} messages.`);
+      if (body.length > 1) await settings.meter(exchange, caller, body.length - 1);
     }
+    const request = new Request(url, { method: 'POST', headers: spoken(req.headers) });
+    const response = await respond(request, body, { exchange, caller });
+    const text = await response.text();
+    if (response.status >= 500) settings.report(exchange, new Error(`the MCP server failed: ${text}`));
+    const type = response.headers.get('content-type');
+    answer(exchange, response.status, text || undefined, {
+      ...(type && { 'content-type': type }),
+      'cache-control': 'no-store',
+    });
   }
 
   const { pathname } = new URL(url);
-  return { name: 'mcp', owns: (path: string) => path === pathname, handle };
+  return { name: 'mcp', owns: (path: string) => path === pathname, handle: framed(handle, settings) };
 }
 
 const unparsable = { jsonrpc: '2.0', id: null, error: { code: -32_700, message: 'Parse error: the body is no JSON.' } };

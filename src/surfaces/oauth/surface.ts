@@ -1,10 +1,11 @@
-// The authorization server's own endpoints and documents. Programs of any origin may call them, because no cookie counts here
-// (RFC 9700 §2.6); what the token endpoints say is never kept by a cache (RFC 6749 §5.1).
+// The endpoints and documents of the authorization server. Programs of any origin may call them, because no cookie is read here
+// (RFC 9700 §2.6); no cache keeps what the token endpoints answer (RFC 6749 §5.1).
 import { publicKeys } from '#domain/oauth/keys.ts';
 import { answer, answerJson, type Exchange, type Handler } from '#foundation/http.ts';
-import { methodNotAllowed, notFound } from '#foundation/problem.ts';
+import { notFound } from '#foundation/problem.ts';
+import { allowMethods, framed, type Report } from '../frame.ts';
 import { authMd } from './auth-md.ts';
-import { answerFailure, type Report } from './failures.ts';
+import { refuse, refuseOwn } from './errors.ts';
 import { authorizationServerMetadata, type MetadataSettings, resourceDocuments } from './metadata.ts';
 import { createRegistration } from './register.ts';
 import { answerRevocation } from './revoke.ts';
@@ -13,7 +14,6 @@ import { createToken } from './token.ts';
 export interface OAuthSettings extends MetadataSettings {
   /** Per source address. */
   registrationsPerHour: number;
-  /** Told of every problem of ours (5xx) with its cause. */
   report: Report;
 }
 
@@ -32,9 +32,9 @@ export function createOAuth(settings: OAuthSettings) {
   );
   for (const address of resourceDocuments().keys()) document(new URL(address).pathname, answerResourceMetadata);
   document('/.well-known/jwks.json', async (exchange) => answerDocument(exchange, await publicKeys()));
-  // No ID tokens are issued, hence there is no OpenID provider to discover (specification, Authentication 8).
+  // No ID tokens are issued, so there is no OpenID provider to discover (specification, Authentication 8).
   document('/.well-known/openid-configuration', () => {
-    throw notFound('document: this is no OpenID provider; see /.well-known/oauth-authorization-server');
+    throw notFound('document: this is not an OpenID provider; see /.well-known/oauth-authorization-server');
   });
   for (const path of ['/auth.md', '/AUTH.md']) {
     document(path, (exchange) =>
@@ -54,17 +54,14 @@ export function createOAuth(settings: OAuthSettings) {
       res.setHeader('cache-control', 'no-store');
       res.setHeader('pragma', 'no-cache');
     }
-    try {
-      const allowed = method === 'GET' ? 'GET, HEAD, OPTIONS' : 'POST, OPTIONS';
-      if (req.method === 'OPTIONS') return answerPreflight(exchange, allowed);
-      if (req.method !== method && !(req.method === 'HEAD' && method === 'GET')) throw methodNotAllowed(allowed);
-      await handler(exchange);
-    } catch (error) {
-      answerFailure(exchange, error, settings.report);
-    }
+    const allowed = method === 'GET' ? ['GET', 'HEAD', 'OPTIONS'] : ['POST', 'OPTIONS'];
+    allowMethods(exchange, ...allowed);
+    if (req.method === 'OPTIONS') return answerPreflight(exchange, allowed.join(', '));
+    await handler(exchange);
   }
 
-  return { name: 'oauth', owns: (path: string) => routes.has(path), handle };
+  const owns = (path: string) => routes.has(path);
+  return { name: 'oauth', owns, handle: framed(handle, { report: settings.report, refuse, refuseOwn }) };
 }
 
 const publicFor5Minutes = { 'cache-control': 'public, max-age=300' };
@@ -72,14 +69,14 @@ const publicFor5Minutes = { 'cache-control': 'public, max-age=300' };
 const answerDocument = (exchange: Exchange, value: unknown): void =>
   answerJson(exchange, 200, value, publicFor5Minutes);
 
-/** By path; where two hosts of ours have the same one, by the host that was asked. */
+/** By path; where two hosts of the service share one, by the Host of the request. */
 function answerResourceMetadata(exchange: Exchange): void {
   const here = [...resourceDocuments()].filter(([address]) => new URL(address).pathname === exchange.path);
   const [, metadata] = here.find(([address]) => new URL(address).host === exchange.req.headers.host) ?? here[0]!;
   answerDocument(exchange, metadata);
 }
 
-/** Fetch's question before a request from another site (WHATWG Fetch §3.2.2). */
+/** CORS preflight (WHATWG Fetch §3.2.2). */
 const answerPreflight = (exchange: Exchange, allowed: string): void =>
   answer(exchange, 204, undefined, {
     allow: allowed,

@@ -1,23 +1,21 @@
 // For whoever runs the service: is the process alive, can it serve, what does it measure (design decisions, section 11).
 import type { IncomingMessage } from 'node:http';
-import type { Caller } from '#access/principal.ts';
 import { database, sql } from '#foundation/database.ts';
 import { isLoopbackHost } from '#foundation/hosts.ts';
 import { answer, answerJson, type Exchange, type Handler } from '#foundation/http.ts';
 import { metricsText, metricsType } from '#foundation/metrics.ts';
 import { migrationStatus } from '#foundation/migrations.ts';
-import { forbidden, methodNotAllowed, toProblem } from '#foundation/problem.ts';
+import { forbidden } from '#foundation/problem.ts';
 import { probes } from '#limits.ts';
+import { allowMethods, type CallerSettings, framed } from '../frame.ts';
 
-export interface OperatorSettings {
+export interface OperatorSettings extends Pick<CallerSettings, 'authenticate' | 'report'> {
   version: string;
-  /** The caller behind the Authorization header; throws 401. */
-  authenticate: (exchange: Exchange) => Promise<Caller>;
 }
 
 const fresh = { 'cache-control': 'no-store' };
 
-export function createOperator({ version, authenticate }: OperatorSettings) {
+export function createOperator({ version, authenticate, report }: OperatorSettings) {
   const answers: Record<string, Handler> = {
     '/livez': (exchange) => answerJson(exchange, 200, { status: 'live', version }, { ...fresh }),
     '/readyz': async (exchange) => {
@@ -29,21 +27,15 @@ export function createOperator({ version, authenticate }: OperatorSettings) {
       answer(exchange, 200, await metricsText(), { 'content-type': metricsType, ...fresh });
     },
   };
+  async function handle(exchange: Exchange): Promise<void> {
+    exchange.route = exchange.path;
+    allowMethods(exchange, 'GET', 'HEAD');
+    await answers[exchange.path]!(exchange);
+  }
   return {
     name: 'operator',
     owns: (path: string): boolean => Object.hasOwn(answers, path),
-    async handle(exchange: Exchange): Promise<void> {
-      exchange.route = exchange.path;
-      try {
-        if (exchange.req.method !== 'GET' && exchange.req.method !== 'HEAD') throw methodNotAllowed('GET, HEAD');
-        await answers[exchange.path]!(exchange);
-      } catch (error) {
-        const { status, body, headers } = toProblem(error);
-        // Nothing to explain to the caller, and for the app to report.
-        if (status === 500) throw error;
-        answerJson(exchange, status, body, { ...headers, ...fresh });
-      }
-    },
+    handle: framed(handle, { report }),
   };
 }
 

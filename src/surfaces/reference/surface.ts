@@ -1,18 +1,19 @@
-// The API reference at GET /reference: Swagger UI over /v1/openapi.json, whole from our own server and without a credential,
-// because it shows what the specification says and no data.
+// The API reference at GET /reference: Swagger UI over /v1/openapi.json. All files come from this server; no credential is needed,
+// because the page shows the specification and no data.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { assets } from '#foundation/assets.ts';
 import { html, htmlText } from '#foundation/html.ts';
-import { answerHtml, answerJson, type Exchange } from '#foundation/http.ts';
-import { methodNotAllowed, notFound, type Problem } from '#foundation/problem.ts';
+import { answerHtml, type Exchange } from '#foundation/http.ts';
+import { notFound } from '#foundation/problem.ts';
+import { allowMethods, framed, type Report } from '../frame.ts';
 
 const base = '/reference';
 
 const script = 'text/javascript; charset=utf-8';
 
-// The validator's badge would ask a server of somebody else about our document.
+// The validator's badge would send the document to another server.
 const start = `
 window.addEventListener('DOMContentLoaded', () => {
   SwaggerUIBundle({ url: '/v1/openapi.json', dom_id: '#reference', deepLinking: true, validatorUrl: null });
@@ -39,20 +40,16 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-export function createReference() {
+export function createReference({ report }: { report: Report }) {
   async function handle(exchange: Exchange): Promise<void> {
-    const { method } = exchange.req;
     exchange.route = base;
-    if (method !== 'GET' && method !== 'HEAD') refuse(exchange, methodNotAllowed('GET, HEAD'));
-    else if (exchange.path === base) await answerPage(exchange);
-    else if (!(await files.answer(exchange, exchange.path.slice(base.length + 1)))) refuse(exchange, notFound('path'));
+    allowMethods(exchange, 'GET', 'HEAD');
+    if (exchange.path === base) return answerPage(exchange);
+    if (!(await files.answer(exchange, exchange.path.slice(base.length + 1)))) throw notFound('path');
   }
   const owns = (path: string) => path === base || path.startsWith(`${base}/`);
-  return { name: 'reference', owns, handle };
+  return { name: 'reference', owns, handle: framed(handle, { report }) };
 }
-
-const refuse = (exchange: Exchange, { status, body, headers }: Problem): void =>
-  answerJson(exchange, status, body, headers);
 
 async function answerPage(exchange: Exchange): Promise<void> {
   const at = await files.addresses();

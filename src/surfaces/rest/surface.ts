@@ -7,29 +7,23 @@ import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { baseUrl } from '#foundation/addresses.ts';
 import { answer, type Exchange, type Headers } from '#foundation/http.ts';
+import { etagOf, isNotModified } from '#foundation/http-cache.ts';
 import { type Answered, once } from '#foundation/idempotency.ts';
-import { methodNotAllowed, toProblem } from '#foundation/problem.ts';
 import { compilePrune } from '#graph/absent.ts';
 import { createContext } from '#graph/context.ts';
 import { causeOf } from '#graph/failures.ts';
+import { allowMethods, type CallerSettings, framed, identify } from '../frame.ts';
 import { type Arguments, argumentReader } from './arguments.ts';
-import { etagOf, matches } from './conditional.ts';
-import { answerProblem } from './failures.ts';
 import { type OpenApiSettings, openApiDocument } from './openapi.ts';
+import { refuse } from './problems.ts';
 import { isConditional, project, type Route } from './projection.ts';
 import { createRouter } from './router.ts';
 
-export interface RestSettings {
+export interface RestSettings extends CallerSettings {
   schema: GraphQLSchema;
   version: string;
   /** OpenAPI paths and records of the handlers that stand beside the gateway under /v1. */
   beside: OpenApiSettings['beside'];
-  /** Who is asking; throws 401. */
-  authenticate(exchange: Exchange): Promise<Caller>;
-  /** Counts the call against the caller's rate; throws 429. */
-  meter(exchange: Exchange, caller: Caller): Promise<void>;
-  /** Told of every problem of ours (5xx) with its cause. */
-  report(exchange: Exchange, error: unknown): void;
 }
 
 /** What a sofa route reads of a request. A whole fetch Request per call is not needed: it takes `params` first. */
@@ -128,38 +122,31 @@ export function createRest(settings: RestSettings) {
 
   async function handle(exchange: Exchange): Promise<void> {
     const { req } = exchange;
-    try {
-      if (exchange.path === documentPath) return answerDocument(exchange, document);
-      const match = router.match(req.method!, exchange.path.slice(base.length));
-      if ('allow' in match) return answer(exchange, 204, undefined, { allow: match.allow });
-      const { route, values } = match;
-      exchange.route = route.template;
-      // In this order: who (401), how often (429), may they (403), only then what they sent (400).
-      const caller = await settings.authenticate(exchange);
-      await settings.meter(exchange, caller);
-      admit(caller, route.exposure.scope);
-      const params = await route.read(exchange, values);
-      const key = route.method === 'POST' ? req.headers['idempotency-key'] : undefined;
-      if (typeof key === 'string') {
-        const request = { route: `${route.method} ${route.template}`, path: exchange.path, input: params };
-        const run = () => execute(route, { exchange, caller }, params);
-        const { status, body, replayed } = await once(`${caller.credentialId} ${caller.orgId}`, key, request, run);
-        const headers = replayed ? { ...plain, 'idempotency-replayed': 'true' } : { ...plain };
-        return answer(exchange, status, body, headers);
-      }
-      const holder: Holder = { exchange, caller };
-      const { status, body } = await execute(route, holder, params);
-      if (!route.conditional) return answer(exchange, status, body, { ...plain, ...nextLink(exchange, holder) });
-      const etag = etagOf(body);
-      if (matches(req.headers['if-none-match'], etag)) {
-        return answer(exchange, 304, undefined, { etag, 'cache-control': 'private, no-cache' });
-      }
-      answer(exchange, status, body, { ...plain, 'cache-control': 'private, no-cache', etag });
-    } catch (error) {
-      const problem = toProblem(error);
-      if (problem.status >= 500) settings.report(exchange, error);
-      answerProblem(exchange, problem);
+    if (exchange.path === documentPath) return answerDocument(exchange, document);
+    const match = router.match(req.method!, exchange.path.slice(base.length));
+    if ('allow' in match) return answer(exchange, 204, undefined, { allow: match.allow });
+    const { route, values } = match;
+    exchange.route = route.template;
+    // In this order: who (401), how often (429), may they (403), only then what they sent (400).
+    const caller = await identify(settings, exchange);
+    admit(caller, route.exposure.scope);
+    const params = await route.read(exchange, values);
+    const key = route.method === 'POST' ? req.headers['idempotency-key'] : undefined;
+    if (typeof key === 'string') {
+      const request = { route: `${route.method} ${route.template}`, path: exchange.path, input: params };
+      const run = () => execute(route, { exchange, caller }, params);
+      const { status, body, replayed } = await once(`${caller.credentialId} ${caller.orgId}`, key, request, run);
+      const headers = replayed ? { ...plain, 'idempotency-replayed': 'true' } : { ...plain };
+      return answer(exchange, status, body, headers);
     }
+    const holder: Holder = { exchange, caller };
+    const { status, body } = await execute(route, holder, params);
+    if (!route.conditional) return answer(exchange, status, body, { ...plain, ...nextLink(exchange, holder) });
+    const etag = etagOf(body);
+    if (isNotModified(exchange, etag)) {
+      return answer(exchange, 304, undefined, { etag, 'cache-control': 'private, no-cache' });
+    }
+    answer(exchange, status, body, { ...plain, 'cache-control': 'private, no-cache', etag });
   }
 
   const document = JSON.stringify(
@@ -171,13 +158,13 @@ export function createRest(settings: RestSettings) {
     }),
   );
   const owns = (path: string) => path === base || path.startsWith(`${base}/`);
-  return { name: 'rest', owns, handle, document, projection };
+  return { name: 'rest', owns, handle: framed(handle, { report: settings.report, refuse }), document, projection };
 }
 
 /** The OpenAPI document, to anyone: it says what a caller could do, not what anyone has. */
 function answerDocument(exchange: Exchange, document: string): void {
   exchange.route = '/openapi.json';
-  if (!['GET', 'HEAD'].includes(exchange.req.method!)) throw methodNotAllowed('GET, HEAD');
+  allowMethods(exchange, 'GET', 'HEAD');
   answer(exchange, 200, document, {
     ...plain,
     'cache-control': 'public, max-age=300',

@@ -1,7 +1,8 @@
 // Whom we trust: the providers whose word on their users counts (agent authentication §15.3), and their published keys (RFC 7517).
 // Nothing is fetched for an issuer that is not on the list. Keys are kept in memory, from ten minutes to a day.
 import { createLocalJWKSet, errors, type FlattenedJWSInput, type JSONWebKeySet, type JWSHeaderParameters } from 'jose';
-import { now, seconds } from '#foundation/clock.ts';
+import { now } from '#foundation/clock.ts';
+import { freshnessMs } from '#foundation/http-cache.ts';
 import { fetchJson, OutboundFault } from '#foundation/outbound.ts';
 import { providerKeys } from '#limits.ts';
 
@@ -114,11 +115,5 @@ async function askForKeys(address: string): Promise<KeySet> {
   if (status !== 200) throw new OutboundFault(`${address} answered ${status}`);
   const find = createLocalJWKSet(body as JSONWebKeySet);
   const fetchedAt = now();
-  return { find, fetchedAt, freshUntil: fetchedAt + keptFor(headers['cache-control']) };
-}
-
-function keptFor(control = ''): number {
-  const { min, max } = providerKeys.kept;
-  const asked = /(?:^|[\s,])max-age="?(\d{1,9})/i.exec(control)?.[1];
-  return asked === undefined ? min : Math.min(Math.max(seconds(Number(asked)), min), max);
+  return { find, fetchedAt, freshUntil: fetchedAt + freshnessMs(headers['cache-control'], providerKeys.kept) };
 }

@@ -1,5 +1,5 @@
-// Repeated operations run compiled (graphql-jit): 50 projects with their relations cost a fifth. Nothing is compiled at its
-// first request, and nothing is kept longer than its document (bounds.ts): a caller that never repeats itself costs nothing.
+// Compiles repeated operations (graphql-jit): 50 projects with their relations then cost a fifth. An operation is compiled at its
+// second request and kept as long as its document (bounds.ts), so that operations that never repeat cost nothing.
 import {
   type DocumentNode,
   type ExecutionResult,
@@ -14,17 +14,17 @@ import {
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { Plugin } from 'graphql-yoga';
 
-export function compiling(): Plugin {
-  // By document, which is the same for the same text as long as it is cached. Null: it has come, and is not compiled.
+export function jitPlugin(): Plugin {
+  // By document, which is the same object for the same text while it is cached. Null: seen once, or not compilable.
   const known = new WeakMap<DocumentNode, CompiledQuery | null>();
   return {
     onExecute({ args: { schema, document, operationName }, setExecuteFn }) {
-      // A name that the document does not hold is for the executor to complain of.
+      // The executor refuses a name that the document does not hold.
       if (!getOperationAST(document, operationName)) return;
       const before = known.get(document);
       const compiled = before ?? (before === null ? compile(schema, document) : null);
       known.set(document, compiled);
-      // Not yoga's executor: that takes any record with a member `then` for a promise.
+      // Not yoga's executor: that treats any record with a member `then` as a promise.
       if (!compiled) return setExecuteFn(execute);
       setExecuteFn(async ({ rootValue, contextValue, variableValues }) =>
         located(await compiled.query(rootValue, contextValue, variableValues), document),
@@ -33,14 +33,14 @@ export function compiling(): Plugin {
   };
 }
 
-/** Null for a document of several operations: which one is meant, each request says anew. */
+/** Null for a document of several operations, of which each request chooses one. */
 function compile(schema: GraphQLSchema, document: DocumentNode): CompiledQuery | null {
   if (document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION).length > 1) return null;
   const compiled = compileQuery(schema, document);
   return isCompiledQuery(compiled) ? compiled : null;
 }
 
-/** A compiled operation does not say where in the document a resolver failed: that is looked up by the path. */
+/** A compiled operation does not report where in the document a resolver failed: that is found by the path. */
 function located(result: ExecutionResult, document: DocumentNode): ExecutionResult {
   if (!result.errors) return result;
   const errors = result.errors.map((error) => {

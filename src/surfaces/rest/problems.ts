@@ -1,11 +1,12 @@
-// A problem as the REST API says it: the `Error` body, its status, its headers (specification, Errors).
+// Answers a problem with the headers of the REST API: a missing scope is also named in a challenge (specification, Errors).
 import { isGrantable } from '#access/scopes.ts';
 import { apiResourceMetadata } from '#foundation/addresses.ts';
-import { answerJson, type Exchange } from '#foundation/http.ts';
+import type { Exchange } from '#foundation/http.ts';
 import type { Problem } from '#foundation/problem.ts';
+import { answerProblem } from '../frame.ts';
 
-export function answerProblem(exchange: Exchange, problem: Problem): void {
-  const headers: Record<string, string> = { ...problem.headers, 'cache-control': 'no-store' };
+export function refuse(exchange: Exchange, problem: Problem): void {
+  const headers: Record<string, string> = {};
   const missing = problem.body.code === 'missing_scope' && [
     ...problem.body.description.matchAll(/missing-scope:([\w:-]+)/g),
   ];
@@ -16,5 +17,5 @@ export function answerProblem(exchange: Exchange, problem: Problem): void {
     headers['www-authenticate'] =
       `Bearer error="insufficient_scope", ${scope}resource_metadata="${apiResourceMetadata()}"`;
   }
-  answerJson(exchange, problem.status, problem.body, headers);
+  answerProblem(exchange, problem, headers);
 }

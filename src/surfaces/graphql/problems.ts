@@ -1,5 +1,5 @@
-// What went wrong, as GraphQL clients get it: every error carries the specification's `Error` record under
-// `extensions.problem` and its code beside it (gaps.md, section 3). What is not the caller's matter is told without its words.
+// Writes errors for GraphQL clients: each carries the specification's `Error` record under `extensions.problem` and its code beside
+// it. The cause of a fault of the service is not disclosed.
 import { GraphQLError } from 'graphql';
 import { answer, type Exchange } from '#foundation/http.ts';
 import { invalid, methodNotAllowed, type Problem, type ProblemBody, toProblem } from '#foundation/problem.ts';
@@ -13,44 +13,44 @@ interface Http {
   headers?: Record<string, string>;
 }
 
-export interface Told {
+interface DescribedError {
   error: GraphQLError;
   problem: Problem;
 }
 
 /**
- * The error of one result. `executed` is false when the operation was refused before a resolver ran: only then has it an
+ * The error of one result. `executed` is false when the operation was refused before a resolver ran: only then does it have an
  * HTTP status of its own (GraphQL over HTTP, section 6.4); the result of an execution is a 200.
  */
-export function tell(error: GraphQLError, executed: boolean, hidesNames: boolean): Told {
+export function describeError(error: GraphQLError, executed: boolean, hidesNames: boolean): DescribedError {
   const known = toProblem(error);
   const ofTheRequest = known.status === 500 && isOfTheRequest(error, executed);
-  const given = error.extensions?.http as Http | undefined;
-  const problem = ofTheRequest ? invalid(words(error, hidesNames)) : known;
+  const http = error.extensions?.http as Http | undefined;
+  const problem = ofTheRequest ? invalid(messageOf(error, hidesNames)) : known;
   const body =
-    given?.status === 405 ? { ...methodNotAllowed('').body, description: problem.body.description } : problem.body;
-  const http: Http = {
-    status: (ofTheRequest && given?.status) || problem.status,
-    spec: given === undefined || given.spec === true,
-    headers: { ...given?.headers, ...problem.headers },
+    http?.status === 405 ? { ...methodNotAllowed('').body, description: problem.body.description } : problem.body;
+  const answered: Http = {
+    status: (ofTheRequest && http?.status) || problem.status,
+    spec: http === undefined || http.spec === true,
+    headers: { ...http?.headers, ...problem.headers },
   };
   const { nodes, source, positions, path } = error;
-  const extensions = { ...extensionsOf(body), ...(!executed && { http }) };
+  const extensions = { ...extensionsOf(body), ...(!executed && { http: answered }) };
   return { error: new GraphQLError(body.description, { nodes, source, positions, path, extensions }), problem };
 }
 
-/** GraphQL's own complaint about the document, the parameters or the variables: words about what the caller sent. */
+/** Whether GraphQL itself refused the document, the parameters or the variables that the caller sent. */
 function isOfTheRequest(error: GraphQLError, executed: boolean): boolean {
   let cause = error;
   while (cause.originalError instanceof GraphQLError) cause = cause.originalError;
   if (cause.originalError || cause.name !== 'GraphQLError') return false;
-  // During an execution only an argument can still be the caller's fault. That complaint was born pointing at the document;
-  // one that a scalar makes about our own value was not.
+  // During an execution only an argument can still be invalid. That error points at the document from the start; one that a
+  // scalar raises about a value of the service does not.
   return !executed || (cause !== error && cause.nodes !== undefined);
 }
 
-/** GraphQL suggests names that it knows. A caller that may not read the schema is not told them. */
-const words = ({ message }: GraphQLError, hidesNames: boolean): string =>
+/** The message without the names that GraphQL suggests, for a caller that may not read the schema. */
+const messageOf = ({ message }: GraphQLError, hidesNames: boolean): string =>
   hidesNames ? message.replace(/ ?Did you mean .+\?/, '') : message;
 
 const extensionsOf = (body: ProblemBody) => ({ code: body.code, problem: body });

@@ -1,5 +1,5 @@
-// A problem, told to somebody who may still be sending. A connection that is closed under him throws away what he has not read
-// (RFC 9112 §9.6): so the answer goes out, and for a moment what he sends is taken and thrown away, before the exchange ends.
+// Answers a problem to a client that may still be sending. Closing its connection at once would discard an answer that it has
+// not read (RFC 9112 §9.6): the answer is sent, and what still arrives is discarded for a moment before the exchange ends.
 import { finished } from 'node:stream';
 import type { Exchange } from '#foundation/http.ts';
 import type { Problem } from '#foundation/problem.ts';

@@ -1,0 +1,62 @@
+// The frame of a surface: identifies and counts the caller, and turns what a handler throws into a report and an answer.
+import type { Caller } from '#access/principal.ts';
+import { answerJson, type Exchange, type Handler, type Headers } from '#foundation/http.ts';
+import { isTooBusy, methodNotAllowed, type Problem, toProblem } from '#foundation/problem.ts';
+
+/** Records a fault of the service (5xx) with its cause. */
+export type Report = (exchange: Exchange, error: unknown) => void;
+
+/** What a surface with callers is created with. */
+export interface CallerSettings {
+  /** The caller behind the credential. @throws 401 */
+  authenticate(exchange: Exchange): Promise<Caller>;
+  /** Counts so many requests against the caller's rate. @throws 429 */
+  meter(exchange: Exchange, caller: Caller, count: number): Promise<void>;
+  report: Report;
+}
+
+/** One entry to the service. The first that owns a path answers it. */
+export interface Surface {
+  name: string;
+  owns(path: string, host: string | undefined): boolean;
+  handle: Handler;
+}
+
+/** The caller of a request, which counts as one against its rate. @throws 401, 429 */
+export async function identify({ authenticate, meter }: CallerSettings, exchange: Exchange): Promise<Caller> {
+  const caller = await authenticate(exchange);
+  await meter(exchange, caller, 1);
+  return caller;
+}
+
+interface FrameSettings {
+  report: Report;
+  /** Answers a problem in the form that the surface promises. Default: the `Error` body. */
+  refuse?(exchange: Exchange, problem: Problem): void | Promise<void>;
+  /** Answers an error of the surface's own protocol; returns false for any other. */
+  refuseOwn?(exchange: Exchange, error: unknown): boolean;
+}
+
+/** A handler whose errors are answered. Those of the service (5xx) are reported, except that it has no room at present. */
+export const framed =
+  (handle: Handler, { report, refuse = answerProblem, refuseOwn }: FrameSettings) =>
+  async (exchange: Exchange): Promise<void> => {
+    try {
+      await handle(exchange);
+    } catch (error) {
+      if (refuseOwn?.(exchange, error)) return;
+      const problem = toProblem(error);
+      if (problem.status >= 500 && !isTooBusy(problem)) report(exchange, error);
+      if (exchange.res.headersSent) exchange.res.destroy();
+      else await refuse(exchange, problem);
+    }
+  };
+
+/** A problem as its `Error` body, which no cache keeps. */
+export const answerProblem = (exchange: Exchange, { status, body, headers }: Problem, more: Headers = {}): void =>
+  answerJson(exchange, status, body, { ...headers, ...more, 'cache-control': 'no-store' });
+
+/** @throws 405 */
+export function allowMethods({ req }: Exchange, ...methods: string[]): void {
+  if (!methods.includes(req.method!)) throw methodNotAllowed(methods.join(', '));
+}

@@ -1,0 +1,37 @@
+// Answers errors as `OAuthError` (RFC 6749 §5.2). A problem that is not OAuth's own (rate, size, availability) also carries the
+// members of `Error`, for clients that read either.
+import { type OAuthErrorBody, OAuthFault } from '#domain/oauth/fault.ts';
+import { apiResourceMetadata } from '#foundation/addresses.ts';
+import { answerJson, type Exchange, type Headers } from '#foundation/http.ts';
+import type { Problem } from '#foundation/problem.ts';
+
+/** Answers an error of OAuth's own; returns false for any other. */
+export function refuseOwn(exchange: Exchange, error: unknown): boolean {
+  if (!(error instanceof OAuthFault)) return false;
+  const { status, headers } = error;
+  const challenge: Headers = status === 401 ? { 'www-authenticate': challenges(exchange, error) } : {};
+  const body: OAuthErrorBody = { error: error.error, error_description: error.description };
+  answerJson(exchange, status, body, { ...headers, ...challenge });
+  return true;
+}
+
+export function refuse(exchange: Exchange, problem: Problem): void {
+  const body = { error: errorCode(problem), error_description: problem.body.description, ...problem.body };
+  answerJson(exchange, problem.status, body, { ...problem.headers });
+}
+
+function errorCode({ status }: Problem): string {
+  if (status === 429) return 'rate_limited';
+  if (status === 503) return 'temporarily_unavailable';
+  return status >= 500 ? 'server_error' : 'invalid_request';
+}
+
+/**
+ * Every 401 of the API names the resource metadata (specification, Authentication 4) and repeats the error for clients that read
+ * challenges. A client that authenticated by header also gets the scheme that it used (RFC 6749 §5.2).
+ */
+function challenges({ req }: Exchange, { error, description }: OAuthFault): string[] {
+  const metadata = `resource_metadata="${apiResourceMetadata()}"`;
+  const bearer = `Bearer error="${error}", error_description="${description}", ${metadata}`;
+  return req.headers.authorization === undefined ? [bearer] : ['Basic realm="oauth"', bearer];
+}
