@@ -10,7 +10,7 @@ import type { Organization } from '#domain/organizations/model.ts';
 import { foundOrganization } from '#domain/organizations/operations.ts';
 import type { Person } from '#domain/people/model.ts';
 import { findOrCreatePerson } from '#domain/people/operations.ts';
-import { openSession } from '#domain/people/session.ts';
+import { openSession } from '#domain/sessions/operations.ts';
 import { createToken } from '#domain/tokens/operations.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
 import { bindVendorAddresses, type VendorAddresses } from '#domain/vendors/connection.ts';

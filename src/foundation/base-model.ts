@@ -9,7 +9,7 @@ import { notFound } from './problem.ts';
 /** The data of a model, which is what a read returns: Objection's methods are not on it, so a call of one does not compile. */
 export type Row<M extends Model> = Omit<M, keyof Model>;
 
-type Value = string | number | boolean;
+type Value = string | number | boolean | Buffer;
 /** Equality whatever the case of the letters, for a text column that has such an index. */
 export interface IgnoringCase {
   ignoringCase: string;
@@ -176,7 +176,8 @@ function readParts(model: typeof BaseModel, where: Readonly<Record<string, Value
   for (const [name, value] of Object.entries(where)) {
     if (value === undefined) continue;
     if (value === null) conditions.push(`${quoted(name)} is null`);
-    else if (typeof value !== 'object') conditions.push(`${quoted(name)} = $${values.push(value)}`);
+    else if (typeof value !== 'object' || Buffer.isBuffer(value))
+      conditions.push(`${quoted(name)} = $${values.push(value)}`);
     else conditions.push(`lower(${quoted(name)}) = lower($${values.push(value.ignoringCase)})`);
   }
   return { select: source.select, conditions, values };

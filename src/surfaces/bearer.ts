@@ -4,7 +4,7 @@ import type { Caller } from '#access/principal.ts';
 import { callerOfAgentToken } from '#domain/agent-identities/caller.ts';
 import { callerOfOAuthToken } from '#domain/oauth/access-tokens.ts';
 import { type Resource, resourceMetadataUrl } from '#domain/oauth/resources.ts';
-import { callerStillBehind } from '#domain/people/session.ts';
+import { callerStillBehind } from '#domain/sessions/operations.ts';
 import { callerOfToken } from '#domain/tokens/operations.ts';
 import { callerOfServiceToken } from '#domain/tokens/service-tokens.ts';
 import { createCapacity } from '#foundation/capacity.ts';

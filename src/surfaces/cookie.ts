@@ -2,7 +2,7 @@
 // own pages only (design decisions, People): a foreign site can make a browser send the cookie, but not these headers.
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '#access/principal.ts';
-import { callerOfSession, type SessionInUse } from '#domain/people/session.ts';
+import { callerOfSession, type SessionInUse } from '#domain/sessions/operations.ts';
 import { addresses } from '#foundation/addresses.ts';
 import type { Exchange } from '#foundation/http.ts';
 import { forbidden } from '#foundation/problem.ts';

@@ -21,7 +21,7 @@ import {
   listSessions,
   openSession,
   sweepSessions,
-} from '#domain/people/session.ts';
+} from '#domain/sessions/operations.ts';
 import { days, hours, minutes, now } from '#foundation/clock.ts';
 import { sql, transaction, watchStatements } from '#foundation/database.ts';
 import type { Problem } from '#foundation/problem.ts';

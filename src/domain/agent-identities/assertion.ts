@@ -1,7 +1,8 @@
-// Our own identity assertion: the JWT that a registered agent keeps and exchanges for access tokens, again and again until it
-// expires or is outlived. It names the generation of its registration; a claim and a revocation begin a new one (§13.1).
+// Our own identity assertion: the JWT that a registered agent exchanges for access tokens, repeatedly, until it expires or is
+// superseded. It names the generation of its registration; a claim and a revocation begin a new one (§13.1).
 import { randomUUID } from 'node:crypto';
 import { addresses } from '#foundation/addresses.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { isoTime, now } from '#foundation/clock.ts';
 import type { Transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
@@ -18,7 +19,7 @@ export interface IdentityAssertion {
   expires: string;
 }
 
-/** An assertion of the present generation; with the mail address of the person once there is one. */
+/** Signs an assertion of the present generation; with the person's email address once the agent is claimed. */
 export async function mintAssertion(
   { id, generation }: Pick<Registration, 'id' | 'generation'>,
   { expiresAt, email }: { expiresAt: number; email?: string },
@@ -46,7 +47,7 @@ export interface Presented {
   generation: number;
 }
 
-/** What an assertion of ours says; null for anything else, without a word why. Whether it still counts: `holdRegistration`. */
+/** The content of an assertion of ours; null for anything else. Whether it is still valid: `holdRegistration`. */
 export async function readAssertion(jwt: string): Promise<Presented | null> {
   const payload = jwt.length <= text.assertion.max ? await verifyOwnJwt(jwt, { typ }) : null;
   if (!payload || !Number.isSafeInteger(payload.ver)) return null;
@@ -54,25 +55,25 @@ export async function readAssertion(jwt: string): Promise<Presented | null> {
 }
 
 /**
- * The registration behind an assertion, kept as it is until the transaction ends, and what it may hand out: the person's grant,
- * or null for an agent that nobody has claimed yet. Undefined when the assertion was outlived or replaced, the registration
- * revoked, the grant over, or the person gone from the organization.
+ * The registration of an assertion, locked until the transaction ends, and the person's grant, which is null for an agent that is
+ * not claimed yet. Undefined when the assertion was superseded, the registration revoked, the grant has ended, or the person has
+ * left the organization.
  */
 export async function holdRegistration(
   trx: Transaction,
   { registrationId, generation }: Presented,
-): Promise<{ registration: Registration; grant: Grant | null } | undefined> {
+): Promise<{ registration: Row<Registration>; grant: Grant | null } | undefined> {
   const registration = await Registration.query(trx).findOne({ id: registrationId, generation }).forShare();
   if (!registration) return undefined;
   const grant = await standingGrant(trx, registration);
   if (grant) return { registration, grant };
-  // Only an anonymous agent is somebody before it is claimed.
+  // Of unclaimed agents only anonymous ones get tokens.
   const isAnonymous = registration.kind === 'anonymous' && stateOf(registration, now()) === 'unclaimed';
   return isAnonymous ? { registration, grant } : undefined;
 }
 
-/** The grant, as long as it has not ended and its person still belongs to the organization. */
-export async function standingGrant(trx: Transaction, registration: Registration): Promise<Grant | null> {
+/** The grant; null when it has ended or its person has left the organization. */
+export async function standingGrant(trx: Transaction, registration: Row<Registration>): Promise<Grant | null> {
   const grant = grantOf(registration, now());
   return grant && (await holdMembership(trx, grant.orgId, grant.userId)) ? grant : null;
 }

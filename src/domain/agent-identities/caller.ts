@@ -7,8 +7,11 @@ import { now } from '#foundation/clock.ts';
 import { sql } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
 import { digest } from '#foundation/secrets.ts';
+import { recordUse } from '../credentials/last-used.ts';
+import { joinMembershipSql } from '../memberships/join.ts';
+import { presentedTokenSql } from '../oauth/access-tokens.ts';
 import type { Resource } from '../oauth/resources.ts';
-import { noteUse } from '../tokens/last-used.ts';
+import { Registration } from './model.ts';
 
 interface Bearer {
   id: Id<'registration'>;
@@ -20,12 +23,11 @@ interface Bearer {
   role: OrgRole | null;
 }
 
-const lookUp = `select r.id, r.last_used_at, r.user_id, r.org_id, r.project_id, array_to_string(a.scopes, ' ') as granted, m.role
-  from access_tokens a
+const findCallerSql = `select r.id, r.last_used_at, r.user_id, r.org_id, r.project_id, array_to_string(a.scopes, ' ') as granted, m.role
+  from ${presentedTokenSql} a
   join agent_registrations r on r.id = a.registration_id
-  left join memberships m on m.org_id = r.org_id and m.user_id = r.user_id
-  where a.digest = $1 and a.resource = $2 and a.expires_at > $3 and a.revoked_at is null and r.revoked_at is null
-    and (r.claimed_at is null or (r.grant_expires_at > $3 and m.role is not null))`;
+  left ${joinMembershipSql('r')}
+  where r.revoked_at is null and (r.claimed_at is null or (r.grant_expires_at > $3 and m.role is not null))`;
 
 /**
  * The caller behind an `agt_` secret at this resource, in one statement; null when it is unknown, expired, revoked or made for
@@ -33,10 +35,10 @@ const lookUp = `select r.id, r.last_used_at, r.user_id, r.org_id, r.project_id, 
  * request and never kept. The registration is the credential: fresh tokens don't give an agent a fresh rate.
  */
 export async function callerOfAgentToken(secret: string, resource: Resource): Promise<Caller | null> {
-  const [row] = await sql<Bearer>(lookUp, [digest(secret), resource, now()]);
+  const [row] = await sql<Bearer>(findCallerSql, [digest(secret), resource, now()]);
   if (!row) return null;
-  const { id, lastUsedAt, userId, orgId, projectId, granted, role } = row;
-  noteUse('agent_registrations', id, lastUsedAt);
+  const { id, userId, orgId, projectId, granted, role } = row;
+  recordUse(Registration, row);
   const principalType = userId === null ? 'agent' : 'user';
   const scopes = role === null ? nothing : narrowedText(granted, role);
   return { principalType, credentialId: id, userId, orgId, role, scopes, projectId };

@@ -1,35 +1,58 @@
-// An agent that registered itself, and the attempts of a person to claim it (specification, Registration type and Claim attempt;
-// agent authentication §14). A claimed registration holds what the person lent. Its state is derived, never stored.
+// An agent that registered itself, and the attempts to claim it (specification, Registration type and Claim attempt; agent
+// authentication §14). A claimed registration holds the person's grant. Its state is derived, never stored.
+import { BaseModel, type Row } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
-import { Stored } from '#foundation/record.ts';
 import { lifetimes, tries } from '#limits.ts';
 
-/** `anonymous`: knows nobody. `service_auth`: knows the mail address of its person. `identity_assertion`: a provider vouches. */
+/** `anonymous`: names nobody. `service_auth`: names its person's email address. `identity_assertion`: a provider vouches for it. */
 export const registrationKinds = ['anonymous', 'service_auth', 'identity_assertion'] as const;
 export type RegistrationKind = (typeof registrationKinds)[number];
 
-/** What a person lent, for as long as they did. */
+/** The authority that a person lent when claiming the agent. */
 export interface Grant {
   userId: Id<'person'>;
   orgId: Id<'organization'>;
   projectId: Id<'project'> | null;
-  /** As the person chose them; what of them their role still holds is asked at each use. */
+  /** As the person chose; each use is narrowed to what the person's role still holds. */
   scopes: string[];
   grantExpiresAt: number;
 }
 
 type Unless<Members> = { [Name in keyof Members]: Members[Name] | null };
 
-export class Registration extends Stored {
+export class Registration extends BaseModel {
   static override tableName = 'agent_registrations';
+  static override noun = 'registration';
+  static override columns = [
+    'id',
+    'kind',
+    'agentName',
+    'email',
+    'issuer',
+    'subject',
+    'createdAt',
+    'claimExpiresAt',
+    'pollInterval',
+    'lastPolledAt',
+    'generation',
+    'claimedAt',
+    'collectedAt',
+    'userId',
+    'orgId',
+    'projectId',
+    'scopes',
+    'grantExpiresAt',
+    'lastUsedAt',
+    'revokedAt',
+  ];
 
   declare id: Id<'registration'>;
   declare kind: RegistrationKind;
-  /** The agent's own words. */
+  /** As the agent named itself. */
   declare agentName: string | null;
-  /** Whose account may claim it, lower case; null for an anonymous one, which says so at each attempt. */
+  /** Whose account may claim it, lower case; null for an anonymous one, which names it with each attempt. */
   declare email: string | null;
-  /** The provider, and its id of the user; with `identity_assertion` alone. */
+  /** The provider, and its id of the user; null unless `identity_assertion`. */
   declare issuer: string | null;
   declare subject: string | null;
   declare createdAt: number;
@@ -38,10 +61,10 @@ export class Registration extends Stored {
   /** Seconds. */
   declare pollInterval: number;
   declare lastPolledAt: number | null;
-  /** Our identity assertions name the generation they were made in; only those of the present one count. */
+  /** Our identity assertions name the generation they were issued in; only those of the present one are valid. */
   declare generation: number;
   declare claimedAt: number | null;
-  /** When the agent fetched what the claim gave it. */
+  /** When the agent collected the tokens of its claim. */
   declare collectedAt: number | null;
   declare userId: Unless<Grant>['userId'];
   declare orgId: Unless<Grant>['orgId'];
@@ -53,8 +76,21 @@ export class Registration extends Stored {
   declare revokedAt: number | null;
 }
 
-export class ClaimAttempt extends Stored {
+export class ClaimAttempt extends BaseModel {
   static override tableName = 'claim_attempts';
+  static override noun = 'claim';
+  static override columns = [
+    'id',
+    'registrationId',
+    'email',
+    'address',
+    'wrongCount',
+    'createdAt',
+    'expiresAt',
+    'supersededAt',
+    'deniedAt',
+    'completedAt',
+  ];
 
   declare id: Id<'claimAttempt'>;
   declare registrationId: Id<'registration'>;
@@ -62,7 +98,7 @@ export class ClaimAttempt extends Stored {
   declare codeDigest: Buffer;
   /** The only account that may complete it, lower case. */
   declare email: string;
-  /** The network address that asked for it; null for one of an earlier release. */
+  /** The network address that requested it; null for one of an earlier release. */
   declare address: string | null;
   declare wrongCount: number;
   declare createdAt: number;
@@ -74,23 +110,23 @@ export class ClaimAttempt extends Stored {
 
 export type RegistrationState = 'revoked' | 'claimed' | 'expired' | 'unclaimed';
 
-export function stateOf(registration: Registration, at: number): RegistrationState {
+export function stateOf(registration: Row<Registration>, at: number): RegistrationState {
   if (registration.revokedAt !== null) return 'revoked';
   if (registration.claimedAt !== null) return 'claimed';
   return registration.claimExpiresAt <= at ? 'expired' : 'unclaimed';
 }
 
 /** The grant of a claimed registration, until it ends. */
-export function grantOf(registration: Registration, at: number): Grant | null {
+export function grantOf(registration: Row<Registration>, at: number): Grant | null {
   const { userId, orgId, projectId, scopes, grantExpiresAt } = registration;
   if (stateOf(registration, at) !== 'claimed' || grantExpiresAt! <= at) return null;
   return { userId: userId!, orgId: orgId!, projectId, scopes: scopes!, grantExpiresAt: grantExpiresAt! };
 }
 
-/** Until when what a claim gave can be collected: the claim window, or a while after a person who was late in it. */
-export const collectionEndsAt = ({ claimedAt, claimExpiresAt }: Registration): number =>
+/** Until when the tokens of a claim can be collected: the end of the claim window, or a while after a late claim. */
+export const collectionEndsAt = ({ claimedAt, claimExpiresAt }: Row<Registration>): number =>
   claimedAt === null ? claimExpiresAt : Math.max(claimExpiresAt, claimedAt + lifetimes.claimCollection);
 
-/** Whether the code is of no use any more: ten minutes have passed, or five wrong ones were typed. */
-export const isSpent = ({ expiresAt, wrongCount }: ClaimAttempt, at: number): boolean =>
+/** Whether the code has expired, after ten minutes, or is locked, after five wrong ones. */
+export const isSpent = ({ expiresAt, wrongCount }: Row<ClaimAttempt>, at: number): boolean =>
   expiresAt <= at || wrongCount >= tries.wrongUserCodes;

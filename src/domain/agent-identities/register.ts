@@ -1,13 +1,14 @@
-// Registration: anonymous, for a mail address, or with the assertion of a trusted provider (specification, Authentication 5).
-// The first two need nobody's consent and give nothing; what a person lends comes with the claim.
+// Registration: anonymous, for an email address, or with the assertion of a trusted provider (specification, Authentication 5).
+// The first two need no consent and grant nothing; a person's grant comes with the claim.
 import { narrowed } from '#access/authority.ts';
 import type { Scope } from '#access/scopes.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { digest, newSecret } from '#foundation/secrets.ts';
 import { lifetimes, polling } from '#limits.ts';
-import { Membership } from '../memberships/model.ts';
+import { holdMembership } from '../memberships/operations.ts';
 import { revokeAccessTokens } from '../oauth/access-tokens.ts';
 import { mailAddress, normalAddress } from '../people/mail-address.ts';
 import { Person } from '../people/model.ts';
@@ -17,7 +18,7 @@ import { invalidLoginHint } from './fault.ts';
 import { verifyIdJag } from './id-jag/verify.ts';
 import { type Grant, Registration, type RegistrationKind } from './model.ts';
 
-/** What a claim needs; the token is shown here and never again. */
+/** What a claim needs; the token is returned here only. */
 export interface Claimable {
   registrationId: Id<'registration'>;
   kind: RegistrationKind;
@@ -31,7 +32,7 @@ export type AgentToBeClaimed = Claimable & { ceremony: Ceremony };
 export interface LinkedAgent extends IdentityAssertion {
   registrationId: Id<'registration'>;
   kind: RegistrationKind;
-  /** What the person lent and their role still holds. */
+  /** What the person lent and the person's role still holds. */
   scopes: Scope[];
 }
 
@@ -60,38 +61,38 @@ const claimable = ({ id, kind }: Pick<Registration, 'id' | 'kind'>, { row, claim
   claimExpiresAt: row.claimExpiresAt,
 });
 
-/** An agent that nobody vouches for. Its assertion is good until the time to claim it is over. */
+/** Registers an agent that nobody vouches for. Its assertion expires when it can no longer be claimed. */
 export async function registerAnonymous(agentName: string | undefined): Promise<AnonymousAgent> {
-  const made = draft(agentName, { kind: 'anonymous' });
-  const assertion = await mintAssertion(made.row, { expiresAt: made.row.claimExpiresAt });
-  await Registration.query().insert(made.row);
-  return { ...claimable(made.row, made), ...assertion };
+  const drafted = draft(agentName, { kind: 'anonymous' });
+  const assertion = await mintAssertion(drafted.row, { expiresAt: drafted.row.claimExpiresAt });
+  await Registration.query().insert(drafted.row);
+  return { ...claimable(drafted.row, drafted), ...assertion };
 }
 
 /**
- * An agent that knows the mail address of its person. Whether there is such an account is not looked at, so that nobody learns of
- * it. @throws invalid_login_hint
+ * Registers an agent that names the email address of its person. Whether such an account exists is not checked, so that nobody
+ * learns of it. @throws invalid_login_hint
  */
 export async function registerForEmail(
   loginHint: string,
   agentName: string | undefined,
   address: string,
 ): Promise<AgentToBeClaimed> {
-  if (!mailAddress.safeParse(loginHint).success) throw invalidLoginHint('login_hint: must be a mail address.');
+  if (!mailAddress.safeParse(loginHint).success) throw invalidLoginHint('login_hint: must be an email address.');
   const email = normalAddress(loginHint);
-  const made = draft(agentName, { kind: 'service_auth', email });
+  const drafted = draft(agentName, { kind: 'service_auth', email });
   const ceremony = await transaction(async (trx) => {
-    await Registration.query(trx).insert(made.row);
-    return openAttempt(trx, made.row, { email, address });
+    await Registration.query(trx).insert(drafted.row);
+    return openAttempt(trx, drafted.row, { email, address });
   });
-  return { ...claimable(made.row, made), ceremony };
+  return { ...claimable(drafted.row, drafted), ceremony };
 }
 
 /**
- * An agent with an ID-JAG. For a provider's user whom a person has linked: an assertion of ours, for an hour. For any other, also
- * one with the mail address of an account: a claim, as long as it takes (§15.1, step 15). There is one registration per provider's
- * user; a new claim token replaces the one before.
- * @throws AgentAuthFault of the first of the checks that fails
+ * Registers an agent with an ID-JAG. For a provider's user whom a person has linked it returns an assertion of ours, for one hour.
+ * Any other, also one with the email address of an account, has to be claimed first (§15.1, step 15). A provider's user has one
+ * registration; a new claim token replaces the one before.
+ * @throws AgentAuthFault of the first check that fails
  */
 export async function registerWithIdJag(
   jwt: string,
@@ -99,45 +100,45 @@ export async function registerWithIdJag(
   address: string,
 ): Promise<LinkedAgent | AgentToBeClaimed> {
   const { issuer, subject, email } = await verifyIdJag(jwt);
-  const made = draft(agentName, { kind: 'identity_assertion', issuer, subject, email });
+  const drafted = draft(agentName, { kind: 'identity_assertion', issuer, subject, email });
   return transaction(async (trx) => {
-    const registration = await ensureRegistration(trx, made.row);
+    const registration = await ensureRegistration(trx, drafted.row);
     const grant = await standingGrant(trx, registration);
     if (grant) return answerLinked(trx, registration, grant);
     if (registration.claimedAt !== null) await dropGrant(trx, registration);
-    const { claimTokenDigest, claimExpiresAt } = made.row;
-    const name = made.row.agentName ?? registration.agentName;
+    const { claimTokenDigest, claimExpiresAt } = drafted.row;
+    const name = drafted.row.agentName ?? registration.agentName;
     await Registration.query(trx)
       .findById(registration.id)
       .patch({ email, agentName: name, claimTokenDigest, claimExpiresAt });
     const ceremony = await openAttempt(trx, { id: registration.id, claimExpiresAt }, { email, address });
-    return { ...claimable(registration, made), ceremony };
+    return { ...claimable(registration, drafted), ceremony };
   });
 }
 
-/** The one registration of a provider's user, locked. Of several first presentations at once one makes it. */
-async function ensureRegistration(trx: Transaction, row: ReturnType<typeof draft>['row']): Promise<Registration> {
+/** The one registration of a provider's user, locked. Of concurrent first presentations one inserts it. */
+async function ensureRegistration(trx: Transaction, row: ReturnType<typeof draft>['row']): Promise<Row<Registration>> {
   const { issuer, subject } = row;
   for (;;) {
     await Registration.query(trx).insert(row).onConflict().ignore();
     const registration = await Registration.query(trx).findOne({ issuer, subject, revokedAt: null }).forUpdate();
-    // None when it was revoked between the two statements: then there is room for a new one.
+    // None when it was revoked between the two statements: the next turn inserts a new one.
     if (registration) return registration;
   }
 }
 
-async function answerLinked(trx: Transaction, registration: Registration, grant: Grant): Promise<LinkedAgent> {
+async function answerLinked(trx: Transaction, registration: Row<Registration>, grant: Grant): Promise<LinkedAgent> {
   const { userId, orgId, grantExpiresAt } = grant;
-  const { email } = (await Person.query(trx).findById(userId))!;
-  const { role } = (await Membership.query(trx).findById([orgId, userId]))!;
+  const { email } = (await Person.find({ id: userId }, trx))!;
+  const { role } = (await holdMembership(trx, orgId, userId))!;
   const expiresAt = Math.min(now() + lifetimes.linkedAssertion, grantExpiresAt);
   const assertion = await mintAssertion(registration, { expiresAt, email });
   const { id, kind } = registration;
   return { registrationId: id, kind, scopes: [...narrowed(grant.scopes, role)], ...assertion };
 }
 
-/** What was lent has ended by itself: the person is asked again, and nothing of before comes back to life. */
-async function dropGrant(trx: Transaction, { id, generation }: Registration): Promise<void> {
+/** The grant has expired: the person has to claim the agent anew, and no earlier token becomes valid again. */
+async function dropGrant(trx: Transaction, { id, generation }: Row<Registration>): Promise<void> {
   await revokeAccessTokens(trx, { registrationId: id });
   await Registration.query(trx)
     .findById(id)

@@ -1,5 +1,5 @@
-// One act ends an agent: its registration, its assertions and every token it holds, on the next call (specification,
-// Authentication 10). The claim goes with it, and for a provider's user the link.
+// Revoking an agent: its registration, its assertions and every token it holds are invalid from the next call on (specification,
+// Authentication 10). The claim ends with it, and for a provider's user the link.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -35,7 +35,7 @@ async function end(trx: Transaction, { id, ...which }: Which): Promise<RevokedRe
   return { kind: 'revoked', revokedAt, revokedTokens };
 }
 
-/** Ends one of the agents that the person has claimed; 404 for any other. A second time changes nothing. */
+/** Revokes one of the agents that the person has claimed; revoking it again changes nothing. @throws 404 for any other */
 export function revokeOwnRegistration(caller: Caller, id: string): Promise<RevokedRegistration> {
   const own = { id, userId: ownPerson(caller), orgId: ownOrganization(caller) };
   return transaction(async (trx) => {
@@ -45,16 +45,15 @@ export function revokeOwnRegistration(caller: Caller, id: string): Promise<Revok
   });
 }
 
-/** Ends any registration, claimed or not: the operator's. 404 for an unknown one. */
+/** Revokes any registration, claimed or not, for the operator. @throws 404 for an unknown one */
 export function revokeRegistration(id: string): Promise<RevokedRegistration> {
   return transaction(async (trx) => {
     const revoked = await end(trx, { id });
-    if (!revoked) throw notFound('registration');
-    return revoked;
+    return revoked ?? Registration.refuse();
   });
 }
 
-/** Ends the agent of a provider's user, as part of a larger unit of work. Nothing happens when there is none. */
+/** Revokes the agent of a provider's user, if there is one, within a transaction. */
 export async function endProviderUser(trx: Transaction, issuer: string, subject: string): Promise<void> {
   const live = await Registration.query(trx).select('id').findOne({ issuer, subject, revokedAt: null });
   if (live) await end(trx, { id: live.id });

@@ -1,5 +1,6 @@
-// The six digits that the agent shows and the person types: ten minutes, five tries (specification, Limits). A bare digest of so
-// short a code would be guessed at once, so it is keyed, and bound to its attempt.
+// The six digits that the agent shows and the person types: ten minutes, five tries (specification, Limits). A plain digest of so
+// short a code could be reversed, so it is keyed, and bound to its attempt.
+import type { Row } from '#foundation/base-model.ts';
 import type { Transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
 import { codeDigest, sameBytes } from '#foundation/secrets.ts';
@@ -13,10 +14,10 @@ export const userCodeDigest = (attemptId: Id<'claimAttempt'>, code: string): Buf
 const digitsOf = (typed: string): string => typed.replace(/[\s-]/g, '');
 
 /**
- * Whether the code is the right one. The try is counted, in a statement that knows the limit, before anything is compared: as
- * many at once as may come, five are looked at. A right one takes its own count back.
+ * Whether the code is right. The try is counted before anything is compared, by a statement that checks the limit, so that of any
+ * number of concurrent tries five are compared. A right code takes its own count back.
  */
-export async function tryUserCode(trx: Transaction, attempt: ClaimAttempt, typed: string): Promise<boolean> {
+export async function tryUserCode(trx: Transaction, attempt: Row<ClaimAttempt>, typed: string): Promise<boolean> {
   const counted = await ClaimAttempt.query(trx)
     .findById(attempt.id)
     .where('wrongCount', '<', tries.wrongUserCodes)

@@ -7,6 +7,7 @@ import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
 import { conflict, forbidden, notFound } from '#foundation/problem.ts';
+import { joinEnabledPersonSql } from '../people/join.ts';
 import { Person } from '../people/model.ts';
 import { Membership } from './model.ts';
 
@@ -50,8 +51,8 @@ export async function addMember(
 }
 
 const holdMemberSql = `select ${columnsOf(Membership, 'm')}
-  from memberships m join people p on p.id = m.user_id
-  where m.org_id = $1 and m.user_id = $2 and p.disabled_at is null
+  from memberships m ${joinEnabledPersonSql('m.user_id')}
+  where m.org_id = $1 and m.user_id = $2
   for key share of m for share of p`;
 
 /**

@@ -1,19 +1,32 @@
-// Access tokens of programs: `agt_` of a registered agent, `oat_` of a sign-in. Each is good for one resource, for one hour at
-// most, and can be revoked; kept as a digest (specification, Authentication 2 and 3; agent authentication §12).
+// Access tokens of programs: `agt_` of a registered agent, `oat_` of a sign-in. Each is valid for one resource and at most one
+// hour, can be revoked, and is stored as a digest (specification, Authentication 2 and 3; agent authentication §12).
 import { narrowedText } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
 import type { OrgRole } from '#access/roles.ts';
+import { BaseModel } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { Stored } from '#foundation/record.ts';
 import { digest, newSecret } from '#foundation/secrets.ts';
 import { lifetimes } from '#limits.ts';
-import { noteUse } from '../tokens/last-used.ts';
+import { recordUse } from '../credentials/last-used.ts';
+import { joinMembershipSql } from '../memberships/join.ts';
 import type { Resource } from './resources.ts';
 
-export class AccessToken extends Stored {
+export class AccessToken extends BaseModel {
   static override tableName = 'access_tokens';
+  static override columns = [
+    'id',
+    'kind',
+    'resource',
+    'registrationId',
+    'signInId',
+    'scopes',
+    'createdAt',
+    'expiresAt',
+    'lastUsedAt',
+    'revokedAt',
+  ];
 
   declare id: Id<'accessToken'>;
   declare digest: Buffer;
@@ -21,7 +34,7 @@ export class AccessToken extends Stored {
   declare resource: Resource;
   declare registrationId: string | null;
   declare signInId: Id<'signIn'> | null;
-  /** As granted; what of it the person's role still holds is asked at each use. */
+  /** As granted; each use is narrowed to what the person's role still holds. */
   declare scopes: string[];
   declare createdAt: number;
   declare expiresAt: number;
@@ -37,9 +50,9 @@ export interface NewAccessToken {
   owner: TokenOwner;
   resource: Resource;
   scopes: readonly string[];
-  /** Epoch ms: when the grant behind it ends; in the future. The token ends then or after its hour. */
+  /** Epoch ms, in the future: when the grant ends. The token expires then, or after one hour if that is earlier. */
   grantExpiresAt: number;
-  /** Epoch ms: the moment that `grantExpiresAt` was counted from, where the grant begins with the token. */
+  /** Epoch ms: the time that `grantExpiresAt` counts from, where the grant begins with the token. Now by default. */
   createdAt?: number;
 }
 
@@ -50,7 +63,7 @@ export interface IssuedAccessToken {
   scope: string;
 }
 
-/** A new token, its secret shown here and never again. */
+/** Creates a token; its secret is returned here only. */
 export async function issueAccessToken(
   trx: Transaction,
   { owner, resource, scopes, grantExpiresAt, createdAt = now() }: NewAccessToken,
@@ -72,7 +85,7 @@ export async function issueAccessToken(
   return { accessToken, expiresIn: Math.floor((expiresAt - createdAt) / 1_000), scope: scopes.join(' ') };
 }
 
-/** Ends the tokens of an owner, or the one with this secret, at once; gives how many were alive. */
+/** Revokes the tokens of an owner, or the one with this secret; returns how many were live. */
 export async function revokeAccessTokens(trx: Transaction, by: TokenOwner | { secret: string }): Promise<number> {
   const which = 'secret' in by ? { digest: digest(by.secret) } : by;
   const revokedAt = now();
@@ -92,21 +105,24 @@ interface Bearer {
   role: OrgRole;
 }
 
-const lookUp = `select a.id, array_to_string(a.scopes, ' ') as granted, a.last_used_at, s.user_id, s.org_id, s.project_id, m.role
-  from access_tokens a
+/** The live access token with the digest $1 for the resource $2 at the time $3, as a table. */
+export const presentedTokenSql = `(select id, sign_in_id, registration_id, scopes, last_used_at from access_tokens
+    where digest = $1 and resource = $2 and expires_at > $3 and revoked_at is null)`;
+
+const findCallerSql = `select a.id, array_to_string(a.scopes, ' ') as granted, a.last_used_at, s.user_id, s.org_id, s.project_id, m.role
+  from ${presentedTokenSql} a
   join sign_ins s on s.id = a.sign_in_id
-  join memberships m on m.org_id = s.org_id and m.user_id = s.user_id
-  where a.digest = $1 and a.resource = $2 and a.expires_at > $3 and a.revoked_at is null
-    and s.expires_at > $3 and s.revoked_at is null`;
+  ${joinMembershipSql('s')}
+  where s.expires_at > $3 and s.revoked_at is null`;
 
 /**
- * Who stands behind an `oat_` secret at this resource, in one statement; null when it is unknown, expired, revoked or made for
- * another resource, its sign-in has ended, or its person has left the organization. Asked on every request and never kept.
+ * The caller of an `oat_` secret at this resource, in one statement; null when it is unknown, expired, revoked or for another
+ * resource, its sign-in has ended, or its person has left the organization. Read on every request and never cached.
  */
 export async function callerOfOAuthToken(secret: string, resource: Resource): Promise<Caller | null> {
-  const [row] = await sql<Bearer>(lookUp, [digest(secret), resource, now()]);
+  const [row] = await sql<Bearer>(findCallerSql, [digest(secret), resource, now()]);
   if (!row) return null;
-  noteUse('access_tokens', row.id, row.lastUsedAt);
+  recordUse(AccessToken, row);
   return {
     principalType: 'user',
     credentialId: row.id,

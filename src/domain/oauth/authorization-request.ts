@@ -1,5 +1,5 @@
-// What a client asks for at the authorization endpoint, read from the query (RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 8707 §2), and
-// the addresses that carry the outcome back to it (RFC 6749 §4.1.2, RFC 9207).
+// Authorization requests, read from the query of the authorization endpoint (RFC 6749 §4.1.1, RFC 7636 §4.3, RFC 8707 §2), and the
+// addresses that return the outcome to the client (RFC 6749 §4.1.2, RFC 9207).
 
 import { isAtLeast } from '#access/roles.ts';
 import { catalog, type GrantableScope, isGrantable } from '#access/scopes.ts';
@@ -17,7 +17,7 @@ import { isCodeChallenge } from './pkce.ts';
 import { isSameRedirectUri, redirectUriFault, withParameters } from './redirect-uris.ts';
 import { type Resource, resourceOf } from './resources.ts';
 
-/** Whom the outcome goes to; only made of an address that the client registered. */
+/** Where the outcome goes: always an address that the client registered. */
 export interface ReturnAddress {
   redirectUri: string;
   state: string | undefined;
@@ -33,7 +33,7 @@ export interface AuthorizationRequest extends ReturnAddress {
   isOffline: boolean;
 }
 
-/** A fault that the client learns of, at its redirect address. */
+/** A fault that is sent to the client's redirect address. */
 export interface ReturnedFault extends ReturnAddress {
   fault: OAuthFault;
 }
@@ -46,8 +46,8 @@ export const defaultScopes: readonly GrantableScope[] = catalog
   .map((entry) => entry.scope);
 
 /**
- * The request, or the fault that is sent back to the client.
- * @throws OAuthFault when client or redirect address are not to be trusted: that is for the person alone, nothing is sent anywhere.
+ * The request, or the fault that is sent to the client.
+ * @throws OAuthFault when the client or the redirect address cannot be trusted: it is shown to the person, and sent nowhere
  */
 export async function readAuthorizationRequest(
   query: URLSearchParams,
@@ -59,18 +59,18 @@ export async function readAuthorizationRequest(
   const client = await findClient(clientId, beforeFetch);
   const isRegistered = client.redirectUris.some((registered) => isSameRedirectUri(registered, redirectUri));
   if (!isRegistered || redirectUriFault(redirectUri)) {
-    throw invalidRequest('redirect_uri: is not one that this client has registered.');
+    throw invalidRequest('redirect_uri: is not registered for this client.');
   }
   const back = { redirectUri, state: query.getAll('state').length === 1 ? query.get('state') || undefined : undefined };
   try {
-    return { client, ...back, ...readWishes(query) };
+    return { client, ...back, ...readParameters(query) };
   } catch (fault) {
     if (fault instanceof OAuthFault) return { ...back, fault };
     throw fault;
   }
 }
 
-/** The parameter, which has to be there once. */
+/** The value of a parameter that must be present exactly once. */
 function single(query: URLSearchParams, name: string): string {
   const values = query.getAll(name);
   if (values.length > 1) throw invalidRequest(`${name}: must not be repeated.`);
@@ -78,7 +78,7 @@ function single(query: URLSearchParams, name: string): string {
   return values[0];
 }
 
-function readWishes(query: URLSearchParams) {
+function readParameters(query: URLSearchParams) {
   const names = [...query.keys()];
   const repeated = names.find((name, i) => name !== 'resource' && names.indexOf(name) < i);
   if (repeated) throw invalidRequest(`${repeated.slice(0, 100)}: must not be repeated.`);
@@ -92,14 +92,14 @@ function readWishes(query: URLSearchParams) {
   return { codeChallenge, resource: oneResource(query.getAll('resource')), ...readScope(query.get('scope') ?? '') };
 }
 
-/** RFC 8707 lets a client name several; a token is for one. @throws invalid_target */
+/** RFC 8707 allows several; a token is for one. @throws invalid_target */
 export function oneResource(uris: readonly string[]): Resource {
   const [first, ...others] = new Set(uris.filter((uri) => uri !== '').map(resourceOf));
   if (others.length > 0) throw invalidTarget('resource: a token is for one resource; name one.');
   return first ?? 'api';
 }
 
-/** Words that mean nothing here are passed over, as long as there are others. */
+/** Unknown scopes are ignored unless all of them are unknown. */
 function readScope(scope: string): { scopes: GrantableScope[]; isOffline: boolean } {
   const words = [...new Set(scope.split(' ').filter((word) => word !== ''))];
   const isOffline = words.includes(offlineAccess);
@@ -110,14 +110,14 @@ function readScope(scope: string): { scopes: GrantableScope[]; isOffline: boolea
   return { scopes: scopes.length > 0 ? scopes : [...defaultScopes], isOffline };
 }
 
-/** RFC 9207: `iss` tells the client whose answer this is, on errors as well. */
-const returned = ({ redirectUri, state }: ReturnAddress, parameters: Record<string, string>): string =>
+/** With `iss`, by which the client recognizes the issuer, on errors as well (RFC 9207). */
+const outcomeAddress = ({ redirectUri, state }: ReturnAddress, parameters: Record<string, string>): string =>
   withParameters(redirectUri, { ...parameters, ...(state !== undefined && { state }), iss: addresses().issuer });
 
-export const codeAddress = (to: ReturnAddress, code: string): string => returned(to, { code });
+export const codeAddress = (to: ReturnAddress, code: string): string => outcomeAddress(to, { code });
 
 export const faultAddress = ({ fault, ...to }: ReturnedFault): string =>
-  returned(to, { error: fault.error, error_description: fault.description });
+  outcomeAddress(to, { error: fault.error, error_description: fault.description });
 
 export const denialAddress = (to: ReturnAddress): string =>
-  faultAddress({ ...to, fault: accessDenied('The person did not agree.') });
+  faultAddress({ ...to, fault: accessDenied('The person denied the request.') });

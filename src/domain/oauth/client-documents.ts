@@ -1,17 +1,17 @@
-// A URL as client: its metadata document is fetched, checked and kept for a while, never an error and never longer than it wants
-// (draft-ietf-oauth-client-id-metadata-document; MCP authorization 2025-11-25). How to fetch safely: foundation/outbound.ts.
+// Clients whose client_id is a URL: the metadata document is fetched, checked and stored, no longer than its server allows; errors
+// are not stored (draft-ietf-oauth-client-id-metadata-document; MCP authorization 2025-11-25). Safe fetch: foundation/outbound.ts.
 import { z } from 'zod';
+import { BaseModel, type Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { sql } from '#foundation/database.ts';
 import { freshnessMs } from '#foundation/http-cache.ts';
 import { type Fetched, fetchJson, OutboundFault } from '#foundation/outbound.ts';
-import { readOne, Stored } from '#foundation/record.ts';
 import { isVisibleLine } from '#foundation/visible-text.ts';
 import { clientDocument, redirectUrisPerClient, text } from '#limits.ts';
 import { invalidClient } from './fault.ts';
 import { redirectUriFault } from './redirect-uris.ts';
 
-export class ClientDocument extends Stored {
+export class ClientDocument extends BaseModel {
   static override tableName = 'client_documents';
   static override columns = ['url', 'name', 'redirectUris', 'fetchedAt', 'freshUntil'];
 
@@ -22,12 +22,12 @@ export class ClientDocument extends Stored {
   declare freshUntil: number;
 }
 
-/** Whether a client_id means a document; registered clients have other ids. */
+/** Whether a client_id is the URL of a document; ids of registered clients are not URLs. */
 export const isDocumentAddress = (clientId: string): boolean => /^https:/i.test(clientId);
 
-/** The last good document, however old. Nothing is fetched. */
-export const findClientDocument = (url: string): Promise<ClientDocument | undefined> =>
-  readOne<ClientDocument>(ClientDocument, { url });
+/** The last valid document, however old. Nothing is fetched. */
+export const findClientDocument = (url: string): Promise<Row<ClientDocument> | undefined> =>
+  ClientDocument.find({ url });
 
 interface DocumentClient {
   id: string;
@@ -35,9 +35,9 @@ interface DocumentClient {
   redirectUris: readonly string[];
 }
 
-const underWay = new Map<string, Promise<ClientDocument>>();
+const pending = new Map<string, Promise<Row<ClientDocument>>>();
 
-/** The client behind a document that is fresh, or is now. @throws invalid_client; whatever `beforeFetch` throws */
+/** The client of a document, which is fetched unless it is fresh. @throws invalid_client; whatever `beforeFetch` throws */
 export async function readClientDocument(url: string, beforeFetch: () => Promise<unknown>): Promise<DocumentClient> {
   const fault = addressFault(url);
   if (fault) throw invalidClient(`client_id: ${fault}.`);
@@ -57,16 +57,21 @@ function addressFault(url: string): string | null {
   return pathname === '/' ? 'must have a path' : null;
 }
 
-/** Requests for one document at once wait for one fetch. */
-async function fetchOnce(url: string, beforeFetch: () => Promise<unknown>): Promise<ClientDocument> {
-  const other = underWay.get(url);
+/** Concurrent requests for one document share one fetch. */
+async function fetchOnce(url: string, beforeFetch: () => Promise<unknown>): Promise<Row<ClientDocument>> {
+  const other = pending.get(url);
   if (other) return other;
-  const fetching = beforeFetch().then(() => fetchAndKeep(url));
-  underWay.set(url, fetching);
-  return fetching.finally(() => underWay.delete(url));
+  const fetching = beforeFetch().then(() => fetchAndStore(url));
+  pending.set(url, fetching);
+  return fetching.finally(() => pending.delete(url));
 }
 
-async function fetchAndKeep(url: string): Promise<ClientDocument> {
+const putDocumentSql = `insert into client_documents (url, name, redirect_uris, fetched_at, fresh_until)
+  values ($1, $2, $3, $4, $5)
+  on conflict (url) do update set name = excluded.name, redirect_uris = excluded.redirect_uris,
+    fetched_at = excluded.fetched_at, fresh_until = excluded.fresh_until`;
+
+async function fetchAndStore(url: string): Promise<Row<ClientDocument>> {
   const answer = await fetchJson(url, { maxBytes: clientDocument.bytes, timeoutMs: clientDocument.timeout }).catch(
     (error) => {
       if (error instanceof OutboundFault) throw invalidClient('client_id: its document could not be fetched.');
@@ -75,20 +80,9 @@ async function fetchAndKeep(url: string): Promise<ClientDocument> {
   );
   const { name, redirectUris } = readDocument(url, answer);
   const fetchedAt = now();
-  const record = {
-    url,
-    name,
-    redirectUris,
-    fetchedAt,
-    freshUntil: fetchedAt + freshnessMs(answer.headers['cache-control'], clientDocument.kept),
-  };
-  await sql(
-    `insert into client_documents (url, name, redirect_uris, fetched_at, fresh_until) values ($1, $2, $3, $4, $5)
-      on conflict (url) do update set name = excluded.name, redirect_uris = excluded.redirect_uris,
-        fetched_at = excluded.fetched_at, fresh_until = excluded.fresh_until`,
-    Object.values(record),
-  );
-  return record as ClientDocument;
+  const freshUntil = fetchedAt + freshnessMs(answer.headers['cache-control'], clientDocument.kept);
+  await sql(putDocumentSql, [url, name, redirectUris, fetchedAt, freshUntil]);
+  return { url, name, redirectUris, fetchedAt, freshUntil };
 }
 
 const metadata = z.object({
@@ -96,13 +90,13 @@ const metadata = z.object({
   client_name: z.string().refine(isVisibleLine).trim().min(1).max(text.clientName.max),
   redirect_uris: z.array(z.string()).min(redirectUrisPerClient.min).max(redirectUrisPerClient.max),
   token_endpoint_auth_method: z.literal('none').optional(),
-  // A secret in a public document is none: whoever publishes one means something that does not work here.
+  // A secret in a public document is none; a client that publishes one expects authentication that does not exist here.
   client_secret: z.undefined().optional(),
   client_secret_expires_at: z.undefined().optional(),
 });
 
 function readDocument(url: string, { status, body }: Fetched): { name: string; redirectUris: string[] } {
-  if (status !== 200) throw invalidClient(`client_id: its document was answered with status ${status}.`);
+  if (status !== 200) throw invalidClient(`client_id: its document returned status ${status}.`);
   const parsed = metadata.safeParse(body);
   if (!parsed.success) {
     const { path } = parsed.error.issues[0]!;

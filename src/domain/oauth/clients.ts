@@ -1,13 +1,13 @@
-// OAuth clients: programs that registered themselves (RFC 7591), or whose client_id is the address of their metadata document.
-// All are public: nobody has a secret, and what a client says of itself is its own word (specification, Authentication 8).
+// OAuth clients: programs that registered themselves (RFC 7591), or whose client_id is the URL of their metadata document. All are
+// public: none has a secret, and what a client says of itself is unverified (specification, Authentication 8).
+import { BaseModel, type Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { readOne, Stored } from '#foundation/record.ts';
 import { findClientDocument, isDocumentAddress, readClientDocument } from './client-documents.ts';
 import { invalidClient, invalidClientMetadata, invalidRedirectUri } from './fault.ts';
 import { redirectUriFault } from './redirect-uris.ts';
 
-export class OAuthClient extends Stored {
+export class OAuthClient extends BaseModel {
   static override tableName = 'oauth_clients';
   static override columns = [
     'id',
@@ -21,7 +21,7 @@ export class OAuthClient extends Stored {
   ];
 
   declare id: Id<'client'>;
-  /** What the client calls itself. */
+  /** As the client names itself. */
   declare name: string | null;
   declare redirectUris: string[];
   declare grantTypes: string[];
@@ -44,18 +44,18 @@ export interface NewClient {
 const grantTypes = ['authorization_code', 'refresh_token'];
 
 /** @throws invalid_redirect_uri, invalid_client_metadata */
-export async function registerClient(input: NewClient): Promise<OAuthClient> {
+export async function registerClient(input: NewClient): Promise<Row<OAuthClient>> {
   for (const [i, uri] of input.redirectUris.entries()) {
     const fault = redirectUriFault(uri);
     if (fault) throw invalidRedirectUri(`redirect_uris.${i}: ${fault}.`);
   }
-  // What we can't do is left out of the answer (RFC 7591 §3.2.1); a client that can do nothing with us is told so.
+  // The response leaves out unsupported grant types (RFC 7591 §3.2.1); a client that supports none of ours is refused.
   const granted = grantTypes.filter((type) => input.grantTypes?.includes(type) ?? true);
   if (!granted.includes('authorization_code')) {
-    throw invalidClientMetadata('grant_types: must hold "authorization_code"; "refresh_token" may stand beside it.');
+    throw invalidClientMetadata('grant_types: must contain "authorization_code"; "refresh_token" is optional.');
   }
   if (input.responseTypes && !input.responseTypes.includes('code')) {
-    throw invalidClientMetadata('response_types: must hold "code".');
+    throw invalidClientMetadata('response_types: must contain "code".');
   }
   const client = {
     id: newId('client'),
@@ -68,7 +68,7 @@ export async function registerClient(input: NewClient): Promise<OAuthClient> {
     createdAt: now(),
   };
   await OAuthClient.query().insert(client);
-  return client as OAuthClient;
+  return client;
 }
 
 function webAddress(field: string, address: string | undefined): string | null {
@@ -77,7 +77,7 @@ function webAddress(field: string, address: string | undefined): string | null {
   throw invalidClientMetadata(`${field}: must be an http or https address.`);
 }
 
-/** A client, of whichever kind, as the authorization page needs it. */
+/** A client of either kind, as the authorization page needs it. */
 export interface Client {
   id: string;
   name: string | null;
@@ -90,14 +90,14 @@ export interface Client {
  */
 export async function findClient(clientId: string, beforeFetch: () => Promise<unknown>): Promise<Client> {
   if (isDocumentAddress(clientId)) return readClientDocument(clientId, beforeFetch);
-  return (await readOne<OAuthClient>(OAuthClient, { id: clientId })) ?? unknownClient();
+  return (await OAuthClient.find({ id: clientId })) ?? unknownClient();
 }
 
-/** At the token endpoint nothing is fetched: a client whose document was never read has no code. @throws invalid_client */
+/** Fetches nothing, for the token endpoint: a client whose document was never read has no code. @throws invalid_client */
 export async function requireClient(clientId: string): Promise<void> {
   const known = isDocumentAddress(clientId)
     ? await findClientDocument(clientId)
-    : await readOne<OAuthClient>(OAuthClient, { id: clientId });
+    : await OAuthClient.find({ id: clientId });
   if (!known) unknownClient();
 }
 

@@ -1,20 +1,17 @@
-// Authorization codes: made when a person agrees, good for one minute, one use and the client they were made for. What a code
-// leads to was settled by the person; presenting it a second time undoes it all (RFC 6749 §4.1.2; specification, Authentication 8).
-import { narrowed, requireFewScopes } from '#access/authority.ts';
+// Authorization codes: created when a person consents, valid for one minute, one use and one client. The person has settled what
+// a code grants; presenting it a second time revokes all of it (RFC 6749 §4.1.2; specification, Authentication 8).
+import { BaseModel, type Row } from '#foundation/base-model.ts';
 import { days, now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
-import { invalid, notFound } from '#foundation/problem.ts';
-import { Stored } from '#foundation/record.ts';
 import { digest, newSecret } from '#foundation/secrets.ts';
 import { lifetimes } from '#limits.ts';
+import { type Lender, lendChosen } from '../credentials/lend.ts';
 import type { PersonIn } from '../memberships/model.ts';
-import { holdMembership } from '../memberships/operations.ts';
-import { Project } from '../projects/model.ts';
 import { type AuthorizationRequest, offlineAccess } from './authorization-request.ts';
 import type { Resource } from './resources.ts';
 
-export class AuthorizationCode extends Stored {
+export class AuthorizationCode extends BaseModel {
   static override tableName = 'authorization_codes';
   static override idColumn = 'digest';
   static override columns = [
@@ -46,7 +43,7 @@ export class AuthorizationCode extends Stored {
   declare projectId: Id<'project'> | null;
   declare resource: Resource;
   declare scopes: string[];
-  /** The end of the access, as the person chose it. */
+  /** When the access ends, as the person chose. */
   declare accessExpiresAt: number;
   declare createdAt: number;
   declare expiresAt: number;
@@ -55,32 +52,19 @@ export class AuthorizationCode extends Stored {
 }
 
 /** What the person chose on the page. */
-export interface Approval {
-  userId: Id<'person'>;
-  orgId: string;
-  projectId: string | null;
+export interface Approval extends Lender {
   scopes: readonly string[];
   expiresInDays: number;
 }
 
 /**
- * Makes the code of an authorization request that a person agreed to. It grants what the client asked for, the person chose and
- * their role in the organization holds. 404 for an organization or a project of others; 400 when nothing of it is left, or
- * more than one credential may hold.
+ * Creates the code of an authorization request that a person consented to. It grants what the client requested, the person chose
+ * and the person's role in the organization holds. @throws as `lendChosen`
  */
 export function approve(request: AuthorizationRequest, approval: Approval): Promise<string> {
   return transaction(async (trx) => {
-    const { userId, orgId, projectId } = approval;
-    const membership = await holdMembership(trx, orgId, userId);
-    if (!membership) throw notFound('organization');
-    // Held until the code stands: a project that is deleted meanwhile takes the code with it.
-    if (projectId && !(await Project.query(trx).select('id').findOne({ id: projectId, orgId }).forKeyShare())) {
-      throw notFound('project');
-    }
     const chosen = request.scopes.filter((scope) => approval.scopes.includes(scope));
-    const scopes: string[] = [...narrowed(chosen, membership.role)];
-    if (scopes.length === 0) throw invalid('Choose at least one kind of access that your role holds, or deny.');
-    requireFewScopes(scopes);
+    const lent = await lendChosen(trx, approval, chosen);
     const code = newSecret('oac_');
     const createdAt = now();
     await AuthorizationCode.query(trx).insert({
@@ -89,11 +73,9 @@ export function approve(request: AuthorizationRequest, approval: Approval): Prom
       clientName: request.client.name,
       redirectUri: request.redirectUri,
       codeChallenge: request.codeChallenge,
-      userId,
-      orgId: membership.orgId,
-      projectId: projectId as Id<'project'> | null,
+      ...lent,
       resource: request.resource,
-      scopes: request.isOffline ? [...scopes, offlineAccess] : scopes,
+      scopes: request.isOffline ? [...lent.scopes, offlineAccess] : lent.scopes,
       accessExpiresAt: createdAt + days(approval.expiresInDays),
       createdAt,
       expiresAt: createdAt + lifetimes.authorizationCode,
@@ -102,8 +84,8 @@ export function approve(request: AuthorizationRequest, approval: Approval): Prom
   });
 }
 
-/** The code, for one of however many that present it at a time; used up whatever becomes of it. */
-export async function useCode(trx: Transaction, secret: string): Promise<AuthorizationCode | undefined> {
+/** Uses up the code and returns it, for one of any number of concurrent presentations. */
+export async function useCode(trx: Transaction, secret: string): Promise<Row<AuthorizationCode> | undefined> {
   const [code] = await AuthorizationCode.query(trx)
     .where({ digest: digest(secret), usedAt: null })
     .patch({ usedAt: now() })
@@ -111,14 +93,14 @@ export async function useCode(trx: Transaction, secret: string): Promise<Authori
   return code;
 }
 
-/** The sign-in that came of a code that was used before. */
+/** The sign-in of a code that was used before. */
 export async function signInOfCode(trx: Transaction, secret: string): Promise<Id<'signIn'> | null> {
   const code = await AuthorizationCode.query(trx).select('signInId').findById(digest(secret));
   return code?.signInId ?? null;
 }
 
-/** Remembers what came of a code. */
-export async function bindCode(trx: Transaction, code: AuthorizationCode, signInId: Id<'signIn'>): Promise<void> {
+/** Stores which sign-in a code led to. */
+export async function bindCode(trx: Transaction, code: Row<AuthorizationCode>, signInId: Id<'signIn'>): Promise<void> {
   await AuthorizationCode.query(trx).findById(code.digest).patch({ signInId });
 }
 

@@ -1,5 +1,5 @@
-// What goes wrong on the OAuth endpoints, in the words of the RFCs: 6749 §5.2 (token), 7591 §3.2.2 (registration), 8707 §2
-// (resource), 8628 §3.5 (polling). The status is born with the fault; a surface only prints it.
+// Errors of the OAuth endpoints, with the codes of RFC 6749 §5.2 (token), RFC 7591 §3.2.2 (registration), RFC 8707 §2 (resource) and
+// RFC 8628 §3.5 (polling). A fault carries its status; a surface only prints it.
 
 /** The specification's `OAuthError`. */
 export interface OAuthErrorBody {
@@ -26,36 +26,36 @@ export class OAuthFault extends Error {
 /** In the characters that RFC 6749 §5.2 allows, which are also safe in a quoted header parameter. */
 const described = (text: string): string => text.replaceAll('"', "'").replace(/[^\x20-\x7e]|\\/g, '?');
 
-const maker =
+const faultOf =
   (error: string, status = 400) =>
   (description: string): OAuthFault =>
     new OAuthFault(status, error, description);
 
 /** RFC 6749 §5.2: a parameter is missing, repeated, malformed or out of bounds. */
-export const invalidRequest = maker('invalid_request');
-/** RFC 6749 §5.2: the client is unknown. It is a 401, upon which clients register anew. */
-export const invalidClient = maker('invalid_client', 401);
-/** RFC 6749 §5.2: what was presented is unknown, expired, used, revoked, or another's: the text never tells which. */
-export const invalidGrant = maker('invalid_grant');
-export const unauthorizedClient = maker('unauthorized_client');
-export const unsupportedGrantType = maker('unsupported_grant_type');
+export const invalidRequest = faultOf('invalid_request');
+/** RFC 6749 §5.2: the client is unknown. A 401, on which clients register again. */
+export const invalidClient = faultOf('invalid_client', 401);
+/** RFC 6749 §5.2: what was presented is unknown, expired, used, revoked, or another's; the text never says which. */
+export const invalidGrant = faultOf('invalid_grant');
+export const unauthorizedClient = faultOf('unauthorized_client');
+export const unsupportedGrantType = faultOf('unsupported_grant_type');
 /** RFC 6749 §5.2: unknown, or beyond what was granted. */
-export const invalidScope = maker('invalid_scope');
+export const invalidScope = faultOf('invalid_scope');
 /** RFC 8707 §2: the resource is unknown, malformed, or outside the grant. */
-export const invalidTarget = maker('invalid_target');
+export const invalidTarget = faultOf('invalid_target');
 
 /** RFC 6749 §4.1.2.1, at the authorization endpoint. */
-export const unsupportedResponseType = maker('unsupported_response_type');
-/** RFC 6749 §4.1.2.1 and RFC 8628 §3.5: the person said no. */
-export const accessDenied = maker('access_denied');
+export const unsupportedResponseType = faultOf('unsupported_response_type');
+/** RFC 6749 §4.1.2.1 and RFC 8628 §3.5: the person denied the request. */
+export const accessDenied = faultOf('access_denied');
 
-/** RFC 8628 §3.5: ask again after the interval. */
-export const authorizationPending = maker('authorization_pending');
-/** RFC 8628 §3.5: ask again, five seconds later than before from now on. */
-export const slowDown = maker('slow_down');
-/** RFC 8628 §3.5: the code ran out; a new one is needed. */
-export const expiredToken = maker('expired_token');
+/** RFC 8628 §3.5: poll again after the interval. */
+export const authorizationPending = faultOf('authorization_pending');
+/** RFC 8628 §3.5: poll with an interval that is five seconds longer from now on. */
+export const slowDown = faultOf('slow_down');
+/** RFC 8628 §3.5: the code has expired; a new one is needed. */
+export const expiredToken = faultOf('expired_token');
 
 /** RFC 7591 §3.2.2. */
-export const invalidRedirectUri = maker('invalid_redirect_uri');
-export const invalidClientMetadata = maker('invalid_client_metadata');
+export const invalidRedirectUri = faultOf('invalid_redirect_uri');
+export const invalidClientMetadata = faultOf('invalid_client_metadata');

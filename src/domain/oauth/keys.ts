@@ -1,5 +1,5 @@
-// Signing keys of the service (ES256) and the published set (RFC 7517): in the database, the private part sealed, so that all
-// processes sign alike. A rotated key stays published until nothing that it signed can be good any more.
+// Signing keys of the service (ES256) and the published set (RFC 7517): in the database, so that all processes sign alike, with the
+// private part sealed. A retired key stays published until everything that it signed has expired.
 import {
   type CryptoKey,
   calculateJwkThumbprint,
@@ -30,13 +30,13 @@ interface SigningKey {
 }
 
 interface Ring {
-  /** The one that signs comes first. */
+  /** The one that signs is the first. */
   keys: SigningKey[];
-  /** Opened when something is signed: keys that this process can't open can still be read, and rotated. */
+  /** Unsealed at the first signature: keys that this process cannot unseal can still be published and rotated. */
   signer?: Promise<CryptoKey>;
 }
 
-/** What this process has read of the database that is open. */
+/** What this process has read of each database. */
 const rings = new WeakMap<object, { readAt: number; ring: Promise<Ring> }>();
 
 /** The keys, read again once they are a minute old. */
@@ -49,17 +49,17 @@ function readAgain(): Promise<Ring> {
   const here = database();
   const read = readRing();
   rings.set(here, { readAt: now(), ring: read });
-  // What could not be read is asked for again by whoever comes next.
+  // After a failure the next caller reads again.
   read.catch(() => rings.delete(here));
   return read;
 }
 
-const selectKeys = `select kid, public_jwk, sealed_private_jwk, retired_at from signing_keys
+const selectKeysSql = `select kid, public_jwk, sealed_private_jwk, retired_at from signing_keys
   where expires_at is null or expires_at > $1 order by retired_at desc nulls first`;
 
-/** Makes the first key where there is none. */
+/** Creates the first key where there is none. */
 async function readRing(): Promise<Ring> {
-  const keys = await sql<SigningKey>(selectKeys, [now()]);
+  const keys = await sql<SigningKey>(selectKeysSql, [now()]);
   const active = keys[0];
   if (active?.retiredAt === null) return { keys };
   await addKey();
@@ -69,17 +69,15 @@ async function readRing(): Promise<Ring> {
 const importSigner = async ({ sealedPrivateJwk }: SigningKey): Promise<CryptoKey> =>
   (await importJWK(JSON.parse(unseal(purpose, sealedPrivateJwk)), algorithm)) as CryptoKey;
 
-/** Does nothing when another process was first: there is one active key (signing_keys_active). */
+const insertFirstKeySql = `insert into signing_keys (kid, public_jwk, sealed_private_jwk, created_at)
+  values ($1, $2, $3, $4) on conflict do nothing`;
+
+/** Does nothing when another process was first: one key is active (index signing_keys_active). */
 async function addKey(): Promise<void> {
-  const row = await makeKey();
-  await sql(
-    `insert into signing_keys (kid, public_jwk, sealed_private_jwk, created_at) values ($1, $2, $3, $4)
-      on conflict do nothing`,
-    row,
-  );
+  await sql(insertFirstKeySql, await createKey());
 }
 
-async function makeKey(): Promise<[kid: string, publicJwk: JWK, sealedPrivateJwk: string, createdAt: number]> {
+async function createKey(): Promise<[kid: string, publicJwk: JWK, sealedPrivateJwk: string, createdAt: number]> {
   const { publicKey, privateKey } = await generateKeyPair(algorithm, { extractable: true });
   const { kty, crv, x, y } = await exportJWK(publicKey);
   const kid = await calculateJwkThumbprint({ kty, crv, x, y } as JWK);
@@ -88,13 +86,13 @@ async function makeKey(): Promise<[kid: string, publicJwk: JWK, sealedPrivateJwk
 }
 
 /**
- * From now on a new key signs. The old one stays published as long as the longest-lived assertion can, and as other processes
- * may still sign with it. Of several rotations at once one happens.
+ * Makes a new key the one that signs. The old one stays published until the longest-lived assertion has expired that any process
+ * may still sign with it. Of concurrent rotations one takes effect.
  */
 export async function rotateSigningKey(): Promise<void> {
   const { keys } = await readAgain();
   const active = keys[0]!.kid;
-  const [kid, publicJwk, sealedPrivateJwk, createdAt] = await makeKey();
+  const [kid, publicJwk, sealedPrivateJwk, createdAt] = await createKey();
   await transaction(async (trx) => {
     const retired = await trx('signing_keys')
       .where({ kid: active, retiredAt: null })
@@ -108,7 +106,7 @@ export async function rotateSigningKey(): Promise<void> {
   rings.delete(database());
 }
 
-/** Deletes the keys that nothing good can be signed with. */
+/** Deletes the retired keys whose signatures have all expired. */
 export async function sweepSigningKeys(): Promise<void> {
   await sql('delete from signing_keys where expires_at <= $1', [now()]);
 }
@@ -128,8 +126,8 @@ export async function signJwt(payload: JWTPayload, { typ }: { typ: string }): Pr
 }
 
 /**
- * The payload of a JWT that this service made for itself (issuer and audience are the issuer), that is of this type and has not
- * expired; null for anything else, without a word why.
+ * The payload of a JWT that this service signed for itself (issuer and audience are the issuer), of this type and not expired; null
+ * for any other.
  */
 export async function verifyOwnJwt(jwt: string, { typ }: { typ: string }): Promise<JWTPayload | null> {
   const { issuer } = addresses();
@@ -144,7 +142,7 @@ export async function verifyOwnJwt(jwt: string, { typ }: { typ: string }): Promi
   const verify = async (keys: JWK[]) => (await jwtVerify(jwt, createLocalJWKSet({ keys }), options)).payload;
   try {
     return await verify((await publicKeys()).keys).catch(async (error) => {
-      // Perhaps another process has rotated since we read.
+      // Another process may have rotated the key since this one read them.
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
       const { keys } = await readAgain();
       return verify(keys.map(({ publicJwk }) => publicJwk));

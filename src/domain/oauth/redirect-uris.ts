@@ -1,8 +1,8 @@
 // Which addresses may receive a code, and when a requested one is a registered one (RFC 8252 §7 and §8.4; RFC 9700 §2.1;
-// specification, Authentication 8). Compared as they are written: nothing is normalized. Pure.
+// specification, Authentication 8). Compared as written, without normalization. Pure.
 import { text } from '#limits.ts';
 
-/** Schemes that do something else than wake an app, or that run what they are given. */
+/** Schemes that do not open an app, or that execute their content. */
 const refusedSchemes = new Set(
   'javascript data vbscript file blob about filesystem view-source ws wss ftp mailto tel chrome intent'.split(' '),
 );
@@ -10,7 +10,7 @@ const refusedSchemes = new Set(
 const hosts = /^(?:[a-z0-9-]+\.)*[a-z0-9-]+\.?$|^\[[0-9a-f:.]+\]$/i;
 const loopbackHosts = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
-/** What is wrong with a redirect URI, as a sentence's end; null for a good one. */
+/** What is wrong with a redirect URI, as the end of a sentence; null for a valid one. */
 export function redirectUriFault(uri: string): string | null {
   if (uri.length > text.redirectUri.max) return `must be at most ${text.redirectUri.max} characters`;
   if (!/^[\x21-\x7e]+$/.test(uri) || /[\\*"<>^`{|}]/.test(uri)) return 'must be an absolute URI, without wildcards';

@@ -1,4 +1,5 @@
-// API, MCP, A2A: three audiences that never mix (RFC 8707, RFC 9728; specification, Authentication 3). A token is made for one.
+// The resources that tokens are issued for: API, MCP and A2A (RFC 8707, RFC 9728; specification, Authentication 3). A token is
+// valid at one of them.
 import { addresses, baseUrl } from '#foundation/addresses.ts';
 import { invalidTarget } from './fault.ts';
 
@@ -19,12 +20,12 @@ export function metadataUrlOf(identifier: string): string {
   return `${origin}/.well-known/oauth-protected-resource${pathname === '/' ? '' : pathname}`;
 }
 
-/** The resource meant by `resource`; the API when there is none. @throws invalid_target */
+/** The resource of a `resource` parameter; the API when it is absent. @throws invalid_target */
 export function resourceOf(uri: string | undefined): Resource {
   if (uri === undefined) return 'api';
   const wanted = comparable(uri);
   if (wanted === null) throw invalidTarget('resource: must be an absolute URI without a fragment.');
-  // In this order: with everything on one host its bare address means the API.
+  // In this order: where all share one host, its plain address means the API.
   const names: [string, Resource][] = [
     ...resources.map((resource): [string, Resource] => [resourceUri(resource), resource]),
     [baseUrl(), 'api'],
@@ -35,7 +36,14 @@ export function resourceOf(uri: string | undefined): Resource {
   throw invalidTarget(`resource: must be one of ${resources.map(resourceUri).join(', ')}.`);
 }
 
-/** Scheme and host in lower case, one trailing slash off; the rest as it is written. Null for what is no resource URI. */
+/** The resource that an agent requests a token for. @throws invalid_target */
+export function agentResourceOf(uri: string | undefined): Resource {
+  const resource = resourceOf(uri);
+  if (resource === 'a2a') throw invalidTarget('resource: agents reach the API and the MCP server.');
+  return resource;
+}
+
+/** With scheme and host in lower case and without one trailing slash. Null for what is not a resource URI. */
 function comparable(uri: string): string | null {
   const [, start, rest] = /^([a-z][a-z0-9+.-]*:\/\/[^/?#]+)([^#]*)$/i.exec(uri) ?? [];
   if (start === undefined || !URL.canParse(uri)) return null;

@@ -1,5 +1,5 @@
-// Taking back a token by presenting it (RFC 7009): an access token ends alone, a refresh token, used or not, ends its sign-in
-// (specification, Authentication 10). What is unknown has nothing to lose, and that is an answer too.
+// Revocation by presenting a token (RFC 7009): an access token is revoked alone, a refresh token, used or not, with its sign-in
+// (specification, Authentication 10). An unknown token is no error.
 import { sql, transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
 import { digest } from '#foundation/secrets.ts';
@@ -7,15 +7,15 @@ import { revokeAccessTokens } from './access-tokens.ts';
 import { OAuthFault } from './fault.ts';
 import { endSignIn } from './sign-ins.ts';
 
-const lookUp = `select s.client_id, r.sign_in_id from refresh_tokens r join sign_ins s on s.id = r.sign_in_id where r.digest = $1
+const findPresentedSql = `select s.client_id, r.sign_in_id from refresh_tokens r join sign_ins s on s.id = r.sign_in_id where r.digest = $1
   union all
   select s.client_id, null from access_tokens a join sign_ins s on s.id = a.sign_in_id where a.digest = $1`;
 
-/** @throws invalid_client for a client that names itself and is not the one the token was made for (RFC 7009 §2.1) */
+/** @throws invalid_client for a client that is not the one the token was issued to (RFC 7009 §2.1) */
 export async function revokePresentedToken(secret: string, clientId: string | undefined): Promise<void> {
-  const [found] = await sql<{ clientId: string; signInId: Id<'signIn'> | null }>(lookUp, [digest(secret)]);
+  const [found] = await sql<{ clientId: string; signInId: Id<'signIn'> | null }>(findPresentedSql, [digest(secret)]);
   if (found && clientId !== undefined && clientId !== found.clientId) {
-    throw new OAuthFault(400, 'invalid_client', 'client_id: the token was made for another client.');
+    throw new OAuthFault(400, 'invalid_client', 'client_id: the token was issued to another client.');
   }
   await transaction((trx) => (found?.signInId ? endSignIn(trx, found.signInId) : revokeAccessTokens(trx, { secret })));
 }

@@ -1,19 +1,20 @@
-// The sign-in of a person to a client: what came of one code. Its refresh tokens are a family: each is used once and gives the
-// next; one that comes back after that was copied, and ends the sign-in with all its tokens (RFC 9700 §4.14.2).
+// The sign-in of a person to a client, which one authorization code led to. Its refresh tokens are a family: each is used once and
+// replaced by the next; one that is presented again was copied, and ends the sign-in with all its tokens (RFC 9700 §4.14.2).
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
+import { BaseModel, columnsOf, type Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
-import { notFound } from '#foundation/problem.ts';
-import { Stored } from '#foundation/record.ts';
 import { digest, newSecret } from '#foundation/secrets.ts';
 import type { PersonIn } from '../memberships/model.ts';
 import { revokeAccessTokens } from './access-tokens.ts';
+import { offlineAccess } from './authorization-request.ts';
 import type { Resource } from './resources.ts';
 
-export class SignIn extends Stored {
+export class SignIn extends BaseModel {
   static override tableName = 'sign_ins';
+  static override noun = 'sign-in';
   static override columns = [
     'id',
     'clientId',
@@ -44,9 +45,10 @@ export class SignIn extends Stored {
   declare revokedAt: number | null;
 }
 
-export class RefreshToken extends Stored {
+export class RefreshToken extends BaseModel {
   static override tableName = 'refresh_tokens';
   static override idColumn = 'digest';
+  static override columns = ['digest', 'signInId', 'createdAt', 'usedAt'];
 
   declare digest: Buffer;
   declare signInId: Id<'signIn'>;
@@ -54,14 +56,14 @@ export class RefreshToken extends Stored {
   declare usedAt: number | null;
 }
 
-/** The next of the family; its secret is shown here and never again. */
+/** Creates the next token of the family; its secret is returned here only. */
 export async function issueRefreshToken(trx: Transaction, signInId: Id<'signIn'>): Promise<string> {
   const secret = newSecret('ort_');
   await RefreshToken.query(trx).insert({ digest: digest(secret), signInId, createdAt: now() });
   return secret;
 }
 
-/** True once, for one of however many that present it at a time. */
+/** Uses up a refresh token; true for one of any number of concurrent presentations. */
 export async function useRefreshToken(trx: Transaction, secret: string): Promise<boolean> {
   const used = await RefreshToken.query(trx)
     .where({ digest: digest(secret), usedAt: null })
@@ -69,11 +71,11 @@ export async function useRefreshToken(trx: Transaction, secret: string): Promise
   return used > 0;
 }
 
-/** Keeps the sign-in alive until the transaction ends; false when it has ended already. */
+/** Locks the sign-in against its end until the transaction ends; false when it has ended already. */
 export const holdSignIn = async (trx: Transaction, id: Id<'signIn'>): Promise<boolean> =>
   (await SignIn.query(trx).select('id').findOne({ id, revokedAt: null }).forShare()) !== undefined;
 
-/** Ends a sign-in with all its tokens at once; gives how many access tokens were alive. A second time changes nothing. */
+/** Ends a sign-in with all its tokens; returns how many access tokens were live. Ending it again changes nothing. */
 export async function endSignIn(trx: Transaction, id: Id<'signIn'>): Promise<number> {
   await SignIn.query(trx).where({ id, revokedAt: null }).patch({ revokedAt: now() });
   return revokeAccessTokens(trx, { signInId: id });
@@ -85,18 +87,18 @@ export const endSignInsOf = async (trx: Transaction, person: PersonIn): Promise<
     .where({ ...person, revokedAt: null })
     .patch({ revokedAt: now() });
 
-/** A sign-in, and when one of its tokens was last used. */
-export type ListedSignIn = SignIn & { lastUsedAt: number | null };
+/** A sign-in with the scopes of its access, and when one of its tokens was last used. */
+export type ListedSignIn = Row<SignIn> & { lastUsedAt: number | null };
+
+const listSignInsSql = `select ${columnsOf(SignIn, 's')},
+    (select max(a.last_used_at) from access_tokens a where a.sign_in_id = s.id) as last_used_at
+  from sign_ins s where s.user_id = $1 and s.org_id = $2 order by s.created_at desc, s.id desc`;
 
 /** The person's own sign-ins in this organization, also those that ended; newest first. */
-export const listSignIns = (caller: Caller): Promise<ListedSignIn[]> =>
-  sql<ListedSignIn>(
-    `select s.id, s.client_id, s.client_name, s.user_id, s.org_id, s.project_id, s.resource,
-        array_remove(s.scopes, 'offline_access') as scopes, s.created_at, s.expires_at, s.revoked_at,
-        (select max(a.last_used_at) from access_tokens a where a.sign_in_id = s.id) as last_used_at
-      from sign_ins s where s.user_id = $1 and s.org_id = $2 order by s.created_at desc, s.id desc`,
-    [ownPerson(caller), ownOrganization(caller)],
-  );
+export async function listSignIns(caller: Caller): Promise<ListedSignIn[]> {
+  const signIns = await sql<ListedSignIn>(listSignInsSql, [ownPerson(caller), ownOrganization(caller)]);
+  return signIns.map((signIn) => ({ ...signIn, scopes: signIn.scopes.filter((scope) => scope !== offlineAccess) }));
+}
 
 export interface RevokedSignIn {
   kind: 'revoked' | 'already-revoked';
@@ -105,12 +107,12 @@ export interface RevokedSignIn {
   revokedTokens: number;
 }
 
-/** Ends one of the person's own sign-ins; 404 for any other. */
+/** Ends one of the person's own sign-ins. @throws 404 for any other */
 export function revokeSignIn(caller: Caller, id: string): Promise<RevokedSignIn> {
   const own = { id: id as Id<'signIn'>, userId: ownPerson(caller), orgId: ownOrganization(caller) };
   return transaction(async (trx) => {
     const signIn = await SignIn.query(trx).findOne(own).forNoKeyUpdate();
-    if (!signIn) throw notFound('sign-in');
+    if (!signIn) return SignIn.refuse();
     const revokedTokens = await endSignIn(trx, signIn.id);
     if (signIn.revokedAt !== null) return { kind: 'already-revoked', revokedAt: signIn.revokedAt, revokedTokens };
     return { kind: 'revoked', revokedAt: now(), revokedTokens };

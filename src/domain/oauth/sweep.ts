@@ -1,17 +1,17 @@
-// What time has made useless is deleted: what could still be presented and must then be recognized, or shown to a person, stays.
+// Deletes what has expired, once it need no longer be recognized when presented, or listed.
 import { days, now } from '#foundation/clock.ts';
 import { sql } from '#foundation/database.ts';
 import { sweepSigningKeys } from './keys.ts';
 
-/** How long things that ended are kept for people to look at, and unused clients to come back. */
+/** How long ended sign-ins stay listed, and unused clients registered. */
 const kept = { ended: days(30), unused: days(90), code: days(1) };
 
-/** In this order: what is deleted first takes along what hangs on it. $1 is the time before which a thing must have ended. */
+/** In this order, because a deletion cascades. $1 is the time before which the record must have ended. */
 const sweeps: [age: number, statement: string][] = [
   [kept.ended, 'delete from sign_ins where expires_at <= $1 or revoked_at <= $1'],
-  // Used codes stay with their sign-in: presented again, they end it.
+  // Used codes stay as long as their sign-in, because a second presentation ends it.
   [kept.code, 'delete from authorization_codes where expires_at <= $1 and sign_in_id is null'],
-  // The one used last tells when its owner was last there.
+  // The one used last of each owner stays: it says when the owner was last active.
   [
     0,
     `delete from access_tokens a where a.expires_at <= $1 and (a.last_used_at is null or exists (
@@ -28,7 +28,7 @@ const sweeps: [age: number, statement: string][] = [
   ],
 ];
 
-/** For the scheduler, now and then. */
+/** Run periodically by the scheduler. */
 export async function sweepOAuth(): Promise<void> {
   for (const [age, statement] of sweeps) await sql(statement, [now() - age]);
   await sweepSigningKeys();

@@ -1,4 +1,4 @@
-// What comes to the token endpoint and what goes back (specification, OAuthTokenRequest and OAuthTokenResponse).
+// Requests and responses of the token endpoint (specification, OAuthTokenRequest and OAuthTokenResponse).
 import { invalidRequest } from './fault.ts';
 
 /** Each parameter once; an empty one counts as absent (RFC 6749 §3.1). */
@@ -6,7 +6,7 @@ export interface TokenParameters {
   readonly grant_type: string;
   readonly assertion?: string;
   readonly claim_token?: string;
-  /** As it came; `resourceOf` reads it. */
+  /** Unchecked; `resourceOf` reads it. */
   readonly resource?: string;
   readonly code?: string;
   readonly redirect_uri?: string;

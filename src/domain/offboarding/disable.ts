@@ -2,7 +2,7 @@
 import { now } from '#foundation/clock.ts';
 import { transaction } from '#foundation/database.ts';
 import { Person } from '../people/model.ts';
-import { endSessionsOf } from '../people/session.ts';
+import { endSessionsOf } from '../sessions/operations.ts';
 import { endAuthority } from './authority.ts';
 
 /** Ends the person's sessions, and in every organization all that acts for them. A second time ends nothing more. */

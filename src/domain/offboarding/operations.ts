@@ -9,6 +9,7 @@ import { conflict, forbidden, missingScopes, notFound } from '#foundation/proble
 import { Membership } from '../memberships/model.ts';
 import { ownOrganizationOnly } from '../memberships/operations.ts';
 import { Organization } from '../organizations/model.ts';
+import { leaveOrganization } from '../sessions/operations.ts';
 import { endAuthority } from './authority.ts';
 
 const requiredScope: Scope = 'members:write';
@@ -70,7 +71,7 @@ export async function removeMember(trx: Transaction, member: Membership): Promis
   const { orgId, userId } = member;
   await refuseLastOwner(trx, member);
   await endAuthority(trx, { orgId, userId });
-  await sql('update sessions set org_id = null where person_id = $1 and org_id = $2', [userId, orgId], trx);
+  await leaveOrganization(trx, { userId, orgId });
   // An invite that is still open would let the person back in.
   await sql(
     `update invites set revoked_at = $3 where org_id = $1 and email = (select email from people where id = $2)

@@ -3,7 +3,7 @@ import type { Caller } from '#access/principal.ts';
 import { ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
-import { newId } from '#foundation/ids.ts';
+import { type Id, newId } from '#foundation/ids.ts';
 import { readByKeys, readOne } from '#foundation/record.ts';
 import { text } from '#limits.ts';
 import { normalAddress } from './mail-address.ts';
@@ -41,4 +41,9 @@ export const updateOwnName = async (caller: Caller, name: string): Promise<void>
   await Person.query()
     .where({ id: ownPerson(caller) })
     .patch({ name });
+};
+
+/** Locks the person's row until the transaction ends: what is counted per person is counted exactly. */
+export const lockPerson = async (trx: Transaction, id: Id<'person'>): Promise<void> => {
+  await Person.query(trx).select('id').findById(id).forNoKeyUpdate();
 };

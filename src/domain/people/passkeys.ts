@@ -18,6 +18,7 @@ import { conflict, notFound, unauthenticated } from '#foundation/problem.ts';
 import { readOne } from '#foundation/record.ts';
 import { lifetimes, passkeysPerPerson } from '#limits.ts';
 import { Person } from './model.ts';
+import { lockPerson } from './operations.ts';
 import { type Ceremony, isChallenge, newChallenge, refusedPasskey, useChallenge } from './passkey-challenge.ts';
 import { passkeyProvider } from './passkey-providers.ts';
 
@@ -81,7 +82,6 @@ export async function passkeyCreationOptions(
 
 const creationBy = ({ credentialId }: Caller): Ceremony => ({ purpose: 'create', browser: credentialId });
 
-const lockPersonSql = 'select id from people where id = $1 for update';
 const countPasskeysSql = 'select count(*)::int as count from passkeys where person_id = $1';
 const insertPasskeySql = `insert into passkeys
   (id, person_id, credential_id, public_key, counter, transports, name, created_at)
@@ -115,7 +115,7 @@ export async function createPasskey(
   await transaction(async (trx) => {
     await useChallenge(trx, challenge());
     // One at a time per person: the count is exact.
-    await sql(lockPersonSql, [personId], trx);
+    await lockPerson(trx, personId);
     const [before] = await sql<{ count: number }>(countPasskeysSql, [personId], trx);
     if (before!.count >= passkeysPerPerson) {
       throw conflict(`An account holds at most ${passkeysPerPerson} passkeys. Remove one first.`);

@@ -5,9 +5,9 @@ import { beyondOneProject, ownOrganization, reachesProject } from '#access/reach
 import { ignoringCase, type Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import type { Page, PageRequest } from '#foundation/cursor.ts';
-import { savepoint, sql, transaction } from '#foundation/database.ts';
+import { savepoint, sql, type Transaction, transaction } from '#foundation/database.ts';
 import { isUniqueViolation } from '#foundation/database-errors.ts';
-import { newId } from '#foundation/ids.ts';
+import { type Id, newId } from '#foundation/ids.ts';
 import { forbidden, invalid, Problem } from '#foundation/problem.ts';
 import { builtinSandboxTemplate } from '../agents/catalog.ts';
 import { parseRepository, type Repository } from '../integrations/repository-name.ts';
@@ -158,3 +158,9 @@ async function explainDuplicate(error: unknown, orgId: string, { scmOwner, scmRe
 
 export const projectExists = async (orgId: string, projectId: string): Promise<boolean> =>
   (await Project.find({ id: projectId, orgId })) !== undefined;
+
+/** The project, locked against deletion until the transaction ends. @throws 404 */
+export async function holdProject(trx: Transaction, orgId: string, projectId: string): Promise<Id<'project'>> {
+  const project = await Project.query(trx).select('id').findOne({ id: projectId, orgId }).forKeyShare();
+  return project?.id ?? Project.refuse();
+}

@@ -1,10 +1,13 @@
-// A personal access token: what a program carries to act for a person (specification, Credentials and identity). Its secret
-// is shown once and kept as a digest, which no read brings back.
+// A personal access token, with which a program acts for a person (specification, Credentials and identity). Its secret is
+// returned once and stored as a digest, which no read returns.
+import { BaseModel } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
-import { Stored } from '#foundation/record.ts';
+import { Project } from '../projects/model.ts';
 
-export class Token extends Stored {
+export class Token extends BaseModel {
   static override tableName = 'tokens';
+  static override noun = 'token';
+  static override order = '"created_at" desc, "id" desc';
   static override columns = [
     'id',
     'orgId',
@@ -18,15 +21,19 @@ export class Token extends Stored {
     'revokedAt',
   ];
 
+  static {
+    this.belongsTo('project', Project, 'projectId');
+  }
+
   declare id: Id<'token'>;
   declare digest: Buffer;
   declare orgId: Id<'organization'>;
   declare userId: Id<'person'>;
-  /** Null: good for the whole organization. */
+  /** The only project it reaches; null: the whole organization. */
   declare projectId: Id<'project'> | null;
   /** A label for people, not an identifier. */
   declare name: string;
-  /** As granted; what of it the person's role still holds is asked at each use. */
+  /** As granted; each use is narrowed to what the person's role still holds. */
   declare scopes: string[];
   declare createdAt: number;
   declare expiresAt: number;

@@ -1,19 +1,20 @@
-// What can be done with personal access tokens: make, list, revoke one's own; and who stands behind one that is shown.
+// Operations on personal access tokens: create, list and revoke one's own, and find the caller that one stands for.
 import { narrowedText, refusedScopes, requireFewScopes } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
 import type { OrgRole } from '#access/roles.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { days, now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { conflict, missingScopes, notFound } from '#foundation/problem.ts';
-import { find, readAll } from '#foundation/record.ts';
+import { conflict, missingScopes } from '#foundation/problem.ts';
 import { digest, newSecret } from '#foundation/secrets.ts';
 import { tokens } from '#limits.ts';
+import { recordUse } from '../credentials/last-used.ts';
+import { lend } from '../credentials/lend.ts';
+import { joinMembershipSql } from '../memberships/join.ts';
 import type { PersonIn } from '../memberships/model.ts';
-import { holdOwnMembership } from '../memberships/operations.ts';
-import { Project } from '../projects/model.ts';
-import { noteUse } from './last-used.ts';
+import { lockPerson } from '../people/operations.ts';
 import { Token } from './model.ts';
 
 export interface NewToken {
@@ -23,8 +24,8 @@ export interface NewToken {
   projectId?: string | undefined;
 }
 
-/** The record and, this once, the raw bearer value. */
-export type CreatedToken = Token & { token: string };
+/** The record with the raw bearer value, which is returned this once. */
+export type CreatedToken = Omit<Row<Token>, 'digest'> & { token: string };
 
 /**
  * Creates a token that can do no more than the caller.
@@ -36,30 +37,25 @@ export async function createToken(caller: Caller, input: NewToken): Promise<Crea
   const refused = refusedScopes(scopes, caller);
   if (refused.length > 0) throw missingScopes(refused);
   requireFewScopes(scopes);
-  const secret = newSecret('pat_');
+  const token = newSecret('pat_');
   const createdAt = now();
-  const record = {
-    id: newId('token'),
-    orgId,
-    userId,
-    projectId: (input.projectId ?? null) as Id<'project'> | null,
-    name: input.name,
-    scopes,
-    createdAt,
-    expiresAt: createdAt + days(input.expiresInDays),
-    lastUsedAt: null,
-    revokedAt: null,
-  };
-  await transaction(async (trx) => {
+  return transaction(async (trx) => {
     await refuseBeyondQuota(trx, userId);
-    await holdOwnMembership(trx, caller);
-    // Held until the token stands: a project that is deleted meanwhile takes the token with it.
-    if (record.projectId && !(await Project.query(trx).findOne({ id: record.projectId, orgId }).forKeyShare())) {
-      throw notFound('project');
-    }
-    await Token.query(trx).insert({ ...record, digest: digest(secret) });
+    const lent = await lend(trx, { userId, orgId, projectId: input.projectId ?? null }, scopes);
+    // The role may have changed since the caller was authenticated.
+    if (lent.scopes.length < scopes.length) throw missingScopes(scopes.filter((scope) => !lent.scopes.includes(scope)));
+    const record = {
+      id: newId('token'),
+      ...lent,
+      name: input.name,
+      createdAt,
+      expiresAt: createdAt + days(input.expiresInDays),
+      lastUsedAt: null,
+      revokedAt: null,
+    };
+    await Token.query(trx).insert({ ...record, digest: digest(token) });
+    return { ...record, token };
   });
-  return { ...record, token: secret } as CreatedToken;
 }
 
 let perPerson: number = tokens.perPerson;
@@ -68,7 +64,7 @@ export function bindTokenQuota(quota: number): void {
   perPerson = quota;
 }
 
-const liveTokensSql =
+const countLiveTokensSql =
   'select count(*)::int as live from tokens where user_id = $1 and expires_at > $2 and revoked_at is null';
 
 /**
@@ -76,16 +72,16 @@ const liveTokensSql =
  * lock of that row: concurrent upgrades would be a deadlock.
  */
 async function refuseBeyondQuota(trx: Transaction, userId: Id<'person'>): Promise<void> {
-  await sql('select id from people where id = $1 for no key update', [userId], trx);
-  const [row] = await sql<{ live: number }>(liveTokensSql, [userId, now()], trx);
+  await lockPerson(trx, userId);
+  const [row] = await sql<{ live: number }>(countLiveTokensSql, [userId, now()], trx);
   if (row!.live >= perPerson) {
     throw conflict(`A person may have ${perPerson} live tokens, in all organizations together; revoke one first.`);
   }
 }
 
 /** The person's own tokens in this organization, also those that ended; newest first. */
-export const listTokens = (caller: Caller): Promise<Token[]> =>
-  readAll<Token>(Token, { userId: ownPerson(caller), orgId: ownOrganization(caller) }, 'created_at desc, id desc');
+export const listTokens = (caller: Caller): Promise<Row<Token>[]> =>
+  Token.findAll({ userId: ownPerson(caller), orgId: ownOrganization(caller) });
 
 export const revocationKinds = ['revoked', 'already-revoked'] as const;
 
@@ -95,7 +91,7 @@ export interface RevokedToken {
   revokedAt: number;
 }
 
-/** Ends one of the person's own tokens at once. Ending it twice is no fault and changes nothing. */
+/** Revokes one of the person's own tokens at once; revoking it again changes nothing. @throws 404 for any other */
 export async function revokeToken(caller: Caller, tokenId: string): Promise<RevokedToken> {
   const own = { id: tokenId, userId: ownPerson(caller), orgId: ownOrganization(caller) };
   const revokedAt = now();
@@ -103,7 +99,7 @@ export async function revokeToken(caller: Caller, tokenId: string): Promise<Revo
     .where({ ...own, revokedAt: null })
     .patch({ revokedAt });
   if (revoked > 0) return { kind: 'revoked', tokenId, revokedAt };
-  const token = await find<Token>(Token, 'token', own);
+  const token = await Token.get(own);
   return { kind: 'already-revoked', tokenId, revokedAt: token.revokedAt! };
 }
 
@@ -123,18 +119,19 @@ interface Bearer {
   role: OrgRole;
 }
 
-const lookUp = `select t.id, t.user_id, t.org_id, t.project_id, array_to_string(t.scopes, ' ') as granted, t.last_used_at, m.role
-  from tokens t join memberships m on m.org_id = t.org_id and m.user_id = t.user_id
+const findCallerSql = `select t.id, t.user_id, t.org_id, t.project_id, array_to_string(t.scopes, ' ') as granted,
+    t.last_used_at, m.role
+  from tokens t ${joinMembershipSql('t')}
   where t.digest = $1 and t.expires_at > $2 and t.revoked_at is null`;
 
 /**
- * Who stands behind a `pat_` secret, in one statement; null when it is unknown, expired or revoked, or its person has left the
- * organization. Asked on every request and never kept, so that a revocation and a changed role act on the next one.
+ * The caller of a `pat_` secret, in one statement; null when it is unknown, expired or revoked, or its person has left the
+ * organization. Read on every request and never cached, so that a revocation or a changed role takes effect on the next one.
  */
 export async function callerOfToken(secret: string): Promise<Caller | null> {
-  const [row] = await sql<Bearer>(lookUp, [digest(secret), now()]);
+  const [row] = await sql<Bearer>(findCallerSql, [digest(secret), now()]);
   if (!row) return null;
-  noteUse('tokens', row.id, row.lastUsedAt);
+  recordUse(Token, row);
   return {
     principalType: 'user',
     credentialId: row.id,

@@ -1,13 +1,13 @@
 // Personal access tokens on the surfaces that a signed-in person uses (specification, Credentials and identity; behaviours 1
 // to 4). A token neither makes, lists nor ends tokens, so there is no MCP tool.
 import { z } from 'zod';
+import type { Row } from '#foundation/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { text, tokens } from '#limits.ts';
-import { ProjectType } from '../projects/schema.ts';
-import type { Token } from './model.ts';
+import { Token } from './model.ts';
 import * as operations from './operations.ts';
 
 export const RevocationKind = wordSet('RevocationKind', operations.revocationKinds, 'Whether this call ended it.');
@@ -25,7 +25,7 @@ const CreatedToken = builder.objectRef<operations.CreatedToken>('CreatedToken').
   }),
 });
 
-const TokenSummary = builder.objectRef<Token>('TokenSummary').implement({
+const TokenSummary = builder.modelType(Token, 'TokenSummary').implement({
   description: 'A personal access token, without its bearer value.',
   fields: (t) => ({
     id: t.exposeString('id'),
@@ -36,11 +36,11 @@ const TokenSummary = builder.objectRef<Token>('TokenSummary').implement({
     expiresAt: t.expose('expiresAt', { type: 'EpochMs' }),
     lastUsedAt: t.expose('lastUsedAt', { type: 'EpochMs', nullable: true, description: 'To the minute.' }),
     revokedAt: t.expose('revokedAt', { type: 'EpochMs', nullable: true }),
-    project: t.byId(ProjectType, 'projectId', { link: 'projects:read' }),
+    project: t.belongsTo('project', { link: 'projects:read', description: 'The project that the token is bound to.' }),
   }),
 });
 
-const TokenList = builder.objectRef<{ data: Token[] }>('TokenList').implement({
+const TokenList = builder.objectRef<{ data: Row<Token>[] }>('TokenList').implement({
   fields: (t) => ({ data: t.expose('data', { type: [TokenSummary] }) }),
 });
 const RevokeTokenResult = builder.objectRef<operations.RevokedToken>('RevokeTokenResult').implement({

@@ -1,16 +1,17 @@
-// Service tokens (`srv_`): what internal services such as the runtime carry. The operator makes and ends them; no person
-// grants their scope, and they don't expire by themselves.
+// Service tokens (`srv_`), with which internal services such as the runtime authenticate. The operator creates and revokes them;
+// no person grants their scope, and they do not expire.
 import type { Caller } from '#access/principal.ts';
 import type { Scope } from '#access/scopes.ts';
+import { BaseModel } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { sql } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { find, Stored } from '#foundation/record.ts';
 import { digest, newSecret } from '#foundation/secrets.ts';
-import { noteUse } from './last-used.ts';
+import { recordUse } from '../credentials/last-used.ts';
 
-export class ServiceToken extends Stored {
+export class ServiceToken extends BaseModel {
   static override tableName = 'service_tokens';
+  static override noun = 'service token';
   static override columns = ['id', 'orgId', 'name', 'scopes', 'createdAt', 'lastUsedAt', 'revokedAt'];
 
   declare id: Id<'service'>;
@@ -29,7 +30,7 @@ export interface NewServiceToken {
   orgId?: Id<'organization'> | undefined;
 }
 
-/** The record and, this once, the raw bearer value. */
+/** The record with the raw bearer value, which is returned this once. */
 export async function createServiceToken({ name, orgId }: NewServiceToken) {
   const token = newSecret('srv_');
   const scopes: Scope[] = ['runtime:report'];
@@ -38,10 +39,10 @@ export async function createServiceToken({ name, orgId }: NewServiceToken) {
   return { ...record, token };
 }
 
-/** Ends a service token at once; a second time changes nothing. */
+/** Revokes a service token at once; revoking it again changes nothing. @throws 404 */
 export async function revokeServiceToken(id: string): Promise<{ id: string; revokedAt: number }> {
   await ServiceToken.query().where({ id, revokedAt: null }).patch({ revokedAt: now() });
-  const { revokedAt } = await find<ServiceToken>(ServiceToken, 'service token', { id });
+  const { revokedAt } = await ServiceToken.get({ id });
   return { id, revokedAt: revokedAt! };
 }
 
@@ -50,13 +51,16 @@ export async function revokeServiceTokensNamed(orgId: Id<'organization'> | null,
   await ServiceToken.query().where({ orgId, name, revokedAt: null }).patch({ revokedAt: now() });
 }
 
-const lookUp = 'select id, org_id, scopes, last_used_at from service_tokens where digest = $1 and revoked_at is null';
+const findCallerSql =
+  'select id, org_id, scopes, last_used_at from service_tokens where digest = $1 and revoked_at is null';
 
 /** The service behind a `srv_` secret; null when it is unknown or revoked. */
 export async function callerOfServiceToken(secret: string): Promise<Caller | null> {
-  const [row] = await sql<Pick<ServiceToken, 'id' | 'orgId' | 'scopes' | 'lastUsedAt'>>(lookUp, [digest(secret)]);
+  const [row] = await sql<Pick<ServiceToken, 'id' | 'orgId' | 'scopes' | 'lastUsedAt'>>(findCallerSql, [
+    digest(secret),
+  ]);
   if (!row) return null;
-  noteUse('service_tokens', row.id, row.lastUsedAt);
+  recordUse(ServiceToken, row);
   return {
     principalType: 'service',
     credentialId: row.id,

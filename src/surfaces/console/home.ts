@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { acceptInvite, type PendingInvite, pendingInvitesFor } from '#domain/invites/operations.ts';
 import { foundOrganization, type OwnOrganization, organizationsOf } from '#domain/organizations/operations.ts';
 import { updateOwnName } from '#domain/people/operations.ts';
-import { chooseOrganization } from '#domain/people/session.ts';
+import { chooseOrganization } from '#domain/sessions/operations.ts';
 import { isoTime } from '#foundation/clock.ts';
 import { type Html, html } from '#foundation/html.ts';
 import type { Handler } from '#foundation/http.ts';

@@ -2,7 +2,7 @@
 // that the navigation leads to, no frame, no cache, no referrer (addresses of pages can carry secrets).
 
 import type { Caller } from '#access/principal.ts';
-import type { SessionInUse } from '#domain/people/session.ts';
+import type { SessionInUse } from '#domain/sessions/operations.ts';
 import { addresses } from '#foundation/addresses.ts';
 import { type Html, html, htmlText } from '#foundation/html.ts';
 import { answer, answerHtml, type Exchange, type Headers } from '#foundation/http.ts';

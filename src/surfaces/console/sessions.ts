@@ -1,6 +1,8 @@
 // Where a person is signed in: each browser with its session, and ending one or all the others (design decisions, People).
 import { z } from 'zod';
-import { endOtherSessions, endSession, listSessions, type Session } from '#domain/people/session.ts';
+import type { Session } from '#domain/sessions/model.ts';
+import { endOtherSessions, endSession, listSessions } from '#domain/sessions/operations.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { type Html, html } from '#foundation/html.ts';
 import type { Exchange, Handler } from '#foundation/http.ts';
 import { boundedText } from '#graph/validation.ts';
@@ -32,7 +34,7 @@ export const endOwnOtherSessions: Handler = personsForm(async (exchange, visitor
 
 async function answerSessions(exchange: Exchange, visitor: Visitor, said?: string): Promise<void> {
   const sessions = await listSessions(visitor.caller);
-  const isThis = ({ id }: Session) => id === visitor.caller.credentialId;
+  const isThis = ({ id }: Row<Session>) => id === visitor.caller.credentialId;
   const ordered = [...sessions.filter(isThis), ...sessions.filter((session) => !isThis(session))];
   const body = html`<h1>Sessions</h1>
     <p class="lead">Where you are signed in. If you do not know one of these, end it.</p>
@@ -49,7 +51,7 @@ async function answerSessions(exchange: Exchange, visitor: Visitor, said?: strin
 }
 
 function oneSession(
-  { id, userAgent, address, createdAt, lastUsedAt }: Session,
+  { id, userAgent, address, createdAt, lastUsedAt }: Row<Session>,
   isThis: boolean,
   visitor: Visitor,
 ): Html {

@@ -5,6 +5,7 @@ import { type ScopePreset, scopePresets } from '#access/scopes.ts';
 import type { Token } from '#domain/tokens/model.ts';
 import { type CreatedToken, createToken, listTokens, revokeToken } from '#domain/tokens/operations.ts';
 import { baseUrl } from '#foundation/addresses.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { type Html, html } from '#foundation/html.ts';
 import type { Exchange, Handler } from '#foundation/http.ts';
@@ -75,7 +76,7 @@ async function answerTokens(
   const { status = 200, headers } = refused?.problem ?? {};
   if (!organization) return answerWithoutOrganization(exchange, visitor, status);
   const tokens = await listTokens(visitor.caller);
-  const isGood = ({ revokedAt, expiresAt }: Token) => revokedAt === null && expiresAt > now();
+  const isGood = ({ revokedAt, expiresAt }: Row<Token>) => revokedAt === null && expiresAt > now();
   const good = tokens.filter(isGood);
   const ended = tokens.filter((token) => !isGood(token));
   const [names, form] = await Promise.all([
@@ -96,7 +97,7 @@ async function answerTokens(
   return answerPage(exchange, status, { title, visitor, body }, { ...headers });
 }
 
-const goodToken = (token: Token, visitor: Visitor, names: ReadonlyMap<string, string>): Html =>
+const goodToken = (token: Row<Token>, visitor: Visitor, names: ReadonlyMap<string, string>): Html =>
   html`<li>
       <div class="row"><div><strong>${token.name}</strong>
         <div class="muted small">${token.lastUsedAt ? html`Last used ${ago(token.lastUsedAt)}` : 'Never used'} · Created ${day(token.createdAt)} · Expires ${day(token.expiresAt)}</div></div>
@@ -110,5 +111,5 @@ const goodToken = (token: Token, visitor: Visitor, names: ReadonlyMap<string, st
       ${reach(token, visitor, names)}
     </li>`;
 
-const endedToken = ({ name, createdAt, expiresAt, revokedAt }: Token): Html =>
+const endedToken = ({ name, createdAt, expiresAt, revokedAt }: Row<Token>): Html =>
   html`<li>${name} <span class="muted small">· Created ${day(createdAt)} · ${revokedAt ? html`Revoked ${ago(revokedAt)}` : html`Expired ${day(expiresAt)}`}</span></li>`;

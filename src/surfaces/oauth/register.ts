@@ -1,6 +1,7 @@
 // The registration endpoint (RFC 7591): anybody may register a client, so many in an hour from one network.
 import { type OAuthClient, registerClient } from '#domain/oauth/clients.ts';
 import { invalidClientMetadata, invalidRedirectUri } from '#domain/oauth/fault.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { answerJson, type Exchange, type Handler, readJson } from '#foundation/http.ts';
 import { networkOf } from '#foundation/network.ts';
 import { createSharedThrottle } from '#foundation/throttle.ts';
@@ -42,7 +43,7 @@ async function readRequest(exchange: Exchange) {
   throw (ofRedirects ? invalidRedirectUri : invalidClientMetadata)(describeIssues(parsed.error));
 }
 
-const responseOf = (client: OAuthClient) => ({
+const responseOf = (client: Row<OAuthClient>) => ({
   client_id: client.id,
   client_id_issued_at: Math.floor(client.createdAt / 1_000),
   ...(client.name && { client_name: client.name }),

@@ -7,7 +7,7 @@ import { lockMember, removeMember, setRole } from '#domain/offboarding/operation
 import { mailAddress } from '#domain/people/mail-address.ts';
 import type { Person } from '#domain/people/model.ts';
 import { findPersonByAddress } from '#domain/people/operations.ts';
-import { endSessionsOf } from '#domain/people/session.ts';
+import { endSessionsOf } from '#domain/sessions/operations.ts';
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { boundedText } from '#graph/validation.ts';

@@ -1,5 +1,6 @@
-// The authorization code grant: code and verifier → a sign-in with its first tokens (RFC 6749 §4.1.3, RFC 7636 §4.5; agent
-// authentication §7.3). A code that is presented is used up, whether or not it was presented well.
+// The authorization code grant: exchanges a code and its verifier for a sign-in with its first tokens (RFC 6749 §4.1.3, RFC 7636
+// §4.5; agent authentication §7.3). Presenting a code uses it up, also when the request is otherwise invalid.
+import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
 import { newId } from '#foundation/ids.ts';
@@ -15,19 +16,20 @@ import { resourceOf } from '../resources.ts';
 import { endSignIn, issueRefreshToken, SignIn } from '../sign-ins.ts';
 import { type Grant, required, type TokenParameters, type TokenResponse } from '../token-request.ts';
 
-const refused = () => invalidGrant('The code is unknown, expired, used, or was made for another request.');
+const refused = () => invalidGrant('The code is unknown, expired, used, or was created for another request.');
 
 export const authorizationCode: Grant = async (parameters) => {
   const secret = required(parameters, 'code');
   const verifier = required(parameters, 'code_verifier');
   await requireClient(required(parameters, 'client_id'));
   const resource = parameters.resource === undefined ? null : resourceOf(parameters.resource);
-  // A fault is given back, not thrown: that the code is used up, or its sign-in ended, has to stand.
+  // A fault is returned, not thrown, so that the transaction commits: the code stays used, and its sign-in revoked.
   const outcome = await transaction(async (trx) => {
     const code = await useCode(trx, secret);
-    if (!code) return undo(trx, secret);
-    if (!isPresentedWell(code, parameters, verifier)) return refused();
-    if (resource && resource !== code.resource) return invalidTarget('resource: the person agreed to another one.');
+    if (!code) return revokeReused(trx, secret);
+    if (!matchesRequest(code, parameters, verifier)) return refused();
+    if (resource && resource !== code.resource)
+      return invalidTarget('resource: must be the one that the person consented to.');
     if (!(await holdMembership(trx, code.orgId, code.userId))) return refused();
     return issue(trx, code);
   });
@@ -35,25 +37,25 @@ export const authorizationCode: Grant = async (parameters) => {
   return outcome;
 };
 
-/** RFC 6749 §4.1.2: whoever brings a used code may be a thief, or may have been robbed. */
-async function undo(trx: Transaction, secret: string): Promise<OAuthFault> {
+/** RFC 6749 §4.1.2: a code that is presented again may have been stolen, so all tokens that it led to are revoked. */
+async function revokeReused(trx: Transaction, secret: string): Promise<OAuthFault> {
   const signInId = await signInOfCode(trx, secret);
   if (signInId) await endSignIn(trx, signInId);
   return refused();
 }
 
-/** The redirect address may be left out (OAuth 2.1 §10.2); one that is sent must be the one of the request. */
-const isPresentedWell = (code: AuthorizationCode, { client_id, redirect_uri }: TokenParameters, verifier: string) =>
+/** The redirect URI may be omitted (OAuth 2.1 §10.2); one that is sent must be that of the request. */
+const matchesRequest = (code: Row<AuthorizationCode>, { client_id, redirect_uri }: TokenParameters, verifier: string) =>
   code.expiresAt > now() &&
   code.clientId === client_id &&
   (redirect_uri ?? code.redirectUri) === code.redirectUri &&
   isVerifierOf(code.codeChallenge, verifier);
 
-async function issue(trx: Transaction, code: AuthorizationCode): Promise<TokenResponse> {
+async function issue(trx: Transaction, code: Row<AuthorizationCode>): Promise<TokenResponse> {
   const { clientId, clientName, userId, orgId, projectId, resource, scopes } = code;
   const isOffline = scopes.includes(offlineAccess);
   const createdAt = now();
-  // Without refresh tokens the sign-in is over when its only access token is.
+  // Without refresh tokens the sign-in ends with its only access token.
   const expiresAt = isOffline
     ? code.accessExpiresAt
     : Math.min(code.accessExpiresAt, createdAt + lifetimes.oauthAccessToken);

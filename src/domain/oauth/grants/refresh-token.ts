@@ -1,10 +1,11 @@
-// The refresh grant: a refresh token → the next one and an access token, within what the person granted (RFC 6749 §6; RFC 9700
-// §4.14.2; agent authentication §7.4). No grace for a token that comes twice: of two at once both lose, and the sign-in ends.
+// The refresh grant: exchanges a refresh token for the next one and an access token, within the person's grant (RFC 6749 §6; RFC
+// 9700 §4.14.2; agent authentication §7.4). A token that is presented twice, even concurrently, ends the sign-in.
 import type { OrgRole } from '#access/roles.ts';
 import { now } from '#foundation/clock.ts';
 import { sql, transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
 import { digest } from '#foundation/secrets.ts';
+import { joinMembershipSql } from '../../memberships/join.ts';
 import { issueAccessToken } from '../access-tokens.ts';
 import { requireClient } from '../clients.ts';
 import { invalidGrant, invalidScope, invalidTarget, OAuthFault } from '../fault.ts';
@@ -26,22 +27,22 @@ interface Family {
   role: OrgRole | null;
 }
 
-const lookUp = `select r.used_at, s.id as sign_in_id, s.client_id, s.resource, array_to_string(s.scopes, ' ') as granted,
+const findFamilySql = `select r.used_at, s.id as sign_in_id, s.client_id, s.resource, array_to_string(s.scopes, ' ') as granted,
     s.expires_at, s.revoked_at, m.role
   from refresh_tokens r
   join sign_ins s on s.id = r.sign_in_id
-  left join memberships m on m.org_id = s.org_id and m.user_id = s.user_id
+  left ${joinMembershipSql('s')}
   where r.digest = $1`;
 
 export const refreshToken: Grant = async (parameters) => {
   const secret = required(parameters, 'refresh_token');
   if (parameters.client_id !== undefined) await requireClient(parameters.client_id);
-  const [family] = await sql<Family>(lookUp, [digest(secret)]);
+  const [family] = await sql<Family>(findFamilySql, [digest(secret)]);
   if (!family) throw refused();
   const { signInId, resource, expiresAt } = family;
-  // One that is used already goes on to where reuse is dealt with.
-  const scopes = family.usedAt === null ? wishes(family, parameters) : [];
-  // A fault is given back, not thrown: that the token is used up, or the sign-in ended, has to stand.
+  // A used one goes on to the transaction, which ends the sign-in.
+  const scopes = family.usedAt === null ? requestedScopes(family, parameters) : [];
+  // A fault is returned, not thrown, so that the transaction commits: the token stays used, or the sign-in ended.
   const outcome = await transaction(async (trx) => {
     if (!(await useRefreshToken(trx, secret))) {
       await endSignIn(trx, signInId);
@@ -61,18 +62,18 @@ export const refreshToken: Grant = async (parameters) => {
   };
 };
 
-/** The scopes of the next access token. What is wrong here leaves the refresh token unused. */
-function wishes(family: Family, { client_id, resource, scope }: TokenParameters): string[] {
+/** The scopes of the next access token. A fault thrown here leaves the refresh token unused. */
+function requestedScopes(family: Family, { client_id, resource, scope }: TokenParameters): string[] {
   const { clientId, revokedAt, expiresAt, role } = family;
   if (revokedAt !== null || expiresAt <= now() || role === null) throw refused();
   if (client_id !== undefined && client_id !== clientId) throw refused();
   if (resource !== undefined && resourceOf(resource) !== family.resource) {
-    throw invalidTarget('resource: the person agreed to another one.');
+    throw invalidTarget('resource: must be the one that the person consented to.');
   }
   const granted = family.granted.split(' ');
   if (scope === undefined) return granted;
-  const asked = [...new Set(scope.split(' ').filter((word) => word !== ''))];
-  const beyond = asked.filter((word) => !granted.includes(word));
+  const requested = [...new Set(scope.split(' ').filter((word) => word !== ''))];
+  const beyond = requested.filter((word) => !granted.includes(word));
   if (beyond.length > 0) throw invalidScope('scope: must not go beyond what the person granted.');
-  return asked;
+  return requested;
 }

@@ -1,37 +1,23 @@
-// Console sessions: opened at sign-in, known by the digest of the cookie's secret, ended by the person or after 14 days
-// without use. A session acts as its person with the full present role (principalType `cookie`).
+// Console sessions: opened at sign-in, found by the digest of the cookie's secret, ended by the person or after 14 days without
+// use. A session acts as its person, with all that the person's role holds (principalType `cookie`).
 import type { Caller } from '#access/principal.ts';
 import { ownPerson } from '#access/reach.ts';
 import type { OrgRole } from '#access/roles.ts';
 import { type Scope, scopesOfRole } from '#access/scopes.ts';
+import { type Row, selectionOf } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { forbidden, notFound } from '#foundation/problem.ts';
-import { Stored, selection } from '#foundation/record.ts';
 import { digest, newSecret } from '#foundation/secrets.ts';
 import { lifetimes } from '#limits.ts';
-import { Person } from './model.ts';
+import { isMemberSql, joinOneMembershipSql } from '../memberships/join.ts';
+import type { PersonIn } from '../memberships/model.ts';
+import { joinEnabledPersonSql } from '../people/join.ts';
+import { Person } from '../people/model.ts';
+import { Session } from './model.ts';
 
-export class Session extends Stored {
-  static override tableName = 'sessions';
-  static override columns = ['id', 'personId', 'orgId', 'userAgent', 'address', 'createdAt', 'lastUsedAt', 'expiresAt'];
-
-  declare id: Id<'session'>;
-  declare digest: Buffer;
-  declare personId: Id<'person'>;
-  /** The organization that the person last chose. */
-  declare orgId: Id<'organization'> | null;
-  declare userAgent: string | null;
-  /** The client's address at sign-in. */
-  declare address: string | null;
-  declare createdAt: number;
-  declare lastUsedAt: number;
-  declare expiresAt: number;
-  declare endedAt: number | null;
-}
-
-/** What the person is shown of the place they signed in from. */
+/** Where a person signed in, as the list of sessions shows it. */
 export interface Device {
   userAgent: string | null;
   address: string | null;
@@ -40,8 +26,8 @@ export interface Device {
 const userAgentKept = 300;
 
 /**
- * A new session and its secret, which is shown to the browser alone and kept as a digest. The person is locked, so that no
- * session is opened while the account is being disabled. @throws 403 for a disabled account
+ * Opens a session. Its secret goes to the browser and is stored as a digest. The person is locked, so that no session is opened
+ * while the account is being disabled. @throws 403 for a disabled account
  */
 export async function openSession(
   personId: Id<'person'>,
@@ -71,11 +57,11 @@ export async function openSession(
 export interface SessionInUse {
   id: Id<'session'>;
   person: { id: Id<'person'>; email: string; name: string };
-  /** Its end was just moved on: the browser's cookie has to learn of it. */
+  /** Whether its expiry was just moved, and that of the browser's cookie must follow. */
   renewed: boolean;
 }
 
-interface Row {
+interface FoundSession {
   id: Id<'session'>;
   personId: Id<'person'>;
   email: string;
@@ -85,31 +71,27 @@ interface Row {
   role: OrgRole | null;
 }
 
-const lookUp = `select s.id, s.person_id, p.email, p.name, s.last_used_at, m.org_id, m.role
+const findSessionSql = `select s.id, s.person_id, p.email, p.name, s.last_used_at, m.org_id, m.role
   from sessions s
-  join people p on p.id = s.person_id and p.disabled_at is null
-  left join lateral (
-    select org_id, role from memberships
-    where user_id = s.person_id and ($3::text is null or org_id = $3)
-    order by org_id = s.org_id desc nulls last, created_at, org_id limit 1
-  ) m on true
+  ${joinEnabledPersonSql('s.person_id')}
+  ${joinOneMembershipSql('s.person_id', { requested: '$3', preferred: 's.org_id' })}
   where s.digest = $1 and s.ended_at is null and s.expires_at > $2`;
 
 /** A person without an organization may create one, and see which they are in: none. */
 const withoutOrganization: ReadonlySet<Scope> = new Set(['organizations:read', 'organizations:write']);
 
 /**
- * Who is behind a session cookie, in one statement; null for a secret that opens nothing. The organization is the wanted one
- * (404 unless the person belongs to it), else the one last chosen, else the first joined, else none.
+ * The caller of a session cookie, in one statement; null when the session is unknown or has ended. The organization is the
+ * requested one (404 unless the person belongs to it), or the one last chosen, or the first joined, or none.
  */
 export async function callerOfSession(
   secret: string,
-  wantedOrgId: string | null,
+  requestedOrgId: string | null,
 ): Promise<{ caller: Caller; session: SessionInUse } | null> {
   const at = now();
-  const [row] = await sql<Row>(lookUp, [digest(secret), at, wantedOrgId]);
+  const [row] = await sql<FoundSession>(findSessionSql, [digest(secret), at, requestedOrgId]);
   if (!row) return null;
-  if (wantedOrgId !== null && row.orgId === null) throw notFound('organization');
+  if (requestedOrgId !== null && row.orgId === null) throw notFound('organization');
   const renewed = row.lastUsedAt <= at - lifetimes.lastUsedStep;
   if (renewed) await renew(row.id, at);
   return {
@@ -119,15 +101,15 @@ export async function callerOfSession(
 }
 
 /**
- * The caller as it is now, of a session that is under way in one organization. Looking leaves no trace: the session gets no
- * older and no younger by it, and stays where the person last worked. Null when it has ended.
+ * The present caller of a session in one organization, read without renewing the session or changing its organization. Null when
+ * the session has ended.
  */
 export async function callerStillBehind(secret: string, orgId: Id<'organization'> | null): Promise<Caller | null> {
-  const [row] = await sql<Row>(lookUp, [digest(secret), now(), orgId]);
+  const [row] = await sql<FoundSession>(findSessionSql, [digest(secret), now(), orgId]);
   return row ? callerBehind(row) : null;
 }
 
-const callerBehind = ({ id, personId, orgId, role }: Row): Caller => ({
+const callerBehind = ({ id, personId, orgId, role }: FoundSession): Caller => ({
   principalType: 'cookie',
   credentialId: id,
   userId: personId,
@@ -137,38 +119,42 @@ const callerBehind = ({ id, personId, orgId, role }: Row): Caller => ({
   projectId: null,
 });
 
-/** Many requests at once write once: the others find the step already taken. */
+const renewSessionSql = `update sessions set last_used_at = $2, expires_at = $3
+  where id = $1 and ended_at is null and last_used_at <= $4`;
+
+/** Of concurrent requests one writes. */
 const renew = (id: Id<'session'>, at: number) =>
-  sql(
-    `update sessions set last_used_at = $2, expires_at = $3
-      where id = $1 and ended_at is null and last_used_at <= $4`,
-    [id, at, at + lifetimes.consoleSession, at - lifetimes.lastUsedStep],
-  );
+  sql(renewSessionSql, [id, at, at + lifetimes.consoleSession, at - lifetimes.lastUsedStep]);
 
-const chooseSql = `update sessions s set org_id = m.org_id from memberships m
-  where s.id = $1 and s.ended_at is null and m.user_id = s.person_id and m.org_id = $2 returning s.id`;
+const chooseOrganizationSql = `update sessions s set org_id = $2
+  where s.id = $1 and s.ended_at is null and ${isMemberSql('s.person_id', '$2')} returning s.id`;
 
-/** From now on the caller's session works in this organization unless a request names another. @throws 404 for a foreign one */
+/** Makes this the organization of the caller's session, unless a request names another. @throws 404 for a foreign one */
 export async function chooseOrganization({ credentialId }: Caller, orgId: string): Promise<void> {
-  if ((await sql(chooseSql, [credentialId, orgId])).length === 0) throw notFound('organization');
+  if ((await sql(chooseOrganizationSql, [credentialId, orgId])).length === 0) throw notFound('organization');
 }
 
-/** The caller's sessions that are still good, last used first. */
-export const listSessions = (caller: Caller): Promise<Session[]> =>
-  sql<Session>(
-    `${selection(Session)} where person_id = $1 and ended_at is null and expires_at > $2 order by last_used_at desc, id desc`,
-    [ownPerson(caller), now()],
-  );
+/** Sessions of the person that work in the organization go back to the default one. */
+export const leaveOrganization = async (trx: Transaction, { userId, orgId }: Required<PersonIn>): Promise<void> => {
+  await Session.query(trx).where({ personId: userId, orgId }).patch({ orgId: null });
+};
 
-/** Ends one of the caller's sessions; its cookie stops working at once. Ending it twice is no fault. */
+const listSessionsSql = `${selectionOf(Session)}
+  where person_id = $1 and ended_at is null and expires_at > $2 order by last_used_at desc, id desc`;
+
+/** The caller's open sessions, last used first. */
+export const listSessions = (caller: Caller): Promise<Row<Session>[]> =>
+  sql<Row<Session>>(listSessionsSql, [ownPerson(caller), now()]);
+
+/** Ends one of the caller's sessions at once; ending it again changes nothing. @throws 404 */
 export async function endSession(caller: Caller, sessionId: string): Promise<void> {
   const known = await Session.query()
     .where({ id: sessionId, personId: ownPerson(caller) })
     .patch({ endedAt: Session.raw('coalesce(ended_at, ?)', now()) as never });
-  if (known === 0) throw notFound('session');
+  if (known === 0) Session.refuse();
 }
 
-/** Ends all of the caller's sessions but the one in use; gives how many. */
+/** Ends all of the caller's sessions but the one in use; returns how many. */
 export async function endOtherSessions(caller: Caller): Promise<number> {
   return Session.query()
     .where({ personId: ownPerson(caller), endedAt: null })
@@ -184,7 +170,7 @@ export const endSessionsOf = async (trx: Transaction, personId: string, sessionI
     .where('expiresAt', '>', now())
     .patch({ endedAt: now() });
 
-/** Deletes the sessions that ended, by themselves or by hand. */
+/** Deletes the sessions that have expired or were ended. */
 export async function sweepSessions(): Promise<void> {
   await Session.query().delete().where('expiresAt', '<=', now()).orWhereNotNull('endedAt');
 }

@@ -1,18 +1,11 @@
-// The JWT bearer grant: our own identity assertion → an access token, again and again (RFC 7523 §2.1; specification,
-// Authentication 7; agent authentication §7.1). Whatever is wrong with the assertion, the answer is the same.
+// The JWT bearer grant: exchanges our own identity assertion for an access token, any number of times (RFC 7523 §2.1;
+// specification, Authentication 7; agent authentication §7.1). Every invalid assertion gets the same answer.
 import { transaction } from '#foundation/database.ts';
-import { holdRegistration, readAssertion } from '../../agent-identities/assertion.ts';
-import { issueAccessToken } from '../access-tokens.ts';
-import { invalidGrant, invalidTarget } from '../fault.ts';
-import { type Resource, resourceOf } from '../resources.ts';
-import { type Grant, required } from '../token-request.ts';
-
-/** What an agent may ask a token for. @throws invalid_target */
-export function agentResourceOf(uri: string | undefined): Resource {
-  const resource = resourceOf(uri);
-  if (resource === 'a2a') throw invalidTarget('resource: agents reach the API and the MCP server.');
-  return resource;
-}
+import { issueAccessToken } from '../../oauth/access-tokens.ts';
+import { invalidGrant, invalidTarget } from '../../oauth/fault.ts';
+import { agentResourceOf } from '../../oauth/resources.ts';
+import { type Grant, required } from '../../oauth/token-request.ts';
+import { holdRegistration, readAssertion } from '../assertion.ts';
 
 const refused = () => invalidGrant('The assertion is not ours, expired, was replaced by a claim, or was revoked.');
 

@@ -1,33 +1,40 @@
 // The claim grant: an agent polls until its person has decided (specification, Authentication 6; RFC 8628 §3.4 and §3.5; agent
-// authentication §7.2). What the claim gives is collected once: of two polls at a time one gets it.
+// authentication §7.2). The tokens of a claim are collected once: of concurrent polls one gets them.
+import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
 import { digest } from '#foundation/secrets.ts';
 import { polling } from '#limits.ts';
-import { mintAssertion, standingGrant } from '../../agent-identities/assertion.ts';
-import { ClaimAttempt, collectionEndsAt, isSpent, Registration } from '../../agent-identities/model.ts';
+import { issueAccessToken } from '../../oauth/access-tokens.ts';
+import {
+  accessDenied,
+  authorizationPending,
+  expiredToken,
+  invalidGrant,
+  OAuthFault,
+  slowDown,
+} from '../../oauth/fault.ts';
+import { agentResourceOf, type Resource } from '../../oauth/resources.ts';
+import { type Grant, required, type TokenResponse } from '../../oauth/token-request.ts';
 import { Person } from '../../people/model.ts';
-import { issueAccessToken } from '../access-tokens.ts';
-import { accessDenied, authorizationPending, expiredToken, invalidGrant, OAuthFault, slowDown } from '../fault.ts';
-import type { Resource } from '../resources.ts';
-import { type Grant, required, type TokenResponse } from '../token-request.ts';
-import { agentResourceOf } from './jwt-bearer.ts';
+import { mintAssertion, standingGrant } from '../assertion.ts';
+import { ClaimAttempt, collectionEndsAt, isSpent, Registration } from '../model.ts';
 
-const askAnew = 'Ask the claim endpoint for a new one.';
+const requestNewCode = 'Request a new one at the claim endpoint.';
 
 export const claim: Grant = async (parameters) => {
   const claimTokenDigest = digest(required(parameters, 'claim_token'));
   const resource = agentResourceOf(parameters.resource);
-  // A fault is given back, not thrown: that there was a poll has to stand.
+  // A fault is returned, not thrown, so that the transaction commits and the poll is counted.
   const outcome = await transaction(async (trx) => {
     const registration = await Registration.query(trx).findOne({ claimTokenDigest }).forUpdate();
-    if (!registration) return invalidGrant('The claim token is not known.');
+    if (!registration) return invalidGrant('The claim token is unknown.');
     if (registration.revokedAt !== null || collectionEndsAt(registration) <= now()) {
-      return expiredToken('The registration was revoked, or its time is over. Register again.');
+      return expiredToken('The registration was revoked, or has expired. Register again.');
     }
     if (registration.collectedAt !== null) return invalidGrant('The claim token was used.');
     if (registration.claimedAt !== null) return collect(trx, registration, resource);
-    return waiting(trx, registration);
+    return refuseWaiting(trx, registration);
   });
   if (outcome instanceof OAuthFault) throw outcome;
   return outcome;
@@ -35,12 +42,12 @@ export const claim: Grant = async (parameters) => {
 
 async function collect(
   trx: Transaction,
-  registration: Registration,
+  registration: Row<Registration>,
   resource: Resource,
 ): Promise<TokenResponse | OAuthFault> {
   // The person may have left the organization since.
   const grant = await standingGrant(trx, registration);
-  if (!grant) return invalidGrant('What the person lent has ended.');
+  if (!grant) return invalidGrant('The grant of the person has ended.');
   const { scopes, grantExpiresAt, userId } = grant;
   await Registration.query(trx).findById(registration.id).patch({ collectedAt: now() });
   const issued = await issueAccessToken(trx, {
@@ -49,7 +56,7 @@ async function collect(
     scopes,
     grantExpiresAt,
   });
-  const { email } = (await Person.query(trx).findById(userId))!;
+  const { email } = (await Person.find({ id: userId }, trx))!;
   const { assertion, expires } = await mintAssertion(registration, { expiresAt: grantExpiresAt, email });
   return {
     access_token: issued.accessToken,
@@ -61,16 +68,16 @@ async function collect(
   };
 }
 
-async function waiting(trx: Transaction, registration: Registration): Promise<OAuthFault> {
+async function refuseWaiting(trx: Transaction, registration: Row<Registration>): Promise<OAuthFault> {
   const { id, pollInterval, lastPolledAt } = registration;
   const at = now();
   const attempt = await ClaimAttempt.query(trx).findOne({ registrationId: id, supersededAt: null });
-  if (attempt && attempt.deniedAt !== null) return accessDenied('The person said no.');
-  if (attempt && isSpent(attempt, at)) return expiredToken(`The code has expired or was locked. ${askAnew}`);
+  if (attempt && attempt.deniedAt !== null) return accessDenied('The person denied the claim.');
+  if (attempt && isSpent(attempt, at)) return expiredToken(`The code has expired or was locked. ${requestNewCode}`);
   const isEarly = lastPolledAt !== null && at - lastPolledAt < pollInterval * 1_000 - polling.tolerance;
   // For this and all later polls (RFC 8628 §3.5).
   const interval = isEarly ? pollInterval + polling.slowDown : pollInterval;
   await Registration.query(trx).findById(id).patch({ lastPolledAt: at, pollInterval: interval });
   if (isEarly) return slowDown(`Wait ${interval} seconds between polls.`);
-  return authorizationPending(attempt ? 'The person has not decided yet.' : 'No claim was started yet.');
+  return authorizationPending(attempt ? 'The person has not decided yet.' : 'No claim has been started yet.');
 }

@@ -1,0 +1,24 @@
+// When a credential was last used, to the minute. Written beside the request, which neither waits for it nor fails with it.
+import type { BaseModel } from '#foundation/base-model.ts';
+import { now } from '#foundation/clock.ts';
+import { sql } from '#foundation/database.ts';
+import { lifetimes } from '#limits.ts';
+
+/** When this process last wrote, or began to write, the use of each credential. */
+const writtenAt = new Map<string, number>();
+const maxKept = 10_000;
+
+/** Records a use of the credential. Concurrent uses write once: per process here, over all processes in the database. */
+export function recordUse(
+  { tableName }: Pick<typeof BaseModel, 'tableName'>,
+  { id, lastUsedAt }: { id: string; lastUsedAt: number | null },
+): void {
+  const at = now();
+  const dueBefore = at - lifetimes.lastUsedStep;
+  if (Math.max(lastUsedAt ?? 0, writtenAt.get(id) ?? 0) > dueBefore) return;
+  if (writtenAt.size >= maxKept) writtenAt.clear();
+  writtenAt.set(id, at);
+  const text = `update ${tableName} set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at <= $3)`;
+  // After a failure the next use writes it.
+  sql(text, [id, at, dueBefore]).catch(() => writtenAt.delete(id));
+}

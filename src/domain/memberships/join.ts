@@ -1,0 +1,20 @@
+// SQL fragments with which the statement that looks up a credential reads the role of its person, so that it stays one statement.
+
+/** Joins the membership `m` of the person and the organization that `alias` names in its columns `user_id` and `org_id`. */
+export const joinMembershipSql = (alias: string): string =>
+  `join memberships m on m.org_id = ${alias}.org_id and m.user_id = ${alias}.user_id`;
+
+/**
+ * Joins, of the memberships of the person in column `userId`, one as `m`: that in the `requested` organization, or when that is
+ * null the one in `preferred`, or else the oldest. The columns of `m` are null when there is none.
+ */
+export const joinOneMembershipSql = (userId: string, by: { requested: string; preferred: string }): string =>
+  `left join lateral (
+    select org_id, role from memberships
+    where user_id = ${userId} and (${by.requested}::text is null or org_id = ${by.requested})
+    order by org_id = ${by.preferred} desc nulls last, created_at, org_id limit 1
+  ) m on true`;
+
+/** Whether the person belongs to the organization. */
+export const isMemberSql = (userId: string, orgId: string): string =>
+  `exists (select 1 from memberships where user_id = ${userId} and org_id = ${orgId})`;

@@ -1,0 +1,5 @@
+// The SQL fragment with which another noun's statement reads a person.
+
+/** Joins the person `p` whose id is in `column`, unless the account is disabled. */
+export const joinEnabledPersonSql = (column: string): string =>
+  `join people p on p.id = ${column} and p.disabled_at is null`;

@@ -1,0 +1,21 @@
+// The grants of the token endpoint by their type (RFC 6749 §4.5; RFC 7523 §2.1). Those of agents belong to agent-identities.
+import { claim } from '#domain/agent-identities/grants/claim.ts';
+import { jwtBearer } from '#domain/agent-identities/grants/jwt-bearer.ts';
+import { authorizationCode } from '#domain/oauth/grants/authorization-code.ts';
+import { refreshToken } from '#domain/oauth/grants/refresh-token.ts';
+import type { Grant } from '#domain/oauth/token-request.ts';
+
+const grants: Readonly<Record<string, Grant>> = {
+  authorization_code: authorizationCode,
+  refresh_token: refreshToken,
+  'urn:ietf:params:oauth:grant-type:jwt-bearer': jwtBearer,
+};
+
+/** The claim grant of any vendor: agents have that of its first publisher built in (specification, Authentication 6). */
+const claimGrant = /^urn:[a-z0-9][a-z0-9-]{0,31}:agent-auth:grant-type:claim$/i;
+
+/** The grant of a type; `claimGrantType` is the one that the metadata names. */
+export function grantOf(type: string, claimGrantType: string): Grant | undefined {
+  if (type === claimGrantType || claimGrant.test(type)) return claim;
+  return Object.hasOwn(grants, type) ? grants[type] : undefined;
+}
