@@ -10,8 +10,9 @@ import {
 } from 'graphql';
 import type { ProblemBody } from '#foundation/problem.ts';
 import { exposureOf, isLink, type RootExposure } from '#graph/exposure.ts';
+import { bodyArgument } from '#graph/projection/arguments.ts';
 import { schema } from '#schema.ts';
-import { bodyArgument, project, type Route } from '#surfaces/rest/projection.ts';
+import { type Route, routesOf } from '#surfaces/rest/routes.ts';
 import type { Answer, Ask } from './world.ts';
 
 type Kind = 'Query' | 'Mutation' | 'Subscription';
@@ -29,7 +30,7 @@ export type Arguments = Record<string, unknown>;
 export type Surface = 'GraphQL' | 'REST';
 export type Request = (method: string, path: string, ask?: Ask) => Promise<Answer>;
 
-const routes = project(schema).routes;
+const routes = routesOf(schema).routes;
 const routeOf = (name: string) => routes.find((route) => route.name === name);
 
 const rootsOf = (kind: Kind): RootField[] =>

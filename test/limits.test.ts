@@ -8,9 +8,9 @@ import { days } from '#foundation/clock.ts';
 import { readPage } from '#foundation/cursor.ts';
 import { newId } from '#foundation/ids.ts';
 import { requestRecords } from '#graph/input.ts';
+import { nonNullSchema } from '#graph/projection/json-schema.ts';
 import { bytes } from '#limits.ts';
 import { schema } from '#schema.ts';
-import { bareSchema } from '#surfaces/rest/openapi-schemas.ts';
 import {
   type Arguments,
   askField,
@@ -317,7 +317,7 @@ interface Property {
 
 /** Word sets are named: their words stand in the schema. */
 const named = ({ $ref, ...property }: Property): Property =>
-  $ref ? (bareSchema(schema.getType($ref.split('/').at(-1)!)!) as Property) : property;
+  $ref ? (nonNullSchema(schema.getType($ref.split('/').at(-1)!)!) as Property) : property;
 const choices = (property: Property): Property[] =>
   (property.anyOf ?? [property.type ?? ''].flat().map((type) => ({ ...property, ...(type && { type }) }))).map(named);
 
@@ -646,7 +646,7 @@ describe('400 · a query that is not what it must be', () => {
           }
         }
         for (const { name, type } of filters) {
-          const other = named(bareSchema(getNamedType(type)) as Property).enum?.[0] ?? 'x';
+          const other = named(nonNullSchema(getNamedType(type)) as Property).enum?.[0] ?? 'x';
           const outcome = await ask(surface, root, { ...own, [name]: other, cursor: good });
           expect(unlessNamed(`with ${name}`, 'cursor: must be the nextCursor', outcome)).toEqual([]);
         }

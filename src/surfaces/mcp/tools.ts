@@ -1,34 +1,29 @@
-// Every root field with a `tool`, as a tool of that name. Calling it runs the field through the graph, behind the same gate; the
-// documents are of our own making, compiled once each (MCP 2025-11-25, Server Features: Tools).
+// Every root field with a `tool`, as a tool of that name. A call executes the field through the graph, with the same
+// authorization (MCP 2025-11-25, Server Features: Tools).
 import type { CallToolResult, Tool as ListedTool } from '@modelcontextprotocol/server';
-import { type GraphQLField, type GraphQLSchema, getNullableType, isObjectType, parse } from 'graphql';
-import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
+import { type GraphQLSchema, getNullableType, isObjectType, OperationTypeNode } from 'graphql';
 import { admit, type Rule } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import type { Problem } from '#foundation/problem.ts';
-import { compilePrune } from '#graph/absent.ts';
-import { createContext } from '#graph/context.ts';
 import { exposureOf, type ToolExposure } from '#graph/exposure.ts';
-import { causeOf } from '#graph/failures.ts';
-import { argumentsOf } from './arguments.ts';
-import { type Json, shapeOf } from './shape.ts';
-
-type Kind = 'query' | 'mutation';
+import { flatArguments } from '#graph/projection/arguments.ts';
+import { type Json, type RecordWriter, recordSchema, typeSchema } from '#graph/projection/json-schema.ts';
+import { createOperation, documentOf, type RootField } from '#graph/projection/operation.ts';
 
 export interface Tool {
   rule: Rule;
-  /** What `tools/list` says of it. */
+  /** Its entry in `tools/list`. */
   listed: ListedTool;
-  /** The record that REST would answer. Throws the problem, or what broke. */
-  call(caller: Caller, requestId: string, given: Json): Promise<unknown>;
+  /** Returns the record that REST would answer. @throws the problem, or the fault of the service */
+  call(caller: Caller, requestId: string, values: Json): Promise<unknown>;
 }
 
 /** By name, in the order of the schema: queries first. */
 export function toolsOf(schema: GraphQLSchema): ReadonlyMap<string, Tool> {
   const tools = new Map<string, Tool>();
   for (const [kind, type] of [
-    ['query', schema.getQueryType()],
-    ['mutation', schema.getMutationType()],
+    [OperationTypeNode.QUERY, schema.getQueryType()],
+    [OperationTypeNode.MUTATION, schema.getMutationType()],
   ] as const) {
     for (const field of Object.values(type?.getFields() ?? {})) {
       const { tool } = exposureOf(field);
@@ -40,59 +35,41 @@ export function toolsOf(schema: GraphQLSchema): ReadonlyMap<string, Tool> {
   return tools;
 }
 
-function toolOf(
-  schema: GraphQLSchema,
-  kind: Kind,
-  declared: ToolExposure,
-  field: GraphQLField<unknown, unknown>,
-): Tool {
+function toolOf(schema: GraphQLSchema, kind: OperationTypeNode, declared: ToolExposure, field: RootField): Tool {
   const { name } = declared;
   const { scope } = exposureOf(field);
-  const shape = shapeOf(field.type);
-  const prune = compilePrune(field.type);
-  const taken = argumentsOf(field);
-  const variables = field.args.map((one) => `$${one.name}: ${one.type}`).join(', ');
-  const passed = field.args.map((one) => `${one.name}: $${one.name}`).join(', ');
-  const list = (text: string) => (text ? `(${text})` : '');
-  const text = `${kind} ${name}${list(variables)} { ${field.name}${list(passed)}${shape.selection} }`;
-  let compiled: CompiledQuery | undefined;
-
-  function compile(): CompiledQuery {
-    const made = compileQuery(schema, parse(text), name);
-    if (!isCompiledQuery(made)) throw new Error(`${text} does not compile: ${JSON.stringify(made)}`);
-    return made;
-  }
-
+  const tool = flatArguments(field);
+  const operation = createOperation(schema, field, documentOf(kind, name, field));
   return {
     rule: scope,
     listed: {
       name,
       ...(field.description && { description: field.description }),
-      inputSchema: taken.json as ListedTool['inputSchema'],
-      ...(isRecord(field) && { outputSchema: resultSchema(shape.schema) }),
+      inputSchema: tool.json as ListedTool['inputSchema'],
+      ...(isRecord(field) && { outputSchema: resultSchema(typeSchema(field.type, inFull)) }),
       annotations: hints(kind, declared),
     },
-    async call(caller, requestId, given) {
-      // In this order, as everywhere: may they (403), only then what they sent (400).
+    async call(caller, requestId, values) {
+      // As on every surface, authorization (403) comes before validation (400).
       admit(caller, scope);
-      const values = taken.read(given);
-      compiled ??= compile();
-      const context = createContext(caller, requestId);
-      const { data, errors } = await compiled.query(undefined, context, values);
-      if (errors) throw causeOf(errors);
-      const value: unknown = data![field.name];
-      prune?.(value);
-      // What REST says in a `Link` header.
-      return context.nextCursor === null ? value : { ...(value as Json), nextCursor: context.nextCursor };
+      const { value, nextCursor } = await operation(caller, requestId, tool.read(values));
+      // REST has it in a `Link` header.
+      return nextCursor === null ? value : { ...(value as Json), nextCursor };
     },
   };
 }
 
-const isRecord = ({ type }: GraphQLField<unknown, unknown>): boolean =>
+/** Records stand where they are used. */
+const inFull: RecordWriter = (type) => recordSchema(type, inFull);
+
+const isRecord = ({ type }: RootField): boolean =>
   type !== getNullableType(type) && isObjectType(getNullableType(type));
 
-/** As the field declares it; all four are said, because a client takes the worst for what is not. */
-const hints = (kind: Kind, { destructive, idempotent, openWorld }: ToolExposure): ListedTool['annotations'] => ({
+/** As the field declares them; all four are set, because a client assumes the worst of an absent one. */
+const hints = (
+  kind: OperationTypeNode,
+  { destructive, idempotent, openWorld }: ToolExposure,
+): ListedTool['annotations'] => ({
   readOnlyHint: kind === 'query',
   destructiveHint: destructive ?? false,
   idempotentHint: kind === 'query' || (idempotent ?? false),
@@ -112,7 +89,7 @@ const problemSchema: Json = {
   required: ['category', 'title', 'description', 'retryable'],
 };
 
-/** Clients hold the structured content of errors against the schema too, so it knows both. */
+/** Clients validate the structured content of errors too, so the schema has both. */
 const resultSchema = (record: Json): NonNullable<ListedTool['outputSchema']> => ({
   type: 'object',
   anyOf: [record, problemSchema],

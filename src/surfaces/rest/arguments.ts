@@ -1,16 +1,17 @@
-// Wire to arguments. Path, query and body never mix: a query string can't override a body (sofa would let it), a PATCH keeps
-// its nulls (sofa would drop them), and text becomes a number or a boolean only when it is exactly that.
+// Reads the arguments of a route from path, query and body, which never mix. Text becomes a number or a boolean only when it is
+// exactly that.
 import { type GraphQLInputType, getNamedType, getNullableType, isEnumType, isListType, isNonNullType } from 'graphql';
 import { type Exchange, readJson } from '#foundation/http.ts';
 import { invalid } from '#foundation/problem.ts';
+import { bodyArgument } from '#graph/projection/arguments.ts';
 import { describeIssues } from '#graph/validation.ts';
 import { bytes } from '#limits.ts';
-import { bodyArgument, type Route } from './projection.ts';
+import type { Route } from './routes.ts';
 
 export type Arguments = Record<string, unknown>;
 type Reader = (values: string[]) => unknown;
 
-/** Reads the arguments of one route; made once per route. */
+/** Reads the arguments of one route; created once per route. */
 export function argumentReader(route: Route): (exchange: Exchange, path: string[]) => Promise<Arguments> {
   const query = route.field.args
     .filter(({ name }) => name !== bodyArgument && !route.parameters.includes(name))
@@ -20,28 +21,30 @@ export function argumentReader(route: Route): (exchange: Exchange, path: string[
       ({ name, type, defaultValue }) => name !== bodyArgument && isNonNullType(type) && defaultValue === undefined,
     )
     .map(({ name }) => name);
-  // Every argument is named, with its default or undefined: sofa would look for a missing one elsewhere.
-  const none: Arguments = Object.fromEntries(route.field.args.map(({ name, defaultValue }) => [name, defaultValue]));
+  // Every argument is a member, with its default or undefined: sofa would search for a missing one elsewhere.
+  const defaults: Arguments = Object.fromEntries(
+    route.field.args.map(({ name, defaultValue }) => [name, defaultValue]),
+  );
 
   return async (exchange, path) => {
-    const given: Arguments = { ...none };
+    const args: Arguments = { ...defaults };
     if (exchange.search !== '' && query.length > 0) {
       refuseBrokenEncoding(exchange.search);
       const search = new URLSearchParams(exchange.search);
       for (const { name, read } of query) {
         const values = search.getAll(name);
-        if (values.length > 0) given[name] = read(values);
+        if (values.length > 0) args[name] = read(values);
       }
     }
-    for (let i = 0; i < path.length; i++) given[route.parameters[i]!] = path[i];
-    const missing = required.filter((name) => given[name] === undefined);
+    for (let i = 0; i < path.length; i++) args[route.parameters[i]!] = path[i];
+    const missing = required.filter((name) => args[name] === undefined);
     if (missing.length > 0) throw invalid(`${missing.map((name) => `${name}: is required`).join('; ')}.`);
-    if (route.body) given[bodyArgument] = await readInput(exchange, route.body);
-    return given;
+    if (route.body) args[bodyArgument] = await readInput(exchange, route.body);
+    return args;
   };
 }
 
-/** URLSearchParams would take `%zz` as it stands and put U+FFFD for bytes that are no UTF-8: a filter by what nobody asked for. */
+/** URLSearchParams would accept `%zz` as text and replace bytes that are not UTF-8 by U+FFFD: a filter that was not sent. */
 function refuseBrokenEncoding(search: string): void {
   if (!search.includes('%')) return;
   try {

@@ -14,9 +14,8 @@ import {
   unprocessable,
   unsupportedMediaType,
 } from '#foundation/problem.ts';
+import type { Json } from '#graph/projection/json-schema.ts';
 import { bytes } from '#limits.ts';
-
-export type Json = Record<string, unknown>;
 
 export const errorSchema: Json = {
   type: 'object',

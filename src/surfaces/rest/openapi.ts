@@ -1,25 +1,31 @@
-// The projection as OpenAPI 3.1. Sofa's document is the skeleton (paths, methods); it knows no null, no bound, no error, no
-// security, and shows bodies as query parameters: all that is written here, from the same declarations.
+// The REST API as OpenAPI 3.1. Sofa's document is the skeleton (paths, methods); nulls, bounds, errors, security and bodies, which
+// it does not have, are written here from the declarations of the graph.
 import type { GraphQLArgument } from 'graphql';
-import { getNamedType, isNonNullType } from 'graphql';
-import { z } from 'zod';
+import { isIntrospectionType, isNonNullType, isObjectType } from 'graphql';
 import { baseUrl } from '#foundation/addresses.ts';
+import { argumentSchema, bodyArgument, bodySchema } from '#graph/projection/arguments.ts';
+import {
+  type Json,
+  recordReference,
+  recordSchema,
+  typeSchema,
+  withDescription,
+} from '#graph/projection/json-schema.ts';
 import { text } from '#limits.ts';
-import { errorResponses, type Json, responseNames } from './openapi-errors.ts';
-import { bareSchema, nullableSchema, recordSchemas } from './openapi-schemas.ts';
-import { bodyArgument, isConditional, type Projection, type Route } from './projection.ts';
+import { errorResponses, errorSchema, responseNames } from './openapi-errors.ts';
+import { isConditional, type RestRoutes, type Route } from './routes.ts';
 
 export interface OpenApiSettings {
   skeleton: Json;
-  projection: Projection;
+  routes: RestRoutes;
   version: string;
   /** Paths and records of the plain handlers beside the gateway. */
   beside: { paths: Json; schemas: Json };
 }
 
-export function openApiDocument({ skeleton, projection, version, beside }: OpenApiSettings): Json {
+export function openApiDocument({ skeleton, routes, version, beside }: OpenApiSettings): Json {
   const paths: Record<string, Json> = {};
-  for (const route of projection.routes) {
+  for (const route of routes.routes) {
     const verb = route.method.toLowerCase();
     const known = (skeleton.paths as Record<string, Json>)[route.template]?.[verb];
     if (!known) throw new Error(`sofa does not know ${route.method} ${route.template}`);
@@ -65,7 +71,7 @@ export function openApiDocument({ skeleton, projection, version, beside }: OpenA
         },
       },
       responses: Object.fromEntries(Object.entries(errorResponses).filter(([name]) => speaksOf(paths, name))),
-      schemas: { ...recordSchemas(projection), ...beside.schemas },
+      schemas: { ...recordSchemas(routes), ...beside.schemas },
     },
   };
 }
@@ -101,7 +107,7 @@ function operation(route: Route): Json {
     description: route.status === 201 ? 'Created.' : 'Done.',
     ...etag,
     ...(rest!.linksNext && { headers: { Link: link } }),
-    content: { 'application/json': { schema: nullableSchema(route.field.type) } },
+    content: { 'application/json': { schema: typeSchema(route.field.type) } },
   };
   return {
     operationId: route.name,
@@ -162,17 +168,17 @@ function parameter(route: Route, argument: GraphQLArgument): Json {
   };
 }
 
-/** The type with the bounds of the argument's zod validator, which plugin-zod keeps on the argument. */
-function argumentSchema(argument: GraphQLArgument): Json {
-  const validator = argument.extensions.validator as z.ZodType | undefined;
-  const bounds = validator ? (z.toJSONSchema(validator, { io: 'input', unrepresentable: 'any' }) as Json) : {};
-  const { $schema, type, $ref, $defs, anyOf, ...rules } = ((bounds.anyOf as Json[] | undefined)?.find(
-    (option) => option.type !== 'null',
-  ) ?? bounds) as Json;
-  const named = getNamedType(argument.type);
-  return {
-    ...bareSchema(named),
-    ...rules,
-    ...(argument.defaultValue !== undefined && { default: argument.defaultValue }),
-  };
+/** Every record and request record of the routes, and `Error`. */
+function recordSchemas({ schema, routes }: RestRoutes): Json {
+  const schemas: Json = { Error: errorSchema };
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (isIntrospectionType(type) || !isObjectType(type)) continue;
+    if (type === schema.getQueryType() || type === schema.getMutationType()) continue;
+    const record = recordSchema(type, recordReference, (field) => field.description);
+    schemas[type.name] = withDescription(record, type.description);
+  }
+  for (const { body } of routes) {
+    if (body) schemas[body.name] = bodySchema(body, schema);
+  }
+  return schemas;
 }

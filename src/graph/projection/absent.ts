@@ -1,11 +1,11 @@
-// GraphQL answers null where the specification means "absent" (`missingConnectorKinds`): fields that declare it are left out.
+// Removes members that the specification leaves out where GraphQL answers null (`missingConnectorKinds`).
 import { type GraphQLOutputType, isListType, isNonNullType, isObjectType } from 'graphql';
-import { isAbsentWhenNull, isLink } from './exposure.ts';
+import { isAbsentWhenNull, isLink } from '../exposure.ts';
 
 type Json = Record<string, unknown>;
 type Prune = (value: unknown) => void;
 
-/** Compiled once per type: undefined when nothing below the type is ever absent, so that most answers cost nothing. */
+/** Compiled once per type; undefined when the type has no such member, so that most answers cost nothing. */
 export function compilePrune(type: GraphQLOutputType, seen = new Map<string, Prune | undefined>()): Prune | undefined {
   if (isNonNullType(type)) return compilePrune(type.ofType, seen);
   if (isListType(type)) {

@@ -1,9 +1,10 @@
-// The graph as REST sees it: only root fields that declare a route, no relations, no subscriptions.
-// Sofa would show every root field, follow relations into bodies, and serve `POST /webhook` for a Subscription type.
+// The routes of the REST API: the root fields that declare one, and the schema that sofa reads, which holds nothing else. Of the
+// whole schema sofa would serve every root field, follow relations into bodies, and serve `POST /webhook` for subscriptions.
 import { filterSchema, MapperKind, mapSchema, pruneSchema } from '@graphql-tools/utils';
 import { type GraphQLField, type GraphQLNamedType, type GraphQLSchema, getNamedType, isNonNullType } from 'graphql';
 import { exposureOf, isLink, type Method, type RootExposure } from '#graph/exposure.ts';
 import { type RequestRecord, requestRecords } from '#graph/input.ts';
+import { bodyArgument } from '#graph/projection/arguments.ts';
 
 export interface Route {
   method: Method;
@@ -23,15 +24,12 @@ export interface Route {
 /** GET of one record: its answer carries an ETag. */
 export const isConditional = ({ method, template }: Route): boolean => method === 'GET' && template.endsWith('}');
 
-export interface Projection {
+export interface RestRoutes {
   schema: GraphQLSchema;
   routes: Route[];
 }
 
-/** The argument that carries the body. */
-export const bodyArgument = 'input';
-
-export function project(full: GraphQLSchema): Projection {
+export function routesOf(full: GraphQLSchema): RestRoutes {
   const schema = pruneSchema(
     filterSchema({
       schema: mapSchema(full, { [MapperKind.SUBSCRIPTION]: () => null }),

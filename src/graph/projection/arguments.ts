@@ -1,0 +1,107 @@
+// The arguments of a root field: one by one as JSON Schema for REST, and as one zod object for MCP, where the members of the request
+// record stand beside the other arguments.
+import {
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  getNamedType,
+  isEnumType,
+  isListType,
+  isNonNullType,
+} from 'graphql';
+import { z } from 'zod';
+import { invalid } from '#foundation/problem.ts';
+import { type RequestRecord, requestRecords } from '../input.ts';
+import { describeIssues } from '../validation.ts';
+import { inlineReferences, type Json, nonNullSchema } from './json-schema.ts';
+
+export interface FlatArguments {
+  json: Json;
+  /** Returns the variables of the operation. @throws 400 that names each argument and what it must be */
+  read(values: unknown): Record<string, unknown>;
+}
+
+/** The argument that carries the request record: the body in REST. */
+export const bodyArgument = 'input';
+
+/** All arguments as the members of one object. */
+export function flatArguments(field: GraphQLField<unknown, unknown>): FlatArguments {
+  const own = field.args.filter(({ name }) => name !== bodyArgument);
+  const body = field.args.find(({ name }) => name === bodyArgument);
+  const members = body ? requestRecords.get(getNamedType(body.type).name)!.zod.shape : {};
+  const both = own.find(({ name }) => name in members);
+  if (both) throw new Error(`${field.name}: ${both.name} is an argument and a member of the request record`);
+  const zod = z.strictObject({ ...Object.fromEntries(own.map((one) => [one.name, schemaOf(one)])), ...members });
+  return {
+    json: inlinedSchema(zod),
+    read(values) {
+      const parsed = zod.safeParse(values);
+      if (!parsed.success) throw invalid(describeIssues(parsed.error));
+      if (!body) return parsed.data;
+      const variables: Record<string, unknown> = {};
+      const input: Record<string, unknown> = {};
+      for (const [name, value] of Object.entries(parsed.data)) (name in members ? input : variables)[name] = value;
+      return { ...variables, [bodyArgument]: input };
+    },
+  };
+}
+
+/** The validator that the argument declares, which has its bounds, or else one that follows from its type. */
+function schemaOf({ type, defaultValue, description, extensions }: GraphQLArgument): z.ZodType {
+  const schema = (extensions.validator as z.ZodType | undefined) ?? ofType(type);
+  const withDefault = defaultValue === undefined ? schema : schema.default(defaultValue);
+  const argument = isNonNullType(type) ? withDefault : withDefault.optional();
+  return description ? argument.describe(description) : argument;
+}
+
+function ofType(type: GraphQLInputType): z.ZodType {
+  if (!isNonNullType(type)) return ofPresent(type).nullable();
+  return ofPresent(type.ofType);
+}
+
+function ofPresent(type: GraphQLInputType): z.ZodType {
+  if (isListType(type)) return z.array(ofType(type.ofType));
+  if (isEnumType(type)) return z.enum(type.getValues().map(({ name }) => name));
+  const { name, extensions } = getNamedType(type);
+  const known: Record<string, z.ZodType> = {
+    String: z.string(),
+    ID: z.string(),
+    Int: z.int32(),
+    Float: z.number(),
+    Boolean: z.boolean(),
+  };
+  return known[name] ?? z.fromJSONSchema(extensions.jsonSchema as Json);
+}
+
+/** An argument's type with the bounds of its validator. */
+export function argumentSchema({ type, extensions, defaultValue }: GraphQLArgument): Json {
+  const validator = extensions.validator as z.ZodType | undefined;
+  const bounds = validator ? zodSchema(validator) : {};
+  const {
+    type: _,
+    $ref,
+    $defs,
+    anyOf,
+    ...rules
+  } = ((bounds.anyOf as Json[] | undefined)?.find((option) => option.type !== 'null') ?? bounds) as Json;
+  return {
+    ...nonNullSchema(getNamedType(type)),
+    ...rules,
+    ...(defaultValue !== undefined && { default: defaultValue }),
+  };
+}
+
+/** A request record, with the enums and scalars that it names in full. */
+export const bodySchema = ({ json }: RequestRecord, schema: GraphQLSchema): Json =>
+  inlineReferences(json, (name) => nonNullSchema(schema.getType(name)!)) as Json;
+
+function zodSchema(zod: z.ZodType): Json {
+  const { $schema, ...schema } = z.toJSONSchema(zod, { io: 'input', unrepresentable: 'any' }) as Json;
+  return schema;
+}
+
+function inlinedSchema(zod: z.ZodType): Json {
+  const { $defs, ...schema } = zodSchema(zod);
+  return inlineReferences(schema, (name) => ($defs as Record<string, Json>)[name]!) as Json;
+}

@@ -1,0 +1,91 @@
+// GraphQL types as JSON Schema 2020-12, as REST and MCP answer them: records without their relations.
+import {
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLType,
+  getNamedType,
+  isEnumType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  isScalarType,
+} from 'graphql';
+import { isAbsentWhenNull, isLink } from '../exposure.ts';
+
+export type Json = Record<string, unknown>;
+
+/** How a record is written where a field answers it: in full, or as a reference. */
+export type RecordWriter = (type: GraphQLObjectType) => Json;
+
+export const recordReference: RecordWriter = ({ name }) => ({ $ref: `#/components/schemas/${name}` });
+
+const builtIn: Record<string, Json> = {
+  String: { type: 'string' },
+  ID: { type: 'string' },
+  Int: { type: 'integer', format: 'int32' },
+  Float: { type: 'number' },
+  Boolean: { type: 'boolean' },
+};
+
+/** The schema of a type, with null where the type may be null. */
+export function typeSchema(type: GraphQLType, record: RecordWriter = recordReference): Json {
+  const schema = nonNullSchema(type, record);
+  if (isNonNullType(type) || Object.keys(schema).length === 0) return schema;
+  if (schema.$ref) return { anyOf: [schema, { type: 'null' }] };
+  const values = schema.enum as unknown[] | undefined;
+  return { ...schema, type: [schema.type, 'null'], ...(values && { enum: [...values, null] }) };
+}
+
+/** The schema of a type as if it could not be null. */
+export function nonNullSchema(type: GraphQLType, record: RecordWriter = recordReference): Json {
+  if (isNonNullType(type)) return nonNullSchema(type.ofType, record);
+  if (isListType(type)) return { type: 'array', items: typeSchema(type.ofType, record) };
+  if (isEnumType(type)) return { type: 'string', enum: type.getValues().map(({ name }) => name) };
+  if (isObjectType(type)) return record(type);
+  if (!isScalarType(type)) throw new Error(`${type}: only records, lists, enums and scalars have a JSON Schema`);
+  return builtIn[type.name] ?? withDescription(type.extensions.jsonSchema as Json, type.description);
+}
+
+/** A record with its properties; `describe` returns the description of a property. */
+export function recordSchema(
+  type: GraphQLObjectType,
+  record: RecordWriter,
+  describe: (field: GraphQLField<unknown, unknown>) => string | null | undefined = () => null,
+): Json {
+  const properties: Json = {};
+  const required: string[] = [];
+  for (const field of answeredFields(type)) {
+    const isOptional = isAbsentWhenNull(field);
+    const schema = (isOptional ? nonNullSchema : typeSchema)(field.type, record);
+    properties[field.name] = withDescription(schema, describe(field));
+    if (!isOptional) required.push(field.name);
+  }
+  return { type: 'object', properties, ...(required.length > 0 && { required }) };
+}
+
+/** ` { id name }`: all that REST and MCP answer of a type; empty for a leaf. */
+export function selectionOf(type: GraphQLOutputType): string {
+  const named = getNamedType(type);
+  if (!isObjectType(named)) return '';
+  return ` { ${answeredFields(named)
+    .map((field) => field.name + selectionOf(field.type))
+    .join(' ')} }`;
+}
+
+const answeredFields = (type: GraphQLObjectType) => Object.values(type.getFields()).filter((field) => !isLink(field));
+
+export const withDescription = (schema: Json, description: string | null | undefined): Json =>
+  description ? { ...schema, description } : schema;
+
+/** Replaces references by what they name: many clients do not follow them. */
+export function inlineReferences(schema: unknown, resolve: (name: string) => Json): unknown {
+  if (Array.isArray(schema)) return schema.map((one) => inlineReferences(one, resolve));
+  if (schema === null || typeof schema !== 'object') return schema;
+  const { $ref, ...rest } = schema as Json;
+  const members = Object.fromEntries(
+    Object.entries(rest).map(([key, value]) => [key, inlineReferences(value, resolve)]),
+  );
+  if (typeof $ref !== 'string') return members;
+  return { ...(inlineReferences(resolve($ref.split('/').at(-1)!), resolve) as Json), ...members };
+}

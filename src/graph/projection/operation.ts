@@ -1,0 +1,66 @@
+// One root field as an operation of the service's own, compiled once (graphql-jit). Its document is never a client's: compiled
+// documents of clients would be unbounded.
+import {
+  type DocumentNode,
+  type GraphQLError,
+  type GraphQLField,
+  type GraphQLSchema,
+  type OperationTypeNode,
+  parse,
+} from 'graphql';
+import { compileQuery, isCompiledQuery } from 'graphql-jit';
+import type { Caller } from '#access/principal.ts';
+import { invalid, toProblem } from '#foundation/problem.ts';
+import { createContext } from '../context.ts';
+import { compilePrune } from './absent.ts';
+import { selectionOf } from './json-schema.ts';
+
+export type RootField = GraphQLField<unknown, unknown>;
+
+export interface Outcome {
+  /** The record, without the members that are absent. */
+  value: unknown;
+  /** Leads to the next page, where the record has no member for it. */
+  nextCursor: string | null;
+}
+
+/** Executes the field for a caller. @throws the problem of a resolver, 400 for a variable, or the fault of the service */
+export type Operation = (caller: Caller, requestId: string, variables: Record<string, unknown>) => Promise<Outcome>;
+
+/** The operation of a root field; compiled at its first call. */
+export function createOperation(schema: GraphQLSchema, field: RootField, document: DocumentNode): Operation {
+  const compile = () => {
+    const compiled = compileQuery(schema, document);
+    if (!isCompiledQuery(compiled)) throw new Error(`${field.name} does not compile: ${JSON.stringify(compiled)}`);
+    return compiled;
+  };
+  const prune = compilePrune(field.type);
+  let compiled: ReturnType<typeof compile> | undefined;
+  return async (caller, requestId, variables) => {
+    compiled ??= compile();
+    const context = createContext(caller, requestId);
+    const { data, errors } = await compiled.query(undefined, context, variables);
+    if (errors) throw causeOf(errors);
+    const value: unknown = data![field.name];
+    prune?.(value);
+    return { value, nextCursor: context.nextCursor };
+  };
+}
+
+/** A document that selects all of a field that REST answers, with each argument as a variable. */
+export function documentOf(kind: OperationTypeNode, name: string, field: RootField): DocumentNode {
+  const list = (items: string[]) => (items.length > 0 ? `(${items.join(', ')})` : '');
+  const variables = list(field.args.map((one) => `$${one.name}: ${one.type}`));
+  const passed = list(field.args.map((one) => `${one.name}: $${one.name}`));
+  return parse(`${kind} ${name}${variables} { ${field.name}${passed}${selectionOf(field.type)} }`);
+}
+
+function causeOf(errors: readonly unknown[]): unknown {
+  const error = errors[0] as GraphQLError;
+  const problem = toProblem(error);
+  if (problem.status < 500) return problem;
+  // GraphQL refuses a variable before a resolver runs: that error has no path, and no cause but another GraphQLError.
+  const isFault = error.originalError && error.originalError.name !== 'GraphQLError';
+  const isRefusedVariable = problem.status === 500 && error.name === 'GraphQLError' && !error.path && !isFault;
+  return isRefusedVariable ? invalid(error.message) : error;
+}

@@ -1,0 +1,90 @@
+// The arrangement with sofa-api. Sofa writes the operation document of each route, picks its variables from the arguments,
+// executes it, and writes the skeleton of the OpenAPI document. Four things are done past it, each because sofa is not exact there:
+// - Routing (router.ts): sofa has no 405, no HEAD, and adds routes for webhooks and Swagger UI.
+// - Arguments (arguments.ts): in sofa a query string overrides a body, a PATCH loses its nulls, and "1.5x" is a number.
+// - Execution: operations are compiled once (graphql-jit) instead of interpreted at each call.
+// - Responses: sofa would serialize the record into a polyfilled Response, whose errors are GraphQL's and not `Error`.
+import type { DocumentNode, GraphQLSchema } from 'graphql';
+import { useSofa } from 'sofa-api';
+import type { Caller } from '#access/principal.ts';
+import type { Json } from '#graph/projection/json-schema.ts';
+import { createOperation, type Operation, type Outcome } from '#graph/projection/operation.ts';
+import type { RestRoutes, Route } from './routes.ts';
+
+type Arguments = Record<string, unknown>;
+
+/** Calls a route. @throws its problem */
+export type RouteCall = (caller: Caller, requestId: string, args: Arguments) => Promise<Outcome>;
+
+export interface Sofa {
+  callOf(route: Route): RouteCall;
+  /** Sofa's OpenAPI document: paths and methods. */
+  skeleton: Json;
+}
+
+/** Sofa passes it on as its server context. */
+interface Call {
+  route: Route;
+  caller: Caller;
+  requestId: string;
+  outcome?: Outcome;
+}
+
+/** The part of a fetch Request that a sofa handler reads: it takes `params` first, so that no whole Request is needed. */
+interface SofaRequest {
+  url: '';
+  method: string;
+  body: null;
+  params: Arguments;
+}
+type SofaHandler = (request: SofaRequest, call: Call) => Promise<unknown>;
+
+interface Execution {
+  document: DocumentNode;
+  variableValues: Arguments;
+  contextValue: Call;
+}
+
+/** Ends sofa's handler without a Response: the outcome is in the call. */
+const withoutResponse = { errors: [] };
+
+export function createSofa(full: GraphQLSchema, { schema, routes }: RestRoutes, basePath: string): Sofa {
+  const pathOf = ({ template }: Route) => template.replaceAll(/\{(\w+)\}/g, ':$1');
+  const operations = new Map<string, Operation>();
+  const sofa = useSofa({
+    basePath,
+    schema,
+    ignore: Object.keys(schema.getTypeMap()), // no type collapses to its id
+    depthLimit: 2, // how often one type may contain itself
+    routes: Object.fromEntries(
+      routes.map((route) => [`${route.kind}.${route.name}`, { method: route.method, path: pathOf(route) }]),
+    ),
+    openAPI: { openapi: '3.1.0' } as never,
+    swaggerUI: { endpoint: false as never },
+    context: (call: unknown) => call as never,
+    execute: (async ({ document, variableValues, contextValue: call }: Execution) => {
+      const { name, field } = call.route;
+      const operation = operations.get(name) ?? createOperation(full, field, document);
+      operations.set(name, operation);
+      call.outcome = await operation(call.caller, call.requestId, variableValues);
+      return withoutResponse;
+    }) as never,
+    errorHandler: (errors) => {
+      if (errors.length > 0) throw errors[0];
+      return undefined as never;
+    },
+  });
+
+  return {
+    skeleton: sofa.openAPIDocument as never,
+    callOf(route) {
+      const handler = sofa.__routes.find(({ path, method }) => path === pathOf(route) && method === route.method)!
+        .handler as unknown as SofaHandler;
+      return async (caller, requestId, params) => {
+        const call: Call = { route, caller, requestId };
+        await handler({ url: '', method: route.method, body: null, params }, call);
+        return call.outcome!;
+      };
+    },
+  };
+}
