@@ -12,7 +12,7 @@ import './domain/me/schema.ts';
 import './domain/issues/schema.ts';
 import './domain/scheduled-tasks/schema.ts';
 import './domain/automations/schema.ts';
-import './domain/occurrences/schema.ts';
+import './domain/recurring/schema.ts';
 import './domain/agents/schema.ts';
 import './domain/orchestrator/schema.ts';
 import './domain/sandboxes/schema.ts';

@@ -1,8 +1,6 @@
 // One of several processes that run what is due, on a clock that goes faster than the world's. It is there to be killed
 // (surfaces/scheduler.test.ts starts it).
-import { automations } from '#domain/automations/model.ts';
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
-import { scheduledTasks } from '#domain/scheduled-tasks/model.ts';
 import { bindAddresses } from '#foundation/addresses.ts';
 import { setClock } from '#foundation/clock.ts';
 import { openDatabase } from '#foundation/database.ts';
@@ -24,6 +22,6 @@ openDatabase({ connection, poolMax: 4 });
 const log = openLog({ level: 'error', destination: { write: (line) => process.stderr.write(line) } });
 async function run(): Promise<void> {
   process.send?.('at work');
-  await dispatchDue([scheduledTasks, automations]);
+  await dispatchDue();
 }
 startScheduler([{ name: 'run what is due', every: 20, run }], log);

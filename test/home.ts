@@ -8,7 +8,7 @@ import { SignIn } from '#domain/oauth/sign-ins.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
 import { connectIntegration } from '#domain/projects/connectors.ts';
-import { claimRun } from '#domain/runtime/dispatch.ts';
+import { claimRun } from '#domain/runtime/claim.ts';
 import { callerOfServiceToken, createServiceToken } from '#domain/tokens/service-tokens.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { days } from '#foundation/clock.ts';

@@ -1,11 +1,9 @@
 // Automations are scheduled tasks by another name (specification): what is told in scheduled-tasks.test.ts holds for them too.
 // Here: their own names, and that the two kinds don't mix.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { automations } from '#domain/automations/model.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
-import { scheduledTasks } from '#domain/scheduled-tasks/model.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { days } from '#foundation/clock.ts';
 import { openWorld, present, type World } from '../world.ts';
@@ -75,7 +73,7 @@ describe('an automation', () => {
       { ok: true, runId: started.runId, issueId: expect.stringMatching(/^iss_/), status: 'dispatching' },
     ]);
     world.clock.turn(created.nextRunAt - present());
-    await dispatchDue([scheduledTasks, automations]);
+    await dispatchDue();
     const [scheduled, manual, ...more] = await runs(created.id);
     expect(more).toEqual([]);
     expect(manual).toMatchObject({ id: started.runId, kind: 'manual' });
@@ -152,9 +150,9 @@ describe('an automation', () => {
     const daily = { kind: 'schedule', schedule: { interval: 'daily', time: '18:00', timezone: 'UTC' } };
     const { body: created } = await create({ skipIfPreviousOpen: true, triggers: [daily] });
     world.clock.turn(created.nextRunAt - present());
-    await dispatchDue([automations]);
+    await dispatchDue();
     world.clock.turn(days(1));
-    await dispatchDue([automations]);
+    await dispatchDue();
     expect(await runs(created.id)).toMatchObject([{ status: 'skipped' }, { status: 'dispatching' }]);
   });
 });

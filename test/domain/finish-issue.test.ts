@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
 import { connectIntegration } from '#domain/projects/connectors.ts';
-import { takeBackRuns } from '#domain/runtime/silence.ts';
+import { releaseSilentRuns } from '#domain/runs/waiting.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { openOutbound } from '#foundation/outbound.ts';
@@ -117,7 +117,7 @@ describe('a run that has ended', () => {
   it('because its runtime did not come back, says so too', async () => {
     await taken('linear');
     world.clock.turn(silence.failed);
-    await takeBackRuns();
+    await releaseSilentRuns();
     await world.delivered();
     const [{ body } = { body: '' }] = [...linear.comments.values()];
     expect(body).toContain('Daily: failed\n\nThe runtime Runtime did not come back within ten minutes');

@@ -4,10 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { deleteStaleHarnesses } from '#domain/agents/runtime-harnesses.ts';
 import { expireEnvironments } from '#domain/environments/operations.ts';
 import type { Organization } from '#domain/organizations/model.ts';
-import { endSandboxesOutOfTime, takeBackRuns } from '#domain/runtime/silence.ts';
-import { explainWaits, failOverdueRuns, forgetRuntimes } from '#domain/runtime/waiting.ts';
+import { explainWaits, failOverdueRuns, releaseSilentRuns } from '#domain/runs/waiting.ts';
+import { endOverdueSandboxes } from '#domain/sandboxes/end.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
@@ -246,7 +247,7 @@ describe('a run that waits', () => {
     await poll();
     expect((await seen()).map(({ seenAt }: { seenAt: number }) => seenAt)).toEqual([present(), present()]);
     world.clock.turn(days(1));
-    await forgetRuntimes();
+    await deleteStaleHarnesses();
     expect(await seen()).toEqual([]);
   });
 
@@ -407,10 +408,10 @@ describe('heartbeats', () => {
     const sandboxes = async () => (await run(held.runId)).sandboxes;
     for (let i = 2; i <= 3; i++) {
       world.clock.turn(seconds(59));
-      await takeBackRuns();
+      await releaseSilentRuns();
       expect((await run(held.runId)).status).toBe('running');
       world.clock.turn(seconds(1));
-      await takeBackRuns();
+      await releaseSilentRuns();
       expect(await run(held.runId)).toMatchObject({
         status: 'dispatching',
         reason: 'The runtime Runtime 1 stopped sending heartbeats: the run waits for it, or for another one.',
@@ -449,7 +450,7 @@ describe('heartbeats', () => {
     const killed = await world.rest('POST', `/sandboxes/${place.sandboxId}/kill`, { token: alice });
     expect([killed.status, (await sandboxes())[0].status]).toEqual([200, 'destroyed']);
     world.clock.turn(seconds(60));
-    await takeBackRuns();
+    await releaseSilentRuns();
     expect((await run(held.runId)).status).toBe('dispatching');
     expect((await claim()).data).toBeNull();
   });
@@ -457,12 +458,12 @@ describe('heartbeats', () => {
   it('that stop for ten minutes: the run and its sandbox have failed', async () => {
     const { held, place } = await sitting();
     world.clock.turn(minutes(10) - 1);
-    await takeBackRuns();
-    await endSandboxesOutOfTime();
+    await releaseSilentRuns();
+    await endOverdueSandboxes();
     expect(await run(held.runId)).toMatchObject({ status: 'dispatching', sandboxes: [{ status: 'stale' }] });
     world.clock.turn(1);
-    await takeBackRuns();
-    await endSandboxesOutOfTime();
+    await releaseSilentRuns();
+    await endOverdueSandboxes();
     expect(await run(held.runId)).toMatchObject({
       status: 'failed',
       finishedAt: present(),
@@ -476,7 +477,7 @@ describe('heartbeats', () => {
   it('that come back in time find the run as it was left, its reports count, and it is finished', async () => {
     const { held, place, session } = await sitting();
     world.clock.turn(minutes(9));
-    await takeBackRuns();
+    await releaseSilentRuns();
     expect(await run(held.runId)).toMatchObject({ status: 'dispatching', sandboxes: [{ status: 'stale' }] });
     // What comes before the heartbeat counts as well.
     const piece = { ...session, part: 'session', seq: 0, content: 'still here' };
@@ -495,7 +496,7 @@ describe('heartbeats', () => {
     });
     expect((await claim()).data).toBeNull();
     world.clock.turn(minutes(2));
-    await takeBackRuns();
+    await releaseSilentRuns();
     expect((await say('finishRun', { ...held, status: 'completed' })).data).toEqual({ ok: true });
     expect(await run(held.runId)).toMatchObject({ status: 'completed', sandboxes: [{ status: 'completed' }] });
   });
@@ -511,11 +512,11 @@ describe('heartbeats', () => {
       timeoutAt: present() + 1,
     };
     const { sandboxId } = (await say('registerSandbox', input, '{ sandboxId }')).data;
-    await endSandboxesOutOfTime();
+    await endOverdueSandboxes();
     const state = async () => (await run(held.runId)).sandboxes;
     expect(await state()).toEqual([{ sandboxId, status: 'running', terminationReason: null }]);
     world.clock.turn(1);
-    await endSandboxesOutOfTime();
+    await endOverdueSandboxes();
     expect(await state()).toEqual([{ sandboxId, status: 'destroyed', terminationReason: 'timeout' }]);
   });
 });
@@ -734,7 +735,7 @@ describe('the end of a run', () => {
     expect((await say('finishRun', { ...held, status: 'completed' })).data).toEqual({ ok: true });
     expect((await say('finishRun', { ...held, status: 'failed' })).problem?.code).toBe('lease_lost');
     expect(await run(held.runId)).toEqual(ended);
-    await takeBackRuns();
+    await releaseSilentRuns();
     expect(await run(held.runId)).toEqual(ended);
   });
 

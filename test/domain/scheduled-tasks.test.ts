@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
-import { scheduledTasks } from '#domain/scheduled-tasks/model.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { days, hours, minutes } from '#foundation/clock.ts';
 import { watchStatements } from '#foundation/database.ts';
@@ -64,7 +63,7 @@ const change = (id: string, changes: unknown, token = alice) =>
   world.rest('PATCH', `/scheduled-tasks/${id}`, { token, body: changes });
 const runNow = (id: string, token = alice) => world.rest('POST', `/scheduled-tasks/${id}/run`, { token });
 const runs = async (id: string) => (await world.rest('GET', `/scheduled-tasks/${id}/runs`, { token: alice })).body.data;
-const due = () => dispatchDue([scheduledTasks]);
+const due = () => dispatchDue();
 const finish = (runId: string) => world.knex('runs').where({ id: runId }).update({ status: 'completed' });
 
 describe('POST /scheduled-tasks', () => {

@@ -1,13 +1,11 @@
 // Trackers of vendors: what they are asked is held against what they have published, an issue is made once whatever gets lost on
 // the way, and each failure becomes a problem that says whether to try again, or what a person has to do.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { automations } from '#domain/automations/model.ts';
 import type { VendorKind } from '#domain/integrations/model.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import { connectIntegration } from '#domain/projects/connectors.ts';
 import type { Project, ProjectTracker } from '#domain/projects/model.ts';
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
-import { scheduledTasks } from '#domain/scheduled-tasks/model.ts';
 import { trackerOf } from '#domain/trackers/choose.ts';
 import type { Outcome } from '#domain/trackers/tracker.ts';
 import type { Row } from '#foundation/base-model.ts';
@@ -515,7 +513,7 @@ async function scheduledTask(project: Project): Promise<string> {
 }
 
 describe('what is due', () => {
-  const due = () => dispatchDue([scheduledTasks, automations]);
+  const due = () => dispatchDue();
   const runsOf = (id: string) => world.knex('runs').where({ scheduledTaskId: id });
 
   it('is brought to linear, and the run tells where', async () => {
@@ -585,7 +583,7 @@ it('the credentials of connectors stand in no log line and in no row, whatever g
   github.clear('acme/other');
   linear.disturb('Team', failing(400, `Not ${linearKey}.`, { type: 'forbidden' }));
   github.disturb('issues/create', { status: 403, body: { message: `Not ${githubToken}.` } });
-  const run = () => dispatchDue([scheduledTasks, automations]);
+  const run = () => dispatchDue();
   const scheduler = startScheduler([{ name: 'run what is due', every: 20, run }], log);
   await vi.waitFor(async () => expect(await world.knex('runs').where({ status: 'failed' })).toHaveLength(2));
   await scheduler.stop();

@@ -9,7 +9,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
-import { endSandboxesOutOfTime, takeBackRuns } from '#domain/runtime/silence.ts';
+import { releaseSilentRuns } from '#domain/runs/waiting.ts';
+import { endOverdueSandboxes } from '#domain/sandboxes/end.ts';
 import { createServiceToken, revokeServiceToken } from '#domain/tokens/service-tokens.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { minutes, seconds, setClock } from '#foundation/clock.ts';
@@ -421,13 +422,13 @@ describe('the local runner', () => {
     );
     startRunner();
     turned += seconds(121);
-    await takeBackRuns();
+    await releaseSilentRuns();
     expect(await ended(runId)).toMatchObject({
       status: 'completed',
       sandboxes: [{ status: 'completed' }, { status: 'stale' }],
     });
     turned += minutes(10);
-    await endSandboxesOutOfTime();
+    await endOverdueSandboxes();
     expect((await look(runId)).sandboxes).toMatchObject([
       { status: 'completed' },
       { status: 'failed', terminationReason: 'the runtime was lost' },
@@ -486,7 +487,7 @@ describe('the local runner', () => {
     expect(readdirSync(folder).filter((name) => name.startsWith('mission-'))).toEqual([]);
     expect(await look(runId)).toMatchObject({ status: 'running', lastError: null });
     turned += seconds(61);
-    await takeBackRuns();
+    await releaseSilentRuns();
     expect(await look(runId)).toMatchObject({ status: 'dispatching' });
     await world.knex('runs').where({ id: runId }).update({ status: 'canceled' });
   });

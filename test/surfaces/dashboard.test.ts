@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
-import { explainWaits } from '#domain/runtime/waiting.ts';
+import { explainWaits } from '#domain/runs/waiting.ts';
 import type { Sandbox } from '#domain/sandboxes/model.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
 import type { Row } from '#foundation/base-model.ts';

@@ -3,11 +3,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test, vi } from 'vitest';
-import { automations } from '#domain/automations/model.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
-import { scheduledTasks } from '#domain/scheduled-tasks/model.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { isoTime, minutes, seconds } from '#foundation/clock.ts';
 import { openLog } from '#foundation/log.ts';
@@ -36,7 +34,7 @@ beforeEach(() =>
   world.knex.raw('truncate runs, issues, issue_counters, scheduled_tasks, automations, sandboxes cascade'),
 );
 
-const due = () => dispatchDue([scheduledTasks, automations]);
+const due = () => dispatchDue();
 
 /** A task that is due just now. */
 async function dueTask(): Promise<string> {
@@ -116,7 +114,7 @@ describe('a tracker that fails', () => {
   it('is asked again after a rest that grows, and the last error stays to be seen', async () => {
     const id = await dueTask();
     await breakTracker();
-    await expect(due()).rejects.toThrow('1 issues could not be made');
+    await expect(due()).rejects.toThrow('1 issues could not be created');
     const { min } = dispatch.rest;
     const lastError = 'Something went wrong on our side. The request id tells us where.';
     expect(await runsOf(id)).toMatchObject([

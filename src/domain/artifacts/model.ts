@@ -5,7 +5,7 @@ import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import type { AgentRole } from '../agents/model.ts';
 import { Project } from '../projects/model.ts';
-import { Run } from '../recurring/model.ts';
+import { Run } from '../runs/model.ts';
 import { Sandbox } from '../sandboxes/model.ts';
 
 export const artifactKinds = ['screenshot', 'video', 'trace', 'log', 'report', 'file'] as const;

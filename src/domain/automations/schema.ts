@@ -1,4 +1,4 @@
-// Automations on every surface (specification, Scheduled tasks and automations). What they do is written in ../recurring.
+// Automations on every surface (specification, Scheduled tasks and automations). ../recurring implements them.
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';
@@ -6,25 +6,21 @@ import { pageArguments, pageOf } from '#graph/page.ts';
 import { pages, shown } from '#limits.ts';
 import { ProjectType } from '../projects/schema.ts';
 import {
+  AutomationType,
   CreateRequest,
+  automationOperations as operations,
   RunNowResponse,
   recurringFields,
-  runFields,
-  runType,
   TemplateList,
   templateList,
   UpdateRequest,
-  verbsOf,
 } from '../recurring/fields.ts';
-import { Automation, automations } from './model.ts';
+import { runFields, runType } from '../runs/fields.ts';
 
-const verbs = verbsOf(automations);
-
-export const AutomationType = builder.modelType(Automation, 'Automation');
 const AutomationRunType = runType('AutomationRun');
 
 AutomationType.implement({
-  description: 'A mission that starts again and again.',
+  description: 'A recurring mission that the organization keeps: it starts on a schedule or by hand.',
   fields: (t) => ({
     ...recurringFields(t),
     runs: t.hasMany('runs', {
@@ -39,10 +35,16 @@ AutomationType.implement({
 AutomationRunType.implement({
   description: 'One run of an automation.',
   fields: (t) => ({
-    id: t.exposeString('id'),
-    automationId: t.string({ resolve: (run) => run.automationId! }),
+    id: t.exposeString('id', { description: 'Unique; never changes.' }),
+    automationId: t.string({
+      description: 'The automation that it is a run of.',
+      resolve: (run) => run.automationId!,
+    }),
     ...runFields(t),
-    automation: t.belongsTo('automation', { link: 'automations:read' }),
+    automation: t.belongsTo('automation', {
+      link: 'automations:read',
+      description: 'The automation that it is a run of.',
+    }),
   }),
 });
 
@@ -56,16 +58,16 @@ const DeleteAutomationResponse = okIdAnswer('DeleteAutomationResponse');
 
 builder.queryFields((t) => ({
   automations: t.field({
-    description: 'Automations, newest first; of one project, or of all.',
+    description: 'Automations, newest first; `projectId` limits them to one project.',
     scope: 'automations:read',
     rest: 'GET /automations',
     tool: 'list_automations',
     type: AutomationPage,
     args: { ...pageArguments(pages.other), projectId: t.arg.string(filter) },
-    resolve: (_, args, { caller }) => verbs.list(caller, args),
+    resolve: (_, args, { caller }) => operations.list(caller, args),
   }),
   automationTemplates: t.field({
-    description: 'Ready-made missions to begin an automation from.',
+    description: 'Ready-made missions to create an automation from.',
     scope: 'automations:read',
     rest: 'GET /automations/templates',
     tool: 'list_automation_templates',
@@ -79,7 +81,7 @@ builder.queryFields((t) => ({
     tool: 'get_automation',
     type: AutomationType,
     args: { automationId: t.arg.string(pathId) },
-    resolve: (_, { automationId }, { caller }) => verbs.find(caller, automationId),
+    resolve: (_, { automationId }, { caller }) => operations.find(caller, automationId),
   }),
   automationRuns: t.field({
     description: 'The runs of an automation, newest first.',
@@ -88,39 +90,39 @@ builder.queryFields((t) => ({
     tool: 'list_automation_runs',
     type: AutomationRunPage,
     args: { automationId: t.arg.string(pathId), ...pageArguments(pages.runs) },
-    resolve: (_, { automationId, ...page }, { caller }) => verbs.runs(caller, automationId, page),
+    resolve: (_, { automationId, ...page }, { caller }) => operations.runs(caller, automationId, page),
   }),
 }));
 
 builder.mutationFields((t) => ({
   createAutomation: t.field({
-    description: 'Creates a mission that starts again and again, on a schedule. Takes the scope `missions:run` too.',
+    description: 'Creates a mission that starts on a schedule. Requires the scope `missions:run` too.',
     scope: 'automations:write',
     rest: { route: 'POST /automations', status: 201, errors: [404] },
     tool: 'create_automation',
     type: AutomationType,
     args: { input: t.arg({ type: CreateRequest, required: true }) },
-    resolve: (_, { input }, { caller }) => verbs.create(caller, input),
+    resolve: (_, { input }, { caller }) => operations.create(caller, input),
   }),
   updateAutomation: t.field({
     description:
-      'Changes an automation. A member that is left out stays. The next run moves only with the triggers. Enabling it, or ' +
-      'changing its prompt, triggers or project, takes the scope `missions:run` too.',
+      'Changes an automation. Fields that are left out stay. The next run moves only with the triggers. Enabling it, or ' +
+      'changing its prompt, triggers or project, requires the scope `missions:run` too.',
     scope: 'automations:write',
     rest: 'PATCH /automations/{automationId}',
     tool: { name: 'update_automation', idempotent: true },
     type: AutomationType,
     args: { automationId: t.arg.string(pathId), input: t.arg({ type: UpdateRequest, required: true }) },
-    resolve: (_, { automationId, input }, { caller }) => verbs.change(caller, automationId, input),
+    resolve: (_, { automationId, input }, { caller }) => operations.change(caller, automationId, input),
   }),
   deleteAutomation: t.field({
-    description: 'Deletes an automation and cancels what it has not begun; missions under way go on.',
+    description: 'Deletes an automation and cancels its runs that wait; missions under way continue.',
     scope: 'automations:write',
     rest: 'DELETE /automations/{automationId}',
     tool: { name: 'delete_automation', destructive: true, idempotent: true },
     type: DeleteAutomationResponse,
     args: { automationId: t.arg.string(pathId) },
-    resolve: (_, { automationId }, { caller }) => verbs.remove(caller, automationId),
+    resolve: (_, { automationId }, { caller }) => operations.remove(caller, automationId),
   }),
   runAutomation: t.field({
     description: 'Runs an automation now, also a disabled one.',
@@ -129,6 +131,6 @@ builder.mutationFields((t) => ({
     tool: { name: 'run_automation', openWorld: true },
     type: RunNowResponse,
     args: { automationId: t.arg.string(pathId) },
-    resolve: (_, { automationId }, { caller }) => verbs.runNow(caller, automationId),
+    resolve: (_, { automationId }, { caller }) => operations.runNow(caller, automationId),
   }),
 }));

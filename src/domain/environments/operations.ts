@@ -4,6 +4,7 @@ import { withinProject, withinReach } from '#access/reach.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { emptyPage, type Page, type PageRequest } from '#foundation/cursor.ts';
+import { sql, type Transaction } from '#foundation/database.ts';
 import { environmentGrace } from '#limits.ts';
 import { Environment, type EnvironmentStatus, statusesBefore } from './model.ts';
 
@@ -37,6 +38,20 @@ export async function destroyEnvironment(
     .patch({ status: 'destroying' });
   if (moved === 0) await findEnvironment(caller, environmentId);
   return { ok: true, environmentId };
+}
+
+const liveEnvironmentsSql = `select id from environments
+  where id = any($1::text[]) and status in ('provisioning', 'active') and ($2::text is null or org_id = $2)`;
+
+/** Of these ids those of environments that their runtime is to keep. */
+export async function liveEnvironments(
+  trx: Transaction,
+  { orgId }: Caller,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const live = await sql<{ id: string }>(liveEnvironmentsSql, [ids, orgId], trx);
+  return new Set(live.map(({ id }) => id));
 }
 
 /** Asks for what has expired to be taken down; what no runtime takes down in time has failed. */

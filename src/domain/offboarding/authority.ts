@@ -1,12 +1,10 @@
 // What acts for a person, and its end when the person is removed from an organization or disabled (off-boarding).
 import type { Transaction } from '#foundation/database.ts';
 import { revokeRegistrationsOf } from '../agent-identities/revoke.ts';
-import { automations } from '../automations/model.ts';
 import type { PersonIn } from '../memberships/model.ts';
 import { spendCodesOf } from '../oauth/codes.ts';
 import { endSignInsOf } from '../oauth/sign-ins.ts';
 import { disableRecurringOf } from '../recurring/operations.ts';
-import { scheduledTasks } from '../scheduled-tasks/model.ts';
 import { revokeTokensOf } from '../tokens/operations.ts';
 
 /**
@@ -18,5 +16,5 @@ export async function endAuthority(trx: Transaction, person: PersonIn): Promise<
   await spendCodesOf(trx, person);
   await endSignInsOf(trx, person);
   await revokeRegistrationsOf(trx, person);
-  for (const kind of [scheduledTasks, automations]) await disableRecurringOf(trx, kind, person);
+  await disableRecurringOf(trx, person);
 }

@@ -1,8 +1,8 @@
-// What both kinds show alike: triggers, templates, the fields of a record and of its runs, request bodies, and the verbs with
-// their kind filled in. Names, routes and tools stand in each noun's own schema.ts.
+// The graph types, fields, request bodies and operations that scheduled tasks and automations have in common. Names, routes and
+// tools stand in the schema of each.
 import { z } from 'zod';
 import type { Caller } from '#access/principal.ts';
-import type { BaseModel, Row } from '#foundation/base-model.ts';
+import type { Row } from '#foundation/base-model.ts';
 import type { PageRequest } from '#foundation/cursor.ts';
 import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';
@@ -10,83 +10,131 @@ import { wordSet } from '#graph/scalars.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
 import { recurring, text } from '#limits.ts';
-import { type Kind, type Recurring, Run, runKinds, runStatuses, type Trigger, triggerKinds } from './model.ts';
+import { RunStatus } from '../runs/fields.ts';
+import {
+  Automation,
+  automations,
+  type Kind,
+  type Recurring,
+  ScheduledTask,
+  scheduledTasks,
+  type Trigger,
+  triggerKinds,
+} from './model.ts';
 import * as operations from './operations.ts';
 import { intervals, isTimeZone, type Schedule, timePattern, weekdays } from './schedule.ts';
 import { type Template, templateKeys, templates } from './templates.ts';
 
-type Types = typeof builder.$inferSchemaTypes;
-type FieldsOf<M extends BaseModel> = PothosSchemaTypes.ObjectFieldBuilder<Types, Row<M>>;
+type FieldsOfRecurring = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Row<Recurring>>;
 
-const TriggerKind = wordSet('TriggerKind', triggerKinds, 'What starts a mission.');
-const ScheduleInterval = wordSet('ScheduleInterval', intervals, 'How often.');
+const TriggerKind = wordSet('TriggerKind', triggerKinds, 'What starts a mission: a schedule.');
+const ScheduleInterval = wordSet('ScheduleInterval', intervals, 'How often a schedule is due.');
 const Weekday = wordSet('Weekday', weekdays, 'A day of the week.');
-const RunKind = wordSet('RunKind', runKinds, 'Whether the schedule started it, or somebody.');
-export const RunStatus = wordSet('RunStatus', runStatuses, 'How far a run is; open while dispatching or running.');
 
 const ScheduleType = builder.objectRef<Schedule>('Schedule').implement({
   description:
-    'A wall time. Where a clock change skips it, it runs as much later; where it comes twice, the first time; ' +
-    'where the month has no such day, on the last.',
+    'A wall-clock time in a time zone. A time that a clock change skips is due that much later; a time that occurs twice is ' +
+    'due the first time; a day that the month lacks is its last day.',
   fields: (t) => ({
-    interval: t.expose('interval', { type: ScheduleInterval.type }),
-    time: t.exposeString('time', { description: 'HH:MM on the clocks of the zone.' }),
-    timezone: t.exposeString('timezone', { description: 'An IANA time zone.' }),
-    weekday: t.expose('weekday', { type: Weekday.type, nullable: true, absent: true }),
-    dayOfMonth: t.exposeInt('dayOfMonth', { nullable: true, absent: true }),
+    interval: t.expose('interval', { type: ScheduleInterval.type, description: 'How often it is due.' }),
+    time: t.exposeString('time', { description: 'HH:MM, 00:00 to 23:59, in the time zone.' }),
+    timezone: t.exposeString('timezone', { description: 'An IANA time zone such as Europe/Berlin.' }),
+    weekday: t.expose('weekday', {
+      type: Weekday.type,
+      nullable: true,
+      absent: true,
+      description: 'Present when `interval` is weekly.',
+    }),
+    dayOfMonth: t.exposeInt('dayOfMonth', {
+      nullable: true,
+      absent: true,
+      description: '1 to 31; present when `interval` is monthly.',
+    }),
   }),
 });
 const TriggerType = builder.objectRef<Trigger>('Trigger').implement({
+  description: 'What starts a recurring mission: each occurrence of its schedule.',
   fields: (t) => ({
-    kind: t.expose('kind', { type: TriggerKind.type }),
-    schedule: t.expose('schedule', { type: ScheduleType }),
+    kind: t.expose('kind', { type: TriggerKind.type, description: 'Always `schedule`.' }),
+    schedule: t.expose('schedule', { type: ScheduleType, description: 'When it is due.' }),
   }),
 });
 
 const TemplateType = builder.objectRef<Template>('ScheduledTaskTemplate').implement({
-  description: 'A ready-made mission to begin from.',
+  description: 'A ready-made mission to create a scheduled task or an automation from.',
   fields: (t) => ({
-    key: t.exposeString('key', { description: 'Goes into `templateKey`.' }),
-    name: t.exposeString('name'),
-    blurb: t.exposeString('blurb'),
-    prompt: t.exposeString('prompt', { complexity: weightOf(text.prompt.max) }),
-    suggestedSchedule: t.expose('suggestedSchedule', { type: ScheduleType }),
+    key: t.exposeString('key', { description: 'The value for `templateKey`.' }),
+    name: t.exposeString('name', { description: 'A title to show.' }),
+    blurb: t.exposeString('blurb', { description: 'What the mission does, in one sentence.' }),
+    prompt: t.exposeString('prompt', {
+      complexity: weightOf(text.prompt.max),
+      description: 'The task for the agent, ready to be used or changed.',
+    }),
+    suggestedSchedule: t.expose('suggestedSchedule', {
+      type: ScheduleType,
+      description: 'A schedule that suits the mission, in UTC.',
+    }),
   }),
 });
 export const TemplateList = builder.objectRef<{ data: readonly Template[] }>('ScheduledTaskTemplateList').implement({
-  fields: (t) => ({ data: t.expose('data', { type: [TemplateType] }) }),
+  description: 'All templates, on one page.',
+  fields: (t) => ({ data: t.expose('data', { type: [TemplateType], description: 'All templates.' }) }),
 });
 export const templateList = { data: templates };
 
 export const RunNowResponse = builder.objectRef<operations.StartedRun>('RunNowResponse').implement({
+  description: 'The run that was started by hand.',
   fields: (t) => ({
-    ok: t.expose('ok', { type: 'True' }),
-    runId: t.exposeString('runId'),
-    issueId: t.exposeString('issueId', { nullable: true, description: 'Null while the tracker has not taken it.' }),
-    status: t.expose('status', { type: RunStatus.type }),
+    ok: t.expose('ok', { type: 'True', description: 'Always true.' }),
+    runId: t.exposeString('runId', { description: 'The id of the new run.' }),
+    issueId: t.exposeString('issueId', {
+      nullable: true,
+      description: 'The issue’s id in the project’s tracker; null until the tracker has created it.',
+    }),
+    status: t.expose('status', { type: RunStatus.type, description: '`skipped` while an earlier run is open.' }),
   }),
 });
 
-/** A graph type of runs: of all kinds, or of one. */
-export const runType = (name: string) => builder.modelType(Run, name);
+/** The names lead to the schemas of each kind, which implement these types. */
+export const ScheduledTaskType = builder.modelType(ScheduledTask, 'ScheduledTask');
+export const AutomationType = builder.modelType(Automation, 'Automation');
 
-export const recurringFields = (t: FieldsOf<Recurring>) => ({
-  id: t.exposeString('id'),
-  orgId: t.exposeString('orgId'),
-  projectId: t.exposeString('projectId'),
-  name: t.exposeString('name'),
-  prompt: t.exposeString('prompt', { complexity: weightOf(text.prompt.max), description: 'What the agent is told.' }),
-  templateKey: t.exposeString('templateKey', { nullable: true, description: 'The template it was begun from.' }),
-  triggers: t.expose('triggers', { type: [TriggerType] }),
-  labels: t.exposeStringList('labels', { description: 'Put on each issue.' }),
-  skipIfPreviousOpen: t.exposeBoolean('skipIfPreviousOpen', {
-    description: 'Whether a run is skipped while an earlier one is dispatching or running.',
+export const recurringFields = (t: FieldsOfRecurring) => ({
+  id: t.exposeString('id', { description: 'Unique; never changes.' }),
+  orgId: t.exposeString('orgId', { description: 'The organization it belongs to.' }),
+  projectId: t.exposeString('projectId', { description: 'The project in whose repository the missions work.' }),
+  name: t.exposeString('name', { description: '1 to 120 characters; the title of each issue.' }),
+  prompt: t.exposeString('prompt', {
+    complexity: weightOf(text.prompt.max),
+    description: 'The task for the agent: 1 to 20,000 characters.',
   }),
-  enabled: t.exposeBoolean('enabled', { description: 'Whether its schedule counts. "Run now" works all the same.' }),
-  nextRunAt: t.expose('nextRunAt', { type: 'EpochMs', nullable: true, description: 'Null while it is disabled.' }),
-  lastRunAt: t.expose('lastRunAt', { type: 'EpochMs', nullable: true, description: 'When a mission last began.' }),
-  createdAt: t.expose('createdAt', { type: 'EpochMs' }),
-  updatedAt: t.expose('updatedAt', { type: 'EpochMs' }),
+  templateKey: t.exposeString('templateKey', {
+    nullable: true,
+    description: 'The template it was created from; null without one.',
+  }),
+  triggers: t.expose('triggers', {
+    type: [TriggerType],
+    description: '1 to 10; each occurrence of any of them starts a mission.',
+  }),
+  labels: t.exposeStringList('labels', { description: 'At most 20, put on each issue.' }),
+  skipIfPreviousOpen: t.exposeBoolean('skipIfPreviousOpen', {
+    description: 'Whether an occurrence is skipped while an earlier run is dispatching or running.',
+  }),
+  enabled: t.exposeBoolean('enabled', {
+    description: 'Whether the schedule is active. "Run now" works in both cases.',
+  }),
+  nextRunAt: t.expose('nextRunAt', {
+    type: 'EpochMs',
+    nullable: true,
+    description: 'The next occurrence; null while it is disabled.',
+  }),
+  lastRunAt: t.expose('lastRunAt', {
+    type: 'EpochMs',
+    nullable: true,
+    description: 'When a mission last started; a skipped run does not count. Null before the first.',
+  }),
+  createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created.' }),
+  updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When a person last changed it.' }),
   updatedByUserId: t.string({
     link: 'open',
     description: 'Who last set what runs, where or when: scheduled runs are billed to them.',
@@ -101,45 +149,20 @@ export const recurringFields = (t: FieldsOf<Recurring>) => ({
       count: t.arg.int({
         required: true,
         defaultValue: recurring.upcoming.default,
-        description: `${recurring.upcoming.min} to ${recurring.upcoming.max}.`,
+        description: `How many: ${recurring.upcoming.min} to ${recurring.upcoming.max}.`,
         validate: { schema: z.int().min(recurring.upcoming.min).max(recurring.upcoming.max) },
       }),
     },
     resolve: (one, { count }) => operations.upcoming(one, count),
   }),
-  project: t.belongsTo('project', { link: 'projects:read' }),
-});
-
-export const runFields = (t: FieldsOf<Run>) => ({
-  projectId: t.exposeString('projectId'),
-  scheduledFor: t.expose('scheduledFor', {
-    type: 'EpochMs',
-    description: 'The occurrence; the first of those that were missed and are run as one.',
-  }),
-  kind: t.expose('kind', { type: RunKind.type }),
-  status: t.expose('status', { type: RunStatus.type }),
-  issueId: t.exposeString('issueId', { nullable: true, description: 'As the project’s tracker names it.' }),
-  issueUrl: t.exposeString('issueUrl', { nullable: true }),
-  reason: t.exposeString('reason', {
-    nullable: true,
-    description: 'Why it was skipped, was canceled or has failed; while it is dispatching, what it waits for.',
-  }),
-  lastError: t.exposeString('lastError', { nullable: true }),
-  createdAt: t.expose('createdAt', { type: 'EpochMs' }),
-  updatedAt: t.expose('updatedAt', { type: 'EpochMs' }),
-  missionProgress: t.exposeInt('missionProgress', { nullable: true, description: 'Percent.' }),
-  missionActivity: t.exposeString('missionActivity', { nullable: true, description: 'What it is at.' }),
-  missionCostUsd: t.exposeFloat('missionCostUsd'),
-  missionTitle: t.exposeString('missionTitle', { nullable: true }),
-  project: t.belongsTo('project', { link: 'projects:read' }),
-  issue: t.belongsTo('issue', {
-    link: 'missions:read',
-    description: 'Of the built-in tracker; null when another tracker keeps it.',
+  project: t.belongsTo('project', {
+    link: 'projects:read',
+    description: 'The project in whose repository the missions work.',
   }),
 });
 
 const name = nameText(text.recurringName).describe('1 to 120 characters.');
-const prompt = boundedText(text.prompt).describe('What the agent is told: 1 to 20,000 characters.');
+const prompt = boundedText(text.prompt).describe('The task for the agent: 1 to 20,000 characters.');
 const templateKey = z.enum(templateKeys).nullable().describe('The key of a template.');
 const labels = z.array(nameText(text.label)).max(recurring.labels).describe('At most 20, put on each issue.');
 const schedule = z
@@ -168,14 +191,17 @@ export const CreateRequest = request(
   'CreateScheduledTaskRequest',
   z
     .object({
-      projectId: boundedText(text.pathId),
+      projectId: boundedText(text.pathId).describe('The project in whose repository the missions work.'),
       name,
       prompt,
       templateKey: templateKey.optional(),
       triggers,
       labels: labels.default([]),
-      skipIfPreviousOpen: z.boolean().default(false),
-      enabled: z.boolean().default(true),
+      skipIfPreviousOpen: z
+        .boolean()
+        .default(false)
+        .describe('Whether an occurrence is skipped while an earlier run is open.'),
+      enabled: z.boolean().default(true).describe('Whether the schedule is active.'),
     })
     .meta({
       examples: [
@@ -192,20 +218,25 @@ export const UpdateRequest = request(
   'UpdateScheduledTaskRequest',
   z
     .object({
-      projectId: boundedText(text.pathId).optional(),
+      projectId: boundedText(text.pathId)
+        .optional()
+        .describe('Moves it to this project; its earlier runs stay where they are.'),
       name: name.optional(),
       prompt: prompt.optional(),
       templateKey: templateKey.optional(),
       triggers: triggers.optional(),
       labels: labels.optional(),
-      skipIfPreviousOpen: z.boolean().optional(),
-      enabled: z.boolean().optional(),
+      skipIfPreviousOpen: z
+        .boolean()
+        .optional()
+        .describe('Whether an occurrence is skipped while an earlier run is open.'),
+      enabled: z.boolean().optional().describe('Whether the schedule is active.'),
     })
     .meta({ examples: [{ enabled: false }] }),
 );
 
 /** The operations of one kind. */
-export const verbsOf = (kind: Kind) => ({
+const operationsOf = (kind: Kind) => ({
   list: (caller: Caller, filter: operations.RecurringFilter) => operations.listRecurring(kind, caller, filter),
   find: (caller: Caller, id: string) => operations.findRecurring(kind, caller, id),
   create: (caller: Caller, input: operations.NewRecurring) => operations.createRecurring(kind, caller, input),
@@ -215,3 +246,5 @@ export const verbsOf = (kind: Kind) => ({
   runs: (caller: Caller, id: string, page: PageRequest) => operations.listRuns(kind, caller, id, page),
   runNow: (caller: Caller, id: string) => operations.runNow(kind, caller, id),
 });
+export const scheduledTaskOperations = operationsOf(scheduledTasks);
+export const automationOperations = operationsOf(automations);

@@ -1,62 +1,46 @@
-// Runs of all kinds in one place: list them, read one, cancel one. What a run is stands in ../recurring/model.ts.
+// What can be done with runs of both kinds: list, read, follow, cancel.
 import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
-import { announce } from '#foundation/changes.ts';
-import { now } from '#foundation/clock.ts';
-import { emptyPage, type Page, type PageRequest, readPageOf } from '#foundation/cursor.ts';
+import type { Row } from '#foundation/base-model.ts';
+import { emptyPage, type Page, type PageRequest } from '#foundation/cursor.ts';
 import { transaction } from '#foundation/database.ts';
 import { conflict } from '#foundation/problem.ts';
-import { conditions, find, selection } from '#foundation/record.ts';
-import { openStatuses, Run, type RunStatus } from '../recurring/model.ts';
-import { Sandbox } from '../sandboxes/model.ts';
+import { cancelRuns } from './finish.ts';
+import { Run, type RunStatus } from './model.ts';
+import { isOpen } from './states.ts';
 
 export interface RunFilter extends PageRequest {
   projectId?: string | null | undefined;
   status?: RunStatus | null | undefined;
 }
 
-/** Newest first. A project that the caller cannot reach has none. */
-export async function listRuns(caller: Caller, { projectId, status, ...page }: RunFilter): Promise<Page<Run>> {
+/** Newest first. Empty for a project that the caller cannot reach. */
+export async function listRuns(caller: Caller, { projectId, status, ...page }: RunFilter): Promise<Page<Row<Run>>> {
   const own = withinProject(caller, projectId);
-  if (!own) return emptyPage;
-  const { where, values } = conditions(own);
-  // In the text, of which there are few: a prepared statement must find the index of that status alone.
-  const ofStatus = status ? ` and "status" = '${status}'` : '';
-  const binding = `runs\n${JSON.stringify([own, status ?? null])}`;
-  return readPageOf<Run>({ binding, select: selection(Run), where: where + ofStatus, values }, page);
+  return own ? Run.page(own, page, status ? Run.withStatus(status) : undefined) : emptyPage;
 }
 
-export const findRun = (caller: Caller, runId: string): Promise<Run> =>
-  find<Run>(Run, 'run', { id: runId, ...withinReach(caller) });
+export const findRun = (caller: Caller, runId: string): Promise<Row<Run>> =>
+  Run.get({ id: runId, ...withinReach(caller) });
 
-/** The run at once, and after each change, until it has come to its end. Each change tells who is asking by then. */
-export async function* followRun(changes: AsyncIterable<() => Promise<Caller>>, runId: string): AsyncGenerator<Run> {
-  for await (const asking of changes) {
-    const run = await findRun(await asking(), runId);
+/** The run at once and after each change, until it has ended. Each change carries the caller as it is authorized by then. */
+export async function* followRun(
+  changes: AsyncIterable<() => Promise<Caller>>,
+  runId: string,
+): AsyncGenerator<Row<Run>> {
+  for await (const currentCaller of changes) {
+    const run = await findRun(await currentCaller(), runId);
     yield run;
-    if (!openStatuses.includes(run.status)) return;
+    if (!isOpen(run)) return;
   }
 }
 
 /**
- * Ends an open run at once, and its sandboxes; a runtime that has it stops at its next heartbeat. One that is canceled already is
- * what the caller wants. @throws 409 for one that has come to its end
+ * Ends an open run at once, and its sandboxes; its runtime stops at its next heartbeat. A canceled run stays as it is.
+ * @throws 409 for a run that has ended otherwise
  */
-export async function cancelRun(caller: Caller, runId: string): Promise<Run> {
-  const own = { id: runId, ...withinReach(caller) };
-  await transaction(async (trx) => {
-    const at = now();
-    const canceled = await Run.query(trx)
-      .where(own)
-      .whereIn('status', [...openStatuses])
-      .patch({ status: 'canceled', reason: 'Canceled by a person.', finishedAt: at, leaseUntil: null, updatedAt: at });
-    if (canceled === 0) return;
-    const ended = await trx(Sandbox.tableName)
-      .where({ runId, status: 'running' })
-      .update({ status: 'destroyed', terminationReason: 'canceled', destroyedAt: at })
-      .returning('id');
-    await announce(trx, runId, ...ended.map(({ id }: { id: string }) => id));
-  });
+export async function cancelRun(caller: Caller, runId: string): Promise<Row<Run>> {
+  await transaction((trx) => cancelRuns(trx, { id: runId, ...withinReach(caller) } as object, 'Canceled by a person.'));
   const run = await findRun(caller, runId);
   if (run.status !== 'canceled')
     throw conflict(`The run has come to its end (${run.status}): there is nothing to cancel.`);

@@ -1,20 +1,26 @@
-// Runs of all kinds, in the graph and as tools: the specification shows no route that reads or steers missions themselves.
+// Runs of both kinds, in the graph and as tools: the specification has no REST route for them.
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { pages, shown } from '#limits.ts';
 import { ProjectType } from '../projects/schema.ts';
-import { RunStatus, runFields, runType } from '../recurring/fields.ts';
 import { SandboxType } from '../sandboxes/schema.ts';
+import { RunStatus, runFields, runType } from './fields.ts';
 import * as operations from './operations.ts';
 
 export const RunType = runType('Run').implement({
   description: 'One run of a scheduled task or an automation: a mission.',
   fields: (t) => ({
-    id: t.exposeString('id'),
-    orgId: t.exposeString('orgId'),
-    scheduledTaskId: t.exposeString('scheduledTaskId', { nullable: true }),
-    automationId: t.exposeString('automationId', { nullable: true }),
+    id: t.exposeString('id', { description: 'Unique; never changes.' }),
+    orgId: t.exposeString('orgId', { description: 'The organization it belongs to.' }),
+    scheduledTaskId: t.exposeString('scheduledTaskId', {
+      nullable: true,
+      description: 'Null for a run of an automation, and once the scheduled task is deleted.',
+    }),
+    automationId: t.exposeString('automationId', {
+      nullable: true,
+      description: 'Null for a run of a scheduled task, and once the automation is deleted.',
+    }),
     ...runFields(t),
     missionCostIncomplete: t.exposeBoolean('missionCostIncomplete', {
       description: 'Whether costs are known to be missing from the sum.',
@@ -22,11 +28,21 @@ export const RunType = runType('Run').implement({
     startedAt: t.expose('startedAt', {
       type: 'EpochMs',
       nullable: true,
-      description: 'When a runtime first took it.',
+      description: 'When a runtime first claimed it; null before.',
     }),
-    finishedAt: t.expose('finishedAt', { type: 'EpochMs', nullable: true }),
-    scheduledTask: t.belongsTo('scheduledTask', { link: 'scheduled-tasks:read' }),
-    automation: t.belongsTo('automation', { link: 'automations:read' }),
+    finishedAt: t.expose('finishedAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When it was completed, failed or was canceled; null before.',
+    }),
+    scheduledTask: t.belongsTo('scheduledTask', {
+      link: 'scheduled-tasks:read',
+      description: 'The scheduled task that it is a run of.',
+    }),
+    automation: t.belongsTo('automation', {
+      link: 'automations:read',
+      description: 'The automation that it is a run of.',
+    }),
     sandboxes: t.hasMany('sandboxes', {
       description: 'The newest 20.',
       link: 'sandboxes:read',
@@ -40,7 +56,9 @@ export const RunType = runType('Run').implement({
   }),
 });
 
-builder.objectField(SandboxType, 'run', (t) => t.belongsTo('run', { link: 'missions:read' }));
+builder.objectField(SandboxType, 'run', (t) =>
+  t.belongsTo('run', { link: 'missions:read', description: 'The run that it works for; null without one.' }),
+);
 builder.objectField(ProjectType, 'runs', (t) =>
   t.hasMany('runs', { description: 'The newest 20.', link: 'missions:read', limit: shown.perParent }),
 );
@@ -49,19 +67,19 @@ const RunPage = pageOf('RunPage', RunType);
 
 builder.queryFields((t) => ({
   runs: t.field({
-    description: 'The runs of the organization, newest first; of one project, or in one status.',
+    description: 'The runs of the organization, newest first; filtered by project and by status.',
     scope: 'missions:read',
     tool: 'list_runs',
     type: RunPage,
     args: {
       projectId: t.arg.string(filter),
-      status: t.arg({ type: RunStatus.type }),
+      status: t.arg({ type: RunStatus.type, description: 'Runs in this status only.' }),
       ...pageArguments(pages.runs),
     },
     resolve: (_, args, { caller }) => operations.listRuns(caller, args),
   }),
   run: t.field({
-    description: 'One run, with what it left behind.',
+    description: 'One run, with its sandboxes and artifacts.',
     scope: 'missions:read',
     tool: 'get_run',
     type: RunType,
@@ -83,7 +101,7 @@ builder.mutationField('cancelRun', (t) =>
 
 builder.subscriptionField('runUpdated', (t) =>
   t.field({
-    description: 'One run as it is, and again after each change; complete when it has come to its end.',
+    description: 'One run at once and after each change; completes when the run has ended.',
     scope: 'missions:read',
     type: RunType,
     args: { runId: t.arg.string(pathId) },

@@ -1,91 +1,31 @@
-// How a runtime's hold on a run ends by its own word: finished or handed back. What ends by silence stands in silence.ts.
-import { raw } from 'objection';
+// How a runtime ends its work on a run: it reports the outcome or hands the run back.
 import type { Caller } from '#access/principal.ts';
-import { enqueue } from '#foundation/background.ts';
-import { announce } from '#foundation/changes.ts';
-import { now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
-import { missing } from '#foundation/record.ts';
-import { lease } from '#limits.ts';
-import { Run } from '../recurring/model.ts';
-import { Sandbox } from '../sandboxes/model.ts';
-import { heldRun, heldStatuses, lost, own } from './lease.ts';
+import { finishRun as finishHeldRun, handBackRun as handBackHeldRun, type Outcome } from '../runs/finish.ts';
+import { Run } from '../runs/model.ts';
+import { leaseIsLost, lockHeldRun, serviceReach } from './lease.ts';
 
-/** Hands a run back that the runtime cannot go on with: another one may have it after a short rest. */
+/** Hands back a run that the runtime cannot continue. A run that was canceled meanwhile stays canceled. */
 export const handBackRun = (caller: Caller, input: { runId: string; leaseId: string; reason: string }): Promise<void> =>
   transaction(async (trx) => {
-    const { id, status, leaseId } = await heldRun(trx, caller, input);
-    // Canceled meanwhile: there is nothing to hand back.
-    if (status === 'canceled') return;
-    const at = now();
-    await Run.query(trx)
-      .findById(id)
-      .patch({
-        status: 'dispatching',
-        leaseId: null,
-        claimedBy: null,
-        leaseUntil: at + lease.rest,
-        silentSince: null,
-        waitingSince: at,
-        missionProgress: null,
-        missionActivity: `Handed back: ${input.reason}`,
-        // A polite end is not a loss.
-        claims: raw('claims - 1'),
-        updatedAt: at,
-      });
-    await announce(trx, id, ...(await endSandboxes(trx, [leaseId!], 'failed', 'handed back', at)));
+    const { id } = await lockHeldRun(trx, caller, input);
+    await handBackHeldRun(trx, { id, leaseId: input.leaseId }, input.reason);
   });
 
-export interface Finish {
+export interface Finish extends Outcome {
   runId: string;
   leaseId: string;
-  status: 'completed' | 'failed';
-  error?: string | null | undefined;
-  costIncomplete?: boolean | undefined;
 }
 
-/** Ends a run, with those of its sandboxes that still run. Said again it changes nothing; a canceled run stays canceled. */
+/** Ends a run, with those of its sandboxes that still run. A repeated report changes nothing; a canceled run stays canceled. */
 export const finishRun = (caller: Caller, input: Finish): Promise<void> =>
   transaction(async (trx) => {
-    const { runId, leaseId, status } = input;
-    const at = now();
-    const finished = await Run.query(trx)
-      .where({ id: runId, leaseId, ...own(caller) })
-      .whereIn('status', [...heldStatuses])
-      .patch({
-        status,
-        finishedAt: at,
-        leaseUntil: null,
-        silentSince: null,
-        reason: null,
-        lastError: input.error ?? null,
-        ...(status === 'completed' && { missionProgress: 100 }),
-        ...(input.costIncomplete && { missionCostIncomplete: true }),
-        updatedAt: at,
-      });
-    if (finished === 0) return finishedBefore(trx, caller, input);
-    const ended = await endSandboxes(trx, [leaseId], status, 'the run has ended', at);
-    await enqueue(trx, 'finish issue', { runId });
-    await announce(trx, runId, ...ended);
+    const { runId: id, leaseId } = input;
+    const isFinished = await finishHeldRun(trx, { id, leaseId, ...serviceReach(caller) } as object, input);
+    if (!isFinished) await checkRepeated(trx, caller, input);
   });
 
-async function finishedBefore(trx: Transaction, caller: Caller, { runId, leaseId, status }: Finish): Promise<void> {
-  const run = (await Run.query(trx).findOne({ id: runId, ...own(caller) })) ?? missing('run');
-  if (run.leaseId !== leaseId || ![status, 'canceled'].includes(run.status)) throw lost();
-}
-
-/** Ends the running sandboxes that were registered under these leases, and returns their ids. */
-export async function endSandboxes(
-  trx: Transaction,
-  leaseIds: readonly string[],
-  status: 'completed' | 'failed',
-  terminationReason: string,
-  at: number,
-): Promise<string[]> {
-  const ended: { id: string }[] = await trx(Sandbox.tableName)
-    .whereIn('leaseId', leaseIds)
-    .where({ status: 'running' })
-    .update({ status, terminationReason, destroyedAt: at })
-    .returning('id');
-  return ended.map(({ id }) => id);
+async function checkRepeated(trx: Transaction, caller: Caller, { runId, leaseId, status }: Finish): Promise<void> {
+  const run = (await Run.query(trx).findOne({ id: runId, ...serviceReach(caller) })) ?? Run.refuse();
+  if (run.leaseId !== leaseId || ![status, 'canceled'].includes(run.status)) throw leaseIsLost();
 }

@@ -1,58 +1,55 @@
-// Whether a runtime still holds what it reports on. Asked under a lock on the row, so that what is lost meanwhile is lost before
-// or after a report, and no report is half written.
+// Whether a runtime still holds what it reports on. The row is locked meanwhile, so that a lease is lost either before a report or
+// after it, and no report is written in part.
 import type { Caller } from '#access/principal.ts';
 import type { Transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
-import { leaseLost, notFound } from '#foundation/problem.ts';
-import { Run } from '../recurring/model.ts';
+import { leaseLost } from '#foundation/problem.ts';
+import { isRunHeld } from '../runs/claim.ts';
+import { Run } from '../runs/model.ts';
+import { heldStates, isInState } from '../runs/states.ts';
 import { Sandbox } from '../sandboxes/model.ts';
 
 /** The records that a service may report on: all, or those of the one organization that its token is for. */
-export const own = ({ orgId }: Caller): { orgId?: Id<'organization'> } => (orgId ? { orgId } : {});
+export const serviceReach = ({ orgId }: Caller): { orgId?: Id<'organization'> } => (orgId ? { orgId } : {});
 
-/** A run whose runtime is silent keeps its lease while it waits, until another runtime takes it. */
-export const heldStatuses = ['running', 'dispatching'] as const;
-/** A canceled run is held until its runtime has said what there was to say. */
-const reportable = [...heldStatuses, 'canceled'] as const;
+/** After a run was canceled its runtime may still send the reports that it has not sent. */
+const reportable = [...heldStates, 'canceled'] as const;
 
-/** The run, locked. @throws 404, or 409 `lease_lost` */
-export async function heldRun(
+/** @throws 404, or 409 `lease_lost` */
+export async function lockHeldRun(
   trx: Transaction,
   caller: Caller,
   { runId, leaseId }: { runId: string; leaseId: string },
 ): Promise<Run> {
   const held = await Run.query(trx)
-    .findOne({ id: runId, leaseId, ...own(caller) })
-    .whereIn('status', [...reportable])
+    .findOne({ id: runId, leaseId, ...serviceReach(caller) })
+    .whereRaw(isInState(reportable))
     .forNoKeyUpdate();
   if (held) return held;
   const known = await Run.query(trx)
     .select('id')
-    .findOne({ id: runId, ...own(caller) });
-  throw known ? lost() : notFound('run');
+    .findOne({ id: runId, ...serviceReach(caller) });
+  if (!known) Run.refuse();
+  throw leaseIsLost();
 }
 
-export const lost = () =>
+export const leaseIsLost = () =>
   leaseLost('The lease on this run is over: another runtime may have taken it. Stop, and report no more of it.');
 
-/** The sandbox, locked: also one that has just ended, whose last words are still to come. @throws 404, or 409 `lease_lost` */
-export async function heldSandbox(
+/** Also one that has ended, as long as its run is held: its last reports may follow. @throws 404, or 409 `lease_lost` */
+export async function lockHeldSandbox(
   trx: Transaction,
   caller: Caller,
   { sandboxId, leaseId }: { sandboxId: string; leaseId: string },
 ): Promise<Sandbox> {
   const held = await Sandbox.query(trx)
-    .findOne({ id: sandboxId, leaseId, ...own(caller) })
-    .whereExists(
-      Run.query(trx)
-        .select('id')
-        .whereIn('status', [...reportable])
-        .where({ id: trx.ref('sandboxes.runId'), leaseId }),
-    )
+    .findOne({ id: sandboxId, leaseId, ...serviceReach(caller) })
+    .whereRaw(isRunHeld('sandboxes.run_id', 'sandboxes.lease_id', reportable))
     .forNoKeyUpdate();
   if (held) return held;
   const known = await Sandbox.query(trx)
     .select('id')
-    .findOne({ id: sandboxId, ...own(caller) });
-  throw known ? lost() : notFound('sandbox');
+    .findOne({ id: sandboxId, ...serviceReach(caller) });
+  if (!known) Sandbox.refuse();
+  throw leaseIsLost();
 }

@@ -1,22 +1,21 @@
-// What a run leaves behind for people to look at: artifacts with their contents, and preview environments.
+// Reports of what people can look at: artifacts with their contents, and preview environments.
 import type { Caller } from '#access/principal.ts';
 import { announce } from '#foundation/changes.ts';
 import { now } from '#foundation/clock.ts';
 import { transaction } from '#foundation/database.ts';
 import { derivedId, type Id, newId } from '#foundation/ids.ts';
 import { conflict } from '#foundation/problem.ts';
-import { find } from '#foundation/record.ts';
 import { lifetimes } from '#limits.ts';
 import type { AgentRole } from '../agents/model.ts';
 import { claimContent, reserveContent } from '../artifacts/content.ts';
 import { Artifact, type ArtifactKind } from '../artifacts/model.ts';
 import { Environment, type EnvironmentStatus, environmentMoves, statusesBefore } from '../environments/model.ts';
-import { heldRun, own } from './lease.ts';
+import { lockHeldRun, serviceReach } from './lease.ts';
 import { sandboxOfRun } from './reports.ts';
 
 /** Where the bytes of an artifact go before it is registered. */
 export async function createArtifactUpload(caller: Caller, input: { runId: string; leaseId: string }) {
-  const { orgId } = await transaction((trx) => heldRun(trx, caller, input));
+  const { orgId } = await transaction((trx) => lockHeldRun(trx, caller, input));
   return reserveContent(orgId);
 }
 
@@ -35,10 +34,10 @@ export interface NewArtifact {
   traceViewerUrl?: string | null | undefined;
 }
 
-/** Makes an artifact of a content that has been uploaded. @throws 404 for an unknown content, 409 while it is not complete */
+/** Creates an artifact from an uploaded content. @throws 404 for an unknown content, 409 while it is not complete */
 export const registerArtifact = (caller: Caller, input: NewArtifact): Promise<{ artifactId: Id<'artifact'> }> =>
   transaction(async (trx) => {
-    const run = await heldRun(trx, caller, input);
+    const run = await lockHeldRun(trx, caller, input);
     const { runId: _, leaseId: __, contentKey, ...described } = input;
     const sandboxId = input.sandboxId ? await sandboxOfRun(trx, run.id, input.sandboxId) : null;
     const before = await Artifact.query(trx).select('id').findOne({ contentKey, orgId: run.orgId });
@@ -64,7 +63,7 @@ export const registerArtifact = (caller: Caller, input: NewArtifact): Promise<{ 
 export interface NewEnvironment {
   runId: string;
   leaseId: string;
-  /** The runtime's own word for it. */
+  /** The runtime's own id: registered again it stays one environment. */
   key: string;
   prNumber?: number | null | undefined;
   workerName?: string | null | undefined;
@@ -76,7 +75,7 @@ export const registerEnvironment = (
   input: NewEnvironment,
 ): Promise<{ environmentId: Id<'environment'> }> =>
   transaction(async (trx) => {
-    const { id: runId, orgId, projectId, issueId } = await heldRun(trx, caller, input);
+    const { id: runId, orgId, projectId, issueId } = await lockHeldRun(trx, caller, input);
     const { key, prNumber = null, workerName = null, expiresAt = null } = input;
     const environmentId = derivedId('environment', runId, key);
     await trx(Environment.tableName)
@@ -97,22 +96,19 @@ export const registerEnvironment = (
     return { environmentId };
   });
 
-/** Says how far an environment is. It outlives its run, so that no lease is asked for. @throws 409 for a move that is none */
+/** Changes the status of an environment. It outlives its run, so that no lease is required. @throws 409 for a move that is not allowed */
 export async function moveEnvironment(
   caller: Caller,
   { environmentId, status }: { environmentId: string; status: Exclude<EnvironmentStatus, 'provisioning'> },
 ): Promise<void> {
   const moved = await transaction(async (trx) =>
     Environment.query(trx)
-      .where({ id: environmentId, ...own(caller) })
+      .where({ id: environmentId, ...serviceReach(caller) })
       .whereIn('status', statusesBefore(status))
       .patch({ status, ...(status === 'destroyed' && { destroyedAt: now() }) }),
   );
   if (moved > 0) return;
-  const { status: present } = await find<Environment>(Environment, 'environment', {
-    id: environmentId,
-    ...own(caller),
-  });
+  const { status: present } = await Environment.get({ id: environmentId, ...serviceReach(caller) });
   if (present === status) return;
   const moves = environmentMoves[present].join(' or ') || 'nothing';
   throw conflict(`status: the environment is ${present}; what follows that is ${moves}.`);

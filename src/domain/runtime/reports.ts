@@ -1,5 +1,5 @@
-// What a runtime reports of a run while it works on it: what it cost, its sandboxes, their sessions, logs and live fragments.
-// Every report may be said again, since an answer can get lost: the second time it changes nothing.
+// Reports of a runtime that works on a run: costs, sandboxes, their sessions, logs and live fragments. A report may be repeated,
+// because its answer can get lost: the second one changes nothing.
 import { isDeepStrictEqual } from 'node:util';
 import type { Caller } from '#access/principal.ts';
 import { announce } from '#foundation/changes.ts';
@@ -7,11 +7,10 @@ import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { derivedId, type Id } from '#foundation/ids.ts';
 import { conflict } from '#foundation/problem.ts';
-import { missing } from '#foundation/record.ts';
 import { report } from '#limits.ts';
 import type { AgentRole, HarnessId, InstanceTypeId } from '../agents/model.ts';
 import { MissionCost } from '../orchestrator/model.ts';
-import { Run } from '../recurring/model.ts';
+import { addCost, markCostIncomplete } from '../runs/cost.ts';
 import {
   type LogPart,
   type PromptScope,
@@ -20,41 +19,36 @@ import {
   SandboxLogPart,
   SandboxSession,
 } from '../sandboxes/model.ts';
-import { heldRun, heldSandbox } from './lease.ts';
+import { lockHeldRun, lockHeldSandbox } from './lease.ts';
 
 export interface Cost {
   runId: string;
   leaseId: string;
-  /** The runtime's own. */
+  /** The runtime's own id: a repeated cost counts once. */
   costId: string;
   usd: number;
   sandboxId?: string | null | undefined;
   role?: AgentRole | null | undefined;
   sessionId?: string | null | undefined;
-  /** That costs are known to be missing. */
+  /** Whether costs are known to be missing. */
   incomplete?: boolean | undefined;
 }
 
 /** Counts a cost once: for the run, for its session, and against the organization's day. */
 export const reportCost = (caller: Caller, cost: Cost): Promise<void> =>
   transaction(async (trx) => {
-    const { id: runId, orgId, projectId } = await heldRun(trx, caller, cost);
+    const { id: runId, orgId, projectId } = await lockHeldRun(trx, caller, cost);
     const { usd, role, sessionId } = cost;
     const sandboxId = cost.sandboxId ? await sandboxOfRun(trx, runId, cost.sandboxId) : null;
-    const at = now();
-    if (cost.incomplete) await Run.query(trx).findById(runId).patch({ missionCostIncomplete: true, updatedAt: at });
+    if (cost.incomplete) await markCostIncomplete(trx, runId);
     const id = derivedId('missionCost', runId, cost.costId);
     const written = await trx(MissionCost.tableName)
-      .insert({ id, orgId, projectId, runId, sandboxId, usd, at })
+      .insert({ id, orgId, projectId, runId, sandboxId, usd, at: now() })
       .onConflict()
       .ignore()
       .returning('id');
     if (written.length === 0) return;
-    await trx.raw('update runs set mission_cost_usd = mission_cost_usd + ?, updated_at = ? where id = ?', [
-      usd,
-      at,
-      runId,
-    ]);
+    await addCost(trx, runId, usd);
     if (sandboxId && role && sessionId) {
       await trx(SandboxSession.tableName).where({ sandboxId, role, sessionId }).increment('totalCostUsd', usd);
     }
@@ -63,13 +57,13 @@ export const reportCost = (caller: Caller, cost: Cost): Promise<void> =>
 
 export async function sandboxOfRun(trx: Transaction, runId: string, id: string): Promise<Sandbox['id']> {
   const sandbox = await Sandbox.query(trx).select('id').findOne({ id, runId });
-  return sandbox?.id ?? missing('sandbox');
+  return sandbox?.id ?? Sandbox.refuse();
 }
 
 export interface NewSandbox {
   runId: string;
   leaseId: string;
-  /** The runtime's own word for it. */
+  /** The runtime's own id: registered again it stays one sandbox. */
   key: string;
   role: AgentRole;
   harness: HarnessId;
@@ -80,13 +74,13 @@ export interface NewSandbox {
 
 export const registerSandbox = (caller: Caller, input: NewSandbox): Promise<{ sandboxId: Id<'sandbox'> }> =>
   transaction(async (trx) => {
-    const run = await heldRun(trx, caller, input);
+    const run = await lockHeldRun(trx, caller, input);
     const { key, runId: _, leaseId, ...described } = input;
-    // Under the lease: a runtime that takes the run after another one makes sandboxes of its own.
+    // Derived from the lease: a runtime that claims the run later registers sandboxes of its own.
     const sandboxId = derivedId('sandbox', leaseId, key);
     const at = now();
     const { orgId, projectId, issueId } = run;
-    // A canceled run needs no sandbox: this one is told to stop with its first heartbeat.
+    // A canceled run needs no sandbox: the answer to its first heartbeat is to stop.
     const ended = run.status === 'canceled' && { status: 'destroyed', terminationReason: 'canceled', destroyedAt: at };
     await trx(Sandbox.tableName)
       .insert({
@@ -118,7 +112,7 @@ export interface SandboxEnd {
 /** One that was killed stays destroyed. */
 export const finishSandbox = (caller: Caller, input: SandboxEnd): Promise<void> =>
   transaction(async (trx) => {
-    const { id, runId } = await heldSandbox(trx, caller, input);
+    const { id, runId } = await lockHeldSandbox(trx, caller, input);
     const { status, terminationReason = null } = input;
     const ended = await Sandbox.query(trx)
       .where({ id, status: 'running' })
@@ -126,20 +120,20 @@ export const finishSandbox = (caller: Caller, input: SandboxEnd): Promise<void> 
     if (ended > 0) await announce(trx, id, runId!);
   });
 
-export interface SessionWords {
+export interface SessionKey {
   sandboxId: string;
   leaseId: string;
   role: AgentRole;
   sessionId: string;
 }
 
-/** Opens a session, or says how it has ended. */
+/** Opens a session, or records its outcome. */
 export const reportSession = (
   caller: Caller,
-  input: SessionWords & { outcome?: string | null | undefined },
+  input: SessionKey & { outcome?: string | null | undefined },
 ): Promise<void> =>
   transaction(async (trx) => {
-    const { id: sandboxId } = await heldSandbox(trx, caller, input);
+    const { id: sandboxId } = await lockHeldSandbox(trx, caller, input);
     const { role, sessionId, outcome = null } = input;
     await sql(
       `insert into sandbox_sessions as s (sandbox_id, role, session_id, started_at, outcome) values ($1, $2, $3, $4, $5)
@@ -150,28 +144,29 @@ export const reportSession = (
     await announce(trx, sandboxId);
   });
 
-export interface LogPiece extends SessionWords {
+export interface LogPiece extends SessionKey {
   part: LogPart;
   /** From 0, without a gap. */
   seq: number;
   content: string;
-  /** Of a prompt's piece, and of no other's: which span of the prompt it is. */
+  /** The span of the prompt; of the part `prompt` only. */
   spanId?: string | null | undefined;
   promptScope?: PromptScope | null | undefined;
 }
 
-/** Appends a piece of a log. @throws 409 for a gap, or for another content at a place that is taken */
+/** Appends a piece of a log. @throws 409 for a gap, or for a sequence number that is stored with another content */
 export const appendLog = (caller: Caller, { content, spanId = null, promptScope = null, seq, ...input }: LogPiece) =>
   transaction(async (trx) => {
-    const { id: sandboxId } = await heldSandbox(trx, caller, input);
+    const { id: sandboxId } = await lockHeldSandbox(trx, caller, input);
     const { role, sessionId, part } = input;
     const log = { sandboxId, role, sessionId, part };
     const session = await SandboxSession.query(trx).findById([sandboxId, role, sessionId]);
-    if (!session) missing('session');
-    const next = await following(trx, SandboxLogPart.tableName, log);
-    if (fresh(seq, 1, next, report.logPieces) === 0) {
+    if (!session) SandboxSession.refuse();
+    const next = await nextSequence(trx, SandboxLogPart.tableName, log);
+    if (countNew(seq, 1, next, report.logPieces) === 0) {
       const there = (await SandboxLogPart.query(trx).findById([sandboxId, role, sessionId, part, seq]))!;
-      if (there.content !== content || there.spanId !== spanId || there.promptScope !== promptScope) throw taken(seq);
+      if (there.content !== content || there.spanId !== spanId || there.promptScope !== promptScope)
+        throw sequenceConflict(seq);
     } else await SandboxLogPart.query(trx).insert({ ...log, seq, content, spanId, promptScope });
     return { nextSeq: Math.max(next, seq + 1) };
   });
@@ -179,7 +174,7 @@ export const appendLog = (caller: Caller, { content, spanId = null, promptScope 
 export interface Fragments {
   sandboxId: string;
   leaseId: string;
-  /** Of the first of them; they count up from there. */
+  /** Of the first fragment; the others follow without a gap. */
   seq: number;
   fragments: Fragment[];
 }
@@ -188,41 +183,41 @@ export type Fragment = { kind: SandboxFragment['kind']; t: number; items: Sandbo
   [K in 'body' | 'action' | 'parameter' | 'result' | 'toolUseId']?: string | null | undefined;
 };
 
-/** Appends what an agent thinks, does and says. Those that are there already are passed over when they are the same. */
+/** Appends what an agent thinks, does and says. Fragments that are stored already are skipped when they are equal. @throws 409 as above */
 export const appendFragments = (caller: Caller, { seq: first, fragments, ...input }: Fragments) =>
   transaction(async (trx) => {
-    const { id: sandboxId } = await heldSandbox(trx, caller, input);
-    const next = await following(trx, SandboxFragment.tableName, { sandboxId });
-    const added = fresh(first, fragments.length, next, report.fragmentsPerSandbox);
-    const given = fragments.map(({ t, kind, items, ...words }, i) => {
-      const { body = null, action = null, parameter = null, result = null, toolUseId = null } = words;
+    const { id: sandboxId } = await lockHeldSandbox(trx, caller, input);
+    const next = await nextSequence(trx, SandboxFragment.tableName, { sandboxId });
+    const added = countNew(first, fragments.length, next, report.fragmentsPerSandbox);
+    const entries = fragments.map(({ t, kind, items, ...fields }, i) => {
+      const { body = null, action = null, parameter = null, result = null, toolUseId = null } = fields;
       return { sandboxId, seq: first + i, kind, at: t, body, action, parameter, result, toolUseId, items };
     });
-    const known = given.slice(0, given.length - added);
+    const known = entries.slice(0, entries.length - added);
     const there = await SandboxFragment.query(trx)
       .where({ sandboxId })
       .whereBetween('seq', [first, first + known.length - 1])
       .orderBy('seq');
     const differs = known.find((one, i) => !isDeepStrictEqual({ ...one }, { ...there[i] }));
-    if (differs) throw taken(differs.seq);
+    if (differs) throw sequenceConflict(differs.seq);
     if (added > 0) {
-      await SandboxFragment.query(trx).insert(given.slice(-added));
+      await SandboxFragment.query(trx).insert(entries.slice(-added));
       await announce(trx, sandboxId);
     }
-    return { nextSeq: Math.max(next, first + given.length) };
+    return { nextSeq: Math.max(next, first + entries.length) };
   });
 
-/** The number that comes next. */
-async function following(trx: Transaction, table: string, of: object): Promise<number> {
+/** The sequence number of the next entry. */
+async function nextSequence(trx: Transaction, table: string, of: object): Promise<number> {
   const last = await trx(table).where(of).max({ seq: 'seq' }).first<{ seq: number | null }>();
   return (last.seq ?? -1) + 1;
 }
 
 /** How many of `count` entries from `seq` on are new. @throws 409 for a gap */
-function fresh(seq: number, count: number, next: number, most: number): number {
+function countNew(seq: number, count: number, next: number, most: number): number {
   if (seq > next) throw conflict(`seq: ${next} comes next; ${seq} would leave a gap.`);
   if (seq + count > most) throw conflict(`seq: at most ${most} entries are kept.`);
   return Math.min(count, Math.max(0, seq + count - next));
 }
 
-const taken = (seq: number) => conflict(`seq: ${seq} is there already, with another content.`);
+const sequenceConflict = (seq: number) => conflict(`seq: ${seq} is there already, with another content.`);

@@ -7,7 +7,7 @@ import { boundedText } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
 import { bytes, lease, text } from '#limits.ts';
 import { AgentRole, Effort, Harness, InstanceType } from '../agents/schema.ts';
-import * as dispatch from './dispatch.ts';
+import { type ClaimedRun, claimRun, type RunAgent } from './claim.ts';
 import * as endings from './endings.ts';
 import * as requests from './fields.ts';
 import { type HeartbeatAnswer, heartbeat } from './heartbeat.ts';
@@ -17,7 +17,7 @@ import { readFileOfRun } from './repository-file.ts';
 
 const scope = 'runtime:report';
 
-const RunAgentType = builder.objectRef<dispatch.RunAgent>('RunAgent').implement({
+const RunAgentType = builder.objectRef<RunAgent>('RunAgent').implement({
   description: 'Who works on a run: an agent as it was when the run was taken.',
   fields: (t) => ({
     agentId: t.exposeString('agentId', { nullable: true, description: 'Null: it is built in.' }),
@@ -36,7 +36,7 @@ const RunAgentType = builder.objectRef<dispatch.RunAgent>('RunAgent').implement(
   }),
 });
 
-const ClaimedRunType = builder.objectRef<dispatch.ClaimedRun>('ClaimedRun').implement({
+const ClaimedRunType = builder.objectRef<ClaimedRun>('ClaimedRun').implement({
   description: 'A run that this runtime now holds, and all it needs to begin.',
   fields: (t) => ({
     runId: t.exposeString('runId'),
@@ -131,7 +131,7 @@ builder.mutationFields((t) => ({
     type: ClaimedRunType,
     nullable: true,
     args: { input: t.arg({ type: requests.ClaimRunRequest, required: true }) },
-    resolve: (_, { input }, { caller }) => dispatch.claimRun(caller, input),
+    resolve: (_, { input }, { caller }) => claimRun(caller, input),
   }),
   heartbeat: t.field({
     description: 'Says that a runtime is alive and how its runs and sandboxes are; answers what it must stop.',

@@ -7,7 +7,6 @@ import type { Id } from '#foundation/ids.ts';
 import { silence } from '#limits.ts';
 import type { AgentRole, HarnessId, InstanceTypeId } from '../agents/model.ts';
 import { Project } from '../projects/model.ts';
-import { Run } from '../recurring/model.ts';
 
 /** A running sandbox ends once, in one of the last three. `stale` is a running one that has not been heard of for a while. */
 export const sandboxStatuses = ['running', 'stale', 'destroyed', 'completed', 'failed'] as const;
@@ -45,7 +44,6 @@ export class Sandbox extends BaseModel {
   static visibleTo = withinReach;
   static {
     this.belongsTo('project', Project, 'projectId', 'sandboxes');
-    this.belongsTo('run', Run, 'runId', 'sandboxes');
   }
 
   /** `stale` is derived: the filter and the record compare with the same time. */
@@ -98,6 +96,7 @@ export const desiredOf = (status: SandboxStatus): 'run' | 'stop' =>
 /** One conversation of a role with its model. */
 export class SandboxSession extends BaseModel {
   static override tableName = 'sandbox_sessions';
+  static override noun = 'session';
   static override idColumn = ['sandboxId', 'role', 'sessionId'];
   static override columns = ['sandboxId', 'role', 'sessionId', 'startedAt', 'outcome', 'totalCostUsd'];
 

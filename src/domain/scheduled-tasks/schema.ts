@@ -1,4 +1,4 @@
-// Scheduled tasks on every surface (specification, Scheduled tasks and automations). What they do is written in ../recurring.
+// Scheduled tasks on every surface (specification, Scheduled tasks and automations). ../recurring implements them.
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';
@@ -7,27 +7,23 @@ import { pages, shown } from '#limits.ts';
 import { ProjectType } from '../projects/schema.ts';
 import {
   CreateRequest,
+  scheduledTaskOperations as operations,
   RunNowResponse,
   recurringFields,
-  runFields,
-  runType,
+  ScheduledTaskType,
   TemplateList,
   templateList,
   UpdateRequest,
-  verbsOf,
 } from '../recurring/fields.ts';
-import { ScheduledTask, scheduledTasks } from './model.ts';
+import { runFields, runType } from '../runs/fields.ts';
 
-const verbs = verbsOf(scheduledTasks);
-
-export const ScheduledTaskType = builder.modelType(ScheduledTask, 'ScheduledTask');
 const ScheduledTaskRunType = runType('ScheduledTaskRun');
 
 ScheduledTaskType.implement({
-  description: 'A mission that starts again and again.',
+  description: 'A recurring mission that a person keeps: it starts on a schedule or by hand.',
   fields: (t) => ({
     ...recurringFields(t),
-    createdByUserId: t.exposeString('createdByUserId'),
+    createdByUserId: t.exposeString('createdByUserId', { description: 'The person who created it.' }),
     runs: t.hasMany('runs', {
       link: 'scheduled-tasks:read',
       description: 'The newest 20; `scheduledTaskRuns` pages through them all.',
@@ -40,17 +36,24 @@ ScheduledTaskType.implement({
 ScheduledTaskRunType.implement({
   description: 'One run of a scheduled task.',
   fields: (t) => ({
-    id: t.exposeString('id'),
-    scheduledTaskId: t.string({ resolve: (run) => run.scheduledTaskId! }),
+    id: t.exposeString('id', { description: 'Unique; never changes.' }),
+    scheduledTaskId: t.string({
+      description: 'The scheduled task that it is a run of.',
+      resolve: (run) => run.scheduledTaskId!,
+    }),
     ...runFields(t),
     billingActorUserId: t.exposeString('billingActorUserId', {
       nullable: true,
-      description: 'Who pressed "run now", else who last set what the task runs.',
+      description:
+        'The person whom the mission is billed to: who started it by hand, else who last set what the task runs.',
     }),
     missionCostIncomplete: t.exposeBoolean('missionCostIncomplete', {
       description: 'Whether costs are known to be missing from the sum.',
     }),
-    scheduledTask: t.belongsTo('scheduledTask', { link: 'scheduled-tasks:read' }),
+    scheduledTask: t.belongsTo('scheduledTask', {
+      link: 'scheduled-tasks:read',
+      description: 'The scheduled task that it is a run of.',
+    }),
   }),
 });
 
@@ -64,16 +67,16 @@ const DeleteScheduledTaskResponse = okIdAnswer('DeleteScheduledTaskResponse');
 
 builder.queryFields((t) => ({
   scheduledTasks: t.field({
-    description: 'Scheduled tasks, newest first; of one project, or of all.',
+    description: 'Scheduled tasks, newest first; `projectId` limits them to one project.',
     scope: 'scheduled-tasks:read',
     rest: 'GET /scheduled-tasks',
     tool: 'list_scheduled_tasks',
     type: ScheduledTaskPage,
     args: { ...pageArguments(pages.other), projectId: t.arg.string(filter) },
-    resolve: (_, args, { caller }) => verbs.list(caller, args),
+    resolve: (_, args, { caller }) => operations.list(caller, args),
   }),
   scheduledTaskTemplates: t.field({
-    description: 'Ready-made missions to begin a scheduled task from.',
+    description: 'Ready-made missions to create a scheduled task from.',
     scope: 'scheduled-tasks:read',
     rest: 'GET /scheduled-tasks/templates',
     tool: 'list_scheduled_task_templates',
@@ -87,7 +90,7 @@ builder.queryFields((t) => ({
     tool: 'get_scheduled_task',
     type: ScheduledTaskType,
     args: { id: t.arg.string(pathId) },
-    resolve: (_, { id }, { caller }) => verbs.find(caller, id),
+    resolve: (_, { id }, { caller }) => operations.find(caller, id),
   }),
   scheduledTaskRuns: t.field({
     description: 'The runs of a scheduled task, newest first.',
@@ -96,39 +99,39 @@ builder.queryFields((t) => ({
     tool: 'list_scheduled_task_runs',
     type: ScheduledTaskRunPage,
     args: { id: t.arg.string(pathId), ...pageArguments(pages.runs) },
-    resolve: (_, { id, ...page }, { caller }) => verbs.runs(caller, id, page),
+    resolve: (_, { id, ...page }, { caller }) => operations.runs(caller, id, page),
   }),
 }));
 
 builder.mutationFields((t) => ({
   createScheduledTask: t.field({
-    description: 'Creates a mission that starts again and again, on a schedule. Takes the scope `missions:run` too.',
+    description: 'Creates a mission that starts on a schedule. Requires the scope `missions:run` too.',
     scope: 'scheduled-tasks:write',
     rest: { route: 'POST /scheduled-tasks', status: 201, errors: [404] },
     tool: 'create_scheduled_task',
     type: ScheduledTaskType,
     args: { input: t.arg({ type: CreateRequest, required: true }) },
-    resolve: (_, { input }, { caller }) => verbs.create(caller, input),
+    resolve: (_, { input }, { caller }) => operations.create(caller, input),
   }),
   updateScheduledTask: t.field({
     description:
-      'Changes a scheduled task. A member that is left out stays. The next run moves only with the triggers. Enabling it, or ' +
-      'changing its prompt, triggers or project, takes the scope `missions:run` too.',
+      'Changes a scheduled task. Fields that are left out stay. The next run moves only with the triggers. Enabling it, or ' +
+      'changing its prompt, triggers or project, requires the scope `missions:run` too.',
     scope: 'scheduled-tasks:write',
     rest: 'PATCH /scheduled-tasks/{id}',
     tool: { name: 'update_scheduled_task', idempotent: true },
     type: ScheduledTaskType,
     args: { id: t.arg.string(pathId), input: t.arg({ type: UpdateRequest, required: true }) },
-    resolve: (_, { id, input }, { caller }) => verbs.change(caller, id, input),
+    resolve: (_, { id, input }, { caller }) => operations.change(caller, id, input),
   }),
   deleteScheduledTask: t.field({
-    description: 'Deletes a scheduled task and cancels what it has not begun; missions under way go on.',
+    description: 'Deletes a scheduled task and cancels its runs that wait; missions under way continue.',
     scope: 'scheduled-tasks:write',
     rest: 'DELETE /scheduled-tasks/{id}',
     tool: { name: 'delete_scheduled_task', destructive: true, idempotent: true },
     type: DeleteScheduledTaskResponse,
     args: { id: t.arg.string(pathId) },
-    resolve: (_, { id }, { caller }) => verbs.remove(caller, id),
+    resolve: (_, { id }, { caller }) => operations.remove(caller, id),
   }),
   runScheduledTask: t.field({
     description: 'Runs a scheduled task now, also a disabled one.',
@@ -137,6 +140,6 @@ builder.mutationFields((t) => ({
     tool: { name: 'run_scheduled_task', openWorld: true },
     type: RunNowResponse,
     args: { id: t.arg.string(pathId) },
-    resolve: (_, { id }, { caller }) => verbs.runNow(caller, id),
+    resolve: (_, { id }, { caller }) => operations.runNow(caller, id),
   }),
 }));

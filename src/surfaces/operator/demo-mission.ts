@@ -3,9 +3,8 @@
 import type { Caller } from '#access/principal.ts';
 import { Agent } from '#domain/agents/model.ts';
 import { createAgent } from '#domain/agents/operations.ts';
-import { Automation, automations } from '#domain/automations/model.ts';
+import { Automation, automations, ScheduledTask, scheduledTasks } from '#domain/recurring/model.ts';
 import { createRecurring } from '#domain/recurring/operations.ts';
-import { ScheduledTask, scheduledTasks } from '#domain/scheduled-tasks/model.ts';
 import { transaction } from '#foundation/database.ts';
 
 export const missionName = 'Monday health check';

@@ -2,7 +2,7 @@
 import { presetScopes } from '#access/scopes.ts';
 import { Person } from '#domain/people/model.ts';
 import { createSignInLink } from '#domain/people/sign-in-links.ts';
-import { ScheduledTask } from '#domain/scheduled-tasks/model.ts';
+import { ScheduledTask } from '#domain/recurring/model.ts';
 import { createToken } from '#domain/tokens/operations.ts';
 import { addresses, baseUrl } from '#foundation/addresses.ts';
 import { mailboxAddress } from '#foundation/mail.ts';

@@ -1,5 +1,5 @@
 // What is done in the background with each kind of job: one list. A job may be done twice, and by any process.
-import { finishIssue } from '#domain/recurring/finish-issue.ts';
+import { finishIssue } from '#domain/runs/finish-issue.ts';
 import type { Handlers } from '#foundation/background.ts';
 import { deliverMail } from '#foundation/mail.ts';
 

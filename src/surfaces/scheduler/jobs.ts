@@ -1,16 +1,15 @@
 // What happens by itself, and how often: one list. Every process may run every job at any time; a job is written so that
 // doing it twice, or in two places at once, changes nothing.
 import { sweepAgentIdentities } from '#domain/agent-identities/sweep.ts';
+import { deleteStaleHarnesses } from '#domain/agents/runtime-harnesses.ts';
 import { sweepArtifacts } from '#domain/artifacts/content.ts';
-import { automations } from '#domain/automations/model.ts';
 import { expireEnvironments } from '#domain/environments/operations.ts';
 import { sweepOAuth } from '#domain/oauth/sweep.ts';
 import { sweepSignIns } from '#domain/people/sign-in-codes.ts';
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
-import { endSandboxesOutOfTime, takeBackRuns } from '#domain/runtime/silence.ts';
-import { explainWaits, failOverdueRuns, forgetRuntimes } from '#domain/runtime/waiting.ts';
+import { explainWaits, failOverdueRuns, releaseSilentRuns } from '#domain/runs/waiting.ts';
+import { endOverdueSandboxes } from '#domain/sandboxes/end.ts';
 import { keepMetricPartitions } from '#domain/sandboxes/metric-partitions.ts';
-import { scheduledTasks } from '#domain/scheduled-tasks/model.ts';
 import { sweepSessions } from '#domain/sessions/operations.ts';
 import { hours, minutes, seconds } from '#foundation/clock.ts';
 import { sweepIdempotencyKeys } from '#foundation/idempotency.ts';
@@ -24,12 +23,12 @@ export interface Job {
 }
 
 export const jobs: readonly Job[] = [
-  { name: 'run what is due', every: 500, run: () => dispatchDue([scheduledTasks, automations]) },
-  { name: 'take back runs of silent runtimes', every: seconds(5), run: takeBackRuns },
-  { name: 'end sandboxes that are out of time', every: seconds(10), run: endSandboxesOutOfTime },
+  { name: 'run what is due', every: 500, run: dispatchDue },
+  { name: 'take back runs of silent runtimes', every: seconds(5), run: releaseSilentRuns },
+  { name: 'end sandboxes that are out of time', every: seconds(10), run: endOverdueSandboxes },
   { name: 'say what runs wait for', every: seconds(2), run: explainWaits },
   { name: 'fail runs that nothing took', every: minutes(1), run: failOverdueRuns },
-  { name: 'forget runtimes that are gone', every: hours(1), run: forgetRuntimes },
+  { name: 'forget runtimes that are gone', every: hours(1), run: deleteStaleHarnesses },
   { name: 'take down environments that have expired', every: minutes(1), run: expireEnvironments },
   { name: 'sweep idempotency keys', every: minutes(10), run: sweepIdempotencyKeys },
   { name: 'sweep throttle counts', every: minutes(10), run: sweepThrottleCounts },

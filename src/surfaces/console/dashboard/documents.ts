@@ -92,12 +92,12 @@ export type ProjectTracker =
   | 'github'
   | 'linear';
 
-/** Whether the schedule started it, or somebody. */
+/** Whether the schedule or a person started the run. */
 export type RunKind =
   | 'manual'
   | 'scheduled';
 
-/** How far a run is; open while dispatching or running. */
+/** How far a run is. Open: `dispatching` (waits for its issue or for a runtime) and `running`; the others are final. */
 export type RunStatus =
   | 'canceled'
   | 'completed'
@@ -130,13 +130,13 @@ export type SandboxStatus =
   | 'running'
   | 'stale';
 
-/** How often. */
+/** How often a schedule is due. */
 export type ScheduleInterval =
   | 'daily'
   | 'monthly'
   | 'weekly';
 
-/** What starts a mission. */
+/** What starts a mission: a schedule. */
 export type TriggerKind =
   | 'schedule';
 

@@ -1,0 +1,56 @@
+// Which harnesses connected runtimes offer (design decisions, section 12, Waiting runs), and the conditions on them and on the
+// organizations' agents that statements on runs include. A runtime is connected while it claims runs or sends heartbeats.
+import type { Caller } from '#access/principal.ts';
+import { now } from '#foundation/clock.ts';
+import { sql, type Transaction } from '#foundation/database.ts';
+import { harnessPresence } from '#limits.ts';
+import { builtinAgents } from './catalog.ts';
+import type { HarnessId } from './model.ts';
+
+// A row is written once per step, however often its runtime claims.
+const recordHarnessesSql = `insert into runtime_harnesses (credential_id, runtime, harness, org_id, seen_at)
+  select $1, $2, offered.harness, $3, $5 from (select distinct unnest($4::text[]) as harness order by 1) offered
+  where not exists (select from runtime_harnesses h where h.credential_id = $1 and h.runtime = $2
+    and h.harness = offered.harness and h.seen_at > $6)
+  on conflict (credential_id, runtime, harness) do update set seen_at = greatest(runtime_harnesses.seen_at, excluded.seen_at)`;
+
+export async function recordHarnesses(caller: Caller, runtime: string, harnesses: readonly HarnessId[]): Promise<void> {
+  const at = now();
+  const values = [caller.credentialId, runtime, caller.orgId, harnesses, at, at - harnessPresence.step];
+  await sql(recordHarnessesSql, values);
+}
+
+const renewHarnessesSql = `update runtime_harnesses set seen_at = $3
+  where credential_id = $1 and runtime = any($2::text[]) and seen_at <= $4`;
+
+/** A runtime that is busy makes no claims: its heartbeats show that it is connected. */
+export async function renewHarnesses(trx: Transaction, caller: Caller, runtimes: readonly string[]): Promise<void> {
+  const at = now();
+  if (runtimes.length > 0) {
+    await sql(renewHarnessesSql, [caller.credentialId, runtimes, at, at - harnessPresence.step], trx);
+  }
+}
+
+export const deleteStaleHarnesses = (): Promise<unknown> =>
+  sql('delete from runtime_harnesses where seen_at <= $1', [now() - harnessPresence.kept]);
+
+/** A runtime without a claim or heartbeat since then is not connected. */
+export const connectedSince = (): number => now() - harnessPresence.lasts;
+
+/** A condition: a runtime that offers the harness is connected for the organization. `since`: a placeholder. */
+export const isOffered = (harness: string, orgId: string, since: string): string =>
+  `exists (select from runtime_harnesses h where h.harness = ${harness} and (h.org_id is null or h.org_id = ${orgId})
+    and h.seen_at > ${since})`;
+
+const ordinary = [...new Set(builtinAgents.filter(({ isFallback }) => !isFallback).map(({ harness }) => harness))];
+
+/** A condition: no connected runtime offers a built-in agent other than the fallback. */
+export const onlyFallbackIsConnected = (orgId: string, since: string): string =>
+  `not (${ordinary.map((harness) => isOffered(`'${harness}'`, orgId, since)).join(' or ')})`;
+
+/** A condition: the organization has an agent of its own for one of the harnesses. */
+export const hasAgentFor = (orgId: string, harnesses: string): string =>
+  `exists (select from agents a where a.org_id = ${orgId} and a.harness = any(${harnesses}))`;
+
+/** A query: the harnesses of the organization's own agents. */
+export const harnessesOfAgents = (orgId: string): string => `select harness from agents a where a.org_id = ${orgId}`;

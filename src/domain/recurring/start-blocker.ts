@@ -1,0 +1,63 @@
+// What blocks the start of a mission: its project, the organization's budget, or its own earlier run. Read while the missions are
+// locked, so that of two starts at once the second sees the run of the first.
+import type { Row } from '#foundation/base-model.ts';
+import type { Transaction } from '#foundation/database.ts';
+import { conflict, outOfMeans, type Problem } from '#foundation/problem.ts';
+import { type MayStart, mayStartMission } from '../orchestrator/operations.ts';
+import type { Project } from '../projects/model.ts';
+import { Run } from '../runs/model.ts';
+import { isInState, openStates } from '../runs/states.ts';
+import type { Kind, Recurring } from './model.ts';
+
+export interface StartBlocker {
+  /** Goes into the skipped run. */
+  reason: string;
+  /** The error for a person who starts it; null: the run is skipped for them too. */
+  problem: Problem | null;
+}
+
+/** The blockers by mission id; a mission without one may start. All must be locked. */
+export async function findStartBlockers(
+  trx: Transaction,
+  kind: Kind,
+  candidates: readonly Row<Recurring>[],
+  projects: ReadonlyMap<string, Pick<Project, 'status'>>,
+): Promise<Map<string, StartBlocker>> {
+  const busy = await findBusy(trx, kind, candidates);
+  const budgets = await readBudgets(trx, new Set(candidates.map(({ orgId }) => orgId)));
+  const found = new Map<string, StartBlocker>();
+  for (const { id, projectId, orgId } of candidates) {
+    const { status } = projects.get(projectId)!;
+    const may = budgets.get(orgId)!;
+    if (status !== 'active') {
+      const reason = `The project is ${status}: no mission starts on it.`;
+      found.set(id, { reason, problem: conflict(reason) });
+    } else if (!may.ok) {
+      found.set(id, { reason: may.reason, problem: outOfMeans(may.code, may.reason) });
+    } else if (busy.has(id)) {
+      found.set(id, { reason: 'The previous run is still open.', problem: null });
+    }
+  }
+  return found;
+}
+
+async function readBudgets(trx: Transaction, orgIds: ReadonlySet<string>): Promise<Map<string, MayStart>> {
+  const budgets = new Map<string, MayStart>();
+  for (const orgId of orgIds) budgets.set(orgId, await mayStartMission(trx, orgId));
+  return budgets;
+}
+
+/** The ids of those that have an open run and skip occurrences meanwhile. */
+async function findBusy(
+  trx: Transaction,
+  kind: Kind,
+  candidates: readonly Row<Recurring>[],
+): Promise<Set<string | null>> {
+  const exclusive = candidates.filter(({ skipIfPreviousOpen }) => skipIfPreviousOpen).map(({ id }) => id);
+  if (exclusive.length === 0) return new Set();
+  const open = await Run.query(trx)
+    .distinct(kind.parent)
+    .whereIn(kind.parent, exclusive)
+    .whereRaw(isInState(openStates));
+  return new Set(open.map((run) => run[kind.parent]));
+}

@@ -1,0 +1,116 @@
+// A runtime's lease on a run (design decisions, section 9). A claim creates a lease that no other runtime knows; it is valid for
+// a minute and each heartbeat renews it. Claims of any number of runtimes skip each other's rows (SKIP LOCKED).
+import type { Caller } from '#access/principal.ts';
+import { columnsOf, type Row } from '#foundation/base-model.ts';
+import { announce } from '#foundation/changes.ts';
+import { now } from '#foundation/clock.ts';
+import { sql, type Transaction } from '#foundation/database.ts';
+import type { Id } from '#foundation/ids.ts';
+import { lease } from '#limits.ts';
+import { builtinAgents } from '../agents/catalog.ts';
+import type { HarnessId } from '../agents/model.ts';
+import { connectedSince, hasAgentFor, onlyFallbackIsConnected } from '../agents/runtime-harnesses.ts';
+import { Run } from './model.ts';
+import { heldStates, isInState, moveRunsSql, type RunState } from './states.ts';
+
+// The run that has waited longest, of an organization with an agent for one of the harnesses. $3 and $8: whether an ordinary
+// built-in agent or the fallback can work with one of them.
+const claimRunSql = `with waiting as (
+    select id from runs r where ${isInState(['waitingForRuntime'], 'r')} and (lease_until is null or lease_until <= $1)
+      and num_nonnulls(scheduled_task_id, automation_id) = 1 and ($2::text is null or org_id = $2)
+      and claims < ${lease.claims} and ($3::boolean or ($8::boolean and ${onlyFallbackIsConnected('r.org_id', '$9')})
+        or ${hasAgentFor('r.org_id', '$4::text[]')})
+    order by created_at, id limit 1 for update skip locked
+  )
+  ${moveRunsSql('running', {
+    from: ['waitingForRuntime'],
+    set: `lease_id = $5, claimed_by = $6, lease_until = $7, claims = claims + 1, started_at = coalesce(started_at, $1),
+      mission_progress = 0, mission_activity = null, last_error = null, reason = null, waiting_since = null,
+      silent_since = null, updated_at = $1`,
+    source: 'from waiting',
+    where: 'r.id = waiting.id',
+  })} returning ${columnsOf(Run, 'r')}`;
+
+const renewLeaseSql = `update runs r set lease_until = $2 where lease_id = $1 and ${isInState(['running'], 'r')}
+  returning ${columnsOf(Run, 'r')}`;
+
+export interface Claim {
+  runtime: string;
+  harnesses: readonly HarnessId[];
+  leaseId: Id<'lease'>;
+  leaseUntil: number;
+  /** Whether the lease may exist already: the claim may be repeated, also at the same time. */
+  isRepeatable: boolean;
+}
+
+/**
+ * The run that has waited longest for a runtime that offers one of these harnesses, now running under the lease. The fallback
+ * among the built-in agents works only while no connected runtime offers another built-in one.
+ */
+export async function claimLongestWaitingRun(
+  trx: Transaction,
+  { orgId }: Caller,
+  { runtime, harnesses, leaseId, leaseUntil, isRepeatable }: Claim,
+): Promise<Row<Run> | undefined> {
+  if (isRepeatable) {
+    // The second of two equal claims waits for the first, and returns its run.
+    await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [leaseId]);
+    const [claimed] = await sql<Row<Run>>(renewLeaseSql, [leaseId, leaseUntil], trx);
+    if (claimed) return claimed;
+  }
+  const offered = builtinAgents.filter(({ harness }) => harnesses.includes(harness));
+  const [ordinary, fallback] = [false, true].map((kind) => offered.some(({ isFallback }) => isFallback === kind));
+  const values = [now(), orgId, ordinary, harnesses, leaseId, runtime, leaseUntil, fallback, connectedSince()];
+  const [run] = await sql<Row<Run>>(claimRunSql, values, trx);
+  return run;
+}
+
+export interface RunReport {
+  runId: string;
+  leaseId: string;
+  /** Percent; the last value stays when absent. */
+  progress?: number | null | undefined;
+  activity?: string | null | undefined;
+}
+
+// Also of a run whose lease has expired, until another runtime claims it.
+const renewLeasesSql = `${moveRunsSql('running', {
+  set: `lease_until = $1, silent_since = null, waiting_since = null,
+    reason = null, last_error = case when r.status = 'running' then r.last_error end,
+    mission_progress = coalesce(b.progress, r.mission_progress), mission_activity = coalesce(b.activity, r.mission_activity),
+    updated_at = case when (coalesce(b.progress, r.mission_progress), coalesce(b.activity, r.mission_activity))
+      is distinct from (r.mission_progress, r.mission_activity) or r.status <> 'running' then $2::bigint else r.updated_at end`,
+  source: 'from unnest($3::text[], $4::text[], $5::int[], $6::text[]) b (id, lease_id, progress, activity)',
+  where: 'r.id = b.id and r.lease_id = b.lease_id and ($7::text is null or r.org_id = $7)',
+  from: heldStates,
+})} returning r.id, r.claimed_by, r.updated_at = $2 as changed`;
+
+/** Renews the leases and records progress. Returns the ids of the runs that are still held, and the names of their runtimes. */
+export async function renewLeases(
+  trx: Transaction,
+  { orgId }: Caller,
+  reports: readonly RunReport[],
+  leaseUntil: number,
+): Promise<{ runIds: ReadonlySet<string>; runtimes: string[] }> {
+  if (reports.length === 0) return { runIds: new Set(), runtimes: [] };
+  const columns = [
+    reports.map(({ runId }) => runId),
+    reports.map(({ leaseId }) => leaseId),
+    reports.map(({ progress }) => progress ?? null),
+    reports.map(({ activity }) => activity ?? null),
+  ];
+  const renewed = await sql<{ id: string; claimedBy: string; changed: boolean }>(
+    renewLeasesSql,
+    [leaseUntil, now(), ...columns, orgId],
+    trx,
+  );
+  await announce(trx, ...renewed.filter(({ changed }) => changed).map(({ id }) => id));
+  return {
+    runIds: new Set(renewed.map(({ id }) => id)),
+    runtimes: [...new Set(renewed.map(({ claimedBy }) => claimedBy))],
+  };
+}
+
+/** A condition on columns of another table: the run with that id has that lease and is in one of the states. */
+export const isRunHeld = (runId: string, leaseId: string, states: readonly RunState[]): string =>
+  `exists (select from runs r where r.id = ${runId} and r.lease_id = ${leaseId} and ${isInState(states, 'r')})`;

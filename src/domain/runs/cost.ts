@@ -1,0 +1,15 @@
+// What runs cost, as their runtimes report it.
+import { now } from '#foundation/clock.ts';
+import { sql, type Transaction } from '#foundation/database.ts';
+import { Run } from './model.ts';
+
+const addCostSql = 'update runs set mission_cost_usd = mission_cost_usd + $2, updated_at = $3 where id = $1';
+
+export async function addCost(trx: Transaction, runId: string, usd: number): Promise<void> {
+  await sql(addCostSql, [runId, usd, now()], trx);
+}
+
+/** Records that costs are known to be missing from the sum. */
+export async function markCostIncomplete(trx: Transaction, runId: string): Promise<void> {
+  await Run.query(trx).findById(runId).patch({ missionCostIncomplete: true, updatedAt: now() });
+}

@@ -1,0 +1,35 @@
+// Writes new runs: those that start wait for their issue, the others are skipped with a reason.
+import type { Transaction } from '#foundation/database.ts';
+import { newId } from '#foundation/ids.ts';
+import { leaseOfDispatcher } from './dispatch.ts';
+import { type ParentColumn, Run, type RunKind } from './model.ts';
+import { statusOf } from './states.ts';
+
+export type NewRun = Pick<
+  Run,
+  ParentColumn | 'orgId' | 'projectId' | 'scheduledFor' | 'missionTitle' | 'billingActorUserId'
+> & {
+  kind: RunKind;
+  /** Why it is skipped; null: it starts. */
+  blockedBy: string | null;
+};
+
+/** Returns the runs that were written: an occurrence that has its run gets no second one. This process has to deliver those that start. */
+export async function createRuns(trx: Transaction, newRuns: readonly NewRun[], at: number): Promise<Run[]> {
+  const rows = newRuns.map(({ blockedBy, ...run }) => ({
+    id: newId('run'),
+    ...run,
+    createdAt: at,
+    updatedAt: at,
+    ...(blockedBy === null
+      ? { status: statusOf('waitingForIssue'), attempts: 1, ...leaseOfDispatcher(at) }
+      : { status: statusOf('skipped'), reason: blockedBy }),
+  }));
+  if (rows.length === 0) return [];
+  // Not with Objection: it would return the rows that it was given, also those that the conflict left out.
+  return trx(Run.tableName)
+    .insert(rows)
+    .onConflict()
+    .ignore()
+    .returning([...Run.columns]);
+}

@@ -1,0 +1,108 @@
+// Creates the issue of each new run in its project's tracker, by any number of processes at once (design decisions, section 8).
+// A process holds a run by a lease while it calls the tracker; when the process dies, another takes the run over after the lease
+// has expired. A tracker creates one issue per run, however often it is called.
+import { hostname } from 'node:os';
+import type { Row } from '#foundation/base-model.ts';
+import { columnsOf } from '#foundation/base-model.ts';
+import { announcing } from '#foundation/changes.ts';
+import { now, seconds } from '#foundation/clock.ts';
+import { sql } from '#foundation/database.ts';
+import { toProblem } from '#foundation/problem.ts';
+import { dispatch } from '#limits.ts';
+import { Project } from '../projects/model.ts';
+import { trackerOf } from '../trackers/choose.ts';
+import { parentOf, Run } from './model.ts';
+import { isInState, moveRunsSql } from './states.ts';
+
+/** What the issue says: taken from the run's recurring mission. */
+export interface Mission {
+  name: string;
+  prompt: string;
+  labels: string[];
+}
+/** Reads the missions of runs, by id. */
+export type ReadMissions = (runs: readonly Row<Run>[]) => Promise<ReadonlyMap<string, Mission>>;
+
+/** Shown to operators. */
+const self = `${hostname()}:${process.pid}`;
+export const leaseOfDispatcher = (at: number) => ({ claimedBy: self, leaseUntil: at + dispatch.lease });
+
+const takeOverRunsSql = `with free as (
+    select id from runs where ${isInState(['waitingForIssue'])} and lease_until <= $1
+    order by lease_until limit ${dispatch.batch} for update skip locked
+  )
+  update runs r set attempts = attempts + 1, claimed_by = $2, lease_until = $3 from free where r.id = free.id
+  returning ${columnsOf(Run, 'r')}`;
+
+/** Runs whose dispatcher died, and those whose pause after a failure is over. */
+export async function takeOverRuns(): Promise<Row<Run>[]> {
+  const at = now();
+  const { claimedBy, leaseUntil } = leaseOfDispatcher(at);
+  return sql<Row<Run>>(takeOverRunsSql, [at, claimedBy, leaseUntil]);
+}
+
+/** Creates the issues of runs that this process holds. Errors of a tracker are recorded on the run; returns the internal ones. */
+export async function deliverRuns(held: readonly Row<Run>[], readMissions: ReadMissions): Promise<unknown[]> {
+  const runs = held.filter(({ status }) => status === 'dispatching');
+  if (runs.length === 0) return [];
+  const [projects, missions] = await Promise.all([
+    Project.findByKeys('id', [...new Set(runs.map(({ projectId }) => projectId))]),
+    readMissions(runs),
+  ]);
+  const projectsById = new Map<string, Row<Project>>(projects.map((project) => [project.id, project]));
+  const internal: unknown[] = [];
+  for (let begin = 0; begin < runs.length; begin += dispatch.atOnce) {
+    await Promise.all(
+      runs.slice(begin, begin + dispatch.atOnce).map(async (run) => {
+        const [mission, project] = [missions.get(parentOf(run)!), projectsById.get(run.projectId)];
+        // Deleted since: the run is canceled, or deleted too.
+        if (!mission || !project) return;
+        await createIssue(run, mission, project).catch(async (error) => {
+          if (await recordFailure(run, project, error)) internal.push(error);
+        });
+      }),
+    );
+  }
+  return internal;
+}
+
+// The state follows from `issue_id`. Also for a run that was canceled during the call: its page then links to the issue.
+const recordIssueSql = announcing(`update runs set issue_id = $2, issue_url = $3, claimed_by = null, lease_until = null,
+    reason = case when ${isInState(['waitingForIssue'])} then null else reason end, updated_at = $4
+  where id = $1 and issue_id is null`);
+
+async function createIssue(run: Row<Run>, { name, prompt, labels }: Mission, project: Row<Project>): Promise<void> {
+  const issue = await trackerOf(project).createIssue(project, { runId: run.id, title: name, body: prompt, labels });
+  await sql(recordIssueSql, [run.id, issue.id, issue.url, now()]);
+}
+
+// `attempts`: a process that has taken the run over since records its own failure.
+const isOwnAttempt = 'r.id = $1 and r.attempts = $2';
+const failDispatchSql = announcing(
+  moveRunsSql('failed', {
+    from: ['waitingForIssue'],
+    set: 'last_error = $3, reason = $4, updated_at = $5, finished_at = $5, claimed_by = null, lease_until = null',
+    where: isOwnAttempt,
+  }),
+);
+const postponeDispatchSql =
+  announcing(`update runs r set last_error = $3, reason = $4, updated_at = $5, claimed_by = null,
+    lease_until = $6 where ${isOwnAttempt} and ${isInState(['waitingForIssue'], 'r')}`);
+
+/** Records the error on the run, which is tried again later or has failed. True when the error is internal. */
+async function recordFailure({ id, attempts }: Row<Run>, { tracker }: Row<Project>, error: unknown): Promise<boolean> {
+  const { status, body, headers } = toProblem(error);
+  const isInternal = status === 500;
+  const at = now();
+  if (attempts >= dispatch.attempts || (!body.retryable && !isInternal)) {
+    const reason = `The tracker (${tracker}) did not take the issue: ${body.description}`;
+    await sql(failDispatchSql, [id, attempts, body.description, reason, at]);
+  } else {
+    // The tracker's own pause counts: a rate limit of an hour would outlast all attempts.
+    const asked = seconds(Number(headers['retry-after'] ?? 0));
+    const pause = Math.max(asked, Math.min(dispatch.rest.min * 2 ** (attempts - 1), dispatch.rest.max));
+    const reason = `Waiting for the tracker (${tracker}): ${body.description}`;
+    await sql(postponeDispatchSql, [id, attempts, body.description, reason, at, at + pause]);
+  }
+  return isInternal;
+}

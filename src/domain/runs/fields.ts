@@ -1,0 +1,66 @@
+// The graph fields that runs of both kinds have in common. What else a run shows stands in the schema of each type.
+import type { Row } from '#foundation/base-model.ts';
+import { builder } from '#graph/builder.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { Run, runKinds, runStatuses } from './model.ts';
+
+const RunKind = wordSet('RunKind', runKinds, 'Whether the schedule or a person started the run.');
+export const RunStatus = wordSet(
+  'RunStatus',
+  runStatuses,
+  'How far a run is. Open: `dispatching` (waits for its issue or for a runtime) and `running`; the others are final.',
+);
+
+/** A graph type of runs: of both kinds, or of one. */
+export const runType = (name: string) => builder.modelType(Run, name);
+
+type FieldsOfRun = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Row<Run>>;
+
+export const runFields = (t: FieldsOfRun) => ({
+  projectId: t.exposeString('projectId', { description: 'The project in whose repository it works.' }),
+  scheduledFor: t.expose('scheduledFor', {
+    type: 'EpochMs',
+    description: 'The occurrence; of several that were missed and became one run, the first.',
+  }),
+  kind: t.expose('kind', { type: RunKind.type, description: 'Whether the schedule or a person started it.' }),
+  status: t.expose('status', { type: RunStatus.type, description: 'How far it is; `reason` says more.' }),
+  issueId: t.exposeString('issueId', {
+    nullable: true,
+    description: 'The issue’s id in the project’s tracker; null until the tracker has created it.',
+  }),
+  issueUrl: t.exposeString('issueUrl', {
+    nullable: true,
+    description: 'The page of the issue; null for the built-in tracker.',
+  }),
+  reason: t.exposeString('reason', {
+    nullable: true,
+    description: 'Why it was skipped, was canceled or has failed; while it is dispatching, what it waits for.',
+  }),
+  lastError: t.exposeString('lastError', {
+    nullable: true,
+    description: 'The last error of the tracker or of a runtime; null when there was none.',
+  }),
+  createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was due and its record was written.' }),
+  updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When anything of it last changed.' }),
+  missionProgress: t.exposeInt('missionProgress', {
+    nullable: true,
+    description: 'Percent, as the runtime reports it; null while no runtime works on it.',
+  }),
+  missionActivity: t.exposeString('missionActivity', {
+    nullable: true,
+    description: 'Current activity, as the runtime reports it.',
+  }),
+  missionCostUsd: t.exposeFloat('missionCostUsd', { description: 'US dollars, the sum of all reported costs.' }),
+  missionTitle: t.exposeString('missionTitle', {
+    nullable: true,
+    description: 'The name of the scheduled task or automation when the run began.',
+  }),
+  project: t.belongsTo('project', {
+    link: 'projects:read',
+    description: 'The project in whose repository it works.',
+  }),
+  issue: t.belongsTo('issue', {
+    link: 'missions:read',
+    description: 'The issue of the built-in tracker; null when another tracker has it.',
+  }),
+});

@@ -1,0 +1,89 @@
+// Ends runs, with the sandboxes that still run for them: finished or handed back by a runtime, or canceled.
+import { type PartialModelObject, raw } from 'objection';
+import { enqueue } from '#foundation/background.ts';
+import { announce } from '#foundation/changes.ts';
+import { now } from '#foundation/clock.ts';
+import type { Transaction } from '#foundation/database.ts';
+import { lease } from '#limits.ts';
+import { endSandboxesOf } from '../sandboxes/end.ts';
+import type { Run } from './model.ts';
+import { heldStates, moveRuns, openStates, type RunState } from './states.ts';
+
+export interface Outcome {
+  status: 'completed' | 'failed';
+  error?: string | null | undefined;
+  /** Whether costs are known to be missing from the sum. */
+  costIncomplete?: boolean | undefined;
+}
+
+/** Ends the run that `held` finds by its id and lease. False when its runtime does not hold it. */
+export async function finishRun(
+  trx: Transaction,
+  held: PartialModelObject<Run>,
+  { status, error, costIncomplete }: Outcome,
+): Promise<boolean> {
+  const changes = {
+    finishedAt: now(),
+    leaseUntil: null,
+    silentSince: null,
+    reason: null,
+    lastError: error ?? null,
+    ...(status === 'completed' && { missionProgress: 100 }),
+    ...(costIncomplete && { missionCostIncomplete: true }),
+  };
+  const [finished] = await moveRuns(trx, status, held, changes, heldStates);
+  if (!finished) return false;
+  const { id, leaseId } = finished;
+  const sandboxIds = await endSandboxesOf(trx, 'leaseId', [leaseId!], {
+    status,
+    terminationReason: 'the run has ended',
+  });
+  await enqueue(trx, 'finish issue', { runId: id });
+  await announce(trx, id, ...sandboxIds);
+  return true;
+}
+
+/** Lets another runtime claim a run after a short pause. The run is locked; one that is not held stays as it is. */
+export async function handBackRun(
+  trx: Transaction,
+  { id, leaseId }: { id: string; leaseId: string },
+  reason: string,
+): Promise<void> {
+  const at = now();
+  const changes = {
+    leaseId: null,
+    claimedBy: null,
+    leaseUntil: at + lease.rest,
+    silentSince: null,
+    waitingSince: at,
+    missionProgress: null,
+    missionActivity: `Handed back: ${reason}`,
+    // Only a runtime that was lost counts as a claim without an end.
+    claims: raw('claims - 1'),
+  };
+  const handedBack = await moveRuns(trx, 'waitingForRuntime', { id } as PartialModelObject<Run>, changes, heldStates);
+  if (handedBack.length === 0) return;
+  const end = { status: 'failed', terminationReason: 'handed back' } as const;
+  await announce(trx, id, ...(await endSandboxesOf(trx, 'leaseId', [leaseId], end)));
+}
+
+/** Cancels the runs that match and are in one of these states. Their runtimes stop at their next heartbeat. */
+export async function cancelRuns(
+  trx: Transaction,
+  where: PartialModelObject<Run>,
+  reason: string,
+  from: readonly RunState[] = openStates,
+): Promise<void> {
+  const changes = { reason, finishedAt: now(), leaseUntil: null };
+  const ids = (await moveRuns(trx, 'canceled', where, changes, from)).map(({ id }) => id);
+  const end = { status: 'destroyed', terminationReason: 'canceled' } as const;
+  await announce(trx, ...ids, ...(await endSandboxesOf(trx, 'runId', ids, end)));
+}
+
+type Failed = Pick<Run, 'id' | 'issueId'>;
+
+/** Announces runs that have failed, and has their trackers informed. */
+export async function announceFailed(trx: Transaction, failed: readonly Failed[]): Promise<void> {
+  for (const { id, issueId } of failed) if (issueId) await enqueue(trx, 'finish issue', { runId: id });
+  await announce(trx, ...failed.map(({ id }) => id));
+}

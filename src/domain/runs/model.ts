@@ -1,0 +1,107 @@
+// A run: one mission that was started, by a schedule or by a person, and what has become of it (specification, Run).
+import { withinReach } from '#access/reach.ts';
+import { BaseModel, type Scope } from '#foundation/base-model.ts';
+import type { Id } from '#foundation/ids.ts';
+import { Issue } from '../issues/model.ts';
+import { Project } from '../projects/model.ts';
+import { Sandbox } from '../sandboxes/model.ts';
+
+export const runKinds = ['scheduled', 'manual'] as const;
+export type RunKind = (typeof runKinds)[number];
+export const runStatuses = ['dispatching', 'running', 'completed', 'failed', 'skipped', 'canceled'] as const;
+export type RunStatus = (typeof runStatuses)[number];
+/** The other statuses are final. */
+export const openStatuses: readonly RunStatus[] = ['dispatching', 'running'];
+
+export class Run extends BaseModel {
+  static override tableName = 'runs';
+  static override noun = 'run';
+  static visibleTo = withinReach;
+  static override columns = [
+    'id',
+    'orgId',
+    'projectId',
+    'scheduledTaskId',
+    'automationId',
+    'scheduledFor',
+    'kind',
+    'status',
+    'issueId',
+    'issueUrl',
+    'reason',
+    'lastError',
+    'missionTitle',
+    'missionProgress',
+    'missionActivity',
+    'missionCostUsd',
+    'missionCostIncomplete',
+    'billingActorUserId',
+    'attempts',
+    'startedAt',
+    'finishedAt',
+    'createdAt',
+    'updatedAt',
+  ];
+
+  static {
+    this.belongsTo('project', Project, 'projectId', 'runs');
+    this.belongsTo('issue', Issue, 'issueId');
+    Sandbox.belongsTo('run', this, 'runId', 'sandboxes');
+  }
+
+  /** In the text, of which there are few: a prepared statement has to find the partial index of that status. */
+  static withStatus(status: RunStatus): Scope {
+    return { name: status, condition: `"status" = '${status}'` };
+  }
+
+  declare id: Id<'run'>;
+  declare orgId: Id<'organization'>;
+  declare projectId: Id<'project'>;
+  /** The recurring mission that it is a run of: one of the two, and neither once that mission is deleted. */
+  declare scheduledTaskId: Id<'scheduledTask'> | null;
+  declare automationId: Id<'automation'> | null;
+  /** The occurrence. When several were missed, the first of them: they are run as one. */
+  declare scheduledFor: number;
+  declare kind: RunKind;
+  declare status: RunStatus;
+  /** As the project's tracker names it; null until it is there. */
+  declare issueId: string | null;
+  declare issueUrl: string | null;
+  /** Why it was skipped, was canceled or has failed; while it is dispatching, what it waits for. */
+  declare reason: string | null;
+  declare lastError: string | null;
+  declare missionTitle: string | null;
+  /** Percent. */
+  declare missionProgress: number | null;
+  declare missionActivity: string | null;
+  declare missionCostUsd: number;
+  /** Whether costs are known to be missing from the sum. */
+  declare missionCostIncomplete: boolean;
+  /** Who pressed "run now", else who last set what runs. */
+  declare billingActorUserId: Id<'person'> | null;
+  /** Who holds it: the process that creates its issue, then a runtime. */
+  declare claimedBy: string | null;
+  /** Nobody else claims it before this time. */
+  declare leaseUntil: number | null;
+  /** How often a process tried to create its issue: only the latest of them may record a failure. */
+  declare attempts: number;
+  /** Created at each claim by a runtime; the reports of that runtime carry it. */
+  declare leaseId: Id<'lease'> | null;
+  /** How often a runtime claimed it and was lost. */
+  declare claims: number;
+  /** Since when it waits for a runtime; null: since it was created. */
+  declare waitingSince: number | null;
+  /** The last heartbeat before its lease expired; null while its runtime sends heartbeats. */
+  declare silentSince: number | null;
+  /** When a runtime first claimed it, and when it ended. */
+  declare startedAt: number | null;
+  declare finishedAt: number | null;
+  declare createdAt: number;
+  declare updatedAt: number;
+}
+
+/** The columns of a run that name its recurring mission. */
+export type ParentColumn = 'scheduledTaskId' | 'automationId';
+
+/** The id of the recurring mission that it is a run of; null once that mission is deleted. */
+export const parentOf = (run: Pick<Run, ParentColumn>) => run.scheduledTaskId ?? run.automationId;

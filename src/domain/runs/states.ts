@@ -1,0 +1,88 @@
+// The states of a run and the moves between them. Every change of `status` is written with `moveRuns` or `moveRunsSql`, which
+// leave alone a run that is in a state from which the move is not allowed.
+import type { PartialModelObject } from 'objection';
+import { now } from '#foundation/clock.ts';
+import type { Transaction } from '#foundation/database.ts';
+import { openStatuses, Run, type RunStatus, runStatuses } from './model.ts';
+
+/** The two waiting states are the status `dispatching`; a run that has its issue waits for a runtime. */
+export const runStates = [
+  'waitingForIssue',
+  'waitingForRuntime',
+  'running',
+  'completed',
+  'failed',
+  'skipped',
+  'canceled',
+] as const;
+export type RunState = (typeof runStates)[number];
+
+export const runMoves: Readonly<Record<RunState, readonly RunState[]>> = {
+  waitingForIssue: ['waitingForRuntime', 'failed', 'canceled'],
+  // It keeps the lease of a silent runtime, which may still hand it back or finish it, until another one claims it.
+  waitingForRuntime: ['waitingForRuntime', 'running', 'completed', 'failed', 'canceled'],
+  // To itself: a heartbeat renews the lease.
+  running: ['running', 'waitingForRuntime', 'completed', 'failed', 'canceled'],
+  completed: [],
+  failed: [],
+  skipped: [],
+  canceled: [],
+};
+
+export const statesBefore = (next: RunState): RunState[] => runStates.filter((state) => runMoves[state].includes(next));
+
+export const waitingStates: readonly RunState[] = ['waitingForIssue', 'waitingForRuntime'];
+/** The states in which a runtime may hold a lease. */
+export const heldStates: readonly RunState[] = ['waitingForRuntime', 'running'];
+export const openStates: readonly RunState[] = [...waitingStates, 'running'];
+
+export const statusOf = (state: RunState): RunStatus =>
+  state === 'waitingForIssue' || state === 'waitingForRuntime' ? 'dispatching' : state;
+
+export const isOpen = ({ status }: Pick<Run, 'status'>): boolean => openStatuses.includes(status);
+
+/** A condition in SQL: the run with this alias is in one of the states. It implies the conditions of the partial indexes. */
+export function isInState(states: readonly RunState[], run = 'runs'): string {
+  const statuses = runStatuses.filter((status) => {
+    const within = runStates.filter((state) => statusOf(state) === status);
+    return within.every((state) => states.includes(state));
+  });
+  const whole = statuses.map((status) => `'${status}'`).join(', ');
+  const alternatives =
+    statuses.length > 0 ? [`${run}.status ${statuses.length > 1 ? `in (${whole})` : `= ${whole}`}`] : [];
+  const waiting = states.filter((state) => waitingStates.includes(state));
+  if (waiting.length === 1) {
+    const isThere = waiting[0] === 'waitingForIssue' ? 'is null' : 'is not null';
+    alternatives.push(`${run}.status = 'dispatching' and ${run}.issue_id ${isThere}`);
+  }
+  return alternatives.length > 1 ? `(${alternatives.join(' or ')})` : alternatives[0]!;
+}
+
+interface Move {
+  /** Those of the allowed previous states from which this move starts; all of them when absent. */
+  from?: readonly RunState[];
+  /** Assignments beside the status. */
+  set: string;
+  /** `from …` of the statement. */
+  source?: string;
+  where: string;
+}
+
+/** Text of an update of runs `r`, to which `returning …` may be appended. */
+export const moveRunsSql = (next: RunState, { from = statesBefore(next), set, source = '', where }: Move): string =>
+  `update runs r set status = '${statusOf(next)}', ${set} ${source} where ${where} and ${isInState(from, 'r')}`;
+
+/** Moves the runs that match, and returns the ids of those that were moved. */
+export async function moveRuns(
+  trx: Transaction,
+  next: RunState,
+  where: PartialModelObject<Run>,
+  changes: PartialModelObject<Run>,
+  from: readonly RunState[] = statesBefore(next),
+): Promise<Pick<Run, 'id' | 'leaseId'>[]> {
+  return Run.query(trx)
+    .where(where)
+    .whereRaw(isInState(from))
+    .patch({ ...changes, status: statusOf(next), updatedAt: now() })
+    .returning(['id', 'leaseId']);
+}

@@ -1,0 +1,95 @@
+// Runs without a working runtime (design decisions, section 12, Silence and Waiting runs). A run whose lease has expired waits
+// again: its own runtime may return to it, or another one claim it. A run that waits too long fails.
+import type { Row } from '#foundation/base-model.ts';
+import { announce, announcing } from '#foundation/changes.ts';
+import { now } from '#foundation/clock.ts';
+import { sql, transaction } from '#foundation/database.ts';
+import { lease, silence, waitingRun } from '#limits.ts';
+import { builtinAgents } from '../agents/catalog.ts';
+import { harnessIds } from '../agents/model.ts';
+import { connectedSince, harnessesOfAgents, isOffered } from '../agents/runtime-harnesses.ts';
+import { announceFailed } from './finish.ts';
+import type { Run } from './model.ts';
+import { isInState, moveRunsSql, waitingStates } from './states.ts';
+
+const batch = 100;
+
+// The run keeps its lease id until another runtime claims it.
+const releaseExpiredLeasesSql = `with expired as (
+    select id from runs where ${isInState(['running'])} and lease_until <= $1
+    order by lease_until limit ${batch} for update skip locked
+  )
+  ${moveRunsSql('waitingForRuntime', {
+    from: ['running'],
+    set: `lease_until = null, silent_since = r.lease_until - ${lease.lasts}, waiting_since = $1,
+      reason = 'The runtime ' || coalesce(claimed_by, '') || ' stopped sending heartbeats: the run waits for it, or for another one.',
+      last_error = 'The runtime ' || coalesce(claimed_by, '') || ' stopped sending heartbeats.',
+      mission_progress = null, mission_activity = null, updated_at = $1`,
+    source: 'from expired',
+    where: 'r.id = expired.id',
+  })} returning r.id`;
+
+const failSilentRunsSql = `with silent as (
+    select id from runs where ${isInState(['waitingForRuntime'])} and silent_since <= $2
+    order by silent_since limit ${batch} for update skip locked
+  )
+  ${moveRunsSql('failed', {
+    from: ['waitingForRuntime'],
+    set: `finished_at = $1, lease_id = null, lease_until = null, updated_at = $1,
+      reason = 'The runtime ' || coalesce(claimed_by, '') || ' did not come back within ten minutes, and no other one took the run.'`,
+    source: 'from silent',
+    where: 'r.id = silent.id',
+  })} returning r.id, r.issue_id`;
+
+const failOverdueRunsSql = `with overdue as (
+    select id from runs where ${isInState(waitingStates)} and coalesce(waiting_since, created_at) <= $2
+    order by created_at limit ${batch} for update skip locked
+  )
+  ${moveRunsSql('failed', {
+    from: waitingStates,
+    set: `finished_at = $1, lease_id = null, lease_until = null, updated_at = $1,
+      reason = coalesce(reason, 'Nothing took the run.'), last_error = 'The run waited for 24 hours.'`,
+    source: 'from overdue',
+    where: 'r.id = overdue.id',
+  })} returning r.id, r.issue_id`;
+
+type Failed = Pick<Row<Run>, 'id' | 'issueId'>;
+
+/** Returns runs whose lease has expired to the waiting ones, and fails those whose runtime is silent for ten minutes. */
+export async function releaseSilentRuns(): Promise<void> {
+  await transaction(async (trx) => {
+    const released = await sql<Pick<Run, 'id'>>(releaseExpiredLeasesSql, [now()], trx);
+    await announce(trx, ...released.map(({ id }) => id));
+  });
+  await transaction(async (trx) => {
+    const at = now();
+    await announceFailed(trx, await sql<Failed>(failSilentRunsSql, [at, at - silence.failed], trx));
+  });
+}
+
+/** Fails runs that no runtime claimed within a day; `reason` keeps what they waited for. */
+export const failOverdueRuns = (): Promise<void> =>
+  transaction(async (trx) => {
+    const at = now();
+    await announceFailed(trx, await sql<Failed>(failOverdueRunsSql, [at, at - waitingRun.lasts], trx));
+  });
+
+const waits = `${isInState(['waitingForRuntime'], 'r')} and r.silent_since is null`;
+const explainWaitsSql = announcing(`with org as (select distinct r.org_id from runs r where ${waits}),
+    offer as (
+      select org.org_id, wanted.harness, ${isOffered('wanted.harness', 'org.org_id', '$1::bigint')} as connected
+      from org cross join lateral (
+        select unnest($2::text[]) as harness union ${harnessesOfAgents('org.org_id')}) wanted
+    ),
+    explanation as (
+      select org_id, case when bool_or(connected) then 'Waiting for a connected runtime to be free.'
+        else 'No runtime with the harness ' || string_agg(harness, ' or ' order by array_position($3::text[], harness))
+          || ' is connected.' end as reason
+      from offer group by org_id
+    )
+    update runs r set reason = explanation.reason, updated_at = $4 from explanation
+    where r.org_id = explanation.org_id and ${waits} and r.reason is distinct from explanation.reason`);
+
+/** Sets the reason of each run that waits for a runtime: which harness none is connected for, or that all are busy. */
+export const explainWaits = (): Promise<unknown> =>
+  sql(explainWaitsSql, [connectedSince(), builtinAgents.map(({ harness }) => harness), harnessIds, now()]);

@@ -1,0 +1,43 @@
+// Ends running sandboxes from outside: with their run, or because of the time. What a person or a runtime ends stands elsewhere.
+import { announce } from '#foundation/changes.ts';
+import { now } from '#foundation/clock.ts';
+import { type Transaction, transaction } from '#foundation/database.ts';
+import { silence } from '#limits.ts';
+import { Sandbox, type SandboxStatus } from './model.ts';
+
+export interface SandboxEnd {
+  status: Extract<SandboxStatus, 'destroyed' | 'completed' | 'failed'>;
+  terminationReason: string;
+}
+
+/** Ends the running sandboxes of these runs, or those registered under these leases, and returns their ids. */
+export async function endSandboxesOf(
+  trx: Transaction,
+  column: 'runId' | 'leaseId',
+  values: readonly string[],
+  end: SandboxEnd,
+): Promise<string[]> {
+  if (values.length === 0) return [];
+  const ended = await Sandbox.query(trx)
+    .whereIn(column, [...values])
+    .where({ status: 'running' })
+    .patch({ ...end, destroyedAt: now() })
+    .returning('id');
+  return ended.map(({ id }) => id);
+}
+
+/** Ends sandboxes whose time is over, and those without a heartbeat for ten minutes. */
+export const endOverdueSandboxes = (): Promise<void> =>
+  transaction(async (trx) => {
+    const at = now();
+    const end = async (column: 'timeoutAt' | 'lastHeartbeatAt', until: number, how: SandboxEnd) => {
+      const ended = await Sandbox.query(trx)
+        .where({ status: 'running' })
+        .where(column, '<=', until)
+        .patch({ ...how, destroyedAt: at })
+        .returning(['id', 'runId']);
+      await announce(trx, ...ended.flatMap(({ id, runId }) => (runId ? [id, runId] : [id])));
+    };
+    await end('timeoutAt', at, { status: 'destroyed', terminationReason: 'timeout' });
+    await end('lastHeartbeatAt', at - silence.failed, { status: 'failed', terminationReason: 'the runtime was lost' });
+  });

@@ -1,0 +1,115 @@
+// The states of a run: each state's condition finds its runs only, and a move leaves alone what it is not allowed for.
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
+import type { Organization } from '#domain/organizations/model.ts';
+import { Run } from '#domain/runs/model.ts';
+import {
+  isInState,
+  moveRuns,
+  type RunState,
+  runMoves,
+  runStates,
+  statesBefore,
+  statusOf,
+} from '#domain/runs/states.ts';
+import type { Row } from '#foundation/base-model.ts';
+import { transaction } from '#foundation/database.ts';
+import { openWorld, type World } from '../world.ts';
+
+let world: World;
+let acme: Row<Organization>;
+let projectId: string;
+
+beforeAll(async () => {
+  world = await openWorld();
+  const alice = await world.person('Alice');
+  acme = await world.found(alice, 'Acme');
+  const token = await world.token(alice, acme);
+  const body = { name: 'Shop', repoFullName: 'acme/shop' };
+  projectId = (await world.rest('POST', '/projects', { token, body })).body.id;
+});
+afterAll(() => world.close());
+
+/** One run in each state, with the state's name as its id. */
+beforeEach(async () => {
+  await world.knex('runs').delete();
+  await world.knex('runs').insert(
+    runStates.map((state) => ({
+      id: state,
+      orgId: acme.id,
+      projectId,
+      scheduledFor: 0,
+      kind: 'manual',
+      status: statusOf(state),
+      issueId: state === 'waitingForIssue' || state === 'skipped' ? null : `issue of ${state}`,
+      leaseId: state === 'running' ? 'lse_1' : null,
+      leaseUntil: state === 'running' || state === 'waitingForIssue' ? 1 : null,
+      createdAt: 0,
+      updatedAt: 0,
+    })),
+  );
+});
+
+const idsIn = async (states: readonly RunState[]): Promise<string[]> =>
+  (await transaction(async (trx) => Run.query(trx).select('id').whereRaw(isInState(states))))
+    .map(({ id }) => id)
+    .sort();
+
+describe('a condition', () => {
+  test.each(runStates.map((state) => [[state]] as const))('%s finds the runs in that state', async (states) => {
+    expect(await idsIn(states)).toEqual(states);
+  });
+
+  it('of several states finds the runs in any of them', async () => {
+    for (const states of [
+      ['waitingForIssue', 'waitingForRuntime'],
+      ['running', 'waitingForRuntime'],
+      ['running', 'waitingForIssue', 'waitingForRuntime'],
+      ['canceled', 'running', 'waitingForRuntime'],
+    ] as const) {
+      expect(await idsIn(states)).toEqual(states);
+    }
+  });
+});
+
+describe('a move', () => {
+  test.each(runStates.filter((state) => statesBefore(state).length > 0))(
+    'to %s moves the runs that may go there, and no other',
+    async (next) => {
+      const ids = await moveEach(next);
+      expect(ids.sort()).toEqual([...statesBefore(next)].sort());
+    },
+  );
+
+  it('never leaves a final state', () => {
+    const final = runStates.filter((state) => runMoves[state].length === 0);
+    expect(final).toEqual(['completed', 'failed', 'skipped', 'canceled']);
+  });
+});
+
+/** One by one: a lease holds one running run. */
+async function moveEach(next: RunState): Promise<string[]> {
+  const moved: string[] = [];
+  for (const id of runStates) {
+    const lease = { leaseId: `lse_${id}` as never, leaseUntil: 2 };
+    const [run] = await transaction((trx) => moveRuns(trx, next, { id } as object, lease));
+    if (run) moved.push(run.id);
+  }
+  return moved;
+}
+
+it('states.ts and the first state of a new run are the only places that write the status of a run', () => {
+  const folder = path.join(import.meta.dirname, '../../src/domain');
+  const writers = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts') && name !== path.join('runs', 'states.ts'))
+    .filter((name) => {
+      const text = readFileSync(path.join(folder, name), 'utf8');
+      return (
+        /update\s+runs\b[^`]*?\bset\b(?:(?!\bwhere\b|\bfrom\b)[^`])*\bstatus\s*=/.test(text) ||
+        /\bRun\.query\([^;]*\.(?:patch|update|insert)\(\{[^;]*\bstatus\b/.test(text) ||
+        /trx\(Run\.tableName\)/.test(text)
+      );
+    });
+  expect(writers).toEqual([path.join('runs', 'create.ts')]);
+});
