@@ -213,7 +213,7 @@ const origin = 'must be an http or https address without path, query or user';
 const databaseUrl =
   'must be postgres://user:password@host:port/database with one host, special characters percent-encoded';
 const secretKey = 'must be 32 bytes in base64, such as `openssl rand -base64 32` prints';
-const sender = 'must be a mail address, or a name followed by one in angle brackets';
+const sender = 'must be an email address, or a name followed by one in angle brackets';
 const storage =
   'must be a file:// address, or s3://bucket/prefix with no other parameters than region, endpoint (an https address; http on loopback only) and path-style (on or off)';
 const identifier = 'must be an https address without query or fragment (http on loopback only)';
