@@ -1,15 +1,15 @@
-// Asking foreign addresses, a stranger's too, safely: names are resolved here, every address is checked, and the connection goes
-// to the checked one, so that a second answer of the name server changes nothing. No redirect, no proxy, bounded size and time.
-// Special-purpose addresses: IANA registries (RFC 6890); no request forgery through us (RFC 9700; CIMD draft, security).
+// Sends requests to addresses that callers may have chosen, without server-side request forgery (RFC 9700; CIMD draft, security):
+// host names are resolved here, every address is checked against the IANA special-purpose registries (RFC 6890), and the connection
+// goes to a checked address, which defeats DNS rebinding. No redirect, no proxy, bounded size and time.
 import { lookup as systemLookup } from 'node:dns/promises';
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
 export interface OutboundSettings {
-  /** For development and tests alone: this machine may be asked, over http too, at any port. */
+  /** For development and tests only: allows loopback addresses, over http too, at any port. */
   allowLoopback: boolean;
-  /** Besides 443. */
+  /** Allowed besides 443. */
   extraPorts?: readonly number[];
   /** PEM certificates to trust instead of the system's. */
   ca?: string;
@@ -31,7 +31,7 @@ export function openOutbound(settings: OutboundSettings): void {
 const specialV4 =
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.31.196.0/24 ' +
   '192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3';
-// What of 2000::/3, the only space in use, is no ordinary host: Teredo, ORCHID and others, documentation, 6to4.
+// Within 2000::/3, the only space in use: Teredo, ORCHID and others, documentation, 6to4.
 const specialV6 = '2001::/23 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20';
 
 function listOf(family: 'ipv4' | 'ipv6', subnets: string): (address: string) => boolean {
@@ -49,7 +49,7 @@ const isUnicastV6 = listOf('ipv6', '2000::/3');
 const isLoopbackV4 = listOf('ipv4', '127.0.0.0/8');
 const isLoopbackV6 = listOf('ipv6', '::1/128');
 
-/** Whether an address is one of the public internet. Mapped, translated (NAT64), private and zoned ones are not. */
+/** Whether an address is public. Mapped, translated (NAT64), private and zoned addresses are not. */
 function isPublic(address: string): boolean {
   const family = isIP(address);
   return family === 4 ? !isSpecialV4(address) : family === 6 && isUnicastV6(address) && !isSpecialV6(address);
@@ -57,18 +57,18 @@ function isPublic(address: string): boolean {
 
 const isLoopback = (address: string): boolean => (isIP(address) === 4 ? isLoopbackV4(address) : isLoopbackV6(address));
 
-/** The text is for logs: it may say more about our network than a stranger should read. */
-export class OutboundFault extends Error {
-  override name = 'OutboundFault';
+/** Its message is for logs only: it may reveal addresses of the internal network. */
+export class OutboundError extends Error {
+  override name = 'OutboundError';
 }
 
-export class AnswerTooLarge extends OutboundFault {
-  override name = 'AnswerTooLarge';
+export class ResponseTooLarge extends OutboundError {
+  override name = 'ResponseTooLarge';
 }
 
-export interface Question {
+export interface OutboundRequest {
   maxBytes: number;
-  /** Ends the asking, however far it has come. */
+  /** Aborts the request at any stage. */
   signal: AbortSignal;
   /** GET when absent. */
   method?: 'GET' | 'POST' | 'PATCH';
@@ -78,7 +78,7 @@ export interface Question {
   json?: unknown;
 }
 
-export interface Answered {
+export interface OutboundResponse {
   status: number;
   headers: IncomingHttpHeaders;
   bytes: Buffer;
@@ -87,7 +87,7 @@ export interface Answered {
 export interface Fetched {
   status: number;
   headers: IncomingHttpHeaders;
-  /** Undefined when the answer is not JSON. */
+  /** Undefined when the response is not JSON. */
   body: unknown;
 }
 
@@ -97,42 +97,42 @@ export interface FetchBounds {
   accept?: string;
 }
 
-/** GET. @throws OutboundFault as `ask` */
+/** Sends a GET request. @throws OutboundError as `sendRequest` does */
 export async function fetchJson(address: string, { maxBytes, timeoutMs, accept }: FetchBounds): Promise<Fetched> {
   const signal = AbortSignal.timeout(timeoutMs);
-  const answered = await ask(address, { maxBytes, signal, headers: { accept: accept ?? 'application/json' } });
-  return { status: answered.status, headers: answered.headers, body: jsonOf(answered) };
+  const response = await sendRequest(address, { maxBytes, signal, headers: { accept: accept ?? 'application/json' } });
+  return { status: response.status, headers: response.headers, body: jsonOf(response) };
 }
 
-/** Any status is an answer, a redirect too. @throws OutboundFault when the address may not be asked or gives no answer. */
-export async function ask(address: string, question: Question): Promise<Answered> {
-  const { signal, maxBytes } = question;
+/** Returns any response, a redirect too. @throws OutboundError when the address is not allowed or does not respond */
+export async function sendRequest(address: string, request: OutboundRequest): Promise<OutboundResponse> {
+  const { signal, maxBytes } = request;
   try {
     signal.throwIfAborted();
     const url = new URL(address);
     const pinned = await within(signal, addressesOf(url));
-    const response = await send(url, pinned, question);
+    const response = await send(url, pinned, request);
     const bytes = await readUpTo(maxBytes, response);
     return { status: response.statusCode!, headers: response.headers, bytes };
   } catch (error) {
-    if (error instanceof OutboundFault) throw error;
-    throw new OutboundFault(`${address.slice(0, 200)}: ${(error as Error).message}`, { cause: error });
+    if (error instanceof OutboundError) throw error;
+    throw new OutboundError(`${address.slice(0, 200)}: ${(error as Error).message}`, { cause: error });
   }
 }
 
-/** All addresses of the host, each of them fit to be asked. */
+/** The addresses of the host. @throws OutboundError when one of them is not allowed */
 async function addressesOf({ protocol, hostname, port, username, password }: URL): Promise<Resolved[]> {
-  if (username || password) throw new OutboundFault('an address with a user is not fetched');
+  if (username || password) throw new OutboundError('an address with a user is not allowed');
   const host = hostname.replace(/^\[|\]$/g, '');
   const family = isIP(host);
   const found = family ? [{ address: host, family }] : await (bound.resolve ?? resolve)(host);
-  if (found.length === 0) throw new OutboundFault(`${host} has no address`);
+  if (found.length === 0) throw new OutboundError(`${host} has no address`);
   if (bound.allowLoopback && found.every((one) => isLoopback(one.address)) && /^https?:$/.test(protocol)) return found;
   const refused = found.find((one) => !isPublic(one.address));
-  if (refused) throw new OutboundFault(`${host} is at ${refused.address}, which is not public`);
-  if (protocol !== 'https:') throw new OutboundFault(`${protocol} is not fetched`);
+  if (refused) throw new OutboundError(`${host} is at ${refused.address}, which is not public`);
+  if (protocol !== 'https:') throw new OutboundError(`${protocol} is not allowed`);
   const number = port === '' ? 443 : Number(port);
-  if (number !== 443 && !bound.extraPorts?.includes(number)) throw new OutboundFault(`port ${number} is not asked`);
+  if (number !== 443 && !bound.extraPorts?.includes(number)) throw new OutboundError(`port ${number} is not allowed`);
   return found;
 }
 
@@ -145,18 +145,22 @@ function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   });
 }
 
-function send(url: URL, pinned: Resolved[], { signal, method, json, ...asked }: Question): Promise<IncomingMessage> {
+function send(
+  url: URL,
+  pinned: Resolved[],
+  { signal, method, json, ...own }: OutboundRequest,
+): Promise<IncomingMessage> {
   const lookup = ((_host, { all }, done) =>
     all ? done(null, pinned) : done(null, pinned[0]!.address, pinned[0]!.family)) as LookupFunction;
   const headers = {
     'accept-encoding': 'identity',
     'user-agent': 'agent-engineering-platform',
     ...(json !== undefined && { 'content-type': 'application/json' }),
-    ...asked.headers,
+    ...own.headers,
   };
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((done, fail) => {
-    // Without an agent no earlier connection, made to another address, is taken again.
+    // Without an agent, no pooled connection to another address is reused.
     request(url, { agent: false, method, lookup, headers, signal, ...(bound.ca && { ca: bound.ca }) }, done)
       .on('error', fail)
       .end(json === undefined ? undefined : JSON.stringify(json));
@@ -169,7 +173,7 @@ async function readUpTo(limit: number, response: IncomingMessage): Promise<Buffe
   // Leaving the loop early closes the connection.
   for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > limit) throw new AnswerTooLarge(`the answer is larger than ${limit} bytes`);
+    if (size > limit) throw new ResponseTooLarge(`the response is larger than ${limit} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -178,7 +182,7 @@ async function readUpTo(limit: number, response: IncomingMessage): Promise<Buffe
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Undefined when it is not JSON. */
-export function jsonOf({ headers, bytes }: Pick<Answered, 'headers' | 'bytes'>): unknown {
+export function jsonOf({ headers, bytes }: Pick<OutboundResponse, 'headers' | 'bytes'>): unknown {
   const type = (headers['content-type'] ?? '').split(';', 1)[0]!.trim().toLowerCase();
   if (type !== 'application/json' && !/^application\/[\w.-]+\+json$/.test(type)) return undefined;
   try {

@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { AnswerTooLarge, ask, fetchJson, OutboundFault, openOutbound } from '#foundation/outbound.ts';
+import { fetchJson, OutboundError, openOutbound, ResponseTooLarge, sendRequest } from '#foundation/outbound.ts';
 import { makeCertificate } from '../certificate.ts';
 
 const certificate = makeCertificate(['client.example', 'localhost']);
@@ -106,18 +106,18 @@ describe('a question with a body', () => {
     const signal = AbortSignal.timeout(60_000);
     const headers = { authorization: 'Bearer x' };
     const question = { maxBytes: 3, signal, method: 'PATCH', headers, json: { a: 'ü' } } as const;
-    const { status, bytes } = await ask(`http://127.0.0.1:${portOf(plain)}/`, question);
+    const { status, bytes } = await sendRequest(`http://127.0.0.1:${portOf(plain)}/`, question);
     expect([status, bytes.toString()]).toEqual([422, 'Nö']);
     expect(seen).toEqual(['PATCH', 'Bearer x', 'application/json', '10', '{"a":"ü"}']);
-    await expect(ask(`http://127.0.0.1:${portOf(plain)}/`, { ...question, maxBytes: 2 })).rejects.toThrow(
-      AnswerTooLarge,
+    await expect(sendRequest(`http://127.0.0.1:${portOf(plain)}/`, { ...question, maxBytes: 2 })).rejects.toThrow(
+      ResponseTooLarge,
     );
   });
 
   it('is not asked any more when its time is over', async () => {
     open();
     const question = { maxBytes: 3, signal: AbortSignal.abort() };
-    await expect(ask(`http://127.0.0.1:${portOf(plain)}/`, question)).rejects.toThrow(OutboundFault);
+    await expect(sendRequest(`http://127.0.0.1:${portOf(plain)}/`, question)).rejects.toThrow(OutboundError);
     expect(asked).toEqual([]);
   });
 });
@@ -147,18 +147,18 @@ describe('bounds', () => {
     open();
     listener = slow;
     await expect(fetchJson(`http://127.0.0.1:${portOf(plain)}/`, { ...bounds, timeoutMs: 150 })).rejects.toThrow(
-      OutboundFault,
+      OutboundError,
     );
   });
 
   it('a name server that never answers is left after the time', async () => {
     openOutbound({ allowLoopback: false, resolve: () => new Promise(() => {}) });
-    await expect(fetchJson('https://client.example/', { ...bounds, timeoutMs: 100 })).rejects.toThrow(OutboundFault);
+    await expect(fetchJson('https://client.example/', { ...bounds, timeoutMs: 100 })).rejects.toThrow(OutboundError);
   });
 
   it('a certificate that nobody vouches for ends it', async () => {
     openOutbound({ allowLoopback: true });
-    await expect(fetchJson(`https://localhost:${portOf(secure)}/`, bounds)).rejects.toThrow(OutboundFault);
+    await expect(fetchJson(`https://localhost:${portOf(secure)}/`, bounds)).rejects.toThrow(OutboundError);
     expect(asked).toEqual([]);
   });
 });
@@ -193,7 +193,7 @@ describe('addresses that are never asked', () => {
 
   it.each(special)('a name at %s', async (address) => {
     openOutbound({ allowLoopback: false, resolve: at(address) });
-    await expect(fetchJson(`https://client.example:${portOf(secure)}/`, bounds)).rejects.toThrow(OutboundFault);
+    await expect(fetchJson(`https://client.example:${portOf(secure)}/`, bounds)).rejects.toThrow(OutboundError);
     expect(connections).toBe(0);
   });
 
@@ -238,7 +238,7 @@ describe('addresses that are never asked', () => {
       allowLoopback: false,
       resolve: async (host) => (host.startsWith('nowhere') ? [] : [{ address: '93.184.215.14', family: 4 }]),
     });
-    await expect(fetchJson(url, { ...bounds, timeoutMs: 300 })).rejects.toThrow(OutboundFault);
+    await expect(fetchJson(url, { ...bounds, timeoutMs: 300 })).rejects.toThrow(OutboundError);
   });
 });
 

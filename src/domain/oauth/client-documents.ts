@@ -5,7 +5,7 @@ import { BaseModel, type Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { sql } from '#foundation/database.ts';
 import { freshnessMs } from '#foundation/http-cache.ts';
-import { type Fetched, fetchJson, OutboundFault } from '#foundation/outbound.ts';
+import { type Fetched, fetchJson, OutboundError } from '#foundation/outbound.ts';
 import { isVisibleLine } from '#foundation/visible-text.ts';
 import { clientDocument, redirectUrisPerClient, text } from '#limits.ts';
 import { invalidClient } from './fault.ts';
@@ -74,7 +74,7 @@ const putDocumentSql = `insert into client_documents (url, name, redirect_uris, 
 async function fetchAndStore(url: string): Promise<Row<ClientDocument>> {
   const answer = await fetchJson(url, { maxBytes: clientDocument.bytes, timeoutMs: clientDocument.timeout }).catch(
     (error) => {
-      if (error instanceof OutboundFault) throw invalidClient('client_id: its document could not be fetched.');
+      if (error instanceof OutboundError) throw invalidClient('client_id: its document could not be fetched.');
       throw error;
     },
   );

@@ -1,5 +1,5 @@
 // A file at GitHub, read as it is (REST, "Get repository content" with the raw media type).
-import { AnswerTooLarge } from '#foundation/outbound.ts';
+import { ResponseTooLarge } from '#foundation/outbound.ts';
 import { bytes } from '#limits.ts';
 import { connectVendor } from '../vendors/connection.ts';
 import { callGitHub, refusalOf, repositoryPath } from '../vendors/github.ts';
@@ -15,7 +15,7 @@ export const github: Repository = {
       headers: { accept: 'application/vnd.github.raw+json' },
       maxBytes: bytes.repositoryFile,
     }).catch((error) => {
-      throw error instanceof AnswerTooLarge ? fileTooLarge() : error;
+      throw error instanceof ResponseTooLarge ? fileTooLarge() : error;
     });
     // A repository that the credentials may not see looks the same.
     if (answered.status === 404) return null;

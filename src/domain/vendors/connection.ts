@@ -2,7 +2,13 @@
 // vendor that is unreachable or limits our rate is a retryable problem; any other problem says what a person must correct.
 import type { Row } from '#foundation/base-model.ts';
 import { now, seconds } from '#foundation/clock.ts';
-import { type Answered, AnswerTooLarge, ask, OutboundFault, type Question } from '#foundation/outbound.ts';
+import {
+  OutboundError,
+  type OutboundRequest,
+  type OutboundResponse,
+  ResponseTooLarge,
+  sendRequest,
+} from '#foundation/outbound.ts';
 import { badGateway, conflict, gatewayTimeout, Problem, upstreamBusy } from '#foundation/problem.ts';
 import { vendorCalls, vendorRest } from '#limits.ts';
 import type { VendorKind } from '../integrations/model.ts';
@@ -49,16 +55,16 @@ export async function connectVendor(
   return { name, kind, address: bound[vendor], credentials, signal: AbortSignal.timeout(vendorCalls.timeout) };
 }
 
-export type Call = Omit<Question, 'signal' | 'maxBytes'> & { maxBytes?: number };
+export type Call = Omit<OutboundRequest, 'signal' | 'maxBytes'> & { maxBytes?: number };
 
-/** Returns the response whatever its status. @throws 502 and 504, retryable, without a response; AnswerTooLarge beyond `maxBytes` */
-export async function call(connection: VendorConnection, path: string, question: Call): Promise<Answered> {
+/** Returns the response whatever its status. @throws 502 and 504, retryable, without a response; ResponseTooLarge beyond `maxBytes` */
+export async function call(connection: VendorConnection, path: string, request: Call): Promise<OutboundResponse> {
   const { name, address, signal } = connection;
   try {
-    return await ask(address + path, { maxBytes: vendorCalls.bytes, ...question, signal });
+    return await sendRequest(address + path, { maxBytes: vendorCalls.bytes, ...request, signal });
   } catch (error) {
-    if (!(error instanceof OutboundFault)) throw error;
-    if (error instanceof AnswerTooLarge) throw question.maxBytes ? error : unexpectedAnswer(connection);
+    if (!(error instanceof OutboundError)) throw error;
+    if (error instanceof ResponseTooLarge) throw request.maxBytes ? error : unexpectedAnswer(connection);
     throw signal.aborted ? gatewayTimeout(`${name} did not answer in time.`) : badGateway(`${name} is unreachable.`);
   }
 }

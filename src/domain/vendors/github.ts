@@ -2,7 +2,7 @@
 // 403 with a header or a word about them.
 import type { ZodType } from 'zod';
 import { seconds } from '#foundation/clock.ts';
-import { type Answered, jsonOf } from '#foundation/outbound.ts';
+import { jsonOf, type OutboundResponse } from '#foundation/outbound.ts';
 import { conflict, type Problem } from '#foundation/problem.ts';
 import {
   type Call,
@@ -34,7 +34,7 @@ export const callGitHub = (
   connection: VendorConnection,
   path: string,
   { headers, ...question }: Call = {},
-): Promise<Answered> =>
+): Promise<OutboundResponse> =>
   call(connection, path, {
     ...question,
     headers: {
@@ -60,7 +60,7 @@ export async function fetchGitHub<T>(
 }
 
 /** What an answer means that is none of success. */
-export function refusalOf(connection: VendorConnection, path: string, answered: Answered): Problem {
+export function refusalOf(connection: VendorConnection, path: string, answered: OutboundResponse): Problem {
   const { status, headers } = answered;
   const { message } = (jsonOf(answered) ?? {}) as { message?: unknown };
   const words = typeof message === 'string' ? message : null;

@@ -3,7 +3,7 @@
 import { createLocalJWKSet, errors, type FlattenedJWSInput, type JSONWebKeySet, type JWSHeaderParameters } from 'jose';
 import { now } from '#foundation/clock.ts';
 import { freshnessMs } from '#foundation/http-cache.ts';
-import { fetchJson, OutboundFault } from '#foundation/outbound.ts';
+import { fetchJson, OutboundError } from '#foundation/outbound.ts';
 import { providerKeys } from '#limits.ts';
 
 export interface TrustedIssuer {
@@ -53,7 +53,7 @@ const cooledDown = (at: number | undefined): boolean => at === undefined || at +
 /**
  * The key of a JWS. A key that is not there is looked for once more at the provider, which may just have made it; after that not
  * for a while, so that made-up key ids cause no traffic.
- * @throws jose's errors for no, or no fitting, key; OutboundFault when the provider can't be asked
+ * @throws jose's errors for no, or no fitting, key; OutboundError when the provider can't be asked
  */
 export async function keyOf(issuer: TrustedIssuer, header: JWSHeaderParameters, token: FlattenedJWSInput) {
   const address = issuer.jwksUri ?? `${issuer.issuer.replace(/\/$/, '')}/.well-known/jwks.json`;
@@ -79,7 +79,7 @@ async function presentKeys(entry: Known, address: string): Promise<KeySet> {
   const fallback = keys && keys.fetchedAt + providerKeys.kept.max > now() ? keys : null;
   if (!cooledDown(entry.failedAt)) {
     if (fallback) return fallback;
-    throw new OutboundFault(`${address} did not give any keys a moment ago`);
+    throw new OutboundError(`${address} did not give any keys a moment ago`);
   }
   try {
     return await fetchKeys(entry, address);
@@ -112,7 +112,7 @@ async function askForKeys(address: string): Promise<KeySet> {
     timeoutMs: providerKeys.timeout,
     accept: 'application/jwk-set+json, application/json',
   });
-  if (status !== 200) throw new OutboundFault(`${address} answered ${status}`);
+  if (status !== 200) throw new OutboundError(`${address} answered ${status}`);
   const find = createLocalJWKSet(body as JSONWebKeySet);
   const fetchedAt = now();
   return { find, fetchedAt, freshUntil: fetchedAt + freshnessMs(headers['cache-control'], providerKeys.kept) };

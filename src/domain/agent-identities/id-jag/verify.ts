@@ -3,7 +3,7 @@
 import { compactVerify, errors } from 'jose';
 import { addresses } from '#foundation/addresses.ts';
 import { now } from '#foundation/clock.ts';
-import { OutboundFault } from '#foundation/outbound.ts';
+import { OutboundError } from '#foundation/outbound.ts';
 import { clockSkew, lifetimes, text } from '#limits.ts';
 import { OAuthFault } from '../../oauth/fault.ts';
 import { agentResourceOf, resourceUri } from '../../oauth/resources.ts';
@@ -69,7 +69,7 @@ export async function checkSignature({ jws, header }: Parsed, provider: TrustedI
       refuse('bad signature', 'The signature does not verify.');
     }
     // Whatever else is wrong with a key: none for this kid, no fit for the algorithm, malformed, too short, not to be fetched.
-    const ofKey = [errors.JOSEError, OutboundFault, TypeError, DOMException].some((kind) => error instanceof kind);
+    const ofKey = [errors.JOSEError, OutboundError, TypeError, DOMException].some((kind) => error instanceof kind);
     if (ofKey) refuse('no such key', 'kid: the provider publishes no usable key for it.');
     throw error;
   }
