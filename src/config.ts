@@ -89,15 +89,12 @@ const isDatabaseUrl = (value: string): boolean => {
   const { hostname, pathname } = new URL(value);
   return !hostname.includes(',') && pathname.length > 1;
 };
-const isSender = (value: string): boolean => {
-  const [, address] = /^[^<>\r\n]*<([^<>]+)>$/.exec(value) ?? [null, value];
-  return /^[^\s@<>,;]+@[^\s@<>,;]+$/.test(address!);
-};
+const isSender = (value: string): boolean =>
+  /^(?:[^\s@<>,;]+@[^\s@<>,;]+|[^<>\r\n]*<[^\s@<>,;]+@[^\s@<>,;]+>)$/.test(value);
 const isStorage = (value: string): boolean => {
   const bucket = readBucket(value);
-  return (
-    hasProtocol(value, 'file:') || (bucket !== null && (bucket.endpoint === undefined || isIdentifier(bucket.endpoint)))
-  );
+  if (bucket === null) return hasProtocol(value, 'file:');
+  return bucket.endpoint === undefined || isIdentifier(bucket.endpoint);
 };
 
 const origin = parsed('an http or https address without path, query or user', originOf).optional();
@@ -154,7 +151,6 @@ const settings = z.object({
   SCHEDULER: oneOf(['on', 'off']).default('on'),
   LOCAL_RUNNER: oneOf(['on', 'off']).default('on'),
 });
-type Settings = z.infer<typeof settings>;
 
 const oidcRequired = 'is required because another OIDC_ setting is given';
 /** The operator's OpenID provider: all three settings or none. */
@@ -175,8 +171,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   );
   const { data, error } = settings.safeParse(set);
   const host = settings.shape.HOST.safeParse(set.HOST).data;
-  const hasUpstream = Object.keys(upstreamSettings.shape).some((name) => name in set);
-  const upstream = hasUpstream ? upstreamSettings.safeParse(set) : null;
+  const upstream = Object.keys(set).some((name) => name in upstreamSettings.shape)
+    ? upstreamSettings.safeParse(set)
+    : null;
   const errors = [
     ...(host !== undefined && !isLoopback(host) && !set.SECRET_KEY
       ? ['SECRET_KEY: is required when HOST is not a loopback address; `openssl rand -base64 32` makes one']
@@ -203,7 +200,7 @@ const linesOf = (issues: readonly z.core.$ZodIssue[]): string[] =>
   });
 
 function configOf(
-  set: Settings,
+  set: z.infer<typeof settings>,
   upstream: z.infer<typeof upstreamSettings> | null,
   searchPath: string,
 ): Readonly<Config> {

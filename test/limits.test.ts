@@ -127,13 +127,13 @@ const bounds: Record<string, Bound> = {
   'slugPreview.name': length(1, 120),
   'slugAvailability.slug': slugs,
   'createInvite.email': {
-    bound: 'a mail address of 3 to 320 characters',
+    bound: 'an email address of 3 to 320 characters',
     fits: () => [`${letter()}@b`, `${digits(6)}${x(302)}@example.com`],
     beyond: [
       [`${x(309)}@example.com`, 'must be at most 320 characters'],
       ...['', 'bob', 'bob@', '@b', 'a@b@c', 'a b@c', 'a@-b', 'a@b\n'].map((email): [string, string] => [
         email,
-        'must be a mail address',
+        'must be an email address',
       ]),
     ],
   },

@@ -20,7 +20,7 @@ function sentence(issue: z.core.$ZodRawIssue): string | undefined {
       return `has no field ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`;
     case 'invalid_format':
       return issue.format === 'email'
-        ? 'must be a mail address'
+        ? 'must be an email address'
         : `must match ${String(issue.pattern ?? issue.format)}`;
     default:
       return undefined;

@@ -29,7 +29,7 @@ const outcome = async (more?: Claims, pen?: Pen) => {
 };
 
 describe('the first time', () => {
-  it('[50] 401 · interaction_required: a claim for the mail address that the provider vouches for', async () => {
+  it('[50] 401 · interaction_required: a claim for the email address that the provider vouches for', async () => {
     const answer = await show({ email: 'Someone@Example.com' });
     const end = isoTime(present() + hours(24));
     expect(answer.status).toBe(401);
@@ -81,7 +81,7 @@ describe('the first time', () => {
     expect((await world.openPage(alice, second)).body).not.toContain('This would be your first');
   });
 
-  it('[63] 401 · the mail address of an account links nothing: another subject, another provider', async () => {
+  it('[63] 401 · the email address of an account links nothing: another subject, another provider', async () => {
     const alice = await world.human();
     const { subject } = await world.linked(alice);
     const other = await openProvider();
@@ -388,7 +388,7 @@ describe('the user and the client', () => {
     ['email_verified a text', { email_verified: 'true' }],
     ['email_verified absent', { email_verified: undefined }],
     ['email absent', { email: undefined }],
-    ['email no mail address', { email: 'nobody' }],
+    ['email no email address', { email: 'nobody' }],
     ['email with a NUL', { email: 'a\0@example.com' }],
     [
       'only the telephone verified',

@@ -194,7 +194,7 @@ If you do not know "Alice Works", ignore this mail.
   });
 
   it.each([
-    ['no mail address', { email: 'guest', role: 'viewer' }, 'email: must be a mail address'],
+    ['no email address', { email: 'guest', role: 'viewer' }, 'email: must be an email address'],
     ['an empty one', { email: '', role: 'viewer' }, 'email: must be'],
     ['one with a header in it', { email: 'a@example.com\r\nBcc: b@example.com', role: 'viewer' }, 'email: must be'],
     [

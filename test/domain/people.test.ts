@@ -4,7 +4,7 @@ import type { Caller } from '#access/principal.ts';
 import { scopesOfRole } from '#access/scopes.ts';
 import { addMember } from '#domain/memberships/operations.ts';
 import { foundOrganization } from '#domain/organizations/operations.ts';
-import { mailAddress } from '#domain/people/mail-address.ts';
+import { emailAddress } from '#domain/people/email.ts';
 import {
   ensurePerson,
   findOrCreatePerson,
@@ -61,12 +61,12 @@ const problemOf = async (work: Promise<unknown>): Promise<Problem> => {
 };
 
 let count = 0;
-/** A mail address that no other test has. */
+/** An email address that no other test has. */
 const someone = () => `person${++count}@example.com`;
 const device = { userAgent: 'Firefox', address: '192.0.2.7' };
 
 describe('people', () => {
-  it('are found by their mail address, whatever its case, and made once', async () => {
+  it('are found by their email address, whatever its case, and made once', async () => {
     const first = await findOrCreatePerson('Ada.Lovelace@Example.com');
     expect({ ...first }).toEqual({
       id: expect.stringMatching(/^usr_[0-9a-f]{32}$/),
@@ -107,8 +107,8 @@ describe('people', () => {
     ['älice@example.com', false],
     ['alice\0@example.com', false],
     [`${'a'.repeat(309)}@example.com`, false],
-  ])('%j is a mail address: %s', (text, is) => {
-    expect(mailAddress.safeParse(text).success).toBe(is);
+  ])('%j is an email address: %s', (text, is) => {
+    expect(emailAddress.safeParse(text).success).toBe(is);
   });
 });
 

@@ -227,7 +227,7 @@ describe('No secret is in a line', () => {
     ['a header', 'authorization was bearer s3cr3ts3cr3t', 'authorization was bearer [redacted]'],
     ['a quoted body', 'at {"token":"s3cr3t"} in', 'at {"token":"[redacted]"} in'],
     ['a database address', 'postgres://app:s3cr3t@db/app', 'postgres://[redacted]@db/app'],
-    ['a mail address of a server', 'smtps://u%40x:s3cr3t@mail', 'smtps://[redacted]@mail'],
+    ['an email address of a server', 'smtps://u%40x:s3cr3t@mail', 'smtps://[redacted]@mail'],
   ])('In %s', (_, message, cleaned) => {
     log.info(message);
     expect(lines()[0].msg).toBe(cleaned);

@@ -39,7 +39,7 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
     expect([answer.status, answer.body]).toEqual([400, fault('authorization_pending')]);
   });
 
-  it('[22] 200 · it asks for its person by mail address: a six-digit code and an address to show, for ten minutes', async () => {
+  it('[22] 200 · it asks for its person by email address: a six-digit code and an address to show, for ten minutes', async () => {
     const answer = await world.startClaim({ claim_token: agent.claim_token, email: 'ALICE@example.com' });
     ceremony = answer.body.claim_attempt;
     const end = isoTime(present() + minutes(10));
@@ -219,7 +219,7 @@ describe('starting a claim', () => {
       { claim_token: 'clm_x', email: 'a'.repeat(321) },
       'email: must be at most 320 characters.',
     ],
-    ['no mail address', { claim_token: 'clm_x', email: 'nobody' }, 'email: must be a mail address.'],
+    ['no email address', { claim_token: 'clm_x', email: 'nobody' }, 'email: must be an email address.'],
     ['a NUL', { claim_token: 'clm_\0', email: 'a@example.com' }, 'claim_token: must be text without NUL characters.'],
     ['a number', { claim_token: 7, email: 'a@example.com' }, 'claim_token: must be a string.'],
     ['a list', [], 'The body must be a JSON object.'],

@@ -252,7 +252,7 @@ describe('the rate of registrations', () => {
   });
 });
 
-describe('an agent that knows the mail address of its person', () => {
+describe('an agent that knows the email address of its person', () => {
   it('[17] 200 · gets the claim at once, and no assertion yet', async () => {
     const answer = await world.identity({ type: 'service_auth', login_hint: 'Nobody@Example.com' });
     expect([answer.status, answer.body]).toEqual([
@@ -301,7 +301,7 @@ describe('an agent that knows the mail address of its person', () => {
     expect([answer.status, answer.body]).toEqual([400, fault(error)]);
   });
 
-  it('[19] 400 · verified_email with what is no mail address', async () => {
+  it('[19] 400 · verified_email with what is no email address', async () => {
     const body = { type: 'identity_assertion', assertion_type: 'verified_email', assertion: 'abc' };
     expect((await world.identity(body)).body).toEqual(fault('invalid_login_hint'));
   });

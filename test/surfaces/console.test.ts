@@ -122,7 +122,7 @@ describe('every page', () => {
 });
 
 describe('signing in', () => {
-  it('goes from the mail address to the code to the console; the first time opens an account', async () => {
+  it('goes from the email address to the code to the console; the first time opens an account', async () => {
     const email = address();
     const tab = browser();
     expect((await tab.open('/console')).headers.get('location')).toBe('/sign-in?return_to=%2Fconsole');
@@ -174,10 +174,10 @@ describe('signing in', () => {
     expect(answer.body).toContain('action="/sign-in/code"');
   });
 
-  it('400 · what is no mail address is shown again, escaped', async () => {
+  it('400 · what is no email address is shown again, escaped', async () => {
     const answer = await browser().submit('/sign-in', { email: '"><script>alert(1)</script>' });
     expect(answer.status).toBe(400);
-    expect(answer.body).toContain('email: must be a mail address');
+    expect(answer.body).toContain('email: must be an email address');
     expect(answer.body).toContain('value="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"');
     expect(answer.body).not.toContain('<script');
   });

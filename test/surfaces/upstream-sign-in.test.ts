@@ -156,7 +156,7 @@ describe('what is not believed', () => {
     return [answer.status, /<h1>[^<]*<\/h1>\s*<p>([^<]*)<\/p>/.exec(answer.body)?.[1]];
   };
   const again = 'This sign-in took too long, or was begun in another browser. Begin again.';
-  const noAddress = 'The provider does not vouch for a mail address of yours. Use a mailed code instead.';
+  const noAddress = 'The provider does not vouch for an email address of yours. Use a mailed code instead.';
   const noAnswer = 'The sign-in provider gives no good answer. Try again, or use a mailed code.';
 
   it.each([

@@ -7,7 +7,7 @@ import { type Id, newId } from '#foundation/ids.ts';
 import { tooMany } from '#foundation/problem.ts';
 import { digest, newCode, newSecret } from '#foundation/secrets.ts';
 import { lifetimes, polling, rates } from '#limits.ts';
-import { normalAddress } from '../people/mail-address.ts';
+import { normalizeEmail } from '../people/email.ts';
 import { alreadyClaimed, claimExpired, emailMismatch, invalidClaimToken } from './fault.ts';
 import { ClaimAttempt, Registration, stateOf } from './model.ts';
 import { userCodeDigest } from './user-code.ts';
@@ -89,7 +89,7 @@ async function refuseTooMany(trx: Transaction, registrationId: Id<'registration'
  * @throws invalid_claim_token, claimed_or_in_flight, claim_expired, email_mismatch, 429
  */
 export function startClaim(claimToken: string, asker: Asker): Promise<InitiatedClaim> {
-  const email = normalAddress(asker.email);
+  const email = normalizeEmail(asker.email);
   return transaction(async (trx) => {
     const registration = await Registration.query(trx)
       .findOne({ claimTokenDigest: digest(claimToken) })

@@ -10,7 +10,7 @@ import { digest, newSecret } from '#foundation/secrets.ts';
 import { lifetimes, polling } from '#limits.ts';
 import { holdMembership } from '../memberships/operations.ts';
 import { revokeAccessTokens } from '../oauth/access-tokens.ts';
-import { mailAddress, normalAddress } from '../people/mail-address.ts';
+import { emailAddress, normalizeEmail } from '../people/email.ts';
 import { Person } from '../people/model.ts';
 import { type IdentityAssertion, mintAssertion, standingGrant } from './assertion.ts';
 import { type Ceremony, openAttempt } from './claim.ts';
@@ -78,8 +78,8 @@ export async function registerForEmail(
   agentName: string | undefined,
   address: string,
 ): Promise<AgentToBeClaimed> {
-  if (!mailAddress.safeParse(loginHint).success) throw invalidLoginHint('login_hint: must be an email address.');
-  const email = normalAddress(loginHint);
+  if (!emailAddress.safeParse(loginHint).success) throw invalidLoginHint('login_hint: must be an email address.');
+  const email = normalizeEmail(loginHint);
   const drafted = draft(agentName, { kind: 'service_auth', email });
   const ceremony = await transaction(async (trx) => {
     await Registration.query(trx).insert(drafted.row);

@@ -12,7 +12,7 @@ import { conflict } from '#foundation/problem.ts';
 import { lifetimes } from '#limits.ts';
 import { addMember, findMembership, refuseRoleAbove } from '../memberships/operations.ts';
 import { findOrganization, organizationsWithIds } from '../organizations/operations.ts';
-import { normalAddress } from '../people/mail-address.ts';
+import { normalizeEmail } from '../people/email.ts';
 import type { Person } from '../people/model.ts';
 import { findPersonByAddress, peopleOf } from '../people/operations.ts';
 import { mailOf } from './mail.ts';
@@ -35,7 +35,7 @@ export async function createInvite(caller: Caller, input: NewInvite): Promise<Ro
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
   refuseRoleAbove(caller, input.role);
-  const email = normalAddress(input.email);
+  const email = normalizeEmail(input.email);
   const person = await findPersonByAddress(email);
   if (person && (await findMembership(orgId, person.id))) {
     throw conflict(`email: ${email} belongs to a member of this organization.`);
@@ -101,7 +101,7 @@ export interface PendingInvite extends Pick<Invite, 'id' | 'role' | 'expiresAt'>
 /** The pending invites of an email address in any organization, newest first. */
 export async function pendingInvitesFor(email: string): Promise<PendingInvite[]> {
   const invites = await Invite.pending()
-    .where({ email: normalAddress(email) })
+    .where({ email: normalizeEmail(email) })
     .orderByRaw(Invite.order);
   if (invites.length === 0) return [];
   const [organizations, people] = await Promise.all([
@@ -122,7 +122,7 @@ export async function acceptInvite(
   person: Pick<Person, 'id' | 'email'>,
   inviteId: string,
 ): Promise<Id<'organization'>> {
-  const email = normalAddress(person.email);
+  const email = normalizeEmail(person.email);
   const orgId = await transaction(async (trx) => {
     const [invite] = await Invite.pending(trx)
       .where({ id: inviteId, email })

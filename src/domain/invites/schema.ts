@@ -6,14 +6,14 @@ import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { OrgRole } from '../memberships/schema.ts';
-import { mailAddress } from '../people/mail-address.ts';
+import { emailAddress } from '../people/email.ts';
 import { Invite, inviteStatuses, statusOf } from './model.ts';
 import * as operations from './operations.ts';
 
 const InviteStatus = wordSet('InviteStatus', inviteStatuses, 'What became of an invite.');
 
 export const InviteType = builder.modelType(Invite, 'Invite').implement({
-  description: 'Asks the owner of a mail address into the organization.',
+  description: 'Asks the owner of an email address into the organization.',
   fields: (t) => ({
     id: t.exposeString('id'),
     email: t.exposeString('email', { description: 'Only the account with this address can accept.' }),
@@ -36,7 +36,7 @@ const RevokeInviteResponse = okAnswer('RevokeInviteResponse');
 const CreateInviteRequest = request(
   'CreateInviteRequest',
   z
-    .object({ email: mailAddress, role: OrgRole.zod })
+    .object({ email: emailAddress, role: OrgRole.zod })
     .meta({ examples: [{ email: 'bob@example.com', role: 'member' }] }),
 );
 
@@ -53,7 +53,7 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   createInvite: t.field({
-    description: 'Invites a mail address with a role not above the caller’s own, and sends it a mail.',
+    description: 'Invites an email address with a role not above the caller’s own, and sends it a mail.',
     scope: 'members:write',
     rest: { route: 'POST /invites', status: 201, errors: [409] },
     tool: { name: 'create_invite', openWorld: true },

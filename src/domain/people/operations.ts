@@ -1,4 +1,4 @@
-// What can be done with people: find them by the one thing they prove, their mail address, and let them choose their name.
+// What can be done with people: find them by the one thing they prove, their email address, and let them choose their name.
 import type { Caller } from '#access/principal.ts';
 import { ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -6,16 +6,16 @@ import { type Transaction, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { readByKeys, readOne } from '#foundation/record.ts';
 import { text } from '#limits.ts';
-import { normalAddress } from './mail-address.ts';
+import { normalizeEmail } from './email.ts';
 import { Person } from './model.ts';
 
-/** The account of a mail address; made when there is none. Without a name the part before the `@` stands in. */
+/** The account of an email address; made when there is none. Without a name the part before the `@` stands in. */
 export const findOrCreatePerson = (address: string, name?: string): Promise<Person> =>
   transaction((trx) => ensurePerson(trx, address, name));
 
 /** `findOrCreatePerson` as part of a larger unit of work. */
 export async function ensurePerson(trx: Transaction, address: string, name?: string): Promise<Person> {
-  const email = normalAddress(address);
+  const email = normalizeEmail(address);
   const known = () =>
     Person.query(trx)
       .findOne({ email })
@@ -32,7 +32,7 @@ export async function ensurePerson(trx: Transaction, address: string, name?: str
 }
 
 export const findPersonByAddress = (address: string): Promise<Person | undefined> =>
-  readOne<Person>(Person, { email: normalAddress(address) });
+  readOne<Person>(Person, { email: normalizeEmail(address) });
 
 /** Those of the ids that are people. */
 export const peopleOf = (ids: readonly string[]): Promise<Person[]> => readByKeys<Person>(Person, 'id', ids);

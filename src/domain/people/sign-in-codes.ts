@@ -8,7 +8,7 @@ import { queueMail } from '#foundation/mail.ts';
 import { unauthenticated } from '#foundation/problem.ts';
 import { codeDigest, digest, newCode, sameBytes } from '#foundation/secrets.ts';
 import { lifetimes, text as textLimits, tries } from '#limits.ts';
-import { normalAddress } from './mail-address.ts';
+import { normalizeEmail } from './email.ts';
 import type { Person } from './model.ts';
 import { ensurePerson } from './operations.ts';
 import { sweepChallenges } from './passkey-challenge.ts';
@@ -33,7 +33,7 @@ export async function sendSignInCode(
   browser: SignInSource & { secret: string },
   returnTo: string,
 ): Promise<void> {
-  const email = normalAddress(address);
+  const email = normalizeEmail(address);
   await admitSignInMail(email, browser);
   await transaction(async (trx) => {
     const createdAt = now();
@@ -70,7 +70,7 @@ const useCodeSql = `update sign_in_codes set used_at = $2
 
 /** The person whose address the code proves; an account is created at the first sign-in. @throws 401, 429 */
 export async function useSignInCode(address: string, browser: SignInBrowser, code: string): Promise<Person> {
-  const email = normalAddress(address);
+  const email = normalizeEmail(address);
   await admitSignInTry(browser);
   const binding = browser.secret === null ? null : digest(browser.secret);
   if (!binding || (await sql(findBindingSql, [email, binding])).length === 0) throw foreignCode();

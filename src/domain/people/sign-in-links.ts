@@ -6,7 +6,7 @@ import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { unauthenticated } from '#foundation/problem.ts';
 import { digest, newSecret } from '#foundation/secrets.ts';
 import { lifetimes } from '#limits.ts';
-import { normalAddress } from './mail-address.ts';
+import { normalizeEmail } from './email.ts';
 import type { Person } from './model.ts';
 import { ensurePerson } from './operations.ts';
 
@@ -31,7 +31,7 @@ export async function createSignInLink(address: string, origin?: Origin, trx?: T
   const createdAt = now();
   const { binding = null, returnTo = null } = origin ?? {};
   const expiresAt = createdAt + lifetimes.signInLink;
-  const values = [digest(secret), normalAddress(address), binding, returnTo, createdAt, expiresAt];
+  const values = [digest(secret), normalizeEmail(address), binding, returnTo, createdAt, expiresAt];
   await sql(insertLinkSql, values, trx);
   return `${addresses().issuer}/sign-in/link?token=${secret}`;
 }

@@ -1,7 +1,7 @@
 // POST /agent/identity/claim: an agent asks for a code that its person is to type (specification, InitiateClaimRequest).
 import { startClaim } from '#domain/agent-identities/claim.ts';
 import { invalidRequest } from '#domain/agent-identities/fault.ts';
-import { mailAddress } from '#domain/people/mail-address.ts';
+import { emailAddress } from '#domain/people/email.ts';
 import { isoTime } from '#foundation/clock.ts';
 import { answerJson, type Handler } from '#foundation/http.ts';
 import { ceremonyMembers, checked, readObject } from './bodies.ts';
@@ -11,7 +11,7 @@ export const answerClaim: Handler = async (exchange) => {
   const given = await readObject(exchange);
   // Some agents call the address by the word of the registration.
   const { claim_token, email } = checked({ email: given.login_hint, ...given }, InitiateClaimRequest);
-  if (!mailAddress.safeParse(email).success) throw invalidRequest('email: must be a mail address.');
+  if (!emailAddress.safeParse(email).success) throw invalidRequest('email: must be an email address.');
   const claim = await startClaim(claim_token, { email, address: exchange.address });
   answerJson(exchange, 200, {
     registration_id: claim.registrationId,

@@ -63,7 +63,7 @@ export const agentIdentityPaths: Json = {
       tags: ['agent'],
       summary: 'An agent registers itself',
       description:
-        'Anonymously, for the mail address of its person, or with an ID-JAG of a trusted provider. No credential is needed.',
+        'Anonymously, for the email address of its person, or with an ID-JAG of a trusted provider. No credential is needed.',
       security: [],
       requestBody: { required: true, content: content('AgentIdentityRequest') },
       responses: {

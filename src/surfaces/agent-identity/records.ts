@@ -6,7 +6,7 @@ import { boundedText, nameText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 
 export const idJagType = 'urn:ietf:params:oauth:token-type:id-jag';
-/** An earlier word for `service_auth`: the assertion is the mail address. */
+/** An earlier word for `service_auth`: the assertion is the email address. */
 export const verifiedEmailType = 'verified_email';
 
 const agent_name = nameText(text.agentName)
@@ -16,14 +16,14 @@ const agent_name = nameText(text.agentName)
 export const AnonymousRequest = z.object({ type: z.literal('anonymous'), agent_name });
 export const ServiceAuthRequest = z.object({
   type: z.literal('service_auth'),
-  login_hint: boundedText(text.loginHint).describe('The mail address of the person.'),
+  login_hint: boundedText(text.loginHint).describe('The email address of the person.'),
   agent_name,
 });
 export const IdentityAssertionRequest = z.object({
   type: z.literal('identity_assertion'),
   assertion_type: z
     .enum([idJagType, verifiedEmailType])
-    .describe('`verified_email` is an earlier word for `service_auth`, with the mail address as assertion.'),
+    .describe('`verified_email` is an earlier word for `service_auth`, with the email address as assertion.'),
   assertion: boundedText(text.assertion).describe('An ID-JAG of a trusted provider.'),
   agent_name,
 });

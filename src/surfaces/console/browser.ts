@@ -2,7 +2,7 @@
 // that have signed in there before (a device cookie: requests from elsewhere do not use up what that browser may take).
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { normalAddress } from '#domain/people/mail-address.ts';
+import { normalizeEmail } from '#domain/people/email.ts';
 import type { SignInBrowser } from '#domain/people/sign-in-codes.ts';
 import { now } from '#foundation/clock.ts';
 import type { Exchange } from '#foundation/http.ts';
@@ -23,7 +23,7 @@ export function browserOf(exchange: Exchange, email: string): SignInBrowser {
   return {
     address: exchange.address,
     secret: browserSecret(exchange),
-    knownBrowser: known?.emails.includes(normalAddress(email)) ? known.id : null,
+    knownBrowser: known?.emails.includes(normalizeEmail(email)) ? known.id : null,
   };
 }
 

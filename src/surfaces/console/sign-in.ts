@@ -1,6 +1,6 @@
 // Sign-in by a mailed code, and sign-out. Links, passkeys and the upstream provider have files of their own; all end in `signIn`.
 import { z } from 'zod';
-import { mailAddress } from '#domain/people/mail-address.ts';
+import { emailAddress } from '#domain/people/email.ts';
 import type { Person } from '#domain/people/model.ts';
 import { arePasskeysPossible, passkeySignInOptions, usePasskey } from '#domain/people/passkeys.ts';
 import { sendSignInCode, useSignInCode } from '#domain/people/sign-in-codes.ts';
@@ -16,7 +16,7 @@ import { mailboxIsOpenTo } from './mailbox.ts';
 import { assertedPasskey, passkeyForm, passkeyPageScript } from './passkey-form.ts';
 import { fieldsOf, ownPath, personsForm, readOwnForm, visitorOf } from './visitor.ts';
 
-const addressForm = z.object({ email: mailAddress });
+const addressForm = z.object({ email: emailAddress });
 const codeForm = addressForm.extend({ code: plainText() });
 
 /** With an `upstream` issuer there is another way in (upstream.ts). */

@@ -1,5 +1,5 @@
 // Signing in by way of the operator's own OpenID provider (OpenID Connect Core §3.1: authorization code flow with PKCE, state and
-// nonce). What the provider proves is a mail address, no more: the account is the one of that address.
+// nonce). What the provider proves is an email address, no more: the account is the one of that address.
 // openid-client fetches by itself: the provider is the operator's choice, not a stranger's, and may stand in a private network.
 import {
   allowInsecureRequests,
@@ -19,7 +19,7 @@ import {
   randomState,
 } from 'openid-client';
 import { z } from 'zod';
-import { mailAddress } from '#domain/people/mail-address.ts';
+import { emailAddress } from '#domain/people/email.ts';
 import { findOrCreatePerson } from '#domain/people/operations.ts';
 import { addresses } from '#foundation/addresses.ts';
 import { now } from '#foundation/clock.ts';
@@ -55,7 +55,7 @@ const departure = z.object({
 
 /** What the provider says of the person. Providers may say it in the ID token or at the userinfo endpoint (Core §5.4). */
 const person = z.object({
-  email: mailAddress,
+  email: emailAddress,
   email_verified: z.literal(true),
   name: nameText(text.personName).optional().catch(undefined),
 });
@@ -106,7 +106,7 @@ export function createUpstream(settings: UpstreamSettings): { leave: Handler; co
       const claims = await claimsOf(await provider(), exchange, left);
       const known = person.safeParse(claims);
       if (!known.success) {
-        throw forbidden('The provider does not vouch for a mail address of yours. Use a mailed code instead.');
+        throw forbidden('The provider does not vouch for an email address of yours. Use a mailed code instead.');
       }
       await signIn(exchange, await findOrCreatePerson(known.data.email, known.data.name), left.returnTo);
     },

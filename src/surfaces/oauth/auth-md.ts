@@ -72,7 +72,7 @@ ${json(metadata)}
 | You have | Use | What happens |
 |---|---|---|
 | an identity assertion (ID-JAG) from a trusted provider | \`identity_assertion\` | the first time a person confirms the link; afterwards no person is needed |
-| the mail address of your user | \`service_auth\` | your user confirms with a code |
+| the email address of your user | \`service_auth\` | your user confirms with a code |
 | neither | \`anonymous\` | you may call /me and /scopes; a person can claim you within ${lifetimes.claimWindow / hours(1)} hours |
 
 Trusted providers: ${trusted.length > 0 ? trusted.join(', ') : 'none at present'}.
@@ -101,7 +101,7 @@ ${json({
   post_claim_scopes: scopes,
 })}
 
-With the mail address of your user:
+With the email address of your user:
 
 ${post(agent_auth.identity_endpoint, { type: 'service_auth', login_hint: 'you@example.com' })}
 
@@ -122,7 +122,7 @@ ${post(agent_auth.claim_endpoint, { claim_token: 'clm_9kQ2', email: 'you@example
 
 ${json({ registration_id: 'reg_9kQ2', claim_attempt_id: 'cla_9kQ2', status: 'initiated', expires_at: soon, claim_attempt: ceremony })}
 
-Show your user the \`verification_uri\` and the \`user_code\`. They sign in with that mail address, type the code and choose the
+Show your user the \`verification_uri\` and the \`user_code\`. They sign in with that email address, type the code and choose the
 access. The code is good for ten minutes and ${tries.wrongUserCodes} tries. Meanwhile poll every \`interval\` seconds:
 
 ${form(token_endpoint, { grant_type: settings.claimGrantType, claim_token: 'clm_9kQ2' })}

@@ -16,7 +16,7 @@ import { replaceCredentials } from '#domain/integrations/operations.ts';
 import { addMember, findMembership } from '#domain/memberships/operations.ts';
 import { rotateSigningKey } from '#domain/oauth/keys.ts';
 import { foundOrganization } from '#domain/organizations/operations.ts';
-import { mailAddress } from '#domain/people/mail-address.ts';
+import { emailAddress } from '#domain/people/email.ts';
 import { findOrCreatePerson, findPersonByAddress } from '#domain/people/operations.ts';
 import { createSignInLink } from '#domain/people/sign-in-links.ts';
 import { connectIntegration } from '#domain/projects/connectors.ts';
@@ -37,9 +37,9 @@ const { min, max, default: usual } = tokens.lifetimeDays;
 export const commands: Record<string, Command> = {
   'person:create': command({
     example: "--email ada@example.com --name 'Ada Lovelace'",
-    about: 'Makes an account, or shows the one that has this mail address.',
+    about: 'Makes an account, or shows the one that has this email address.',
     options: z.object({
-      email: mailAddress,
+      email: emailAddress,
       name: nameText(text.personName).describe('Without it, the part of the address before the @.').optional(),
     }),
     run: ({ email, name }) => findOrCreatePerson(email, name),
@@ -49,7 +49,7 @@ export const commands: Record<string, Command> = {
     about: 'Founds an organization. Its owner gets an account if there is none.',
     options: z.object({
       name: nameText(text.organizationName).describe('1 to 120 characters.'),
-      owner: mailAddress,
+      owner: emailAddress,
       slug: slug.describe('Its slug; without it, one is made from the name.').optional(),
     }),
     run: async ({ name, owner, slug }) => foundOrganization((await findOrCreatePerson(owner)).id, { name, slug }),
@@ -59,7 +59,7 @@ export const commands: Record<string, Command> = {
     about: 'Makes somebody a member of an organization; they get an account if there is none.',
     options: z.object({
       org: slug,
-      email: mailAddress,
+      email: emailAddress,
       role: z.enum(orgRoles).describe(`One of ${orgRoles.join(', ')}.`),
     }),
     run: async ({ org, email, role }) => {
@@ -73,7 +73,7 @@ export const commands: Record<string, Command> = {
     example: '--email ada@example.com --org acme --scopes projects:read,missions:run --days 30',
     about: `Creates a personal access token for a member. SCOPES: ${scopePresets.join(', ')}, or up to ${tokens.scopesPerToken} scopes with commas between. Expires in ${usual} days unless said otherwise.`,
     options: z.object({
-      email: mailAddress,
+      email: emailAddress,
       org: slug,
       scopes: z
         .string()
@@ -97,7 +97,7 @@ export const commands: Record<string, Command> = {
   'sign-in-link': command({
     example: '--email ada@example.com',
     about: 'Makes an address that signs its visitor in to the console: one use, ten minutes.',
-    options: z.object({ email: mailAddress }),
+    options: z.object({ email: emailAddress }),
     run: async ({ email }) => {
       if (!(await findPersonByAddress(email)))
         throw new Error(`--email: nobody has an account with the address ${email}; person:create creates one`);

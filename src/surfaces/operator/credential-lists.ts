@@ -1,6 +1,6 @@
 // The operator's lists of credentials; secrets are stored as digests and not shown.
 import { z } from 'zod';
-import { mailAddress } from '#domain/people/mail-address.ts';
+import { emailAddress } from '#domain/people/email.ts';
 import { sql } from '#foundation/database.ts';
 import { type Command, command, wholeNumber } from './command.ts';
 import { slug } from './organization-option.ts';
@@ -24,7 +24,7 @@ const serviceTokensSql = `select s.id, o.slug as org, s.name, s.scopes, s.create
   from service_tokens s left join organizations o on o.id = s.org_id
   where $1::text is null or o.slug = $1 order by s.created_at desc, s.id desc limit $2`;
 
-const filters = z.object({ org: slug.optional(), email: mailAddress.optional(), limit });
+const filters = z.object({ org: slug.optional(), email: emailAddress.optional(), limit });
 
 export const credentialLists: Record<string, Command> = {
   'token:list': command({

@@ -4,7 +4,7 @@ import { orgRoles } from '#access/roles.ts';
 import type { Membership } from '#domain/memberships/model.ts';
 import { disablePerson, enablePerson } from '#domain/offboarding/disable.ts';
 import { lockMember, removeMember, setRole } from '#domain/offboarding/operations.ts';
-import { mailAddress } from '#domain/people/mail-address.ts';
+import { emailAddress } from '#domain/people/email.ts';
 import type { Person } from '#domain/people/model.ts';
 import { findPersonByAddress } from '#domain/people/operations.ts';
 import { endSessionsOf } from '#domain/sessions/operations.ts';
@@ -43,26 +43,26 @@ export const memberCommands: Record<string, Command> = {
     about:
       'Disables an account: its sessions, tokens, sign-ins and agents end for good in every organization, and recurring missions that the person set are disabled.',
     example: '--email ada@example.com',
-    options: z.object({ email: mailAddress }),
+    options: z.object({ email: emailAddress }),
     run: async ({ email }) => disablePerson(await accountOf(email)),
   }),
   'person:enable': command({
     about: 'Lets the person of a disabled account sign in again. What was ended stays ended.',
     example: '--email ada@example.com',
-    options: z.object({ email: mailAddress }),
+    options: z.object({ email: emailAddress }),
     run: async ({ email }) => enablePerson(await accountOf(email)),
   }),
   'session:list': command({
     about: 'Lists the console sessions of a person that are open, last used first.',
     example: '--email ada@example.com',
-    options: z.object({ email: mailAddress, limit }),
+    options: z.object({ email: emailAddress, limit }),
     run: async ({ email, limit }) => sql(sessionsSql, [(await accountOf(email)).id, now(), limit]),
   }),
   'session:revoke': command({
     about: 'Ends all console sessions of a person, or one of them.',
     example: '--email ada@example.com',
     options: z.object({
-      email: mailAddress,
+      email: emailAddress,
       session: boundedText(text.pathId).describe('An id of session:list; without it, all of them end.').optional(),
     }),
     run: async ({ email, session }) => {
@@ -83,7 +83,7 @@ export const memberCommands: Record<string, Command> = {
     example: '--org acme --email ada@example.com --role admin',
     options: z.object({
       org: slug,
-      email: mailAddress,
+      email: emailAddress,
       role: z.enum(orgRoles).describe(`One of ${orgRoles.join(', ')}.`),
     }),
     run: ({ org, email, role }) => changeMember(org, email, (trx, member) => setRole(trx, member, role)),
@@ -92,7 +92,7 @@ export const memberCommands: Record<string, Command> = {
     about:
       'Removes a member. Their tokens, sign-ins and agents in the organization end for good, and recurring missions that they set are disabled. The last owner stays.',
     example: '--org acme --email ada@example.com',
-    options: z.object({ org: slug, email: mailAddress }),
+    options: z.object({ org: slug, email: emailAddress }),
     run: ({ org, email }) =>
       changeMember(org, email, async (trx, member) => {
         await removeMember(trx, member);

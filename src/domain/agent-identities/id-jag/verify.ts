@@ -7,7 +7,7 @@ import { OutboundError } from '#foundation/outbound.ts';
 import { clockSkew, lifetimes, text } from '#limits.ts';
 import { OAuthFault } from '../../oauth/fault.ts';
 import { agentResourceOf, resourceUri } from '../../oauth/resources.ts';
-import { mailAddress, normalAddress } from '../../people/mail-address.ts';
+import { emailAddress, normalizeEmail } from '../../people/email.ts';
 import { keyOf, type TrustedIssuer, trustedIssuer } from './issuers.ts';
 import { type Members, type Parsed, parseJws } from './parse.ts';
 import { Refusal, refuse, registrationFault } from './reasons.ts';
@@ -123,11 +123,11 @@ function checkClient({ client_id }: Members, { issuer, clientIds }: TrustedIssue
 }
 
 function verifiedEmailOf({ email, email_verified }: Members): string {
-  const { data } = mailAddress.safeParse(email);
+  const { data } = emailAddress.safeParse(email);
   if (data === undefined || email_verified !== true) {
     return refuse('no verified email', 'email: must be there, with email_verified true.');
   }
-  return normalAddress(data);
+  return normalizeEmail(data);
 }
 
 function checkLogin({ auth_time }: Members): void {
