@@ -160,7 +160,7 @@ const upstreamSettings = z.object({
   OIDC_CLIENT_SECRET: z.string(oidcRequired),
 });
 
-/** Its message names settings, never their values, and can be printed as it is. */
+/** Its message never quotes a value. */
 export class SettingsError extends Error {}
 
 /** @throws one SettingsError that lists every invalid setting, one per line. */
@@ -192,7 +192,6 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return configOf(data!, upstream?.data ?? null, env.PATH ?? '');
 }
 
-/** `TRUSTED_ISSUERS[0].issuer: must be …` */
 const linesOf = (issues: readonly z.core.$ZodIssue[]): string[] =>
   issues.map(({ path: [name, ...steps], message }) => {
     const inside = steps.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('');

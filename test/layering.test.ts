@@ -102,7 +102,7 @@ const cases: Record<string, Case> = {
   'a file must be in a known layer': [
     layering.layersImportDownwards,
     { 'src/cellar/wine.ts': "import { now } from '#foundation/clock.ts';" },
-    'src/cellar/wine.ts is in no known layer: foundation, access, graph, domain, schema.ts, surfaces, app.ts, main.ts.',
+    'src/cellar/wine.ts is in no known layer: foundation, access, graph, domain, schema.ts, demo, surfaces, app.ts, main.ts.',
   ],
   'operations never see GraphQL': [
     layering.nounFilesKeepTheirRoles,

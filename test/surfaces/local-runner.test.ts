@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '#access/principal.ts';
+import { demoCaller, findDemo, seedDemo } from '#demo/seed.ts';
 import { createAgent } from '#domain/agents/operations.ts';
 import { scheduledTasks } from '#domain/recurring/model.ts';
 import { createRecurring, runNow } from '#domain/recurring/operations.ts';
@@ -12,7 +13,6 @@ import { setClock } from '#foundation/clock.ts';
 import { openLog } from '#foundation/log.ts';
 import { openStorage } from '#foundation/storage.ts';
 import { folderStorage } from '#foundation/storage-folder.ts';
-import { demoCaller, findDemo, seedDemo } from '#surfaces/operator/demo.ts';
 import { type LocalRunner, startLocalRunner } from '#surfaces/operator/local-runner.ts';
 import { openWorld, type World } from '../world.ts';
 

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { catalog, presetScopes, scopePresets, scopesOfRole } from '#access/scopes.ts';
+import { missionName } from '#demo/recurring-missions.ts';
 import { dayOf } from '#domain/orchestrator/cost-cap.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import { callerOfServiceToken } from '#domain/tokens/service-tokens.ts';
@@ -16,7 +17,6 @@ import { folderStorage } from '#foundation/storage-folder.ts';
 import { dailyCostCapUsd, sandboxMetrics } from '#limits.ts';
 import { readOptions, usage } from '#surfaces/operator/command.ts';
 import { commands } from '#surfaces/operator/commands.ts';
-import { missionName } from '#surfaces/operator/demo-mission.ts';
 import { admin, databaseUrl } from '../command-line.ts';
 import { openWorld, present, type World } from '../world.ts';
 

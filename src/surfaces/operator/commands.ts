@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Caller } from '#access/principal.ts';
 import { orgRoles } from '#access/roles.ts';
 import { presetScopes, scopePresets, scopesOfRole } from '#access/scopes.ts';
+import { demoProjects, seedDemo } from '#demo/seed.ts';
 import { revokeRegistration } from '#domain/agent-identities/revoke.ts';
 import {
   Integration,
@@ -28,7 +29,6 @@ import { text, tokens } from '#limits.ts';
 import { type Command, command, flag, wholeNumber } from './command.ts';
 import { credentialLists } from './credential-lists.ts';
 import { databaseCommands } from './database-commands.ts';
-import { demoProjects, seedDemo } from './demo.ts';
 import { memberCommands } from './member-commands.ts';
 import { organizationOf, slug } from './organization-option.ts';
 

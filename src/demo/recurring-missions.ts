@@ -1,5 +1,5 @@
-// What makes the demo organization live: an agent that runs scripts, a mission for it that is due on Mondays at 09:00 in Auckland,
-// and one that waits to be switched on. src/runner carries them out.
+// The demo's recurring missions: an agent that runs shell scripts, a scheduled task due on Mondays at 09:00 in Auckland, and a
+// disabled automation. src/runner executes them.
 import type { Caller } from '#access/principal.ts';
 import { Agent } from '#domain/agents/model.ts';
 import { createAgent } from '#domain/agents/operations.ts';
@@ -16,7 +16,7 @@ const picture =
   'RK5CYII=';
 
 // POSIX sh and nothing else, so that it runs wherever the service does.
-const script = `# Lines that begin with :: tell what the mission is at; all others are its log.
+const script = `# Lines that begin with :: report progress; all others are the log.
 echo "::plan Look around | Measure | Write it down"
 echo "::thought This machine is mine for a few seconds. First I look around."
 echo "::progress 10 Looking around"
@@ -60,11 +60,11 @@ df -h . | tee "$ARTIFACTS/disk.txt"
 echo "::response Measured: see the log."
 `;
 
-/** Made once: who changes or deletes them keeps it so, as long as one of the name is there. */
+/** Creates each of them unless one of its name exists, so that changes by people stay. */
 export const seedMission = (caller: Caller, projectId: string): Promise<void> =>
   transaction(async (trx) => {
     const { orgId } = caller;
-    // Two seedings at once: the second waits here, and finds what the first has made.
+    // A concurrent seeding waits here and finds what this one created.
     await trx.raw('select from organizations where id = ? for no key update', [orgId]);
     if (!(await Agent.find({ orgId, harness: 'shell' }))) {
       const sandbox = { kind: 'existing' as const, templateId: 'standard' };

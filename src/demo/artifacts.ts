@@ -1,12 +1,12 @@
-// The proof of work of the demo's missions: artifacts with real contents in the storage, of which there can't be bulk statements.
+// Creates the demo's artifacts: rows in bulk, and a real file in the storage for each.
 import { crc32, deflateSync } from 'node:zlib';
 import { days, now } from '#foundation/clock.ts';
 import { database, sql, transaction } from '#foundation/database.ts';
 import { storage } from '#foundation/storage.ts';
 import { bytes, lifetimes } from '#limits.ts';
-import { type DemoParties, type Filled, fill, momentOf, numbered } from './demo-missions.ts';
+import { type DemoParties, type Filled, fill, momentOf, numbered } from './runs.ts';
 
-/** Contents that are written at the same time, and artifacts of one transaction. */
+/** Concurrent writes to the storage, and artifacts per transaction. */
 const [atOnce, batch] = [32, 1_000];
 
 interface Missing {
@@ -14,10 +14,10 @@ interface Missing {
   key: string;
 }
 
-const lookUp = `select n::int, ${numbered('cnt')} as key from generate_series($2::bigint, $3::bigint) n
+const findMissingSql = `select n::int, ${numbered('cnt')} as key from generate_series($2::bigint, $3::bigint) n
   where not exists (select from artifacts where id = ${numbered('art')}) order by n`;
-// One that an earlier call has left without its artifact must not be swept meanwhile.
-const announcement = `insert into stored_contents (key, created_at) select key, $2 from unnest($1::text[]) key order by key
+// Refreshes `created_at`: contents of an interrupted call must not be swept before their artifact exists.
+const reserveContentsSql = `insert into stored_contents (key, created_at) select key, $2 from unnest($1::text[]) key order by key
   on conflict (key) do update set created_at = excluded.created_at`;
 
 const kinds = ['screenshot', 'report', 'log'] as const;
@@ -26,8 +26,8 @@ const [captions, types] = [
   ['image/png', 'text/plain', 'text/plain'],
 ];
 
-// Three for each sandbox. One of an old mission stands by itself: it would be about to expire.
-const insertion = `with made as (
+// Three per sandbox. Sandboxes older than 60 days get none, because the artifacts would be about to expire.
+const insertArtifactsSql = `with inserted as (
   insert into artifacts (id, org_id, project_id, session_id, sandbox_id, role, kind, content_type, size_bytes, caption, criterion,
     criterion_passed, content_key, created_at, expires_at)
   select ${numbered('art')}, $1, coalesce(s.project_id, ($2::text[])[1 + n % cardinality($2::text[])]),
@@ -38,21 +38,21 @@ const insertion = `with made as (
   left join sandboxes s on s.id = ${numbered('sbx', '((n + 2) / 3)')} and s.destroyed_at > $5::bigint - ${days(60)}
   cross join lateral (select 1 + (n - 1) % 3 as kind, coalesce(s.destroyed_at, ${momentOf('$5::bigint', days(28))}) as at) a
   order by n on conflict do nothing returning 1
-) select count(*) as created from made`;
-const completion = `update stored_contents c set size_bytes = size from unnest($1::text[], $2::bigint[]) written (key, size)
+) select count(*) as created from inserted`;
+const completeContentsSql = `update stored_contents c set size_bytes = size from unnest($1::text[], $2::bigint[]) written (key, size)
   where c.key = written.key`;
 
 export async function fillArtifacts({ orgId, projects }: DemoParties, count: number): Promise<Filled> {
   const filled = await fill('artifacts', orgId, count, batch, async (first, last) => {
-    const missing = await sql<Missing>(lookUp, [orgId, first, last]);
+    const missing = await sql<Missing>(findMissingSql, [orgId, first, last]);
     const keys = missing.map(({ key }) => key);
-    await sql(announcement, [keys, now()]);
+    await sql(reserveContentsSql, [keys, now()]);
     const sizes = await writeContents(missing);
     const numbers = missing.map(({ n }) => n);
     const values = [orgId, projects, numbers, sizes, now(), kinds, types, captions];
     return transaction(async (trx) => {
-      await sql(completion, [keys, sizes], trx);
-      return (await sql<{ created: number }>(insertion, values, trx))[0]!.created;
+      await sql(completeContentsSql, [keys, sizes], trx);
+      return (await sql<{ created: number }>(insertArtifactsSql, values, trx))[0]!.created;
     });
   });
   if (filled.created > 0) await database().raw('analyze artifacts, stored_contents');
@@ -77,7 +77,7 @@ const write = (key: string, content: Buffer): Promise<number> =>
     bytes.artifact,
   );
 
-/** Of the n-th artifact, by its kind. */
+/** The content of the n-th artifact. */
 function contentOf(n: number): Buffer {
   const kind = kinds[(n - 1) % kinds.length]!;
   if (kind === 'screenshot') return picture(n);
@@ -88,7 +88,7 @@ function contentOf(n: number): Buffer {
   return Buffer.from(`${text[kind]}\n(demo, number ${n})\n`);
 }
 
-/** A small picture in a color of its own (PNG, third edition): 64 by 36 pixels of a palette of two. */
+/** A PNG image (third edition) of 64 by 36 pixels with two colors, one of them derived from `n`. */
 function picture(n: number): Buffer {
   const [width, height, frame] = [64, 36, 3];
   const header = Buffer.alloc(13);
@@ -99,7 +99,7 @@ function picture(n: number): Buffer {
   const palette = Buffer.from([shade(37), shade(59), shade(83), 245, 245, 245]);
   const rows = Array.from({ length: height }, (_, y) => {
     const inner = y >= frame && y < height - frame;
-    // Each row begins with its filter: none.
+    // Each row begins with its filter type: 0, none.
     return [0, ...Array.from({ length: width }, (_, x) => (inner && x >= frame && x < width - frame ? 0 : 1))];
   });
   const chunks = [chunk('IHDR', header), chunk('PLTE', palette), chunk('IDAT', deflateSync(Buffer.from(rows.flat())))];

@@ -1,4 +1,4 @@
-// What `npm start` says at the end: where everything is and, as long as the demo is the only organization, the way into it.
+// The text that `npm start` prints at the end: the addresses and, if the demo exists, a sign-in link and a token for it.
 import { presetScopes } from '#access/scopes.ts';
 import { Person } from '#domain/people/model.ts';
 import { createSignInLink } from '#domain/people/sign-in-links.ts';
@@ -6,10 +6,10 @@ import { ScheduledTask } from '#domain/recurring/model.ts';
 import { createToken } from '#domain/tokens/operations.ts';
 import { addresses, baseUrl } from '#foundation/addresses.ts';
 import { mailboxAddress } from '#foundation/mail.ts';
-import { demoCaller, demoOwner, demoProjects, findDemo, seedDemo } from './demo.ts';
-import { missionName } from './demo-mission.ts';
+import { missionName } from './recurring-missions.ts';
+import { demoCaller, demoOwner, demoProjects, findDemo, seedDemo } from './seed.ts';
 
-/** Seeds the demo when nobody has an account yet. The token lives a day; every start makes a new one. */
+/** Seeds the demo when there is no account yet. Every start creates a new token, which expires after a day. */
 export async function welcome(): Promise<string> {
   const { issuer, baseHost } = addresses();
   const lines = [
@@ -37,9 +37,9 @@ export async function welcome(): Promise<string> {
   const task = await ScheduledTask.find({ orgId: demo.organization.id, name: missionName });
   if (task) {
     lines.push(
-      `Run the mission "${missionName}" now, and watch it at ${issuer}/console/overview:`,
+      `Run the mission "${missionName}" now and watch it at ${issuer}/console/overview:`,
       `  curl -X POST ${authorization} ${baseUrl()}/scheduled-tasks/${task.id}/run`,
-      `Its answer has the runId: the run's own page is ${issuer}/console/runs/{runId}`,
+      `The response holds the runId; the page of the run is ${issuer}/console/runs/{runId}`,
     );
   }
   return `\n${lines.join('\n')}\n`;

@@ -1,6 +1,6 @@
-// What missions of the demo have left behind: runs that have come to their end, with their costs and their sandboxes. All of it
-// is made from a number by the database, so that the same call again adds only what is missing, and two at once make it once.
-// Nothing is open: no runtime and no scheduler ever touches it.
+// Inserts the demo's past runs with their costs and sandboxes, in bulk: ids and values derive from a row number, so repeated and
+// concurrent calls add only what is missing. All of them have ended, so that no runtime and no scheduler touches them. Going
+// through the functions of the nouns would take hours for a million runs, and cannot create a run in the past.
 import { dayOf } from '#domain/orchestrator/cost-cap.ts';
 import { keepMetricPartitions } from '#domain/sandboxes/metric-partitions.ts';
 import { days, hours, minutes, now, seconds } from '#foundation/clock.ts';
@@ -10,57 +10,62 @@ import { sandboxMetrics } from '#limits.ts';
 export interface DemoParties {
   orgId: string;
   ownerId: string;
-  /** Those that have missions; at least one. */
+  /** The projects that have missions; at least one. */
   projects: readonly string[];
 }
 
-/** All that are there now, and how many of them this call made. */
+/** How many exist now, and how many of them this call created. */
 export interface Filled {
   total: number;
   created: number;
 }
 
-/** Projects that have missions, at most. */
+/** At most so many projects have missions. */
 export const projectsWithMissions = 100;
 
-/** Rows of one statement: each stays well below the time that a statement may take. */
+/** Rows per statement, which keeps each well below the statement timeout. */
 const batch = 50_000;
 
-/** The id of the demo's n-th of a kind. Its organization is $1. */
+/** The id of the n-th record of a kind, in SQL; $1 is the organization. */
 export const numbered = (prefix: string, n = 'n'): string => `'${prefix}_' || md5($1 || ' demo ${prefix} ' || ${n})`;
 
-/** A whole number below 2^32: the golden ratio spreads them evenly, however many there are. */
+/** An integer below 2^32: the golden ratio spreads any number of them evenly. */
 const spread = (n = 'n'): string => `(${n}::bigint * 2654435761 % 4294967296)`;
-/** A moment in the last so many milliseconds before another one. */
+/** A time within `span` milliseconds before another, in SQL. */
 export const momentOf = (before: string, span: number): string =>
   `(${before} - (${spread()} >> 12) * ${span} / 1048576)`;
 
-export async function fill(table: string, orgId: string, count: number, step: number, make: Making): Promise<Filled> {
+export async function fill(
+  table: string,
+  orgId: string,
+  count: number,
+  step: number,
+  insert: InsertRange,
+): Promise<Filled> {
   let created = 0;
-  for (let first = 1; first <= count; first += step) created += await make(first, Math.min(count, first + step - 1));
+  for (let first = 1; first <= count; first += step) created += await insert(first, Math.min(count, first + step - 1));
   const [row] = await sql<{ total: number }>(`select count(*) as total from ${table} where org_id = $1`, [orgId]);
   return { total: row!.total, created };
 }
 
-/** Makes those from one number to another, and tells how many were missing. */
-type Making = (first: number, last: number) => Promise<number>;
+/** Inserts the records of these numbers; returns how many were missing. */
+type InsertRange = (first: number, last: number) => Promise<number>;
 
-const made = async (text: string, values: unknown[]): Promise<number> =>
+const countInserted = async (text: string, values: unknown[]): Promise<number> =>
   (await sql<{ created: number }>(text, values))[0]!.created;
 
 const taskOf = `'sch_' || md5($1 || ' demo sch ' || project)`;
 const schedule = { interval: 'daily', time: '03:00', timezone: 'UTC' };
-// Disabled: what is due would be run.
-const taskInsertion = `insert into scheduled_tasks (id, org_id, project_id, name, prompt, triggers, labels, skip_if_previous_open,
+// Disabled, or the scheduler would run it.
+const insertTasksSql = `insert into scheduled_tasks (id, org_id, project_id, name, prompt, triggers, labels, skip_if_previous_open,
     enabled, created_by_user_id, created_at, updated_at)
   select ${taskOf}, $1, project, $4, 'echo "All checks passed."', $5, '{}', true, false, $2, $6, $6
   from unnest($3::text[]) project on conflict do nothing`;
 const taskName = 'Nightly checks';
 
-// The last 20 bits of a moment are those of n in another order: no two runs have the same one, whenever they were made, and so
-// no two are the same occurrence. The first thousand runs reach into today; all of them would exhaust today's cost cap.
-// In the order of their time: that is quicker, and two at once must not wait for each other in a circle.
-const runInsertion = `with made as (
+// The last 20 bits of a due time are those of n in another order, so no two runs are the same occurrence. Only the first thousand
+// runs reach into today: all of them would exhaust today's cost cap. Sorted, which is faster and avoids deadlocks of concurrent calls.
+const insertRunsSql = `with inserted as (
   insert into runs (id, org_id, project_id, scheduled_task_id, scheduled_for, kind, status, reason, last_error, mission_title,
     mission_progress, mission_cost_usd, billing_actor_user_id, attempts, claims, created_at, started_at, finished_at, updated_at)
   select ${numbered('run')}, $1, project, ${taskOf}, due, case when any_bits % 5 = 0 then 'manual' else 'scheduled' end, status,
@@ -81,15 +86,15 @@ const runInsertion = `with made as (
   order by any_bits, n on conflict do nothing returning id, project_id, mission_cost_usd, finished_at
 ), costs as (
   insert into mission_costs (id, org_id, project_id, run_id, usd, at)
-  select 'mco_' || substr(id, 5), $1, project_id, id, mission_cost_usd, finished_at from made where finished_at is not null
+  select 'mco_' || substr(id, 5), $1, project_id, id, mission_cost_usd, finished_at from inserted where finished_at is not null
   on conflict do nothing
-) select count(*) as created from made`;
+) select count(*) as created from inserted`;
 
 /** 90 of 100 completed, 5 failed, 3 skipped, 2 canceled, over the last 90 days. At most a million. */
 export async function fillRuns({ orgId, ownerId, projects }: DemoParties, count: number): Promise<Filled> {
   const at = now();
   if (count > 0)
-    await sql(taskInsertion, [
+    await sql(insertTasksSql, [
       orgId,
       ownerId,
       projects,
@@ -97,11 +102,11 @@ export async function fillRuns({ orgId, ownerId, projects }: DemoParties, count:
       JSON.stringify([{ kind: 'schedule', schedule }]),
       at,
     ]);
-  // All have ended by now, the last of the many before today.
+  // All have ended by now, and all but the first thousand before today.
   const room = minutes(40);
   const before = [at - room, dayOf(at) - room];
   const filled = await fill('runs', orgId, count, batch, (first, last) =>
-    made(runInsertion, [orgId, ownerId, projects, taskName, first, last, ...before]),
+    countInserted(insertRunsSql, [orgId, ownerId, projects, taskName, first, last, ...before]),
   );
   if (filled.created > 0) {
     await sql(
@@ -114,13 +119,13 @@ export async function fillRuns({ orgId, ownerId, projects }: DemoParties, count:
   return filled;
 }
 
-/** What a sandbox measures when the k-th part of its time of `samples` has passed. */
+/** The values of the k-th sample of a sandbox, in SQL. */
 const sampleAt = (
   k: string,
 ): string => `50 + 40 * sin(${k} * 0.4 + begun % 97), 1500 + 900 * sin(${k} * 0.15 + begun % 89), 4096,
     20 + 15.0 * ${k} / greatest($6::int, 1)`;
 
-const sandboxInsertion = `with made as (
+const insertSandboxesSql = `with inserted as (
   insert into sandboxes (id, org_id, project_id, run_id, role, harness, status, termination_reason, instance_type, created_at,
     timeout_at, last_heartbeat_at, destroyed_at, last_cpu_pct, last_mem_used_mb, last_mem_total_mb, last_disk_used_pct, last_metric_at)
   select ${numbered('sbx')}, $1, coalesce(r.project_id, ($2::text[])[1 + n % cardinality($2::text[])]), r.id, 'builder', 'shell',
@@ -133,11 +138,11 @@ const sandboxInsertion = `with made as (
   on conflict do nothing returning id, run_id, status, created_at as begun, destroyed_at as ended
 ), sessions as (
   insert into sandbox_sessions (sandbox_id, role, session_id, started_at, outcome, total_cost_usd)
-  select made.id, 'builder', 'demo', begun, made.status, coalesce(r.mission_cost_usd, 0)
-  from made left join runs r on r.id = made.run_id
+  select inserted.id, 'builder', 'demo', begun, inserted.status, coalesce(r.mission_cost_usd, 0)
+  from inserted left join runs r on r.id = inserted.run_id
 ), fragments as (
   insert into sandbox_fragments (sandbox_id, seq, kind, at, body, action, parameter, result)
-  select id, seq, kind, begun + (ended - begun) * seq / 5, body, action, parameter, result from made cross join (values
+  select id, seq, kind, begun + (ended - begun) * seq / 5, body, action, parameter, result from inserted cross join (values
     (0, 'prompt', 'Run the nightly checks.', null, null, null),
     (1, 'thought', 'First the tests, then the linter.', null, null, null),
     (2, 'action', null, 'shell', 'npm test', 'Tests 212 passed'),
@@ -147,19 +152,19 @@ const sandboxInsertion = `with made as (
 ), metrics as (
   insert into sandbox_metrics (sandbox_id, at, cpu_pct, mem_used_mb, mem_total_mb, disk_used_pct)
   select id, begun + (ended - begun) * k / $6::int, ${sampleAt('k')}
-  from made cross join generate_series(1, $6::int) k where begun >= $7::bigint on conflict do nothing
-) select count(*) as created from made`;
+  from inserted cross join generate_series(1, $6::int) k where begun >= $7::bigint on conflict do nothing
+) select count(*) as created from inserted`;
 
 /**
- * The n-th in the n-th run, where there is one; each with a session, five fragments and so many samples, evenly over its time.
- * Of those that are older than samples are kept there are none.
+ * The n-th sandbox belongs to the n-th run, if that exists. Each has a session, five fragments and `samples` samples, spread evenly
+ * over its lifetime; samples beyond their retention are left out.
  */
 export async function fillSandboxes({ orgId, projects }: DemoParties, count: number, samples: number): Promise<Filled> {
   if (count > 0) await keepMetricPartitions();
   const [before, kept] = [now() - minutes(10), now() - sandboxMetrics.kept + seconds(10)];
   const step = Math.floor(batch / (samples + 7));
   const filled = await fill('sandboxes', orgId, count, step, (first, last) =>
-    made(sandboxInsertion, [orgId, projects, first, last, before, samples, kept]),
+    countInserted(insertSandboxesSql, [orgId, projects, first, last, before, samples, kept]),
   );
   if (filled.created > 0) {
     await database().raw('analyze sandboxes, sandbox_sessions, sandbox_fragments, sandbox_metrics');

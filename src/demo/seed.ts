@@ -1,4 +1,6 @@
-// An organization to look at and to measure with: made by bulk statements, and the same however often it is asked for.
+// Seeds the demo organization, for a first look and for measurements. Repeated calls add only what is missing.
+// People, the organization, connectors and recurring missions are created by the functions of their nouns. Everything that comes
+// in thousands (projects, runs, sandboxes, artifacts) is inserted in bulk: one statement per many rows, in their final state.
 import type { Caller } from '#access/principal.ts';
 import { scopesOfRole } from '#access/scopes.ts';
 import { type VendorKind, vendorKinds } from '#domain/integrations/model.ts';
@@ -11,15 +13,15 @@ import type { Row } from '#foundation/base-model.ts';
 import { minutes, now } from '#foundation/clock.ts';
 import { database, sql, transaction } from '#foundation/database.ts';
 import { Problem } from '#foundation/problem.ts';
-import { fillArtifacts } from './demo-artifacts.ts';
-import { seedMission } from './demo-mission.ts';
-import { type Filled, fillRuns, fillSandboxes, projectsWithMissions } from './demo-missions.ts';
+import { fillArtifacts } from './artifacts.ts';
+import { seedMission } from './recurring-missions.ts';
+import { type Filled, fillRuns, fillSandboxes, projectsWithMissions } from './runs.ts';
 
 export const demoOwner = 'demo@example.com';
 export const demoSlug = 'demo';
 
 const names = ['Web shop', 'Mobile app', 'Billing service', 'Search', 'Documentation'];
-/** How many projects there are when nobody says. */
+/** The number of projects by default. */
 export const demoProjects = names.length;
 
 export interface Demo {
@@ -36,7 +38,7 @@ export interface DemoSize {
   runs?: number | undefined;
   sandboxes?: number | undefined;
   artifacts?: number | undefined;
-  /** Samples of each sandbox. */
+  /** Samples per sandbox. */
   metrics?: number | undefined;
 }
 
@@ -51,7 +53,7 @@ export async function seedDemo({ projects, runs, sandboxes, artifacts, metrics }
   ]);
   const parties = { orgId: organization.id, ownerId: owner.id, projects: await newestProjects(organization) };
   if (parties.projects.length === 0 && (runs || sandboxes || artifacts)) {
-    throw new Error('--projects: the demo has none, and without one there are no missions');
+    throw new Error('--projects: the demo has none, and missions need one');
   }
   if (parties.projects[0]) await seedMission(demoCaller(owner, organization), parties.projects[0]);
   return {
@@ -64,7 +66,7 @@ export async function seedDemo({ projects, runs, sandboxes, artifacts, metrics }
   };
 }
 
-/** Whom the demo's owner would be in the console. */
+/** The caller that the demo's owner is in the console. */
 export const demoCaller = (owner: Row<Person>, organization: Row<Organization>): Caller => ({
   principalType: 'cookie',
   credentialId: 'operator',
@@ -75,7 +77,7 @@ export const demoCaller = (owner: Row<Person>, organization: Row<Organization>):
   projectId: null,
 });
 
-/** The demo's owner and organization, when both are there and belong together. */
+/** The demo's owner and organization; null unless both exist and belong together. */
 export async function findDemo(): Promise<{ owner: Row<Person>; organization: Row<Organization> } | null> {
   const owner = await Person.find({ email: demoOwner });
   const organization = await Organization.find({ slug: demoSlug });
@@ -96,7 +98,7 @@ async function demoOrganization(owner: Row<Person>): Promise<Row<Organization>> 
       throw error;
     }));
   if (organization?.createdByUserId !== owner.id) {
-    throw new Error(`the slug ${demoSlug} belongs to an organization of somebody else: the demo can't be made here`);
+    throw new Error(`the slug ${demoSlug} belongs to another organization: the demo cannot be created`);
   }
   return organization;
 }
@@ -109,7 +111,7 @@ const connections = {
 
 const connectVendors = ({ id: orgId }: Row<Organization>): Promise<void> =>
   transaction(async (trx) => {
-    // Two seedings at once: the second waits here, and finds what the first has made.
+    // A concurrent seeding waits here and finds what this one created.
     await trx.raw('select from organizations where id = ? for no key update', [orgId]);
     const connectors = await defaultConnectors(orgId, 'builtin');
     for (const vendorKind of vendorKinds) {
@@ -117,10 +119,10 @@ const connectVendors = ({ id: orgId }: Row<Organization>): Promise<void> =>
     }
   });
 
-/** One statement for so many rows: each stays well below the time that a statement may take. */
+/** Rows per statement, which keeps each well below the statement timeout. */
 const batch = 50_000;
 
-const insertion = `with made as (
+const insertProjectsSql = `with inserted as (
   insert into projects (id, org_id, slug, name, status, tracker, tracker_connector_id, scm_connector_id, scm_owner, scm_repo,
     llm_connector_id, issue_code, created_at)
   select 'prj_' || lpad(to_hex(at), 12, '0') || left(replace(gen_random_uuid()::text, '-', ''), 20), $1,
@@ -130,7 +132,7 @@ const insertion = `with made as (
     from generate_series($8::int, $9::int) n
   ) project
   on conflict do nothing returning 1
-) select count(*) as created from made`;
+) select count(*) as created from inserted`;
 
 async function insertProjects({ id: orgId }: Row<Organization>, count: number): Promise<number> {
   const { tracker, scm, llm } = await defaultConnectors(orgId, 'builtin');
@@ -138,7 +140,7 @@ async function insertProjects({ id: orgId }: Row<Organization>, count: number): 
   for (let first = 1; first <= count; first += batch) {
     const last = Math.min(count, first + batch - 1);
     const values = [orgId, tracker, scm, llm, names, now(), minutes(1), first, last];
-    const [row] = await sql<{ created: number }>(insertion, values);
+    const [row] = await sql<{ created: number }>(insertProjectsSql, values);
     created += row!.created;
   }
   return created;
