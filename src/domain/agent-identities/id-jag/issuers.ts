@@ -1,26 +1,26 @@
-// Whom we trust: the providers whose word on their users counts (agent authentication §15.3), and their published keys (RFC 7517).
-// Nothing is fetched for an issuer that is not on the list. Keys are kept in memory, from ten minutes to a day.
-import { createLocalJWKSet, errors, type FlattenedJWSInput, type JSONWebKeySet, type JWSHeaderParameters } from 'jose';
+// The trust list: providers whose assertions about their users are accepted (agent authentication §15.3), and their published keys
+// (RFC 7517), which are cached in memory for ten minutes to a day. Nothing is fetched for an issuer that is not on the list.
+import { createRemoteJWKSet, customFetch, errors, type FlattenedJWSInput, type JWSHeaderParameters } from 'jose';
 import { now } from '#foundation/clock.ts';
 import { freshnessMs } from '#foundation/http-cache.ts';
 import { fetchJson, OutboundError } from '#foundation/outbound.ts';
 import { providerKeys } from '#limits.ts';
 
 export interface TrustedIssuer {
-  /** Compared as it is written. */
+  /** Compared exactly. */
   issuer: string;
   displayName: string;
-  /** Where its keys are; absent: at its `/.well-known/jwks.json`. */
+  /** The URL of its keys; its `/.well-known/jwks.json` when absent. */
   jwksUri?: string | undefined;
-  /** The only clients it may speak for; absent: those whose id is an address of its own. */
+  /** The clients that it may issue assertions for; when absent, those whose id is a URL of its own origin. */
   clientIds?: readonly string[] | undefined;
-  /** Whether it may send security events; absent: it may. */
+  /** Whether it may send security events; true when absent. */
   maySendEvents?: boolean | undefined;
 }
 
 let trusted: ReadonlyMap<string, TrustedIssuer> = new Map();
 
-/** Binds the trust list; called once at start. What is known of keys is forgotten. */
+/** Binds the trust list, at start, and drops all cached keys. */
 export function bindTrustedIssuers(list: readonly TrustedIssuer[]): void {
   trusted = new Map(list.map((entry) => [entry.issuer, entry]));
   known.clear();
@@ -29,91 +29,86 @@ export function bindTrustedIssuers(list: readonly TrustedIssuer[]): void {
 export const trustedIssuer = (issuer: unknown): TrustedIssuer | undefined =>
   typeof issuer === 'string' ? trusted.get(issuer) : undefined;
 
-type KeyFinder = ReturnType<typeof createLocalJWKSet>;
-
-interface KeySet {
-  find: KeyFinder;
-  fetchedAt: number;
+/**
+ * The published keys of one provider. jose reads the set, finds a key in it, and shares one request among concurrent callers. What
+ * jose cannot do is done here: the time from our clock and freshness from `cache-control`; the known keys of a provider that does
+ * not respond stay valid for a day; a failed request, or one for an unknown key id, is not repeated within the cooldown.
+ */
+interface ProviderKeys {
+  set: ReturnType<typeof createRemoteJWKSet>;
+  cacheControl?: string | undefined;
+  /** Epoch ms, as all times here. */
+  fetchedAt?: number;
   freshUntil: number;
-}
-
-interface Known {
-  keys?: KeySet;
-  /** When a key was last looked for that is not among them. */
-  missedAt?: number;
   failedAt?: number;
-  /** Whoever needs the keys meanwhile waits for the same answer. */
-  underWay?: Promise<KeySet>;
+  /** When an unknown key id last caused a request. */
+  searchedAt?: number;
 }
 
-const known = new Map<string, Known>();
+const known = new Map<string, ProviderKeys>();
 
-const cooledDown = (at: number | undefined): boolean => at === undefined || at + providerKeys.cooldown <= now();
+function keysAt(address: string): ProviderKeys {
+  const keys: ProviderKeys = known.get(address) ?? {
+    freshUntil: 0,
+    set: createRemoteJWKSet(new URL(address), {
+      // Never by itself: `reload` is called here.
+      cacheMaxAge: Number.POSITIVE_INFINITY,
+      cooldownDuration: Number.POSITIVE_INFINITY,
+      [customFetch]: async () => {
+        const { status, headers, body } = await fetchJson(address, {
+          maxBytes: providerKeys.bytes,
+          timeoutMs: providerKeys.timeout,
+          accept: 'application/jwk-set+json, application/json',
+        });
+        if (status !== 200 || body === undefined)
+          throw new OutboundError(`${address} returned no keys (status ${status})`);
+        keys.cacheControl = headers['cache-control'];
+        return Response.json(body);
+      },
+    }),
+  };
+  known.set(address, keys);
+  return keys;
+}
+
+const isOver = (cooldownFrom: number | undefined): boolean =>
+  cooldownFrom === undefined || cooldownFrom + providerKeys.cooldown <= now();
 
 /**
- * The key of a JWS. A key that is not there is looked for once more at the provider, which may just have made it; after that not
- * for a while, so that made-up key ids cause no traffic.
- * @throws jose's errors for no, or no fitting, key; OutboundError when the provider can't be asked
+ * The key of a JWS. An unknown key id is looked up at the provider, which may have rotated its keys, once per cooldown, so that
+ * invented key ids cause no traffic.
+ * @throws jose's errors for no, or no fitting, key; OutboundError when the provider cannot be reached
  */
 export async function keyOf(issuer: TrustedIssuer, header: JWSHeaderParameters, token: FlattenedJWSInput) {
-  const address = issuer.jwksUri ?? `${issuer.issuer.replace(/\/$/, '')}/.well-known/jwks.json`;
-  const entry = known.get(address) ?? {};
-  known.set(address, entry);
-  const keys = await presentKeys(entry, address);
+  const keys = keysAt(issuer.jwksUri ?? `${issuer.issuer.replace(/\/$/, '')}/.well-known/jwks.json`);
+  if (keys.freshUntil <= now()) await refresh(keys);
   try {
-    return await keys.find(header, token);
+    return await keys.set(header, token);
   } catch (error) {
     if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-    // Fetched by another while this one was looking.
-    if (entry.keys && entry.keys !== keys) return entry.keys.find(header, token);
-    if (!entry.underWay && !cooledDown(entry.missedAt)) throw error;
-    entry.missedAt = now();
-    return (await fetchKeys(entry, address)).find(header, token);
+    if (keys.set.reloading || isOver(keys.searchedAt)) {
+      keys.searchedAt = now();
+      await reload(keys);
+    }
+    return keys.set(header, token);
   }
 }
 
-/** The keys that are known, fetched when they are not fresh; older ones, for a day at most, when the provider is away. */
-async function presentKeys(entry: Known, address: string): Promise<KeySet> {
-  const { keys } = entry;
-  if (keys && keys.freshUntil > now()) return keys;
-  const fallback = keys && keys.fetchedAt + providerKeys.kept.max > now() ? keys : null;
-  if (!cooledDown(entry.failedAt)) {
-    if (fallback) return fallback;
-    throw new OutboundError(`${address} did not give any keys a moment ago`);
-  }
+/** Reloads the keys; when that fails, known ones remain usable for a day after they were fetched. */
+async function refresh(keys: ProviderKeys): Promise<void> {
+  const isUsable = keys.fetchedAt !== undefined && keys.fetchedAt + providerKeys.kept.max > now();
+  if (isOver(keys.failedAt)) await reload(keys).catch((error) => isUsable || Promise.reject(error));
+  else if (!isUsable) throw new OutboundError('the last request for these keys has just failed');
+}
+
+async function reload(keys: ProviderKeys): Promise<void> {
   try {
-    return await fetchKeys(entry, address);
+    await keys.set.reload();
   } catch (error) {
-    if (fallback) return fallback;
+    keys.failedAt = now();
     throw error;
   }
-}
-
-function fetchKeys(entry: Known, address: string): Promise<KeySet> {
-  entry.underWay ??= askForKeys(address)
-    .then(
-      (keys) => {
-        delete entry.failedAt;
-        entry.keys = keys;
-        return keys;
-      },
-      (error) => {
-        entry.failedAt = now();
-        throw error;
-      },
-    )
-    .finally(() => delete entry.underWay);
-  return entry.underWay;
-}
-
-async function askForKeys(address: string): Promise<KeySet> {
-  const { status, headers, body } = await fetchJson(address, {
-    maxBytes: providerKeys.bytes,
-    timeoutMs: providerKeys.timeout,
-    accept: 'application/jwk-set+json, application/json',
-  });
-  if (status !== 200) throw new OutboundError(`${address} answered ${status}`);
-  const find = createLocalJWKSet(body as JSONWebKeySet);
-  const fetchedAt = now();
-  return { find, fetchedAt, freshUntil: fetchedAt + freshnessMs(headers['cache-control'], providerKeys.kept) };
+  delete keys.failedAt;
+  keys.fetchedAt = now();
+  keys.freshUntil = keys.fetchedAt + freshnessMs(keys.cacheControl, providerKeys.kept);
 }
