@@ -1,5 +1,5 @@
-// Who am I, and what could be granted: the two questions that every caller may ask, even an agent that nobody has claimed
-// (specification, Me and ScopeCatalog).
+// The caller and the scope catalog: the two reads that every caller may make, also an agent that nobody has claimed (specification,
+// Me and ScopeCatalog).
 import { capabilities, capabilitiesOf } from '#access/authority.ts';
 import { type Caller, principalTypes } from '#access/principal.ts';
 import { type CatalogScope, catalog, scopeGroups } from '#access/scopes.ts';
@@ -9,42 +9,68 @@ import { OrgRole } from '../memberships/schema.ts';
 import { OrganizationType } from '../organizations/schema.ts';
 import { PersonType } from '../people/schema.ts';
 
-const PrincipalType = wordSet('PrincipalType', principalTypes, 'What kind of caller stands behind a credential.');
-const Capability = wordSet('Capability', capabilities, 'What a console may offer the caller.');
+const PrincipalType = wordSet(
+  'PrincipalType',
+  principalTypes,
+  'The kind of caller. `cookie`: a person in the console. `user`: a credential that acts for a person. `service`: an internal ' +
+    'service. `system`: the service itself. `agent`: an agent that nobody has claimed.',
+);
+const Capability = wordSet(
+  'Capability',
+  capabilities,
+  'What a console may offer the caller, so that it need not interpret scopes.',
+);
 
 const Me = builder.objectRef<Caller>('Me').implement({
-  description: 'The caller, as this credential makes it.',
+  description: 'The caller: who it acts for, where, and what it may do, as of this request.',
   fields: (t) => ({
-    principalType: t.expose('principalType', { type: PrincipalType.type }),
-    userId: t.exposeString('userId', { nullable: true }),
-    orgId: t.exposeString('orgId', { nullable: true }),
+    principalType: t.expose('principalType', { type: PrincipalType.type, description: 'The kind of the caller.' }),
+    userId: t.exposeString('userId', {
+      nullable: true,
+      description: 'The person that the caller acts for; null for a service and for an unclaimed agent.',
+    }),
+    orgId: t.exposeString('orgId', {
+      nullable: true,
+      description: 'The organization of this request; null for a caller that belongs to none.',
+    }),
     role: t.expose('role', {
       type: OrgRole.type,
       nullable: true,
-      description: 'The person’s present role; null for a caller that acts for nobody.',
+      description: 'The person’s present role in the organization; null for a caller that acts for nobody.',
     }),
-    capabilities: t.field({ type: [Capability.type], resolve: capabilitiesOf }),
+    capabilities: t.field({
+      description: 'What the caller may do. A credential that is bound to a project has `missions.run` at most.',
+      type: [Capability.type],
+      resolve: capabilitiesOf,
+    }),
     scopes: t.stringList({
-      description: 'What the credential may do now: its grant, cut down to what the role holds.',
+      description: 'What the credential may do now: its granted scopes, as far as the present role holds them.',
       resolve: ({ scopes }) => [...scopes],
     }),
     projectId: t.exposeString('projectId', {
       nullable: true,
-      description: 'Set when the credential is bound to one project.',
+      description: 'The only project that the credential reaches; null when it reaches the whole organization.',
     }),
-    organization: t.byId(OrganizationType, 'orgId', { link: 'organizations:read' }),
-    person: t.byId(PersonType, 'userId', { link: 'members:read' }),
+    organization: t.byId(OrganizationType, 'orgId', {
+      link: 'organizations:read',
+      description: 'The organization of this request.',
+    }),
+    person: t.byId(PersonType, 'userId', { link: 'members:read', description: 'The person that the caller acts for.' }),
   }),
 });
 
 const ScopeEntry = builder.objectRef<CatalogScope>('ScopeEntry').implement({
-  description: 'One thing that a credential can be allowed to do.',
+  description: 'A scope: one thing that a credential can be allowed to do.',
   fields: (t) => ({
-    scope: t.exposeString('scope', { description: '`<group>:<action>`.' }),
-    description: t.exposeString('description'),
-    requiredRole: t.expose('requiredRole', { type: OrgRole.type, description: 'The least role that may grant it.' }),
+    scope: t.exposeString('scope', { description: 'The scope as tokens name it, `<group>:<action>`.' }),
+    description: t.exposeString('description', { description: 'What the scope allows, for people.' }),
+    requiredRole: t.expose('requiredRole', {
+      type: OrgRole.type,
+      description: 'The lowest role that may grant the scope.',
+    }),
     grantable: t.boolean({
-      description: 'Whether this caller could grant it now: a person who holds it. A token grants nothing.',
+      description:
+        'Whether the caller could grant the scope now: true for a person in the console whose role holds it, never for a token.',
       resolve: ({ scope }, _args, { caller }) =>
         caller.principalType === 'cookie' && caller.role !== null && caller.scopes.has(scope),
     }),
@@ -64,19 +90,24 @@ const groups: ScopeGroup[] = Object.entries(scopeGroups).map(([key, { name }]) =
 }));
 
 const ScopeGroupType = builder.objectRef<ScopeGroup>('ScopeGroup').implement({
+  description: 'The scopes of one kind of record.',
   fields: (t) => ({
-    key: t.exposeString('key'),
-    name: t.exposeString('name'),
-    scopes: t.expose('scopes', { type: [ScopeEntry] }),
+    key: t.exposeString('key', { description: 'What the scopes of the group begin with, before the colon.' }),
+    name: t.exposeString('name', { description: 'The name of the group, for people.' }),
+    scopes: t.expose('scopes', { type: [ScopeEntry], description: 'The scopes of the group, that for reading first.' }),
   }),
 });
 const ScopeCatalog = builder.objectRef<{ groups: ScopeGroup[] }>('ScopeCatalog').implement({
-  fields: (t) => ({ groups: t.expose('groups', { type: [ScopeGroupType] }) }),
+  description: 'All scopes that a person can grant.',
+  fields: (t) => ({
+    groups: t.expose('groups', { type: [ScopeGroupType], description: 'Always the same groups, in the same order.' }),
+  }),
 });
 
 builder.queryFields((t) => ({
   me: t.field({
-    description: 'Who the caller is and what it may do.',
+    description:
+      'Who the caller is and what it may do. Open to every caller, also to an agent that nobody has claimed.',
     scope: 'any-caller',
     rest: 'GET /me',
     tool: 'get_me',

@@ -1,13 +1,18 @@
-// People in the graph: only as the other end of a relation. Neither a route nor a query lists accounts.
+// People in the graph, as the end of a relation only: no route or query lists accounts.
 import { builder } from '#graph/builder.ts';
 import { Person } from './model.ts';
 
 export const PersonType = builder.modelType(Person, 'Person').implement({
   description: 'A person who signs in to the console; other records call its id `userId`.',
   fields: (t) => ({
-    id: t.exposeString('id'),
-    email: t.exposeString('email'),
-    name: t.exposeString('name'),
-    createdAt: t.expose('createdAt', { type: 'EpochMs' }),
+    id: t.exposeString('id', { description: 'The `userId` of other records.' }),
+    email: t.exposeString('email', { description: 'Lower case, and unique among all accounts.' }),
+    name: t.exposeString('name', {
+      description: 'As the person chose; the part of the email address before the @ until then.',
+    }),
+    createdAt: t.expose('createdAt', {
+      type: 'EpochMs',
+      description: 'When the account was created: at the first sign-in, or by the operator.',
+    }),
   }),
 });

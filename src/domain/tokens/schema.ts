@@ -1,5 +1,5 @@
-// Personal access tokens on the surfaces that a signed-in person uses (specification, Credentials and identity; behaviours 1
-// to 4). A token neither makes, lists nor ends tokens, so there is no MCP tool.
+// Personal access tokens, for a person who is signed in to the console (specification, Credentials and identity; behaviours 1 to
+// 4). A token can neither create, list nor revoke tokens, so there is no MCP tool.
 import { z } from 'zod';
 import type { Row } from '#foundation/base-model.ts';
 import { builder } from '#graph/builder.ts';
@@ -10,44 +10,79 @@ import { text, tokens } from '#limits.ts';
 import { Token } from './model.ts';
 import * as operations from './operations.ts';
 
-export const RevocationKind = wordSet('RevocationKind', operations.revocationKinds, 'Whether this call ended it.');
+export const RevocationKind = wordSet(
+  'RevocationKind',
+  operations.revocationKinds,
+  '`revoked`: this call revoked it. `already-revoked`: it was revoked before, and nothing changed.',
+);
 
 const CreatedToken = builder.objectRef<operations.CreatedToken>('CreatedToken').implement({
-  description: 'A new token, with the only sight of its bearer value.',
+  description: 'A new personal access token with its bearer value, which no other response contains.',
   fields: (t) => ({
-    id: t.exposeString('id'),
-    name: t.exposeString('name'),
-    token: t.exposeString('token', { description: 'The raw bearer value: never returned again.' }),
-    scopes: t.exposeStringList('scopes'),
-    projectId: t.exposeString('projectId', { nullable: true }),
-    expiresAt: t.expose('expiresAt', { type: 'EpochMs' }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs' }),
+    id: t.exposeString('id', { description: 'Identifies the token; not a secret.' }),
+    name: t.exposeString('name', { description: 'A label for people; several tokens may have the same.' }),
+    token: t.exposeString('token', {
+      description: 'The bearer value, `pat_…`. Only its digest is stored, so it cannot be returned again.',
+    }),
+    scopes: t.exposeStringList('scopes', { description: 'As requested, without duplicates.' }),
+    projectId: t.exposeString('projectId', {
+      nullable: true,
+      description: 'The only project that the token reaches; null: the whole organization.',
+    }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'EpochMs',
+      description: 'When the token stops working; 365 days away at most.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the token was created.' }),
   }),
 });
 
 const TokenSummary = builder.modelType(Token, 'TokenSummary').implement({
   description: 'A personal access token, without its bearer value.',
   fields: (t) => ({
-    id: t.exposeString('id'),
-    name: t.exposeString('name', { description: 'A label for people, not an identifier.' }),
-    scopes: t.exposeStringList('scopes', { description: 'As granted; at each use the present role is asked too.' }),
-    projectId: t.exposeString('projectId', { nullable: true, description: 'Null: good for the whole organization.' }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs' }),
-    expiresAt: t.expose('expiresAt', { type: 'EpochMs' }),
-    lastUsedAt: t.expose('lastUsedAt', { type: 'EpochMs', nullable: true, description: 'To the minute.' }),
-    revokedAt: t.expose('revokedAt', { type: 'EpochMs', nullable: true }),
-    project: t.belongsTo('project', { link: 'projects:read', description: 'The project that the token is bound to.' }),
+    id: t.exposeString('id', { description: 'Identifies the token; not a secret.' }),
+    name: t.exposeString('name', { description: 'A label for people; several tokens may have the same.' }),
+    scopes: t.exposeStringList('scopes', {
+      description: 'As granted. Each use is narrowed to what the person’s role still holds.',
+    }),
+    projectId: t.exposeString('projectId', {
+      nullable: true,
+      description: 'The only project that the token reaches; null: the whole organization.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the token was created.' }),
+    expiresAt: t.expose('expiresAt', { type: 'EpochMs', description: 'When the token stops, or stopped, working.' }),
+    lastUsedAt: t.expose('lastUsedAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'The last use, accurate to the minute; null for a token that was never used.',
+    }),
+    revokedAt: t.expose('revokedAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When the token was revoked; null for one that was not.',
+    }),
+    project: t.belongsTo('project', { link: 'projects:read', description: 'The project of `projectId`.' }),
   }),
 });
 
 const TokenList = builder.objectRef<{ data: Row<Token>[] }>('TokenList').implement({
-  fields: (t) => ({ data: t.expose('data', { type: [TokenSummary] }) }),
+  description: 'The tokens of one person in one organization.',
+  fields: (t) => ({
+    data: t.expose('data', {
+      type: [TokenSummary],
+      description: 'All of them, also those that have ended; newest first.',
+    }),
+  }),
 });
 const RevokeTokenResult = builder.objectRef<operations.RevokedToken>('RevokeTokenResult').implement({
+  description: 'The outcome of revoking a token.',
   fields: (t) => ({
-    kind: t.expose('kind', { type: RevocationKind.type }),
-    tokenId: t.exposeString('tokenId'),
-    revokedAt: t.expose('revokedAt', { type: 'EpochMs' }),
+    kind: t.expose('kind', { type: RevocationKind.type, description: 'Whether this call revoked the token.' }),
+    tokenId: t.exposeString('tokenId', { description: 'The `id` of the token.' }),
+    revokedAt: t.expose('revokedAt', {
+      type: 'EpochMs',
+      description: 'When the token was revoked, by this call or before.',
+    }),
   }),
 });
 
@@ -56,21 +91,31 @@ const CreateTokenRequest = request(
   'CreateTokenRequest',
   z
     .object({
-      name: nameText(text.tokenName).describe('1 to 100 characters; a label for people, not an identifier.'),
+      name: nameText(text.tokenName).describe('1 to 100 characters; a label for people, which need not be unique.'),
       scopes: z
         .array(z.string())
         .max(tokens.scopesPerToken)
         .default([])
-        .describe('What the token may do: at most 25 of GET /scopes, none beyond the caller’s own.'),
-      expiresInDays: z.int().min(min).max(max).default(usual).describe('1 to 365 days; a token always expires.'),
-      projectId: boundedText(text.pathId).optional().describe('Binds the token to one project; left out: org-wide.'),
+        .describe(
+          'What the token may do: at most 25 scopes of `GET /scopes`, none beyond the caller’s own. None by default.',
+        ),
+      expiresInDays: z
+        .int()
+        .min(min)
+        .max(max)
+        .default(usual)
+        .describe('Days until the token expires, 1 to 365; 90 when absent.'),
+      projectId: boundedText(text.pathId)
+        .optional()
+        .describe('The only project that the token reaches; the whole organization when absent.'),
     })
     .meta({ examples: [{ name: 'CI', scopes: ['projects:read', 'missions:run'], expiresInDays: 30 }] }),
 );
 
 builder.queryField('tokens', (t) =>
   t.field({
-    description: 'The personal access tokens of the signed-in person in this organization, newest first.',
+    description:
+      'The personal access tokens of the signed-in person in this organization, newest first; also those that have ended.',
     scope: 'person',
     rest: 'GET /tokens',
     type: TokenList,
@@ -80,19 +125,26 @@ builder.queryField('tokens', (t) =>
 
 builder.mutationFields((t) => ({
   createToken: t.field({
-    description: 'Creates a personal access token and shows its bearer value, this once.',
+    description:
+      'Creates a personal access token and returns its bearer value, this once. Only a person in the console may.',
     scope: 'person',
     rest: { route: 'POST /tokens', status: 201, errors: [404] },
     type: CreatedToken,
-    args: { input: t.arg({ type: CreateTokenRequest, required: true }) },
+    args: {
+      input: t.arg({
+        type: CreateTokenRequest,
+        required: true,
+        description: 'What the token may do, and for how long.',
+      }),
+    },
     resolve: (_, { input }, { caller }) => operations.createToken(caller, input),
   }),
   revokeToken: t.field({
-    description: 'Ends a token at once.',
+    description: 'Revokes one of the signed-in person’s tokens: the next request with it is refused.',
     scope: 'person',
     rest: 'DELETE /tokens/{tokenId}',
     type: RevokeTokenResult,
-    args: { tokenId: t.arg.string(pathId) },
+    args: { tokenId: t.arg.string({ ...pathId, description: 'The `id` of the token.' }) },
     resolve: (_, { tokenId }, { caller }) => operations.revokeToken(caller, tokenId),
   }),
 }));
