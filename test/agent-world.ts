@@ -16,7 +16,7 @@ export type AgentWorld = Awaited<ReturnType<typeof openAgentWorld>>;
 
 /** A person at work: the console session is theirs. */
 export interface Human {
-  person: Person;
+  person: Row<Person>;
   organization: Row<Organization>;
   session: Session;
 }

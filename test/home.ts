@@ -26,7 +26,7 @@ import { type Ask, present, type World } from './world.ts';
 
 export interface Home {
   organization: Row<Organization>;
-  owner: Person;
+  owner: Row<Person>;
   /** The ids of its records, by the argument that takes them. */
   ids: Record<string, string>;
   /** Those of them that belong to its first project: outside of it they don't exist for a credential that is bound. */
@@ -135,7 +135,7 @@ export async function furnish(world: World, named = 'Acme'): Promise<Home> {
 }
 
 /** A client that the owner signed in to. */
-const signedIn = async (owner: Person, organization: Row<Organization>, projectId: string): Promise<SignIn> =>
+const signedIn = async (owner: Row<Person>, organization: Row<Organization>, projectId: string): Promise<SignIn> =>
   SignIn.query().insertAndFetch({
     id: newId('signIn'),
     clientId: 'https://client.example/metadata.json',

@@ -16,7 +16,7 @@ describe('this tree', () => {
 
 type Case = [rule: layering.Rule, tree: layering.Tree, violation: string | null];
 
-const organization = 'class Organization extends Stored {}';
+const organization = 'class Organization extends BaseModel {}';
 const cases: Record<string, Case> = {
   'the dashboard must not import server code': [
     layering.theDashboardUsesTheSchemaOnly,
@@ -139,6 +139,31 @@ const cases: Record<string, Case> = {
         "import { a } from './operations.ts';\nimport { b } from '../people/schema.ts';\nimport { c } from '../people/operations.ts';",
     },
     'src/domain/projects/schema.ts imports src/domain/people/operations.ts: a schema imports of another noun its schema only.',
+  ],
+  'a statement names the tables of its noun': [
+    layering.tablesAreNamedByTheirNoun,
+    {
+      'src/domain/projects/model.ts': "class Project extends BaseModel {\n  static override tableName = 'projects';",
+      'src/domain/projects/operations.ts': 'select id from projects',
+      'src/domain/invites/operations.ts': '// from projects\nselect i.id from invites i join projects p on true',
+    },
+    'src/domain/invites/operations.ts names the table projects: call the operations of projects.',
+  ],
+  'also where the table is an argument': [
+    layering.tablesAreNamedByTheirNoun,
+    {
+      'src/domain/projects/model.ts': "class Project extends BaseModel {\n  static override tableName = 'projects';",
+      'src/surfaces/console/home.ts': "await trx('projects').insert({});",
+    },
+    'src/surfaces/console/home.ts names the table projects: call the operations of projects.',
+  ],
+  'or the table name of a model': [
+    layering.tablesAreNamedByTheirNoun,
+    {
+      'src/domain/projects/model.ts': "class Project extends BaseModel {\n  static override tableName = 'projects';",
+      'src/domain/invites/operations.ts': 'await trx(Project.tableName).insert({});',
+    },
+    'src/domain/invites/operations.ts names the table projects: call the operations of projects.',
   ],
   'a schema holds no SQL': [
     layering.nounFilesKeepTheirRoles,

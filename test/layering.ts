@@ -253,6 +253,73 @@ export const recordsAreQueriedByTheirNoun: Rule = (tree) => {
   );
 };
 
+/**
+ * Folders whose statements name tables of other nouns, and why one statement has to. The list only shrinks: a table that is no
+ * longer named there is a violation.
+ */
+const tablesOfOtherNouns: Record<string, { tables: string[]; because: string }> = {
+  'src/domain/memberships': { tables: ['people'], because: 'locks a membership and its account in one statement' },
+  'src/domain/runtime': {
+    tables: ['environments', 'mission_costs', 'sandbox_sessions', 'sandboxes'],
+    because: 'claims, heartbeats and reports change a run and its sandboxes in one statement',
+  },
+  'src/demo': {
+    tables: [
+      'artifacts',
+      'mission_costs',
+      'projects',
+      'runs',
+      'sandbox_fragments',
+      'sandbox_metrics',
+      'sandbox_sessions',
+      'sandboxes',
+      'scheduled_tasks',
+      'stored_contents',
+    ],
+    because: 'seeds demo data in bulk',
+  },
+  'src/surfaces/operator': {
+    tables: ['agent_registrations', 'memberships', 'organizations', 'people', 'service_tokens', 'sessions', 'tokens'],
+    because: 'lists the credentials of all organizations for the operator',
+  },
+};
+const folderOf = (file: string): string => path.posix.dirname(file).split('/').slice(0, 3).join('/');
+
+const namedTable =
+  /\b(?:from|join|into|update)\s+(?:only\s+)?"?([a-z_]+)\b|\b(?:trx|knex)(?:<[^>]*>)?\(\s*(?:'([a-z_]+)'|(\w+)\.tableName)/g;
+
+/** A table is read and written by the noun whose model it is; other modules call the functions and finders of that noun. */
+export const tablesAreNamedByTheirNoun: Rule = (tree) => {
+  const models = domainFiles(tree).flatMap(([file, text]) =>
+    [...text.matchAll(/\bclass (\w+) extends \w+ \{\s+static override tableName = '(\w+)'/g)].map(
+      ([, model, table]) => ({ model: model!, table: table!, home: roleOf(file).noun }),
+    ),
+  );
+  const found = sourceFiles(tree).flatMap(([file, text]) => {
+    const named = [...uncommented(text).matchAll(namedTable)].flatMap(([, table, quoted, name]) =>
+      models.filter((one) => (name ? one.model === name : one.table === (table ?? quoted))),
+    );
+    return [...new Set(named)]
+      .filter(({ home }) => folderOf(file) !== `src/domain/${home}`)
+      .map(({ table, home }) => ({ file, table, home }));
+  });
+  const isFound = (folder: string, table: string) =>
+    found.some((one) => folderOf(one.file) === folder && one.table === table);
+  return [
+    ...found
+      .filter(({ file, table }) => !tablesOfOtherNouns[folderOf(file)]?.tables.includes(table))
+      .map(({ file, table, home }) => `${file} names the table ${table}: call the operations of ${home}.`),
+    // Only for the whole tree: the rule is also tested with a few files.
+    ...Object.entries(tablesOfOtherNouns)
+      .filter(() => 'src/main.ts' in tree)
+      .flatMap(([folder, { tables }]) =>
+        tables
+          .filter((table) => !isFound(folder, table))
+          .map((table) => `${folder} no longer names the table ${table}: remove it from the exceptions.`),
+      ),
+  ];
+};
+
 const everyColumn =
   /\bselect\s+(?:distinct\s+(?:on\s*\([^)]*\)\s*)?)?\*|\b[a-z]\w*\.\*(?=[\s,`'"]|$)|\breturning\s+\*|\.(?:returning|select)\(\s*['"`](?:\w+\.)?\*/gim;
 

@@ -5,7 +5,6 @@ import { getNamedType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Invite } from '#domain/invites/model.ts';
 import { days } from '#foundation/clock.ts';
-import { readPage } from '#foundation/cursor.ts';
 import { newId } from '#foundation/ids.ts';
 import { requestRecords } from '#graph/input.ts';
 import { nonNullSchema } from '#graph/projection/json-schema.ts';
@@ -619,7 +618,7 @@ describe('400 · a query that is not what it must be', () => {
       for (let rows = 0; rows < 2; rows++) {
         await world.rest('POST', '/invites', { ...owner, body: bodyOf('CreateInviteRequest', home) });
       }
-      const invites = await readPage<Invite>(Invite, { orgId: home.organization.id }, { limit: 1 });
+      const invites = await Invite.page({ orgId: home.organization.id }, { limit: 1 });
       const other = await furnish(world);
       const elsewhere: Ask = { session: await world.session(other.owner, other.organization.id) };
 

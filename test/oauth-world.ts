@@ -17,7 +17,7 @@ export const redirectUri = 'http://127.0.0.1/callback';
 export type OAuthWorld = Awaited<ReturnType<typeof openOAuthWorld>>;
 
 export interface Visit {
-  person: Person;
+  person: Row<Person>;
   organization: Row<Organization>;
   session: Session;
 }

@@ -169,7 +169,7 @@ export async function openWorld(settings: WorldSettings = {}) {
       const { variables, ...rest } = ask;
       return request('POST', '/graphql', { ...rest, body: { query, variables } });
     },
-    person: (name: string): Promise<Person> => findOrCreatePerson(`${name.toLowerCase()}@example.com`, name),
+    person: (name: string): Promise<Row<Person>> => findOrCreatePerson(`${name.toLowerCase()}@example.com`, name),
     found: (founder: Row<Person>, name: string): Promise<Row<Organization>> => foundOrganization(founder.id, { name }),
     async join(organization: Row<Organization>, person: Row<Person>, role: OrgRole): Promise<void> {
       await transaction((trx) => addMember(trx, organization.id, person.id, role));

@@ -3,6 +3,7 @@
 import type { Caller } from '#access/principal.ts';
 import { Agent } from '#domain/agents/model.ts';
 import { createAgent } from '#domain/agents/operations.ts';
+import { lockOrganization } from '#domain/organizations/operations.ts';
 import { Automation, automations, ScheduledTask, scheduledTasks } from '#domain/recurring/model.ts';
 import { createRecurring } from '#domain/recurring/operations.ts';
 import { transaction } from '#foundation/database.ts';
@@ -65,7 +66,7 @@ export const seedMission = (caller: Caller, projectId: string): Promise<void> =>
   transaction(async (trx) => {
     const { orgId } = caller;
     // A concurrent seeding waits here and finds what this one created.
-    await trx.raw('select from organizations where id = ? for no key update', [orgId]);
+    await lockOrganization(trx, orgId!);
     if (!(await Agent.find({ orgId, harness: 'shell' }))) {
       const sandbox = { kind: 'existing' as const, templateId: 'standard' };
       await createAgent(caller, { name: 'Demo shell', role: 'builder', harness: 'shell', model: 'none', sandbox });

@@ -5,7 +5,7 @@ import type { Caller } from '#access/principal.ts';
 import { scopesOfRole } from '#access/scopes.ts';
 import { type VendorKind, vendorKinds } from '#domain/integrations/model.ts';
 import { Organization } from '#domain/organizations/model.ts';
-import { foundOrganization } from '#domain/organizations/operations.ts';
+import { foundOrganization, lockOrganization } from '#domain/organizations/operations.ts';
 import { Person } from '#domain/people/model.ts';
 import { findOrCreatePerson } from '#domain/people/operations.ts';
 import { connectIntegration, defaultConnectors } from '#domain/projects/connectors.ts';
@@ -112,7 +112,7 @@ const connections = {
 const connectVendors = ({ id: orgId }: Row<Organization>): Promise<void> =>
   transaction(async (trx) => {
     // A concurrent seeding waits here and finds what this one created.
-    await trx.raw('select from organizations where id = ? for no key update', [orgId]);
+    await lockOrganization(trx, orgId);
     const connectors = await defaultConnectors(orgId, 'builtin');
     for (const vendorKind of vendorKinds) {
       if (!connectors[vendorKind]) await connectIntegration({ orgId, vendorKind, ...connections[vendorKind] }, trx);

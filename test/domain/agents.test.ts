@@ -8,7 +8,7 @@ import { openWorld, present, type World } from '../world.ts';
 
 let world: World;
 let acme: Row<Organization>;
-let owner: Person;
+let owner: Row<Person>;
 let alice: string;
 let mallory: string;
 

@@ -9,7 +9,7 @@ import { days } from '#foundation/clock.ts';
 import { openWorld, present, type World } from '../world.ts';
 
 let world: World;
-let owner: Person;
+let owner: Row<Person>;
 let acme: Row<Organization>;
 let alice: string;
 let mallory: string;

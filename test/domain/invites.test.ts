@@ -13,7 +13,7 @@ import type { Problem } from '#foundation/problem.ts';
 import { openWorld, present, type World } from '../world.ts';
 
 let world: World;
-let alice: Person;
+let alice: Row<Person>;
 let org: Row<Organization>;
 let foreign: Row<Organization>;
 let token: string;
@@ -40,7 +40,7 @@ const statusIn = async (id: string) => {
   const { body } = await world.rest('GET', '/invites', { token: await world.token(alice, org) });
   return body.invites.find((one: { id: string }) => one.id === id).status;
 };
-const accept = (person: Person, id: string) => acceptInvite(person, id);
+const accept = (person: Row<Person>, id: string) => acceptInvite(person, id);
 const refusedWith = async (work: Promise<unknown>) => {
   const problem = (await work.then(
     () => null,

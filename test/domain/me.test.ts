@@ -15,7 +15,7 @@ import { openWorld, type Session, type World } from '../world.ts';
 let world: World;
 let acme: Row<Organization>;
 let projectId: string;
-const people = {} as Record<OrgRole, { person: Person; session: Session; token: string }>;
+const people = {} as Record<OrgRole, { person: Row<Person>; session: Session; token: string }>;
 
 beforeAll(async () => {
   world = await openWorld();

@@ -10,9 +10,9 @@ import { sql, transaction } from '#foundation/database.ts';
 import { openWorld, present, type World } from '../world.ts';
 
 let world: World;
-let alice: Person;
-let bob: Person;
-let carol: Person;
+let alice: Row<Person>;
+let bob: Row<Person>;
+let carol: Row<Person>;
 let org: Row<Organization>;
 let foreign: Row<Organization>;
 let path: string;

@@ -6,7 +6,7 @@ import type { Row } from '#foundation/base-model.ts';
 import { openWorld, type World } from '../world.ts';
 
 let world: World;
-let alice: Person;
+let alice: Row<Person>;
 let acme: Row<Organization>;
 let token: string;
 let shop: string;

@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 interface Place {
-  owner: Person;
+  owner: Row<Person>;
   org: Row<Organization>;
   token: string;
 }
@@ -37,17 +37,17 @@ async function place(): Promise<Place> {
   const org = await world.found(owner, `Works ${count}`);
   return { owner, org, token: await world.token(owner, org) };
 }
-async function member({ org }: Place, role: OrgRole = 'admin'): Promise<Person> {
+async function member({ org }: Place, role: OrgRole = 'admin'): Promise<Row<Person>> {
   const person = await world.person(`Member${++count}`);
   await world.join(org, person, role);
   return person;
 }
-const membershipPath = ({ org }: Place, { id }: Person) => `/organizations/${org.id}/memberships/${id}`;
-const remove = (at: Place, person: Person, token = at.token) =>
+const membershipPath = ({ org }: Place, { id }: Row<Person>) => `/organizations/${org.id}/memberships/${id}`;
+const remove = (at: Place, person: Row<Person>, token = at.token) =>
   world.rest('DELETE', membershipPath(at, person), { token });
-const setRole = (at: Place, person: Person, role: OrgRole, token = at.token) =>
+const setRole = (at: Place, person: Row<Person>, role: OrgRole, token = at.token) =>
   world.rest('PATCH', membershipPath(at, person), { token, body: { role } });
-const add = (at: Place, person: Person, role: OrgRole = 'admin') =>
+const add = (at: Place, person: Row<Person>, role: OrgRole = 'admin') =>
   world.rest('POST', `/organizations/${at.org.id}/memberships`, { token: at.token, body: { userId: person.id, role } });
 const rolesIn = async ({ org }: Place) =>
   Object.fromEntries(
@@ -55,7 +55,7 @@ const rolesIn = async ({ org }: Place) =>
   );
 
 /** An authorization code that a client can redeem. */
-async function authorized(person: Person, org: Row<Organization>) {
+async function authorized(person: Row<Person>, org: Row<Organization>) {
   const { verifier, challenge } = pkce();
   const code = await approve(
     {
@@ -75,7 +75,7 @@ async function authorized(person: Person, org: Row<Organization>) {
 const oauthToken = (fields: Record<string, string>) => world.form('/v1/oauth2/token', fields);
 
 /** One of everything that can act for a person. */
-async function credentials(person: Person, org: Row<Organization>) {
+async function credentials(person: Row<Person>, org: Row<Organization>) {
   const session = await world.session(person, org.id);
   const human = { person, organization: org, session };
   const tokens = (await oauthToken(await authorized(person, org))).body;
@@ -271,7 +271,7 @@ describe('changing a role', () => {
     const answer = await setRole(at, person, to, await world.token(actor, at.org));
     expect(answer.status).toBe(status);
     expect((await rolesIn(at))[person.id]).toBe(status === 200 ? to : from);
-    if (status === 403) expect(answer.body.description).toBe('role: only an owner makes or unmakes owners.');
+    if (status === 403) expect(answer.body.description).toBe('role: only an owner grants or removes the role owner.');
   });
 
   it('403 · an admin does not remove an owner', async () => {
@@ -397,7 +397,7 @@ describe('at once', () => {
     }
   });
 
-  async function living({ id }: Person) {
+  async function living({ id }: Row<Person>) {
     const alive = async (table: string, column = 'revokedAt') =>
       (await world.knex(table).where({ userId: id, [column]: null })).length;
     return {

@@ -13,7 +13,7 @@ import { type Place, spend } from '../runtime-records.ts';
 import { openWorld, present, type World } from '../world.ts';
 
 let world: World;
-let owner: Person;
+let owner: Row<Person>;
 
 beforeAll(async () => {
   world = await openWorld();

@@ -10,7 +10,7 @@ import { watchStatements } from '#foundation/database.ts';
 import { openWorld, present, type World } from '../world.ts';
 
 let world: World;
-let owner: Person;
+let owner: Row<Person>;
 let acme: Row<Organization>;
 let shop: string;
 let other: string;

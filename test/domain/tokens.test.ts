@@ -17,7 +17,7 @@ import { openWorld, present, type Session, type World } from '../world.ts';
 let world: World;
 let acme: Row<Organization>;
 let globex: Row<Organization>;
-let alice: Person;
+let alice: Row<Person>;
 let alicesSession: Session;
 let projectId: string;
 let foreignProjectId: string;

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 interface Visit {
-  person: Person;
+  person: Row<Person>;
   organization: Row<Organization>;
   session: Session;
 }

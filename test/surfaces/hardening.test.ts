@@ -12,7 +12,7 @@ import { tokens } from '#limits.ts';
 import { openWorld, type World } from '../world.ts';
 
 let world: World;
-let alice: Person;
+let alice: Row<Person>;
 let acme: Row<Organization>;
 let token: string;
 let lines: string[] = [];

@@ -11,8 +11,8 @@ import { admin } from '../command-line.ts';
 import { openWorld, present, type World } from '../world.ts';
 
 let world: World;
-let alice: Person;
-let bob: Person;
+let alice: Row<Person>;
+let bob: Row<Person>;
 let acme: Row<Organization>;
 
 beforeAll(async () => {
@@ -81,7 +81,7 @@ describe('people', () => {
       expect.objectContaining({ email: bob.email, disabledAt: null, memberships: [{ org: 'acme', role: 'admin' }] }),
       expect.objectContaining({ email: alice.email, memberships: [{ org: 'acme', role: 'owner' }] }),
     ]);
-    expect((await run('person:list')).map(({ email }: Person) => email)).toContain('nomad@example.com');
+    expect((await run('person:list')).map(({ email }: Row<Person>) => email)).toContain('nomad@example.com');
     expect(await run('person:list', '--limit', '1')).toHaveLength(1);
     expect(await run('org:list')).toEqual([
       { id: acme.id, slug: 'acme', name: 'Acme', createdAt: acme.createdAt, members: 2, owners: [alice.email] },

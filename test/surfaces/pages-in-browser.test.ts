@@ -61,7 +61,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
   }
 
   let count = 0;
-  async function owner(): Promise<{ person: Person; organization: Row<Organization>; session: Session }> {
+  async function owner(): Promise<{ person: Row<Person>; organization: Row<Organization>; session: Session }> {
     const person = await world.person(`Owner${++count}`);
     const organization = await world.found(person, `Organization ${count}`);
     return { person, organization, session: await world.session(person) };
@@ -100,7 +100,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByLabel('Email', { exact: true }).waitFor();
   });
 
-  async function inviteTo(organization: Row<Organization>, inviter: Person, email: string): Promise<void> {
+  async function inviteTo(organization: Row<Organization>, inviter: Row<Person>, email: string): Promise<void> {
     const { id: orgId } = organization;
     const session = await world.session(inviter, orgId);
     const answer = await world.rest('POST', '/invites', { session, body: { email, role: 'member' } });

@@ -10,8 +10,8 @@ import { asAdmin } from '../global-setup.ts';
 import { type Ask, openWorld, type Session, type World } from '../world.ts';
 
 let world: World;
-let alice: Person;
-let bob: Person;
+let alice: Row<Person>;
+let bob: Row<Person>;
 let acme: Row<Organization>;
 let token: string;
 let session: Session;

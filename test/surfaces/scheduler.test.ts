@@ -16,7 +16,7 @@ import type { Orders } from '../dispatcher.ts';
 import { openWorld, present, type World } from '../world.ts';
 
 let world: World;
-let owner: Person;
+let owner: Row<Person>;
 let acme: Row<Organization>;
 let alice: string;
 let projectId: string;

@@ -27,7 +27,7 @@ import { measure, showFragments } from '../runtime-records.ts';
 import { type Ask, openWorld, present, type World } from '../world.ts';
 
 let world: World;
-let owner: Person;
+let owner: Row<Person>;
 let acme: Row<Organization>;
 let alice: string;
 let runtime: string;

@@ -1,11 +1,10 @@
-// Contents of artifacts in the storage: kept as they arrive, and removed when no artifact has them any more.
+// Contents of artifacts in the storage: written as they are uploaded, removed when no artifact uses them.
 import type { Readable } from 'node:stream';
 import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { conflict } from '#foundation/problem.ts';
-import { find, missing } from '#foundation/record.ts';
 import { type ByteRange, storage } from '#foundation/storage.ts';
 import { artifactContent, artifactUpload, bytes } from '#limits.ts';
 import { createUploadAddress } from './address.ts';
@@ -19,19 +18,19 @@ async function insertContent(orgId: Id<'organization'> | null): Promise<Id<'cont
 
 export interface ReservedContent {
   contentKey: Id<'content'>;
-  /** Where its bytes are sent with PUT; no credential is asked for. */
+  /** Address for a PUT of the bytes; it needs no credential. */
   uploadUrl: string;
-  /** Until when that may begin, epoch milliseconds. */
+  /** The upload must begin before this time, epoch milliseconds. */
   expiresAt: number;
 }
 
-/** A place for a content that a runtime of the organization is about to send. It waits a day for an artifact that has it. */
+/** Reserves a content that a runtime of the organization uploads. Without an artifact it is removed after a day. */
 export async function reserveContent(orgId: Id<'organization'>): Promise<ReservedContent> {
   const contentKey = await insertContent(orgId);
   return { contentKey, ...createUploadAddress(contentKey) };
 }
 
-/** Keeps a content of the service's own. @throws 413 */
+/** Stores a content of the service itself. @throws 413 */
 export async function storeContent(
   content: AsyncIterable<Uint8Array>,
 ): Promise<{ key: Id<'content'>; sizeBytes: number }> {
@@ -39,46 +38,46 @@ export async function storeContent(
   return { key, sizeBytes: await receiveContent(key, content) };
 }
 
-const takeHold = `update stored_contents set uploading_until = $2
+const takeHoldSql = `update stored_contents set uploading_until = $2
   where key = $1 and size_bytes is null and coalesce(uploading_until, 0) <= $3 returning key`;
-const keepHold =
+const renewHoldSql =
   'update stored_contents set uploading_until = $2 where key = $1 and uploading_until = $3 returning key';
-/** With a size it is complete, without one somebody may try again. */
-const letGo = `update stored_contents set uploading_until = null, size_bytes = $2
+/** With a size the content is complete, without one the upload may be repeated. */
+const releaseHoldSql = `update stored_contents set uploading_until = null, size_bytes = $2
   where key = $1 and uploading_until = $3 returning key`;
 
-/** Who sends a content, known by the time until which he has it: whoever takes it from him has it for longer. */
+/** The exclusive hold of one upload, identified by its end: a later hold on the same content ends later. */
 interface Hold {
   key: string;
   until: number;
 }
 
 /**
- * Streams a content into its place and gives its size. What breaks off leaves nothing behind and can be sent again. Of several
- * senders at once one goes on; one who was silent for so long that another has begun finishes nothing.
- * @throws 404 when nobody waits for it any more, 409 when it is complete or somebody else is sending it, 413
+ * Streams a content into the storage and returns its size. An interrupted upload leaves nothing behind and can be repeated. Of
+ * concurrent uploads one proceeds; an upload that stalled until another one began fails.
+ * @throws 404 when it is unknown, 409 when it is complete or another upload is in progress, 413
  */
 export async function receiveContent(key: string, content: AsyncIterable<Uint8Array>): Promise<number> {
   const hold: Hold = { key, until: now() + artifactUpload.hold.lasts };
-  if ((await sql(takeHold, [key, hold.until, now()])).length === 0) return refuse(key);
+  if ((await sql(takeHoldSql, [key, hold.until, now()])).length === 0) return refuse(key);
   let sizeBytes: number | null = null;
   try {
     sizeBytes = await storage().write(key, underHold(hold, content), bytes.artifact);
   } finally {
-    const done = sql(letGo, [key, sizeBytes, hold.until]);
-    // After a failure the caller hears of that one; where this fails too, the hold ends by itself.
+    const done = sql(releaseHoldSql, [key, sizeBytes, hold.until]);
+    // The first failure is reported; when the release fails too, the hold expires.
     if (sizeBytes === null) await done.catch(() => {});
     else if ((await done).length === 0) lost();
   }
   return sizeBytes;
 }
 
-/** Whose content is being waited for. @throws 404 */
+/** The organization that reserved the content, or `service`. @throws 404 */
 export const organizationOfContent = async (key: string): Promise<string> =>
-  (await find(StoredContent, 'content', { key })).orgId ?? 'service';
+  (await StoredContent.get({ key })).orgId ?? 'service';
 
 async function refuse(key: string): Promise<never> {
-  const { sizeBytes, uploadingUntil } = await find(StoredContent, 'content', { key });
+  const { sizeBytes, uploadingUntil } = await StoredContent.get({ key });
   if (sizeBytes !== null) throw conflict('This content has been uploaded already: an address takes one.');
   const wait = Math.ceil(Math.max(1_000, (uploadingUntil ?? 0) - now()) / 1_000);
   throw conflict('This content is being uploaded at this moment.', { 'retry-after': String(wait) });
@@ -94,19 +93,19 @@ async function* underHold(hold: Hold, content: AsyncIterable<Uint8Array>): Async
     if (hold.until - now() <= lasts - renewed) await renew(hold);
     yield chunk;
   }
-  // The last bytes may have been long in coming: who has lost it here must not put his own over what another has sent.
+  // The last bytes may have been slow: an upload that has lost its hold must not overwrite a later one.
   await renew(hold);
 }
 
 async function renew(hold: Hold): Promise<void> {
   const until = now() + artifactUpload.hold.lasts;
-  if ((await sql(keepHold, [hold.key, until, hold.until])).length === 0) lost();
+  if ((await sql(renewHoldSql, [hold.key, until, hold.until])).length === 0) lost();
   hold.until = until;
 }
 
 /**
  * The size of a content that a runtime of the organization has uploaded, held until `trx` ends.
- * @throws 404 when it is unknown or another organization's, 409 when it is not complete or an artifact has it already
+ * @throws 404 when it is unknown or of another organization, 409 when it is incomplete or used by another artifact
  */
 export async function claimContent(
   trx: Transaction,
@@ -114,10 +113,10 @@ export async function claimContent(
   contentKey: string,
 ): Promise<{ sizeBytes: number }> {
   const content = await StoredContent.query(trx).findOne({ key: contentKey, orgId }).forUpdate();
-  if (!content) return missing('content');
+  if (!content) return StoredContent.refuse();
   const { sizeBytes } = content;
   if (sizeBytes === null) throw conflict('contentKey: this content is not uploaded yet.');
-  // A statement of its own: it sees what another that held the row has registered meanwhile.
+  // A separate statement, which sees an artifact registered by the previous holder of the lock.
   const artifact = await Artifact.query(trx).select('id').findOne({ contentKey });
   if (artifact) throw conflict('contentKey: an artifact has this content already.');
   return { sizeBytes };
@@ -127,7 +126,7 @@ export async function claimContent(
 export const readContent = ({ contentKey }: Row<Artifact>, range?: ByteRange): Promise<Readable | null> =>
   storage().read(contentKey, range);
 
-/** Deletes what has expired, and from the storage what belongs to nobody. */
+/** Deletes expired artifacts, and contents that no artifact uses. */
 export async function sweepArtifacts(): Promise<void> {
   await sql('delete from artifacts where expires_at <= $1', [now()]);
   for (;;) {
@@ -139,7 +138,7 @@ export async function sweepArtifacts(): Promise<void> {
 
 const batch = 100;
 
-/** Held while they are removed: an artifact that is just being registered waits, and then finds no content to have. */
+/** The contents are locked while they are removed: a registration at the same time waits, then finds no content. */
 const sweepContents = (): Promise<{ found: number; failures: unknown[] }> =>
   transaction(async (trx) => {
     const { rows } = await trx.raw(

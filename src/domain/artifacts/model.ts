@@ -1,4 +1,4 @@
-// An artifact: proof of work that an agent leaves behind (specification, Artifact). Its content lies in the storage.
+// An artifact: a file that an agent submits as proof of its work (specification, Artifact). The content is in the storage.
 import { withinReach } from '#access/reach.ts';
 import { BaseModel, type Source, selectionOf } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
@@ -50,38 +50,39 @@ export class Artifact extends BaseModel {
   declare orgId: Id<'organization'>;
   declare projectId: Id<'project'>;
   declare issueId: string | null;
-  /** Of the session in its sandbox. */
+  /** The session in the sandbox. */
   declare sessionId: string | null;
   declare sandboxId: Sandbox['id'] | null;
   declare role: AgentRole;
   declare kind: ArtifactKind;
-  /** As the runtime says; it is not what a browser is told (surfaces/artifacts). */
+  /** As reported by the runtime; browsers get a safe type instead (surfaces/artifacts). */
   declare contentType: string;
   declare sizeBytes: number;
   declare caption: string | null;
-  /** The acceptance criterion that it speaks of, and whether it was met. */
+  /** The acceptance criterion it verifies, and whether that is met. */
   declare criterion: string | null;
   declare criterionPassed: boolean | null;
-  /** Where a trace can be looked at. */
+  /** Address of a viewer for a trace. */
   declare traceViewerUrl: string | null;
   declare contentKey: Id<'content'>;
   declare createdAt: number;
-  /** From then on the artifact is gone. */
+  /** From this time on the artifact no longer exists. */
   declare expiresAt: number;
 }
 
-/** A content in the storage. One that belongs to no artifact after a while was never finished, or has outlived its artifact. */
+/** A content in the storage. One without an artifact is removed after a day. */
 export class StoredContent extends BaseModel {
   static override tableName = 'stored_contents';
+  static override noun = 'content';
   static override idColumn = 'key';
   static override columns = ['key', 'orgId', 'createdAt', 'sizeBytes', 'uploadingUntil'];
 
   declare key: Id<'content'>;
-  /** Whose runtime may make an artifact of it; null for what the service keeps by itself. */
+  /** The organization whose runtime may register it as an artifact; null for the service's own contents. */
   declare orgId: Id<'organization'> | null;
   declare createdAt: number;
-  /** Null until all of it has arrived. */
+  /** Null until the upload is complete. */
   declare sizeBytes: number | null;
-  /** Until when whoever is sending it has it for himself. */
+  /** The end of the current upload's exclusive hold. */
   declare uploadingUntil: number | null;
 }

@@ -49,7 +49,7 @@ export async function replaceCredentials(id: string, credentials: string): Promi
   return Integration.get({ id });
 }
 
-/** The credentials in clear, only for a call to this vendor: never for a log, an error or a record. @throws 409 */
+/** The credentials in clear text, for calls to this vendor only: never for a log, an error or a record. @throws 409 */
 export async function credentialsOf({ id, displayName }: Pick<Integration, 'id' | 'displayName'>): Promise<string> {
   const [row] = await sql<{ sealed: string | null }>(
     'select sealed_credentials as sealed from integrations where id = $1',
@@ -61,6 +61,15 @@ export async function credentialsOf({ id, displayName }: Pick<Integration, 'id' 
   // Other characters are not allowed in a header.
   if (credentials && /^[\x21-\x7e]+$/.test(credentials)) return credentials;
   return refuse(`The credentials of the connector ${displayName} cannot be read: connect the vendor again.`);
+}
+
+/** Whether the connector is of this vendor and holds credentials. */
+export async function holdsCredentials(id: string, vendor: Vendor): Promise<boolean> {
+  const held = await sql(
+    'select id from integrations where id = $1 and vendor = $2 and sealed_credentials is not null',
+    [id, vendor],
+  );
+  return held.length > 0;
 }
 
 /** Null when they were sealed with another key. */

@@ -92,6 +92,13 @@ export async function revokeInvite(caller: Caller, inviteId: string): Promise<{ 
   return { ok: true };
 }
 
+/** Revokes the pending invites of the organization to this address. */
+export async function revokeInvitesTo(trx: Transaction, orgId: string, email: string): Promise<void> {
+  await Invite.pending(trx)
+    .where({ orgId, email: normalizeEmail(email) })
+    .patch({ revokedAt: now() });
+}
+
 /** A pending invite as the invited person sees it. */
 export interface PendingInvite extends Pick<Invite, 'id' | 'role' | 'expiresAt'> {
   organizationName: string;

@@ -65,6 +65,13 @@ export const holdMembership = async (
   userId: string,
 ): Promise<Row<Membership> | undefined> => (await sql<Row<Membership>>(holdMemberSql, [orgId, userId], trx))[0];
 
+const otherOwnerSql = `select m.user_id from memberships m join people p on p.id = m.user_id
+  where m.org_id = $1 and m.role = 'owner' and m.user_id <> $2 and p.disabled_at is null limit 1`;
+
+/** Whether the organization has another owner than this person whose account is enabled. */
+export const hasOtherOwner = async (trx: Transaction, { orgId, userId }: Row<Membership>): Promise<boolean> =>
+  (await sql(otherOwnerSql, [orgId, userId], trx)).length > 0;
+
 /** `holdMembership` of the caller. @throws 404 when the caller has just been removed */
 export async function holdOwnMembership(trx: Transaction, caller: Caller): Promise<Row<Membership>> {
   const membership = await holdMembership(trx, ownOrganization(caller), ownPerson(caller));

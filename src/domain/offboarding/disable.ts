@@ -1,4 +1,5 @@
 // Disabling an account: the operator's act against a lost device, a leaver, an abuser. What it ends stays ended.
+import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { transaction } from '#foundation/database.ts';
 import { Person } from '../people/model.ts';
@@ -6,7 +7,7 @@ import { endSessionsOf } from '../sessions/operations.ts';
 import { endAuthority } from './authority.ts';
 
 /** Ends the person's sessions, and in every organization all that acts for them. A second time ends nothing more. */
-export const disablePerson = (person: Person): Promise<Person> =>
+export const disablePerson = (person: Row<Person>): Promise<Row<Person>> =>
   transaction(async (trx) => {
     const disabledAt = person.disabledAt ?? now();
     // First: who creates a session or a credential at this moment holds the person, or waits here and is refused.
@@ -17,7 +18,7 @@ export const disablePerson = (person: Person): Promise<Person> =>
   });
 
 /** Lets the person sign in again; nothing that was ended comes back. */
-export const enablePerson = (person: Person): Promise<Person> =>
+export const enablePerson = (person: Row<Person>): Promise<Row<Person>> =>
   transaction(async (trx) => {
     await Person.query(trx).findById(person.id).patch({ disabledAt: null });
     return { ...person, disabledAt: null } as Person;

@@ -1,10 +1,10 @@
 // The daily cost cap: the default, an organization's own, and whether today's spend has reached it (specification, Limits).
-// A day is a day of UTC, so that the cap means the same to everyone who looks. Pure.
+// Days are UTC days. Pure.
 import { days } from '#foundation/clock.ts';
 import { dailyCostCapUsd } from '#limits.ts';
 
 export interface CostCap {
-  /** The organization's own; null leaves it to the default. */
+  /** The organization's own; null: the default applies. */
   dailyCostCapUsd: number | null;
   defaultDailyCostCapUsd: number;
   effectiveDailyCostCapUsd: number;

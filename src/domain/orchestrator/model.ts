@@ -1,11 +1,12 @@
-// What an organization has set of its orchestrator, and the append-only account of what missions cost (specification,
-// Orchestrator settings). An organization that has set nothing has no row.
+// The orchestrator settings of an organization, and the append-only ledger of mission costs (specification, Orchestrator
+// settings). An organization that has changed nothing has no row.
+import { BaseModel } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
-import { Stored } from '#foundation/record.ts';
 import type { Integration } from '../integrations/model.ts';
 
-export class Orchestrator extends Stored {
+export class Orchestrator extends BaseModel {
   static override tableName = 'orchestrators';
+  static override noun = 'orchestrator';
   static override idColumn = 'orgId';
   static override columns = [
     'orgId',
@@ -19,20 +20,21 @@ export class Orchestrator extends Stored {
   ];
 
   declare orgId: Id<'organization'>;
-  /** Null in this and the next two: as the service has it. */
+  /** Null in this and the next two: the built-in value. */
   declare name: string | null;
   declare blurb: string | null;
   declare model: string | null;
   declare llmConnectorId: Integration['id'] | null;
-  /** Whether the orchestrator may ask its model. */
+  /** Whether the orchestrator may call its model. */
   declare inferenceEnabled: boolean;
   declare dailyCostCapUsd: number | null;
   declare updatedAt: number;
 }
 
-/** Rows are only ever added. The id is made by whoever reports, so that a report that is repeated counts once. */
-export class MissionCost extends Stored {
+/** Rows are only added. The reporter chooses the id, so that a repeated report counts once. */
+export class MissionCost extends BaseModel {
   static override tableName = 'mission_costs';
+  static override noun = 'mission cost';
   static override columns = ['id', 'orgId', 'projectId', 'runId', 'sandboxId', 'usd', 'at'];
 
   declare id: Id<'missionCost'>;
@@ -41,6 +43,6 @@ export class MissionCost extends Stored {
   declare runId: string | null;
   declare sandboxId: string | null;
   declare usd: number;
-  /** Epoch milliseconds: the UTC day it counts for. */
+  /** Epoch milliseconds. It counts for this UTC day. */
   declare at: number;
 }

@@ -1,18 +1,19 @@
-// What can be done with the orchestrator of an organization: see it with today's spend, set it, and ask whether a mission may
-// start. It belongs to the whole organization, so a project-bound credential does not reach it.
+// Operations on the orchestrator of an organization: read it with today's spend, change it, check whether a mission may start.
+// It belongs to the whole organization, so a project-bound credential does not reach it.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { columnsOf, type Row } from '#foundation/base-model.ts';
 import { hours, now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
 import { invalid } from '#foundation/problem.ts';
-import { columnsOf } from '#foundation/record.ts';
 import { type ModelVendor, modelsByVendor, modelVendors } from '../agents/catalog.ts';
 import { Integration } from '../integrations/model.ts';
+import { holdsCredentials } from '../integrations/operations.ts';
 import { type CostCap, costCap, dayOf } from './cost-cap.ts';
 import { Orchestrator } from './model.ts';
 
-/** As the service has it. */
+/** The values of an organization that has set none. */
 const builtin = {
   name: 'Orchestrator',
   blurb: 'Reads each issue, decides which agents work on it and in which order, and keeps the mission within its cost.',
@@ -24,7 +25,7 @@ export interface OrchestratorRecord extends CostCap {
   name: string;
   blurb: string;
   model: string;
-  /** Who makes the model. */
+  /** The vendor of the model. */
   vendor: ModelVendor;
   llmConnectorId: string | null;
   assignedCredentialUsableForInference: boolean;
@@ -35,31 +36,28 @@ export interface OrchestratorRecord extends CostCap {
   updatedAt: number | null;
 }
 
-type Read = { [K in keyof Orchestrator]: Orchestrator[K] | null } & {
-  connectorVendor: string | null;
-  connectorHasCredentials: boolean | null;
-  spend: number;
-};
+type SettingsWithSpend = { [K in keyof Row<Orchestrator>]: Orchestrator[K] | null } & { spend: number };
 
-const lookUp = `select ${columnsOf(Orchestrator, 'o')}, i.vendor as connector_vendor, i.sealed_credentials is not null as connector_has_credentials,
+const readSettingsSql = `select ${columnsOf(Orchestrator, 'o')},
     (select coalesce(sum(usd), 0) from mission_costs where org_id = own.id and at >= $2) as spend
-  from (values ($1)) own (id) left join orchestrators o on o.org_id = own.id left join integrations i on i.id = o.llm_connector_id`;
+  from (values ($1)) own (id) left join orchestrators o on o.org_id = own.id`;
 
 export async function findOrchestrator(caller: Caller): Promise<OrchestratorRecord> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
-  const [row] = await sql<Read>(lookUp, [orgId, dayOf(now())]);
+  const [row] = await sql<SettingsWithSpend>(readSettingsSql, [orgId, dayOf(now())]);
   const { spend, ...own } = row!;
   const model = own.model ?? builtin.model;
   const vendor = vendorOf(model);
+  const { llmConnectorId } = own;
   return {
     orgId,
     name: own.name ?? builtin.name,
     blurb: own.blurb ?? builtin.blurb,
     model,
     vendor,
-    llmConnectorId: own.llmConnectorId,
-    assignedCredentialUsableForInference: own.connectorVendor === vendor && own.connectorHasCredentials === true,
+    llmConnectorId,
+    assignedCredentialUsableForInference: llmConnectorId !== null && (await holdsCredentials(llmConnectorId, vendor)),
     modelsByVendor,
     defaultModel: builtin.model,
     isBuiltin: own.name === null && own.blurb === null && own.model === null,
@@ -70,28 +68,28 @@ export async function findOrchestrator(caller: Caller): Promise<OrchestratorReco
 }
 
 export interface SpendPoint {
-  /** The beginning of the hour, epoch milliseconds. */
+  /** Start of the hour, epoch milliseconds. */
   t: number;
   usd: number;
 }
 
-/** What missions have cost today (UTC), hour by hour; an hour that cost nothing is left out. */
+/** Mission costs of today (UTC) per hour; an hour without costs is left out. */
 export const spendByHour = ({ orgId }: OrchestratorRecord): Promise<SpendPoint[]> =>
   sql<SpendPoint>(
     `select at - at % $3::bigint as t, sum(usd) as usd from mission_costs where org_id = $1 and at >= $2 group by 1 order by 1`,
     [orgId, dayOf(now()), hours(1)],
   );
 
-/** A model that has left the catalog since it was chosen counts as the default's vendor. */
+/** A model that is no longer in the catalog counts as the default's vendor. */
 const vendorOf = (model: string): ModelVendor =>
   modelVendors.find((vendor) => modelsByVendor[vendor].some(({ id }) => id === model)) ?? 'anthropic';
 
 export interface OrchestratorChanges {
-  /** Null in this and the next two: as the service has it again. */
+  /** Null in this and the next two restores the built-in value. */
   name?: string | null | undefined;
   blurb?: string | null | undefined;
   model?: string | null | undefined;
-  /** Alone or beside null it picks that vendor's first model; beside a model it must be who makes it. */
+  /** Without a model, or with null, selects the vendor's first model; with a model, it must be its vendor. */
   vendor?: ModelVendor | undefined;
   llmConnectorId?: string | null | undefined;
   inferenceEnabled?: boolean | undefined;
@@ -107,7 +105,7 @@ export async function updateOrchestrator(caller: Caller, changes: OrchestratorCh
   if (Object.keys(patch).length === 0) return findOrchestrator(caller);
   await transaction(async (trx) => {
     const { llmConnectorId: id } = patch;
-    // Held until the row stands: a connector that is taken away meanwhile leaves null behind, not a dangling id.
+    // Locked until the row is written: deleting the connector at the same time sets null instead of leaving a dangling id.
     if (id && !(await Integration.query(trx).findOne({ id, orgId, vendorKind: 'llm' }).forKeyShare())) {
       throw invalid('llmConnectorId: must be an integration of this organization of the kind llm.');
     }
@@ -117,7 +115,7 @@ export async function updateOrchestrator(caller: Caller, changes: OrchestratorCh
   return findOrchestrator(caller);
 }
 
-/** The model that the changes ask for: null for the default, undefined when they don't speak of it. */
+/** The model that the changes select: null for the default, undefined when they do not mention it. */
 function modelOf({ model, vendor }: OrchestratorChanges): string | null | undefined {
   if (model == null) return vendor ? modelsByVendor[vendor][0]!.id : model;
   const offered = (vendor ? [vendor] : modelVendors).flatMap((one) => modelsByVendor[one].map(({ id }) => id));
@@ -127,7 +125,7 @@ function modelOf({ model, vendor }: OrchestratorChanges): string | null | undefi
 
 export type MayStart = { ok: true } | { ok: false; code: 'daily_cost_cap' | 'credits_exhausted'; reason: string };
 
-/** Whether the organization may start a mission now. A reason is a sentence for people; it stands in skipped runs. */
+/** Whether the organization may start a mission now. The reason is a sentence for people, kept in skipped runs. */
 export async function mayStartMission(trx: Transaction, orgId: string): Promise<MayStart> {
   const { rows } = await trx.raw(
     `select (select daily_cost_cap_usd from orchestrators where org_id = :orgId) as cap,

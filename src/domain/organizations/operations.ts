@@ -113,6 +113,11 @@ export async function updateOrganization(
 const slugTaken = (slug: string) =>
   conflict(`slug: ${JSON.stringify(slug)} is taken; ask GET /organizations/slug-availability.`);
 
+/** Locks the organization until the transaction ends: changes that must follow one another call it first. */
+export async function lockOrganization(trx: Transaction, orgId: string): Promise<void> {
+  await Organization.query(trx).select('id').findById(orgId).forNoKeyUpdate();
+}
+
 /** The slug that an organization of this name would get now. */
 export async function slugFor(name: string): Promise<string> {
   const slug = slugOf(name);

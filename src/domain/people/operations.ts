@@ -1,20 +1,20 @@
 // What can be done with people: find them by the one thing they prove, their email address, and let them choose their name.
 import type { Caller } from '#access/principal.ts';
 import { ownPerson } from '#access/reach.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { readByKeys, readOne } from '#foundation/record.ts';
 import { text } from '#limits.ts';
 import { normalizeEmail } from './email.ts';
 import { Person } from './model.ts';
 
-/** The account of an email address; made when there is none. Without a name the part before the `@` stands in. */
-export const findOrCreatePerson = (address: string, name?: string): Promise<Person> =>
+/** The account of an email address; created when there is none. Without a name the part before the `@` stands in. */
+export const findOrCreatePerson = (address: string, name?: string): Promise<Row<Person>> =>
   transaction((trx) => ensurePerson(trx, address, name));
 
 /** `findOrCreatePerson` as part of a larger unit of work. */
-export async function ensurePerson(trx: Transaction, address: string, name?: string): Promise<Person> {
+export async function ensurePerson(trx: Transaction, address: string, name?: string): Promise<Row<Person>> {
   const email = normalizeEmail(address);
   const known = () =>
     Person.query(trx)
@@ -31,11 +31,11 @@ export async function ensurePerson(trx: Transaction, address: string, name?: str
   return (await known())!;
 }
 
-export const findPersonByAddress = (address: string): Promise<Person | undefined> =>
-  readOne<Person>(Person, { email: normalizeEmail(address) });
+export const findPersonByAddress = (address: string): Promise<Row<Person> | undefined> =>
+  Person.find({ email: normalizeEmail(address) });
 
 /** Those of the ids that are people. */
-export const peopleOf = (ids: readonly string[]): Promise<Person[]> => readByKeys<Person>(Person, 'id', ids);
+export const peopleOf = (ids: readonly string[]): Promise<Row<Person>[]> => Person.findByKeys('id', ids);
 
 export const updateOwnName = async (caller: Caller, name: string): Promise<void> => {
   await Person.query()

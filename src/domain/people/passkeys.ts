@@ -10,12 +10,12 @@ import type {
 import type { Caller } from '#access/principal.ts';
 import { ownPerson } from '#access/reach.ts';
 import { addresses } from '#foundation/addresses.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { hours, isoTime, now } from '#foundation/clock.ts';
 import { sql, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { queueMail } from '#foundation/mail.ts';
 import { conflict, notFound, unauthenticated } from '#foundation/problem.ts';
-import { readOne } from '#foundation/record.ts';
 import { lifetimes, passkeysPerPerson } from '#limits.ts';
 import { Person } from './model.ts';
 import { lockPerson } from './operations.ts';
@@ -175,7 +175,7 @@ const useKeySql = `update passkeys set counter = $2, last_used_at = $3
   where id = $1 and (counter < $2 or (counter = 0 and $2 = 0)) returning id`;
 
 /** The person whose passkey signed this browser's challenge. @throws 401 */
-export async function usePasskey(answer: AuthenticationResponseJSON, browser: string | null): Promise<Person> {
+export async function usePasskey(answer: AuthenticationResponseJSON, browser: string | null): Promise<Row<Person>> {
   const [key] = await sql<StoredKey>(findKeySql, [Buffer.from(answer.id, 'base64url')]);
   if (!key) throw unauthenticated('This passkey is not known here. It may have been removed.');
   // §7.2 step 6: the account that the authenticator names is the one that owns the key.
@@ -203,7 +203,7 @@ export async function usePasskey(answer: AuthenticationResponseJSON, browser: st
         'The counter of this passkey went back, so it may have been copied. Sign in with a code and remove it.',
       );
     }
-    return (await readOne<Person>(Person, { id: key.personId }))!;
+    return (await Person.find({ id: key.personId }))!;
   });
 }
 

@@ -1,6 +1,7 @@
 // Six-digit codes that are mailed to an address. A code belongs to the browser that asked for it: only the holder of that
 // browser's secret redeems it, and only wrong tries with that secret count against it.
 import { addresses } from '#foundation/addresses.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { isoTime, now } from '#foundation/clock.ts';
 import { sql, transaction } from '#foundation/database.ts';
 import { newId } from '#foundation/ids.ts';
@@ -69,7 +70,7 @@ const useCodeSql = `update sign_in_codes set used_at = $2
   where id = $1 and used_at is null and expires_at > $2 returning id`;
 
 /** The person whose address the code proves; an account is created at the first sign-in. @throws 401, 429 */
-export async function useSignInCode(address: string, browser: SignInBrowser, code: string): Promise<Person> {
+export async function useSignInCode(address: string, browser: SignInBrowser, code: string): Promise<Row<Person>> {
   const email = normalizeEmail(address);
   await admitSignInTry(browser);
   const binding = browser.secret === null ? null : digest(browser.secret);

@@ -1,6 +1,7 @@
 // Links that sign in whichever browser opens them: mailed beside a code, or handed over by the operator. Each expires after ten
 // minutes and works once; only its digest is stored.
 import { addresses } from '#foundation/addresses.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { unauthenticated } from '#foundation/problem.ts';
@@ -50,7 +51,7 @@ export async function findSignInLink(secret: string): Promise<{ email: string; c
 export const useSignInLink = (
   secret: string,
   browser: string | null,
-): Promise<{ person: Person; returnTo: string | null }> =>
+): Promise<{ person: Row<Person>; returnTo: string | null }> =>
   transaction(async (trx) => {
     const at = now();
     type Link = { email: string; binding: Buffer | null; returnTo: string | null };

@@ -1,15 +1,14 @@
-// Which part of which session's log, and which piece of it: the newest, or an older one by cursor (specification, Sandbox: log
-// response). A cursor is the byte at which a piece ends. Logs only grow, so it keeps its meaning.
+// Reads one log of a session in chunks: the newest, or an older one by cursor (specification, Sandbox: log response). A cursor
+// is the byte offset at which a chunk ends; logs only grow, so it stays valid.
 import type { Caller } from '#access/principal.ts';
 import { packCursor, unpackCursor } from '#foundation/cursor.ts';
 import { sql } from '#foundation/database.ts';
-import { find } from '#foundation/record.ts';
 import { bytes as limits } from '#limits.ts';
 import type { AgentRole } from '../agents/model.ts';
 import { type LogPart, type PromptScope, SandboxSession } from './model.ts';
 import { findSandbox } from './operations.ts';
 
-export interface LogQuestion {
+export interface LogRequest {
   sandboxId: string;
   role: AgentRole;
   sessionId: string;
@@ -22,16 +21,16 @@ export interface PromptSpan {
   scope: PromptScope;
 }
 
-export interface SandboxLog extends LogQuestion {
+export interface SandboxLog extends LogRequest {
   /** At most `limits.logContent` bytes. */
   content: string;
-  /** Of the whole part. */
+  /** Length of the whole log. */
   bytes: number;
-  /** Whose words the whole prompt holds; null in the other parts and while it is empty. */
+  /** Where the text of the whole prompt comes from; null in the other logs and while it is empty. */
   promptScope: PromptScope | 'mixed' | null;
-  /** Those of `content`, each id once. */
+  /** The spans of `content`, each id once. */
   promptSpans: PromptSpan[];
-  /** Leads to the piece before this one; null when this one begins the log. */
+  /** Leads to the previous chunk; null at the start of the log. */
   nextCursor: string | null;
 }
 
@@ -41,13 +40,13 @@ interface Row {
   scope: PromptScope;
   firstScope: PromptScope;
   lastScope: PromptScope;
-  /** Where it begins in the log, and how long that is in all: bytes. */
+  /** Where the row begins in the log, and the length of the log: bytes. */
   begin: number;
   total: number;
 }
 
-// Lengths are read for all, contents only for those that are shown.
-const rows = `select content, span_id, scope, first_scope, last_scope, upto - bytes as begin, total from (
+// Lengths are read for all rows, contents only for those of the chunk.
+const readChunkSql = `select content, span_id, scope, first_scope, last_scope, upto - bytes as begin, total from (
     select seq, content, span_id, bytes, scope, sum(bytes) over (order by seq) as upto, sum(bytes) over () as total,
       min(scope) over () as first_scope, max(scope) over () as last_scope
     from (select seq, content, span_id, bytes, coalesce(prompt_scope, 'repo-contributed') as scope
@@ -55,24 +54,24 @@ const rows = `select content, span_id, scope, first_scope, last_scope, upto - by
   where upto > coalesce($5::bigint, total) - $6::bigint and upto - bytes < coalesce($5::bigint, total) order by seq`;
 
 /**
- * 404 for a sandbox or a session that the caller cannot reach, 400 for a cursor of another log; a part that nothing was written to
- * is empty.
+ * A log that nothing was written to is empty.
+ * @throws 404 for a sandbox or session that the caller cannot reach, 400 for a cursor of another log
  */
-export async function readLog(caller: Caller, asked: LogQuestion & { cursor?: string | null }): Promise<SandboxLog> {
-  const { cursor, ...question } = asked;
-  const { sandboxId, role, sessionId, part } = question;
+export async function readLog(caller: Caller, request: LogRequest & { cursor?: string | null }): Promise<SandboxLog> {
+  const { cursor, ...log } = request;
+  const { sandboxId, role, sessionId, part } = log;
   await findSandbox(caller, sandboxId);
-  await find<SandboxSession>(SandboxSession, 'session', { sandboxId, role, sessionId });
+  await SandboxSession.get({ sandboxId, role, sessionId });
   const binding = `log\n${JSON.stringify([sandboxId, role, sessionId, part])}`;
   const end = cursor == null ? null : unpackCursor(binding, cursor)[0];
-  const read = await sql<Row>(rows, [sandboxId, role, sessionId, part, end, limits.logContent]);
+  const read = await sql<Row>(readChunkSql, [sandboxId, role, sessionId, part, end, limits.logContent]);
   const [first] = read;
-  if (!first) return { ...question, content: '', bytes: 0, promptScope: null, promptSpans: [], nextCursor: null };
+  if (!first) return { ...log, content: '', bytes: 0, promptScope: null, promptSpans: [], nextCursor: null };
   const until = end ?? first.total;
   const from = beginOf(first, Math.max(first.begin, until - limits.logContent));
   const shown = read.map((row) => ({ ...row, content: between(row, from, until) }));
   return {
-    ...question,
+    ...log,
     content: shown.map(({ content }) => content).join(''),
     bytes: first.total,
     promptScope: part !== 'prompt' ? null : first.firstScope === first.lastScope ? first.firstScope : 'mixed',
@@ -81,7 +80,7 @@ export async function readLog(caller: Caller, asked: LogQuestion & { cursor?: st
   };
 }
 
-/** The first byte from `from` on that begins a character: those that continue one have the form 10xxxxxx. */
+/** The first byte from `from` on that begins a character: continuation bytes have the form 10xxxxxx. */
 function beginOf({ content, begin }: Row, from: number): number {
   const bytes = Buffer.from(content);
   let at = from - begin;
@@ -95,7 +94,7 @@ function between({ content, begin }: Row, from: number, until: number): string {
   return bytes.toString('utf8', Math.max(0, from - begin), Math.min(bytes.length, until - begin));
 }
 
-/** A span may have come in several pieces. */
+/** A span may be stored in several rows. */
 function spansOf(shown: readonly Row[]): PromptSpan[] {
   const spans = new Map<string, PromptSpan>();
   for (const { spanId: id, content, scope } of shown) {

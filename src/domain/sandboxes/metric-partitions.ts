@@ -1,29 +1,29 @@
-// The tables that samples lie in, one for each week: made before their time comes, dropped when it is long over (PostgreSQL
-// manual, 5.12). Any number of processes may do this at once; a second time there is nothing left to do.
+// The partitions of the sample table, one for each week: created ahead of time, dropped after the retention period (PostgreSQL
+// manual, 5.12). Any number of processes may run this at once; the second run changes nothing.
+import { columnsOf } from '#foundation/base-model.ts';
 import { isoTime, now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
-import { columnsOf } from '#foundation/record.ts';
 import { sandboxMetrics } from '#limits.ts';
 import { SandboxMetric } from './model.ts';
 
 const { kept, partition, ahead } = sandboxMetrics;
-/** Any constant would do: all processes meet at this number. */
+/** An arbitrary constant, the same in all processes. */
 const lockKey = 4_716_201_127;
 
 const samples = columnsOf(SandboxMetric);
 
-/** `sandbox_metrics_20261119`: by the day it begins. */
+/** `sandbox_metrics_20261119`: named by its first day. */
 const nameOf = (from: number): string => `sandbox_metrics_${isoTime(from).slice(0, 10).replaceAll('-', '')}`;
 
 export function keepMetricPartitions(): Promise<void> {
   return transaction(async (trx) => {
-    // Whoever reads for long lets us wait only a little: everybody else would wait behind us.
+    // Waits only briefly for a long read: all later statements would queue behind this lock.
     await trx.raw(`set local lock_timeout = '2s'`);
     await trx.raw(`select pg_advisory_xact_lock(${lockKey})`);
     const there = await partitions(trx);
     const at = now();
     for (let from = at - (at % partition); from <= at + ahead; from += partition) {
-      if (!there.includes(nameOf(from))) await makePartition(trx, from);
+      if (!there.includes(nameOf(from))) await createPartition(trx, from);
     }
     const oldest = nameOf(at - kept - partition);
     for (const name of there) if (name <= oldest) await trx.raw(`drop table ${name}`);
@@ -31,7 +31,7 @@ export function keepMetricPartitions(): Promise<void> {
   });
 }
 
-/** In their order in time, which is that of their names. */
+/** Oldest first, which is the order of their names. */
 async function partitions(trx: Transaction): Promise<string[]> {
   const { rows } = await trx.raw(
     `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
@@ -40,8 +40,8 @@ async function partitions(trx: Transaction): Promise<string[]> {
   return (rows as { name: string }[]).map(({ name }) => name);
 }
 
-/** With the samples of its time that wait in the default partition: it could not be attached beside them. */
-async function makePartition(trx: Transaction, from: number): Promise<void> {
+/** Moves its samples out of the default partition first: PostgreSQL refuses to attach a partition beside them. */
+async function createPartition(trx: Transaction, from: number): Promise<void> {
   const [name, until] = [nameOf(from), from + partition];
   await trx.raw(`create table ${name} (like sandbox_metrics including all)`);
   await trx.raw('lock table sandbox_metrics_default in access exclusive mode');

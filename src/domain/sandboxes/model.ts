@@ -1,5 +1,5 @@
-// A sandbox: the container that an agent works in, and what is known of its inside (specification, Sandbox). The runtime
-// reports it; people read it, and may end it.
+// A sandbox: the container that an agent works in, with its sessions, logs, fragments and metrics (specification, Sandbox). The
+// runtime reports it; people read it, and may kill it.
 import { withinReach } from '#access/reach.ts';
 import { BaseModel, type Scope, type Source, snake } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
@@ -8,11 +8,11 @@ import { silence } from '#limits.ts';
 import type { AgentRole, HarnessId, InstanceTypeId } from '../agents/model.ts';
 import { Project } from '../projects/model.ts';
 
-/** A running sandbox ends once, in one of the last three. `stale` is a running one that has not been heard of for a while. */
+/** A running sandbox ends once, in one of the last three. `stale` is a running one that has stopped sending heartbeats. */
 export const sandboxStatuses = ['running', 'stale', 'destroyed', 'completed', 'failed'] as const;
 export type SandboxStatus = (typeof sandboxStatuses)[number];
 
-/** A running sandbox without a heartbeat since `$1`, the time that every read of sandboxes begins with. */
+/** A running sandbox without a heartbeat since `$1`, the first value of every read of sandboxes. */
 const isStale = `"status" = 'running' and "last_heartbeat_at" <= $1`;
 
 export class Sandbox extends BaseModel {
@@ -75,21 +75,21 @@ export class Sandbox extends BaseModel {
   declare terminationReason: string | null;
   declare instanceType: InstanceTypeId;
   declare createdAt: number;
-  /** When it will be ended whatever it does. */
+  /** When it is ended at the latest. */
   declare timeoutAt: number | null;
   declare lastHeartbeatAt: number;
   declare destroyedAt: number | null;
-  /** The last sample of `sandbox_metrics`, kept here so that a list needs no other table. */
+  /** The last sample of `sandbox_metrics`, copied here so that a list reads no other table. */
   declare lastCpuPct: number | null;
   declare lastMemUsedMb: number | null;
   declare lastMemTotalMb: number | null;
   declare lastDiskUsedPct: number | null;
   declare lastMetricAt: number | null;
-  /** The runtime's hold on the run under which it was registered. */
+  /** The lease on the run under which the runtime registered it. */
   declare leaseId: Id<'lease'> | null;
 }
 
-/** What the runtime is told at each heartbeat. Whatever ended a sandbox here, it must not go on there. */
+/** The answer to each heartbeat of the runtime: a sandbox that has ended here must stop there. */
 export const desiredOf = (status: SandboxStatus): 'run' | 'stop' =>
   status === 'running' || status === 'stale' ? 'run' : 'stop';
 
@@ -104,7 +104,7 @@ export class SandboxSession extends BaseModel {
   declare role: AgentRole;
   declare sessionId: string;
   declare startedAt: number;
-  /** Null while it goes on. */
+  /** Null until it ends. */
   declare outcome: string | null;
   declare totalCostUsd: number;
 }
@@ -112,13 +112,14 @@ export class SandboxSession extends BaseModel {
 export const logParts = ['session', 'system', 'prompt'] as const;
 export type LogPart = (typeof logParts)[number];
 
-/** Whose words a span of a prompt holds: those of a file in the repository, or those of the mission itself. */
+/** Where the text of a prompt span comes from: a file in the repository, or the mission itself. */
 export const promptScopes = ['repo-contributed', 'mission'] as const;
 export type PromptScope = (typeof promptScopes)[number];
 
-/** A piece of a log, in the order of `seq`, which begins at 0. */
+/** A chunk of a log, ordered by `seq` from 0. */
 export class SandboxLogPart extends BaseModel {
   static override tableName = 'sandbox_log_parts';
+  static override noun = 'log part';
   static override idColumn = ['sandboxId', 'role', 'sessionId', 'part', 'seq'];
   static override columns = [
     'sandboxId',
@@ -138,7 +139,7 @@ export class SandboxLogPart extends BaseModel {
   declare part: LogPart;
   declare seq: number;
   declare content: string;
-  /** Of the content in UTF-8; computed by the database. */
+  /** Length of the content in UTF-8 bytes; computed by the database. */
   declare bytes: number;
   /** Which span of the prompt this is; null in the other parts. */
   declare spanId: string | null;
@@ -148,9 +149,10 @@ export class SandboxLogPart extends BaseModel {
 
 export const fragmentKinds = ['thought', 'action', 'elicitation', 'response', 'error', 'prompt', 'plan'] as const;
 
-/** What an agent thinks, does or says, while it does (the activities of Linear's agent interface). */
+/** One thought, action or message of an agent (the activities of Linear's agent interface). */
 export class SandboxFragment extends BaseModel {
   static override tableName = 'sandbox_fragments';
+  static override noun = 'fragment';
   static override idColumn = ['sandboxId', 'seq'];
   static override jsonAttributes = ['items'];
   static override columns = [
@@ -167,12 +169,12 @@ export class SandboxFragment extends BaseModel {
   ];
 
   declare sandboxId: Id<'sandbox'>;
-  /** In the order in which they came, from 0. */
+  /** Position in the order of arrival, from 0. */
   declare seq: number;
   declare kind: (typeof fragmentKinds)[number];
   declare at: number;
   declare body: string | null;
-  /** Of an action: the tool, what it was given, what it gave, and the model's own id of that use. */
+  /** Of an action: the tool, its input, its output, and the model's id of the call. */
   declare action: string | null;
   declare parameter: string | null;
   declare result: string | null;
@@ -181,9 +183,10 @@ export class SandboxFragment extends BaseModel {
   declare items: { content: string; status: string }[];
 }
 
-/** One sample. Written in batches (`insert … on conflict do nothing`): one that is reported again changes nothing. */
+/** One sample. Written in batches (`insert … on conflict do nothing`), so that a repeated report changes nothing. */
 export class SandboxMetric extends BaseModel {
   static override tableName = 'sandbox_metrics';
+  static override noun = 'metric';
   static override idColumn = ['sandboxId', 'at'];
   static override columns = ['sandboxId', 'at', 'cpuPct', 'memUsedMb', 'memTotalMb', 'diskUsedPct'];
 

@@ -1,4 +1,4 @@
-// What can be done with sandboxes: list, read, end one; and what is read beside them, for many at a time.
+// Operations on sandboxes: list, read, kill; and the batch reads of their sessions, fragments and metrics.
 import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
 import { columnsOf, type Row, selectionOf } from '#foundation/base-model.ts';
@@ -29,7 +29,8 @@ export const findSandbox = (caller: Caller, sandboxId: string): Promise<Row<Sand
   Sandbox.get({ id: sandboxId, ...withinReach(caller) });
 
 /**
- * Ends a running sandbox, also a stale one; its runtime stops at its next heartbeat. A destroyed one stays as it is. @throws 409 for one that has come to its end by itself
+ * Ends a running or stale sandbox; its runtime stops at the next heartbeat. A destroyed one stays as it is.
+ * @throws 409 for a sandbox that has completed or failed
  */
 export async function killSandbox(caller: Caller, sandboxId: string): Promise<{ ok: true; sandboxId: string }> {
   const own = { id: sandboxId, ...withinReach(caller) };
@@ -49,40 +50,43 @@ export async function killSandbox(caller: Caller, sandboxId: string): Promise<{ 
   return { ok: true, sandboxId };
 }
 
-export type SessionRecord = SandboxSession & { logKey: string | null; systemKey: string | null };
+export type SessionRecord = Row<SandboxSession> & { logKey: string | null; systemKey: string | null };
 
-const keyOf = (
+const logKeySql = (
   part: string,
 ): string => `case when exists (select from sandbox_log_parts l where l.sandbox_id = s.sandbox_id
     and l.role = s.role and l.session_id = s.session_id and l.part = '${part}')
   then s.sandbox_id || '/' || s.role || '/' || s.session_id || '/${part}' end`;
-const sessions = `select s.sandbox_id, s.role, s.session_id, s.started_at, s.outcome, s.total_cost_usd,
-    ${keyOf('session')} as log_key, ${keyOf('system')} as system_key
+const newestSessionsSql = `select s.sandbox_id, s.role, s.session_id, s.started_at, s.outcome, s.total_cost_usd,
+    ${logKeySql('session')} as log_key, ${logKeySql('system')} as system_key
   from unnest($1::text[]) parent (id) cross join lateral (
     select sandbox_id, role, session_id, started_at, outcome, total_cost_usd from sandbox_sessions where sandbox_id = parent.id order by started_at desc, role, session_id limit $2) s
   order by s.started_at, s.role, s.session_id`;
 
-/** The sessions of each sandbox, oldest first; of very many the last ones. */
+/** The newest 100 sessions of each sandbox, oldest first. */
 export const sessionsOf = (sandboxIds: readonly string[]): Promise<SessionRecord[]> =>
-  sql<SessionRecord>(sessions, [sandboxIds, shown.sessions]);
+  sql<SessionRecord>(newestSessionsSql, [sandboxIds, shown.sessions]);
 
-const fragments = `select ${columnsOf(SandboxFragment, 'f')} from unnest($1::text[]) parent (id) cross join lateral (
+const newestFragmentsSql = `select ${columnsOf(SandboxFragment, 'f')} from unnest($1::text[]) parent (id) cross join lateral (
     ${selectionOf(SandboxFragment)}
     where sandbox_id = parent.id order by seq desc limit $2) f
   order by f.seq`;
 
-/** What each sandbox was thinking and doing last, the newest last. */
-export const fragmentsOf = (sandboxIds: readonly string[]): Promise<SandboxFragment[]> =>
-  sql<SandboxFragment>(fragments, [sandboxIds, shown.fragments]);
+/** The newest fragments of each sandbox, oldest first. */
+export const fragmentsOf = (sandboxIds: readonly string[]): Promise<Row<SandboxFragment>[]> =>
+  sql<Row<SandboxFragment>>(newestFragmentsSql, [sandboxIds, shown.fragments]);
 
-const fragmentPage = `${selectionOf(SandboxFragment)}
+const fragmentPageSql = `${selectionOf(SandboxFragment)}
   where sandbox_id = $1 and seq < $2 order by seq desc limit $3`;
 
-/** A page of what a sandbox's agent thought, did and said: the newest page first, the newest last in each. */
-export async function listFragments(sandboxId: string, { limit, cursor }: PageRequest): Promise<Page<SandboxFragment>> {
+/** A page of the fragments of a sandbox: the newest page first, each page oldest first. */
+export async function listFragments(
+  sandboxId: string,
+  { limit, cursor }: PageRequest,
+): Promise<Page<Row<SandboxFragment>>> {
   const binding = `fragments\n${sandboxId}`;
   const before = cursor == null ? report.fragmentsPerSandbox : unpackCursor(binding, cursor)[0];
-  const read = await sql<SandboxFragment>(fragmentPage, [sandboxId, before, limit + 1]);
+  const read = await sql<Row<SandboxFragment>>(fragmentPageSql, [sandboxId, before, limit + 1]);
   const data = read.slice(0, limit).reverse();
   return { data, nextCursor: read.length > limit ? packCursor(binding, data[0]!.seq, sandboxId) : null };
 }
@@ -97,10 +101,10 @@ export interface MetricPoint {
 }
 
 /**
- * Each stretch of time goes down the index by itself and takes its last samples: a curve costs what it shows, not what there is.
- * The limit is a subquery since the planner knows nothing of its value: it then reads in order, and never sorts a whole stretch.
+ * Each interval reads its last samples through the index: the cost of a curve depends on its points, not on all samples. The limit
+ * is a subquery because the planner does not know its value: it then reads in index order and never sorts a whole interval.
  */
-const points = (
+const metricPointsSql = (
   atMost: number,
 ) => `select parent.id as sandbox_id, point.t, point.cpu_pct, point.mem_used_mb, point.mem_total_mb, point.disk_used_pct
   from unnest($1::text[]) parent (id)
@@ -117,8 +121,8 @@ const points = (
   where t is not null order by t`;
 
 /**
- * The metrics of each sandbox over all its time in at most so many points (one of a few numbers), oldest first. A point is the
- * mean of the samples since the point before it; of very many the mean of the last.
+ * The metrics of each sandbox over its lifetime in at most `atMost` points (one of a few constants), oldest first. A point is the
+ * mean of the samples since the previous point; of very many, the mean of the last.
  */
 export const metricsOf = (sandboxIds: readonly string[], atMost: number): Promise<MetricPoint[]> =>
-  sql<MetricPoint>(points(atMost), [sandboxIds]);
+  sql<MetricPoint>(metricPointsSql(atMost), [sandboxIds]);

@@ -95,7 +95,7 @@ builder.objectField(ProjectType, 'sandboxes', (t) =>
 const PlanItem = builder.objectRef<SandboxFragment['items'][number]>('SandboxPlanItem').implement({
   fields: (t) => ({ content: t.exposeString('content'), status: t.exposeString('status') }),
 });
-export const LiveFragment = builder.objectRef<SandboxFragment>('SandboxLiveFragment').implement({
+export const LiveFragment = builder.objectRef<Row<SandboxFragment>>('SandboxLiveFragment').implement({
   description: 'What an agent thinks, does or says, while it does.',
   fields: (t) => ({
     kind: t.expose('kind', { type: FragmentKind.type }),
@@ -108,7 +108,7 @@ export const LiveFragment = builder.objectRef<SandboxFragment>('SandboxLiveFragm
     items: t.expose('items', { type: [PlanItem], description: 'The steps of a plan.' }),
   }),
 });
-const fragmentsOf = toMany<SandboxFragment>(operations.fragmentsOf, ({ sandboxId }) => sandboxId);
+const fragmentsOf = toMany<Row<SandboxFragment>>(operations.fragmentsOf, ({ sandboxId }) => sandboxId);
 
 const FragmentPage = pageOf('SandboxFragmentPage', LiveFragment);
 

@@ -5,6 +5,7 @@ import type { Person } from '#domain/people/model.ts';
 import { arePasskeysPossible, passkeySignInOptions, usePasskey } from '#domain/people/passkeys.ts';
 import { sendSignInCode, useSignInCode } from '#domain/people/sign-in-codes.ts';
 import { endSession, openSession } from '#domain/sessions/operations.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { html } from '#foundation/html.ts';
 import { answerJson, type Exchange, type Handler } from '#foundation/http.ts';
 import { type Problem, toProblem } from '#foundation/problem.ts';
@@ -85,7 +86,7 @@ export const signOut: Handler = personsForm(async (exchange, { caller }) => {
 });
 
 /** Opens a session for the person behind this browser and redirects. */
-export async function signIn(exchange: Exchange, person: Person, returnTo: string): Promise<void> {
+export async function signIn(exchange: Exchange, person: Row<Person>, returnTo: string): Promise<void> {
   // A session that this browser still has is replaced, never taken over: nobody can plant one beforehand.
   const former = await visitorOf(exchange);
   if (former) await endSession(former.caller, former.caller.credentialId);

@@ -8,6 +8,7 @@ import { emailAddress } from '#domain/people/email.ts';
 import type { Person } from '#domain/people/model.ts';
 import { findPersonByAddress } from '#domain/people/operations.ts';
 import { endSessionsOf } from '#domain/sessions/operations.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { boundedText } from '#graph/validation.ts';
@@ -101,14 +102,14 @@ export const memberCommands: Record<string, Command> = {
   }),
 };
 
-type Change<T> = (trx: Transaction, member: Membership) => Promise<T>;
+type Change<T> = (trx: Transaction, member: Row<Membership>) => Promise<T>;
 
 async function changeMember<T>(org: string, email: string, change: Change<T>): Promise<T> {
   const [{ id: orgId }, person] = [await organizationOf(org), await accountOf(email)];
   return transaction(async (trx) => change(trx, await lockMember(trx, orgId, person.id)));
 }
 
-async function accountOf(email: string): Promise<Person> {
+async function accountOf(email: string): Promise<Row<Person>> {
   const person = await findPersonByAddress(email);
   if (!person) throw new Error(`--email: ${email} has no account`);
   return person;

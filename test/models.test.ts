@@ -1,0 +1,72 @@
+// Every model against its table: each column that a model lists exists, and the model lists each column that is not internal.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { snake } from '#foundation/base-model.ts';
+import { openDatabase } from '#foundation/database.ts';
+import { type FreshDatabase, freshDatabase } from './database.ts';
+import { readTree } from './layering.ts';
+
+interface ModelClass {
+  tableName: string;
+  columns: readonly string[];
+}
+
+/** Columns that no read of the model returns, each with its reason. */
+const internalColumns: Record<string, Record<string, string>> = {
+  access_tokens: { digest: 'identifies a secret' },
+  claim_attempts: { token_digest: 'identifies a secret', code_digest: 'identifies a secret' },
+  agent_registrations: { claim_token_digest: 'identifies a secret' },
+  integrations: { sealed_credentials: 'a secret' },
+  organizations: { closed_at: 'not used yet' },
+  runs: {
+    claimed_by: 'the lease of the runtime',
+    claims: 'the lease of the runtime',
+    lease_id: 'the lease of the runtime',
+    lease_until: 'the lease of the runtime',
+    silent_since: 'the lease of the runtime',
+    waiting_since: 'the lease of the runtime',
+  },
+  sandboxes: { lease_id: 'the lease of the runtime' },
+  service_tokens: { digest: 'identifies a secret' },
+  sessions: { digest: 'identifies a secret', ended_at: 'reads return open sessions only' },
+  tokens: { digest: 'identifies a secret' },
+};
+
+const tree = readTree(new URL('..', import.meta.url).pathname, ['src/domain']);
+const declared = Object.entries(tree).flatMap(([file, text]) =>
+  [...text.matchAll(/^export class (\w+) extends [\w.]+ \{\s+static override tableName/gm)].map(
+    ([, name]) => [name!, file] as const,
+  ),
+);
+
+let fresh: FreshDatabase;
+let knex: ReturnType<typeof openDatabase>;
+beforeAll(async () => {
+  fresh = await freshDatabase();
+  knex = openDatabase({ connection: fresh.connection });
+});
+afterAll(async () => {
+  await knex.destroy();
+  await fresh.drop();
+});
+
+async function columnsOfTable(table: string): Promise<string[]> {
+  const { rows } = await knex.raw(
+    "select column_name as name from information_schema.columns where table_schema = 'public' and table_name = ?",
+    [table],
+  );
+  return (rows as { name: string }[]).map(({ name }) => name).sort();
+}
+
+describe('the columns of a model', () => {
+  test.each(declared)('%s lists those of its table (%s)', async (name, file) => {
+    const model = ((await import(`../${file}`)) as Record<string, ModelClass>)[name]!;
+    const internal = Object.keys(internalColumns[model.tableName] ?? {});
+    expect([...model.columns.map(snake), ...internal].sort()).toEqual(await columnsOfTable(model.tableName));
+  });
+
+  test('every model is found by this test', () => {
+    const texts = Object.values(tree).join('\n');
+    expect(declared.length).toBe([...texts.matchAll(/static override tableName/g)].length);
+    expect(declared.length).toBeGreaterThan(25);
+  });
+});
