@@ -276,6 +276,9 @@ describe('Hundreds of calls', () => {
             SCHEDULER: 'off',
             LOG_LEVEL: 'silent',
             REQUESTS_PER_MINUTE: '1000000',
+            REQUESTS_PER_MINUTE_ORGANIZATION: '1000000',
+            INVITES_PER_DAY: '100000',
+            TOKENS_PER_PERSON: '10000',
           },
           stdio: 'ignore',
         });
