@@ -366,6 +366,61 @@ describe('the OpenAPI document', () => {
     }
   });
 
+  it('has a summary, a description that names the scope, and valid examples of request and answer for every operation', () => {
+    const ajv = new Ajv2020({ strict: false });
+    formats.default(ajv);
+    ajv.addSchema({ $id: 'openapi', ...document });
+    for (const [name, operation] of operations()) {
+      const { summary, description, requestBody, responses, 'x-required-scope': scope } = operation;
+      expect([name, summary?.length > 0, description?.length > summary?.length]).toEqual([name, true, true]);
+      if (scope) expect([name, description]).toEqual([name, expect.stringContaining(`\`${scope}\``)]);
+      const successes = Object.entries<Json>(responses).filter(([status]) => status < '300');
+      const bodies = [requestBody, ...successes.map(([, response]) => response)];
+      for (const { schema, example } of bodies.flatMap((body) => Object.values<Json>(body?.content ?? {}))) {
+        // A reference is followed from the document, as its readers do.
+        const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/'));
+        expect([name, example !== undefined, ajv.validate(absolute, example) || ajv.errorsText()]).toEqual([
+          name,
+          true,
+          true,
+        ]);
+      }
+    }
+  });
+
+  // These still lack a description. Nothing may be added.
+  const undescribed = [
+    'AgentCatalog.builtinAgents',
+    'AgentCatalog.builtinSandboxTemplate',
+    'AgentCatalog.harnesses',
+    'AgentCatalog.instanceTypes',
+    'AgentCatalog.roles',
+    'CatalogHarness.models',
+    'CreateAgentRequest.effort',
+    'GET /environments: status',
+    'GET /organizations/slug-availability: slug',
+    'GET /organizations/slug-preview: name',
+    'GET /sandboxes/{sandboxId}/logs: part',
+    'GET /sandboxes/{sandboxId}/logs: role',
+    'GET /sandboxes/{sandboxId}/logs: sessionId',
+    'GET /sandboxes: status',
+    'ModelsByVendor.anthropic',
+    'ModelsByVendor.openai',
+    'Orchestrator.modelsByVendor',
+    'UpdateAgentRequest.effort',
+    'UpdateOrchestratorRequest.inferenceEnabled',
+  ];
+  it('describes every parameter and every property', () => {
+    const lacking: string[] = [];
+    for (const [name, { parameters = [] }] of operations()) {
+      for (const one of parameters) if (!one.description) lacking.push(`${name}: ${one.name}`);
+    }
+    for (const [name, { properties = {} }] of schemas()) {
+      for (const [key, one] of Object.entries<Json>(properties)) if (!one.description) lacking.push(`${name}.${key}`);
+    }
+    expect(lacking.filter((name) => !undescribed.includes(name))).toEqual([]);
+  });
+
   it('refers to nothing that is not there, and leaves no schema without a type', () => {
     for (const [name, schema] of schemas())
       expect([name, schema.type ?? ((schema.anyOf ?? schema.oneOf) && 'any of')]).not.toContain(undefined);

@@ -1,12 +1,15 @@
-// The small answers of the wire: `{ ok }`, `{ ok, id }`.
+// Answers without a record: `{ ok }` and `{ ok, id }`.
 import { builder } from './builder.ts';
 
-/** `{ ok: true }` under the name the specification gives it. */
+/** `{ ok: true }`, with the specification's name. */
 export const okAnswer = (name: string) =>
   builder.objectRef<{ ok: true }>(name).implement({ fields: (t) => ({ ok: t.expose('ok', { type: 'True' }) }) });
 
-/** `{ ok: true, id }`: what a delete answers. */
+/** `{ ok: true, id }`: the answer of a delete. */
 export const okIdAnswer = (name: string) =>
   builder.objectRef<{ ok: true; id: string }>(name).implement({
-    fields: (t) => ({ ok: t.expose('ok', { type: 'True' }), id: t.exposeString('id') }),
+    fields: (t) => ({
+      ok: t.expose('ok', { type: 'True' }),
+      id: t.exposeString('id', { description: 'The record that the call changed.' }),
+    }),
   });

@@ -1,4 +1,4 @@
-// One zod object, named as the specification names the record, is the GraphQL input type, its validation, the check of the
+// Request records: one zod object, with the specification's name, becomes the GraphQL input type, its validation, the check of the
 // REST body, and the body in the OpenAPI document.
 import type { InputRef } from '@pothos/core';
 import { z } from 'zod';
@@ -18,7 +18,7 @@ interface JsonSchema {
   default?: unknown;
 }
 
-/** A request record of the specification: what REST checks a body with, and what OpenAPI prints. */
+/** A request record of the specification: REST checks a body with it, and OpenAPI prints it. */
 export interface RequestRecord {
   zod: z.ZodObject;
   json: JsonSchema;
@@ -26,7 +26,7 @@ export interface RequestRecord {
 
 export const requestRecords = new Map<string, RequestRecord>();
 
-/** Makes the GraphQL input type of a request record. Absent and null stay apart; unknown members of a REST body are dropped. */
+/** Declares a request record and its GraphQL input type. Absent and null differ; unknown members of a REST body are ignored. */
 export function request<S extends z.ZodObject>(name: string, zod: S): InputRef<z.output<S>> {
   const { $defs, ...json } = z.toJSONSchema(zod, { io: 'input', target: 'draft-2020-12' }) as JsonSchema;
   delete (json as { $schema?: string }).$schema;
@@ -58,7 +58,7 @@ const scalars: Record<string, string> = { string: 'String', integer: 'Int', numb
 function typeOf(name: string, json: JsonSchema): unknown {
   const notNull = json.anyOf?.filter((option) => option.type !== 'null') ?? [];
   if (notNull.length === 1) return typeOf(name, notNull[0]!);
-  // Word sets carry their name (`.meta({ id })`): the input uses the enum that the output uses.
+  // An enum has its name (`.meta({ id })`): the input uses the type that the output uses.
   if (json.$ref) return json.$ref.split('/').at(-1);
   if (json.type === 'array') return [typeOf(name, json.items ?? {})];
   if (json.type === 'object' && json.properties) return inputType(name, json);
@@ -66,6 +66,13 @@ function typeOf(name: string, json: JsonSchema): unknown {
 }
 
 /** A path parameter: at least one character (specification, Errors). */
-export const pathId = { required: true, validate: { schema: boundedText(text.pathId) } } as const;
+export const pathId = {
+  required: true,
+  description: 'An id that is unknown, or of another organization, is a 404.',
+  validate: { schema: boundedText(text.pathId) },
+} as const;
 /** An optional filter of a list. */
-export const filter = { validate: { schema: boundedText(text.filter) } } as const;
+export const filter = {
+  description: 'Only the records that have this value.',
+  validate: { schema: boundedText(text.filter) },
+} as const;

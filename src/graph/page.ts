@@ -1,4 +1,4 @@
-// A list as the wire has it: `{ data, nextCursor }`, newest first, and the two arguments that page through it.
+// Pages of a list: `{ data, nextCursor }`, newest first, and the two arguments that page through it.
 import type { ObjectRef } from '@pothos/core';
 import { z } from 'zod';
 import type { Page } from '#foundation/cursor.ts';
@@ -12,10 +12,10 @@ type Types = typeof builder.$inferSchemaTypes;
 export function pageOf<Row extends object>(name: string, row: ObjectRef<Types, Row>) {
   return builder.objectRef<Page<Row>>(name).implement({
     fields: (t) => ({
-      data: t.field({ type: [row], resolve: (page) => page.data }),
+      data: t.field({ type: [row], description: 'Newest first.', resolve: (page) => page.data }),
       nextCursor: t.exposeString('nextCursor', {
         nullable: true,
-        description: 'Give it as `cursor` to read on; null on the last page.',
+        description: 'Send it as `cursor` to read the next page; null on the last page.',
       }),
     }),
   });

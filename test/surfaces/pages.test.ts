@@ -1,7 +1,10 @@
 // GraphiQL and the API reference: pages that work without anybody else's server, and without a credential.
 import { request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
+import { parse, validate } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { schema } from '#schema.ts';
+import { exampleQueries } from '#surfaces/graphql/example-queries.ts';
 import { openWorld, type World } from '../world.ts';
 
 let world: World;
@@ -124,3 +127,15 @@ test('405 · the reference is only read', async () => {
   const head = await get('/reference', browser, 'HEAD');
   expect([head.status, head.body.length]).toEqual([200, 0]);
 });
+
+test.each(exampleQueries.map((one) => [/(?:query|mutation|subscription) \w+/.exec(one.query)![0], one] as const))(
+  'GraphiQL opens with %s, which is valid',
+  (_, { query, variables = '{}' }) => {
+    const document = parse(query);
+    expect(validate(schema, document)).toEqual([]);
+    const [operation] = document.definitions;
+    const names =
+      'variableDefinitions' in operation! ? operation.variableDefinitions!.map((one) => one.variable.name.value) : [];
+    expect(Object.keys(JSON.parse(variables))).toEqual(names);
+  },
+);

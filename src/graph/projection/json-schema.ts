@@ -41,7 +41,9 @@ export function typeSchema(type: GraphQLType, record: RecordWriter = recordRefer
 export function nonNullSchema(type: GraphQLType, record: RecordWriter = recordReference): Json {
   if (isNonNullType(type)) return nonNullSchema(type.ofType, record);
   if (isListType(type)) return { type: 'array', items: typeSchema(type.ofType, record) };
-  if (isEnumType(type)) return { type: 'string', enum: type.getValues().map(({ name }) => name) };
+  if (isEnumType(type)) {
+    return withDescription({ type: 'string', enum: type.getValues().map(({ name }) => name) }, type.description);
+  }
   if (isObjectType(type)) return record(type);
   if (!isScalarType(type)) throw new Error(`${type}: only records, lists, enums and scalars have a JSON Schema`);
   return builtIn[type.name] ?? withDescription(type.extensions.jsonSchema as Json, type.description);

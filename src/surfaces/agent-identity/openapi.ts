@@ -43,11 +43,11 @@ const fault = (description: string, headers?: Json): Json => ({
 });
 
 const common = {
-  400: fault('Unreadable, of a wrong type, out of bounds, or not to be believed; `error` says which.'),
+  400: fault('Unreadable, of a wrong type, out of bounds, or not verifiable; `error` says which.'),
   413: fault('The body is too large.'),
-  429: fault('Too many from one address, or for one registration.', retryAfter),
-  500: fault('The service failed; the request id tells where.'),
-  503: fault('The service can not answer at the moment.', retryAfter),
+  429: fault('Too many requests from one address, or for one registration.', retryAfter),
+  500: fault('The service failed; the request id identifies the failure in its log.'),
+  503: fault('The service cannot answer at the moment.', retryAfter),
 };
 
 const eventFault = (description: string, headers?: Json): Json => ({
@@ -61,7 +61,7 @@ export const agentIdentityPaths: Json = {
     post: {
       operationId: 'registerAgent',
       tags: ['agent'],
-      summary: 'An agent registers itself',
+      summary: 'Registers an agent',
       description:
         'Anonymously, for the email address of its person, or with an ID-JAG of a trusted provider. No credential is needed.',
       security: [],
@@ -80,8 +80,9 @@ export const agentIdentityPaths: Json = {
     post: {
       operationId: 'initiateClaim',
       tags: ['agent'],
-      summary: 'An agent asks for a code that its person is to type',
-      description: 'Each call makes a new code and ends the one before. No credential but the claim token is needed.',
+      summary: 'Starts a claim: returns a code for the person to type',
+      description:
+        'Each call returns a new code and invalidates the previous one. No credential but the claim token is needed.',
       security: [],
       requestBody: { required: true, content: content('InitiateClaimRequest') },
       responses: {
@@ -97,21 +98,30 @@ export const agentIdentityPaths: Json = {
     post: {
       operationId: 'receiveSecurityEvent',
       tags: ['agent'],
-      summary: 'A trusted provider takes back a user it has vouched for',
+      summary: 'Receives a security event of a trusted provider',
       description:
-        'A security event token (RFC 8417), pushed (RFC 8935). A repeated one is accepted and changes nothing.',
+        'A security event token (RFC 8417), pushed (RFC 8935), by which a provider revokes a user. Repeats are accepted and change ' +
+        'nothing.',
       security: [],
       requestBody: {
         required: true,
-        content: { 'application/secevent+jwt': { schema: { type: 'string', description: 'A compact JWS.' } } },
+        content: {
+          'application/secevent+jwt': {
+            schema: {
+              type: 'string',
+              description: 'A compact JWS.',
+              examples: ['eyJ0eXAiOiJzZWNldmVudCtqd3QifQ.e30.c2ln'],
+            },
+          },
+        },
       },
       responses: {
-        202: { description: 'Understood.' },
-        400: eventFault('Not to be believed; `err` says why.'),
+        202: { description: 'Accepted; there is no body.' },
+        400: eventFault('Not verifiable; `err` says why.'),
         413: eventFault('The body is too large.'),
-        429: eventFault('Too many from one address.', retryAfter),
+        429: eventFault('Too many requests from one address.', retryAfter),
         500: eventFault('The service failed; send it again.'),
-        503: eventFault('The service can not answer at the moment; send it again.', retryAfter),
+        503: eventFault('The service cannot answer at the moment; send it again.', retryAfter),
       },
     },
   },

@@ -1,12 +1,12 @@
-// The records of the agent endpoints as zod objects (specification, Credentials and identity): what a body is checked with, and
-// what the OpenAPI document prints. Members that are not named are ignored.
+// The records of the agent endpoints as zod objects (specification, Credentials and identity): bodies are checked with them, and
+// the OpenAPI document prints them. Unknown members are ignored.
 import { z } from 'zod';
 import { registrationKinds } from '#domain/agent-identities/model.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 
 export const idJagType = 'urn:ietf:params:oauth:token-type:id-jag';
-/** An earlier word for `service_auth`: the assertion is the email address. */
+/** An earlier name of `service_auth`: the assertion is the email address. */
 export const verifiedEmailType = 'verified_email';
 
 const agent_name = nameText(text.agentName)
@@ -23,7 +23,7 @@ export const IdentityAssertionRequest = z.object({
   type: z.literal('identity_assertion'),
   assertion_type: z
     .enum([idJagType, verifiedEmailType])
-    .describe('`verified_email` is an earlier word for `service_auth`, with the email address as assertion.'),
+    .describe('`verified_email` is an earlier name of `service_auth`, with the email address as assertion.'),
   assertion: boundedText(text.assertion).describe('An ID-JAG of a trusted provider.'),
   agent_name,
 });
@@ -35,7 +35,7 @@ export const AgentIdentityRequest = z.discriminatedUnion('type', [
 
 export const InitiateClaimRequest = z.object({
   claim_token: boundedText(text.claimToken).describe('From the registration.'),
-  email: boundedText(text.claimEmail).describe('Whose account may claim the agent.'),
+  email: boundedText(text.claimEmail).describe('The account that may claim the agent.'),
 });
 
 const isoTime = z.string().meta({ format: 'date-time', description: 'ISO 8601, UTC, with milliseconds.' });
@@ -47,7 +47,7 @@ export const ClaimCeremony = z.object({
     .regex(/^\d{6}$/)
     .describe('Six digits, which the person types at the verification_uri.'),
   verification_uri: z.url().describe('Where the person signs in, types the code and chooses the access.'),
-  expires_in: z.int().describe('Seconds that the code is good for.'),
+  expires_in: z.int().describe('Lifetime of the code in seconds.'),
   expires_at: isoTime,
   interval: z.int().describe('Seconds between polls of the token endpoint.'),
 });
@@ -57,39 +57,39 @@ const claimable = {
   claim_token: z.string().optional().describe('Returned once: for the claim endpoint, and for polling.'),
   claim_token_expires: isoTime.optional(),
   post_claim_scopes: scopes.optional().describe('What a person can be expected to grant.'),
-  claim: ClaimCeremony.optional(),
+  claim: ClaimCeremony.optional().describe('The code for the person, where a claim has been started.'),
 };
 
-const registrationType = z.enum(registrationKinds);
+const registrationType = z.enum(registrationKinds).describe('How the agent registered.');
 
 export const AgentRegistrationResponse = z.object({
-  registration_id: z.string(),
+  registration_id: z.string().describe('Identifies the agent, also after it was claimed.'),
   registration_type: registrationType,
   identity_assertion: z.string().optional().describe('Exchanged for access tokens at the token endpoint.'),
   assertion_expires: isoTime.optional(),
-  pre_claim_scopes: scopes.optional(),
-  scopes: scopes.optional(),
+  pre_claim_scopes: scopes.optional().describe('Scopes before a person claims the agent: none.'),
+  scopes: scopes.optional().describe('Scopes of an agent whose person has confirmed it before.'),
   ...claimable,
 });
 
 export const AgentAuthError = z.object({
-  error: z.string(),
-  error_description: z.string(),
+  error: z.string().describe('A code for programs; /auth.md lists what to do for each.'),
+  error_description: z.string().describe('For developers: names the member and what it must be.'),
   max_age: z.int().optional().describe('Seconds: how old a login may be.'),
-  registration_id: z.string().optional(),
+  registration_id: z.string().optional().describe('Only with a claim.'),
   registration_type: registrationType.optional(),
   ...claimable,
 });
 
 export const InitiateClaimResponse = z.object({
-  registration_id: z.string(),
-  claim_attempt_id: z.string(),
-  status: z.literal('initiated'),
+  registration_id: z.string().describe('The agent to be claimed.'),
+  claim_attempt_id: z.string().describe('Identifies this code; the next attempt replaces it.'),
+  status: z.literal('initiated').describe('Always `initiated`: a person has to act next.'),
   expires_at: isoTime,
-  claim_attempt: ClaimCeremony,
+  claim_attempt: ClaimCeremony.describe('The code for the person.'),
 });
 
 export const SecurityEventError = z.object({
-  err: z.string().describe('A word of RFC 8935.'),
-  description: z.string(),
+  err: z.string().describe('An error code of RFC 8935.'),
+  description: z.string().describe('For developers, in English.'),
 });

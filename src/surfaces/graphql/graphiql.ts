@@ -1,8 +1,9 @@
-// GraphiQL at GET /graphql: a page for trying queries, whole from our own server. It holds no data; what it sends needs a
-// credential like any other query.
+// GraphiQL at GET /graphql: a page for trying queries, all of it from this server. It holds no data; what it sends needs a
+// credential like any other request.
 import { assets } from '#foundation/assets.ts';
 import { html, htmlText } from '#foundation/html.ts';
 import { answerHtml, type Exchange } from '#foundation/http.ts';
+import { exampleQueries } from './example-queries.ts';
 
 const base = '/graphql/page';
 
@@ -20,9 +21,9 @@ const files = assets(base, async () => {
   };
 });
 
-// The editor asks for its workers by label; they get addresses of ours, where yoga's own page makes blobs.
-// Headers, and with them tokens, are not kept in the browser's storage. Queries go by GET, which under a session's cookie
-// needs no CSRF header; a mutation does (`X-CSRF-Token`, under Headers).
+// The editor loads its workers by label, from this server instead of the blobs of yoga's own page. Headers, and with them tokens,
+// are not kept in the browser's storage. Queries are sent by GET, which needs no CSRF header with a session's cookie; a mutation
+// does (`X-CSRF-Token`, under Headers). A link with a query opens that query alone.
 const start = `
 const root = document.getElementById('root');
 const workers = { editorWorkerService: root.dataset.editorWorker, json: root.dataset.jsonWorker, graphql: root.dataset.graphqlWorker };
@@ -34,21 +35,12 @@ document.addEventListener('DOMContentLoaded', () => {
     useGETForQueries: true,
     shouldPersistHeaders: false,
     defaultEditorToolsVisibility: 'headers',
-    defaultQuery: [
-      '# A person who is signed in to the console asks as such.',
-      '# Everyone else puts a token under Headers, below:',
-      '#   { "authorization": "Bearer pat_…" }',
-      '',
-      '{',
-      '  __typename',
-      '}',
-      '',
-    ].join('\\n'),
+    ...(new URLSearchParams(location.search).has('query') ? {} : { defaultTabs: ${JSON.stringify(exampleQueries)} }),
   });
 });
 `;
 
-// The editor writes its own style elements; scripts come from files of ours alone.
+// The editor writes its own style elements; scripts come from this server only.
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -88,7 +80,7 @@ export async function answerPage(exchange: Exchange): Promise<void> {
   });
 }
 
-/** Answers a file of the page; false when the path is none. */
+/** Answers a file of the page; returns false for any other path. */
 export async function answerPageFile(exchange: Exchange): Promise<boolean> {
   return exchange.path.startsWith(`${base}/`) && files.answer(exchange, exchange.path.slice(base.length + 1));
 }

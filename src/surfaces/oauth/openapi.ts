@@ -1,4 +1,4 @@
-// The OAuth endpoints as OpenAPI 3.1, to stand beside the projection of the graph. The records are the zod objects that bodies are
+// The OAuth endpoints as OpenAPI 3.1, for the document of the REST API. The records are the zod objects that bodies are
 // checked with; the documents under /.well-known have other hosts than /v1 and are described by their RFCs.
 import { z } from 'zod';
 import {
@@ -30,7 +30,7 @@ export const oauthSchemas: Json = Object.fromEntries(
 
 const schemaOf = (name: string): Json => ({ schema: { $ref: `#/components/schemas/${name}` } });
 
-function refusal(description: string, header?: 'Retry-After'): Json {
+function oauthError(description: string, header?: 'Retry-After'): Json {
   return {
     description,
     ...(header && { headers: { [header]: { schema: { type: 'integer' } } } }),
@@ -38,13 +38,13 @@ function refusal(description: string, header?: 'Retry-After'): Json {
   };
 }
 
-const refusals: Record<number, Json> = {
-  400: refusal('Refused; `error` is the RFC’s word for it.'),
-  413: refusal('The body is too large.'),
-  415: refusal('The body is of another media type.'),
-  429: refusal('Over the rate.', 'Retry-After'),
-  500: refusal('The service failed; the request id tells where.'),
-  503: refusal('The service can not answer at the moment.', 'Retry-After'),
+const errors: Record<number, Json> = {
+  400: oauthError('Refused; `error` is the code of the RFC.'),
+  413: oauthError('The body is too large.'),
+  415: oauthError('The body is of another media type.'),
+  429: oauthError('Too many requests.', 'Retry-After'),
+  500: oauthError('The service failed; the request id identifies the failure in its log.'),
+  503: oauthError('The service cannot answer at the moment.', 'Retry-After'),
 };
 
 interface Operation {
@@ -55,9 +55,9 @@ interface Operation {
   responses: Record<number, Json>;
 }
 
-const post = ({ body, responses, ...words }: Operation): Json => ({
+const post = ({ body, responses, ...description }: Operation): Json => ({
   post: {
-    ...words,
+    ...description,
     tags: ['oauth2'],
     // Public clients: what is presented is the proof.
     security: [],
@@ -65,7 +65,7 @@ const post = ({ body, responses, ...words }: Operation): Json => ({
       required: true,
       content: Object.fromEntries(body.types.map((type) => [type, schemaOf(body.record)])),
     },
-    responses: { ...responses, ...refusals },
+    responses: { ...responses, ...errors },
   },
 });
 
@@ -79,12 +79,12 @@ export const oauthPaths: Json = {
     body: { record: 'OAuthTokenRequest', types: formOrJson },
     responses: {
       200: { description: 'Done.', content: { 'application/json': schemaOf('OAuthTokenResponse') } },
-      401: refusal('`invalid_client`: register again.'),
+      401: oauthError('`invalid_client`: register again.'),
     },
   }),
   '/oauth2/revoke': post({
     operationId: 'revoke',
-    summary: 'Ends a token',
+    summary: 'Revokes a token',
     description: 'The revocation endpoint (RFC 7009): 200 for an unknown token as well.',
     body: { record: 'OAuthRevokeRequest', types: formOrJson },
     responses: { 200: { description: 'Done; there is no body.' } },

@@ -1,5 +1,5 @@
-// The records of the OAuth endpoints as zod objects (specification, Credentials and identity): what a body is checked with, and
-// what the OpenAPI document prints.
+// The records of the OAuth endpoints as zod objects (specification, Credentials and identity): bodies are checked with them, and the
+// OpenAPI document prints them.
 import { z } from 'zod';
 import { boundedText, nameText, plainText } from '#graph/validation.ts';
 import { redirectUrisPerClient, text } from '#limits.ts';
@@ -13,8 +13,8 @@ export const OAuthTokenRequest = z.object({
   claim_token: boundedText({ max: text.claimToken.max }).optional().describe('claim: from the registration.'),
   resource: plainText()
     .optional()
-    .describe('RFC 8707: what the token is for. The API by default; a token is for one resource.'),
-  code: parameter.describe('authorization_code: good for one minute and one use.'),
+    .describe('RFC 8707: the resource that the token is for; the API by default. A token is for one resource.'),
+  code: parameter.describe('authorization_code: valid for one minute and one use.'),
   redirect_uri: parameter.describe('authorization_code: when sent, exactly as in the authorization request.'),
   client_id: parameter.describe('authorization_code: required. There is no client authentication.'),
   code_verifier: parameter.describe('authorization_code: 43 to 128 characters (RFC 7636).'),
@@ -23,27 +23,27 @@ export const OAuthTokenRequest = z.object({
 });
 
 export const OAuthTokenResponse = z.object({
-  access_token: z.string(),
-  token_type: z.literal('Bearer'),
-  expires_in: z.int().describe('Seconds.'),
-  scope: z.string().describe('Separated by spaces; empty for an agent that nobody has claimed.'),
-  refresh_token: z.string().optional(),
-  identity_assertion: z.string().optional(),
-  assertion_expires: z.string().optional().describe('ISO 8601.'),
+  access_token: z.string().describe('Opaque; send it as `Authorization: Bearer <token>`.'),
+  token_type: z.literal('Bearer').describe('Always `Bearer` (RFC 6750).'),
+  expires_in: z.int().describe('Lifetime of the access token in seconds.'),
+  scope: z.string().describe('Separated by spaces; empty for an agent that no person has claimed.'),
+  refresh_token: z.string().optional().describe('Only when `offline_access` was granted; valid for one use.'),
+  identity_assertion: z.string().optional().describe('claim: replaces the assertion of the registration.'),
+  assertion_expires: z.string().optional().meta({ format: 'date-time', description: 'ISO 8601, UTC.' }),
 });
 
 export const OAuthError = z.object({
-  error: z.string().describe('A word of RFC 6749, 7009, 7591, 8628 or 8707.'),
-  error_description: z.string().optional(),
+  error: z.string().describe('An error code of RFC 6749, 7009, 7591, 8628 or 8707.'),
+  error_description: z.string().optional().describe('For developers: names the parameter and what it must be.'),
 });
 
 export const OAuthRevokeRequest = z.object({
-  token: plainText().describe('An access token ends alone; a refresh token ends its sign-in.'),
+  token: plainText().describe('An access token is revoked alone; a refresh token with all tokens of its sign-in.'),
   token_type_hint: parameter.describe('Not needed; unknown hints are ignored.'),
-  client_id: parameter.describe('When sent, the client that the token was made for.'),
+  client_id: parameter.describe('When sent, the client that the token was issued to.'),
 });
 
-const words = z.array(plainText());
+const texts = z.array(plainText());
 
 export const ClientRegistrationRequest = z.object({
   redirect_uris: z
@@ -54,23 +54,25 @@ export const ClientRegistrationRequest = z.object({
   client_name: nameText(text.clientName)
     .optional()
     .describe('At most 200 characters; shown as the client’s own words.'),
-  client_uri: boundedText(text.redirectUri).optional(),
-  logo_uri: boundedText(text.redirectUri).optional(),
-  grant_types: words.optional(),
-  response_types: words.optional(),
-  token_endpoint_auth_method: plainText().optional().describe('Whatever is asked: the answer is `none`.'),
-  application_type: boundedText(text.clientName).optional(),
+  client_uri: boundedText(text.redirectUri).optional().describe('The home page of the client.'),
+  logo_uri: boundedText(text.redirectUri)
+    .optional()
+    .describe('Stored and returned; the consent page does not load it.'),
+  grant_types: texts.optional().describe('`authorization_code` and `refresh_token`, which is also the default.'),
+  response_types: texts.optional().describe('`code`, which is also the default.'),
+  token_endpoint_auth_method: plainText().optional().describe('Any value; `none` is registered.'),
+  application_type: boundedText(text.clientName).optional().describe('`native` or `web`; stored and returned.'),
 });
 
 export const ClientRegistrationResponse = z.object({
-  client_id: z.string(),
+  client_id: z.string().describe('Send it with every authorization and token request.'),
   client_id_issued_at: z.int().describe('Epoch seconds (RFC 7591).'),
-  client_name: z.string().optional(),
-  redirect_uris: z.array(z.string()),
-  grant_types: z.array(z.string()),
-  response_types: z.array(z.string()),
-  token_endpoint_auth_method: z.literal('none'),
-  client_uri: z.string().optional(),
-  logo_uri: z.string().optional(),
-  application_type: z.string().optional(),
+  client_name: z.string().optional().describe('As registered; shown on the consent page.'),
+  redirect_uris: z.array(z.string()).describe('As registered; authorization requests must use one of them.'),
+  grant_types: z.array(z.string()).describe('The grants that the client may use.'),
+  response_types: z.array(z.string()).describe('Always `code`.'),
+  token_endpoint_auth_method: z.literal('none').describe('All clients are public.'),
+  client_uri: z.string().optional().describe('As registered.'),
+  logo_uri: z.string().optional().describe('As registered.'),
+  application_type: z.string().optional().describe('As registered.'),
 });

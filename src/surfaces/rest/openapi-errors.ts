@@ -1,4 +1,4 @@
-// The error answers of the OpenAPI document (specification, Errors; design decisions on statuses).
+// The error responses of the OpenAPI document (specification, Errors).
 import {
   badGateway,
   conflict,
@@ -19,22 +19,23 @@ import { bytes } from '#limits.ts';
 
 export const errorSchema: Json = {
   type: 'object',
-  description: 'What went wrong, in words for people and a code for programs.',
+  description: 'An error: a text for people and a code for programs.',
   required: ['category', 'title', 'description', 'retryable'],
   properties: {
     category: {
       type: 'string',
+      description: 'The area of the problem, for programs that handle whole areas.',
       enum: ['auth', 'rate_limit', 'timeout', 'validation', 'infrastructure', 'agent', 'unknown'],
     },
-    title: { type: 'string' },
+    title: { type: 'string', description: 'A short name, the same for every problem with this code.' },
     description: { type: 'string', description: 'Names each field and what it must be.' },
     retryable: { type: 'boolean', description: 'Whether the same call may succeed later.' },
-    code: { type: 'string' },
+    code: { type: 'string', description: 'Stable; what programs should test.' },
     conflictingProjectId: { type: 'string', description: 'Only on the conflict of two projects on one repository.' },
   },
 };
 
-/** What each status looks like: a problem as it is raised. */
+/** Each status with an example: a problem as it is raised. */
 const errors: Record<number, [name: string, description: string, example: ProblemBody, headers?: string[]]> = {
   400: [
     'BadRequest',
@@ -43,7 +44,7 @@ const errors: Record<number, [name: string, description: string, example: Proble
   ],
   401: [
     'Unauthenticated',
-    'No credential, or none that is good here.',
+    'No credential, or one that is invalid or expired here.',
     unauthenticated('A bearer token is required in the Authorization header.').body,
     ['WWW-Authenticate'],
   ],
@@ -77,9 +78,13 @@ const errors: Record<number, [name: string, description: string, example: Proble
     unprocessable('Idempotency-Key: was used for another request.').body,
   ],
   429: ['TooManyRequests', 'Over the rate.', tooMany(12).body, ['Retry-After']],
-  500: ['InternalError', 'The service failed; the request id tells where.', toProblem(new Error()).body],
+  500: [
+    'InternalError',
+    'The service failed; the request id identifies the failure in its log.',
+    toProblem(new Error()).body,
+  ],
   502: ['UpstreamFailed', 'A remote service failed.', badGateway('The tracker did not answer.').body],
-  503: ['Unavailable', 'The service can not answer at the moment.', unavailable().body, ['Retry-After']],
+  503: ['Unavailable', 'The service cannot answer at the moment.', unavailable().body, ['Retry-After']],
 };
 
 export const responseNames: Record<number, string> = Object.fromEntries(

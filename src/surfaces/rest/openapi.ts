@@ -1,7 +1,8 @@
 // The REST API as OpenAPI 3.1. Sofa's document is the skeleton (paths, methods); nulls, bounds, errors, security and bodies, which
 // it does not have, are written here from the declarations of the graph.
 import type { GraphQLArgument } from 'graphql';
-import { isIntrospectionType, isNonNullType, isObjectType } from 'graphql';
+import { getNamedType, isIntrospectionType, isNonNullType, isObjectType } from 'graphql';
+import type { Rule } from '#access/gate.ts';
 import { baseUrl } from '#foundation/addresses.ts';
 import { argumentSchema, bodyArgument, bodySchema } from '#graph/projection/arguments.ts';
 import {
@@ -11,15 +12,17 @@ import {
   typeSchema,
   withDescription,
 } from '#graph/projection/json-schema.ts';
+import type { RootField } from '#graph/projection/operation.ts';
 import { text } from '#limits.ts';
 import { errorResponses, errorSchema, responseNames } from './openapi-errors.ts';
+import { addExamples } from './openapi-examples.ts';
 import { isConditional, type RestRoutes, type Route } from './routes.ts';
 
 export interface OpenApiSettings {
   skeleton: Json;
   routes: RestRoutes;
   version: string;
-  /** Paths and records of the plain handlers beside the gateway. */
+  /** Paths and records of the endpoints that are not in the graph. */
   beside: { paths: Json; schemas: Json };
 }
 
@@ -33,6 +36,8 @@ export function openApiDocument({ skeleton, routes, version, beside }: OpenApiSe
     paths[route.template]![verb] = { ...(known as Json), ...operation(route) };
   }
   Object.assign(paths, beside.paths);
+  const schemas = { ...recordSchemas(routes), ...beside.schemas };
+  addExamples(paths, schemas);
   const tags = [...new Set(Object.keys(paths).map(tagOf))].sort();
   return {
     openapi: '3.1.0',
@@ -41,7 +46,7 @@ export function openApiDocument({ skeleton, routes, version, beside }: OpenApiSe
       version,
       description:
         'Run AI agents ("missions") against projects. Credentials go into the `Authorization` header as `Bearer <token>`. ' +
-        'Every answer carries `X-Request-Id`; lists are newest first and paged by an opaque `cursor`; errors have one body, `Error`.',
+        'Every response has an `X-Request-Id`; lists are newest first and paged by an opaque `cursor`; errors have one body, `Error`.',
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
     servers: [{ url: baseUrl() }],
@@ -53,25 +58,25 @@ export function openApiDocument({ skeleton, routes, version, beside }: OpenApiSe
         bearer: {
           type: 'http',
           scheme: 'bearer',
-          description: 'A `pat_…`, `agt_…` or OAuth access token made for the API.',
+          description: 'A `pat_…` or `agt_…` token, or an OAuth access token for the API.',
         },
         session: {
           type: 'apiKey',
           in: 'cookie',
           name: baseUrl().startsWith('https:') ? '__Host-session' : 'session',
           description:
-            'A person in the console, from its own pages alone and without an `Authorization` header. `X-Org-Id` picks one of ' +
-            'their organizations.',
+            'The session of a person in the console, from its own pages and without an `Authorization` header. `X-Org-Id` ' +
+            'selects one of their organizations.',
         },
         csrf: {
           type: 'apiKey',
           in: 'header',
           name: 'X-CSRF-Token',
-          description: 'What the console puts beside its cookie in a request that changes something.',
+          description: 'The console sends it with its cookie in every request that changes something.',
         },
       },
       responses: Object.fromEntries(Object.entries(errorResponses).filter(([name]) => speaksOf(paths, name))),
-      schemas: { ...recordSchemas(routes), ...beside.schemas },
+      schemas,
     },
   };
 }
@@ -99,7 +104,7 @@ function operation(route: Route): Json {
     503,
   ];
   const link = {
-    description: 'While there is an older piece: `<address>; rel="next"` (RFC 8288). Its `cursor` leads there.',
+    description: 'The address of the next page, as `<address>; rel="next"` (RFC 8288); absent on the last page.',
     schema: { type: 'string' },
   };
   const etag = isConditional(route) && { headers: { ETag: { schema: { type: 'string' } } } };
@@ -113,19 +118,19 @@ function operation(route: Route): Json {
     operationId: route.name,
     tags: [tagOf(route.template)],
     summary: firstSentence(route.field.description ?? route.name),
-    ...(route.field.description && { description: route.field.description }),
+    description: [route.field.description, requirement(scope)].filter(Boolean).join(' '),
     ...(scope !== 'any-caller' && scope !== 'person' && { 'x-required-scope': scope }),
     ...(scope === 'person' && { 'x-requires-person': true }),
     security: security(route),
     parameters: [...parameters.map((argument) => parameter(route, argument)), ...headerParameters(route)],
-    // Undefined takes away what sofa says of a body that is none.
+    // Undefined removes the body that sofa describes for a mutation without one.
     requestBody: route.body && {
       required: route.body.required,
       content: { 'application/json': { schema: { $ref: `#/components/schemas/${route.body.name}` } } },
     },
     responses: {
       [route.status]: success,
-      ...(etag && { 304: { description: 'The record is as it was.', ...etag } }),
+      ...(etag && { 304: { description: 'The record is unchanged.', ...etag } }),
       ...Object.fromEntries(
         [...new Set(errors)]
           .sort()
@@ -135,7 +140,14 @@ function operation(route: Route): Json {
   };
 }
 
-/** A token or the console's cookie; where only a person may ask, the cookie alone. */
+/** Who may call, as a sentence. */
+function requirement(scope: Rule): string {
+  if (scope === 'any-caller') return 'Any credential may call this.';
+  if (scope === 'person') return 'Only a person who is signed in to the console may call this.';
+  return `Requires the scope \`${scope}\`.`;
+}
+
+/** A token or the console's cookie; only the cookie where a person is required. */
 function security({ method, exposure: { scope } }: Route): Json[] {
   const person = method === 'GET' ? { session: [] } : { session: [], csrf: [] };
   return scope === 'person' ? [person] : [{ bearer: [] }, person];
@@ -148,10 +160,10 @@ function headerParameters(route: Route): Json[] {
     { name, in: 'header', required: false, description, schema: { type: 'string', ...schema } },
   ];
   if (isConditional(route))
-    return header('If-None-Match', 'The `ETag` of the record one has: 304 when it is as it was.', {});
+    return header('If-None-Match', 'The `ETag` of the record that the client has: 304 when it is unchanged.', {});
   if (route.method !== 'POST') return [];
   const { min, max } = text.idempotencyKey;
-  return header('Idempotency-Key', 'Makes repeating the call safe for 24 hours: the first success is answered again.', {
+  return header('Idempotency-Key', 'Makes the call safe to repeat for 24 hours: the first success is returned again.', {
     minLength: min,
     maxLength: max,
   });
@@ -168,13 +180,16 @@ function parameter(route: Route, argument: GraphQLArgument): Json {
   };
 }
 
+/** The description of the field, or else of what it answers. */
+const describe = ({ description, type }: RootField) => description ?? getNamedType(type).description;
+
 /** Every record and request record of the routes, and `Error`. */
 function recordSchemas({ schema, routes }: RestRoutes): Json {
   const schemas: Json = { Error: errorSchema };
   for (const type of Object.values(schema.getTypeMap())) {
     if (isIntrospectionType(type) || !isObjectType(type)) continue;
     if (type === schema.getQueryType() || type === schema.getMutationType()) continue;
-    const record = recordSchema(type, recordReference, (field) => field.description);
+    const record = recordSchema(type, recordReference, describe);
     schemas[type.name] = withDescription(record, type.description);
   }
   for (const { body } of routes) {
