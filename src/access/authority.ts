@@ -1,27 +1,27 @@
-// "Never more than the giver" (specification, Authentication 9): narrowing a grant, and naming what can't be granted.
+// Authority: no credential has more than its grantor holds (specification, Authentication 9), and what a console may offer.
 import { invalid } from '#foundation/problem.ts';
 import { tokens } from '#limits.ts';
 import type { Caller } from './principal.ts';
 import type { OrgRole } from './roles.ts';
 import { isGrantable, type Scope, scopesOfRole } from './scopes.ts';
 
-/** The part of a grant that a role still holds: asked at each use, so that a lost role takes effect at once. */
+/** The granted scopes that a role holds. Computed at each use, so that a lost role takes effect at once. */
 export function narrowed(granted: readonly string[], role: OrgRole): ReadonlySet<Scope> {
   const held = scopesOfRole(role);
   return new Set(granted.filter((scope): scope is Scope => held.has(scope as Scope)));
 }
 
-const known = new Map<string, ReadonlySet<Scope>>();
-const knownKept = 1_000;
+const narrowedByText = new Map<string, ReadonlySet<Scope>>();
+const maxKept = 1_000;
 
-/** The same of a grant written as one text, scopes with spaces between: every request asks, and with the same few pairs. */
+/** `narrowed` for scopes separated by spaces, cached: each request needs it, and few pairs occur. */
 export function narrowedText(granted: string, role: OrgRole): ReadonlySet<Scope> {
   const key = `${role} ${granted}`;
-  let scopes = known.get(key);
+  let scopes = narrowedByText.get(key);
   if (!scopes) {
-    if (known.size === knownKept) known.clear();
+    if (narrowedByText.size === maxKept) narrowedByText.clear();
     scopes = narrowed(granted.split(' '), role);
-    known.set(key, scopes);
+    narrowedByText.set(key, scopes);
   }
   return scopes;
 }
@@ -54,7 +54,7 @@ const neededScope: Partial<Record<Capability, Scope>> = {
   'missions.run': 'missions:run',
 };
 
-/** What the caller can do, in words a console can switch on. A project-bound credential manages nothing org-wide. */
+/** What a console may offer the caller. A project-bound credential manages nothing org-wide. */
 export function capabilitiesOf(caller: Caller): Capability[] {
   return capabilities.filter((capability) => {
     const scope = neededScope[capability];

@@ -1,18 +1,18 @@
-// A field's rule against a caller. Asked before any input is looked at, whatever the surface.
+// The rule of a field, checked against the caller before any input is read, on every surface.
 import { agentNotClaimed, forbidden, missingScopes, type Problem } from '#foundation/problem.ts';
 import type { Caller } from './principal.ts';
 import type { Scope } from './scopes.ts';
 
 /**
  * `any-caller`: even an agent that nobody has claimed (`/me`, `/scopes`). `person`: someone signed in to the console;
- * a token is refused (credentials are not made with credentials).
+ * a token is refused (a credential cannot create credentials).
  */
 export type Rule = Scope | 'any-caller' | 'person';
 
 /** Whether the caller satisfies the rule. */
 export const admits = (caller: Caller, rule: Rule): boolean => refusal(caller, rule) === undefined;
 
-/** Throws 403 unless the caller satisfies the rule. */
+/** @throws 403 unless the caller satisfies the rule */
 export function admit(caller: Caller, rule: Rule): void {
   const problem = refusal(caller, rule);
   if (problem) throw problem;
@@ -25,5 +25,5 @@ function refusal(caller: Caller, rule: Rule): Problem | undefined {
   }
   if (rule !== 'person') return caller.scopes.has(rule) ? undefined : missingScopes([rule]);
   if (caller.principalType === 'cookie') return undefined;
-  return forbidden('Only a person who is signed in to the console can do this; a token can not.');
+  return forbidden('Only a person who is signed in to the console can do this; a token cannot.');
 }

@@ -1,4 +1,4 @@
-// Who is asking: the five kinds of caller, as every room to the right of this one sees them.
+// The caller of an operation, of one of five kinds, as all layers above see it.
 import type { Id } from '#foundation/ids.ts';
 import type { OrgRole } from './roles.ts';
 import type { Scope } from './scopes.ts';
@@ -9,19 +9,19 @@ export type PrincipalType = (typeof principalTypes)[number];
 export interface Caller {
   /** `cookie`: a person in the console. `user`: a credential that acts for a person. `agent`: nobody has claimed it yet. */
   readonly principalType: PrincipalType;
-  /** The token, session or registration behind the call: what rate limits and log lines count by. Never the secret. */
+  /** The id of the token, session or registration: rate limits count by it and log lines name it. Never the secret. */
   readonly credentialId: string;
   readonly userId: Id<'person'> | null;
   readonly orgId: Id<'organization'> | null;
   /** The person's present role in `orgId`. */
   readonly role: OrgRole | null;
-  /** What the credential may do now: its grant, cut down to what the role still holds. */
+  /** What the credential may do now: its granted scopes, as far as the role still holds them. */
   readonly scopes: ReadonlySet<Scope>;
   /** Set when the credential is bound to one project. */
   readonly projectId: Id<'project'> | null;
 }
 
-/** The service itself: jobs that happen by themselves, and the operator's commands. */
+/** The service itself: background jobs and the operator's commands. */
 export const system: Caller = {
   principalType: 'system',
   credentialId: 'system',

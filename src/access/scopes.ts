@@ -1,9 +1,9 @@
-// The scope catalog: every `<group>:<action>`, a sentence for people, and the least role that may grant it.
+// The scope catalog: every `<group>:<action>`, with a description for people and the lowest role that may grant it.
 import { isAtLeast, type OrgRole } from './roles.ts';
 
 interface Group {
   name: string;
-  /** Nothing uses its scopes yet: they can be granted, but no page or preset for people offers them. */
+  /** No operation requires its scopes yet: they can be granted, but no page or preset offers them. */
   isPlanned?: true;
   actions: Record<string, [description: string, requiredRole: OrgRole]>;
 }
@@ -117,7 +117,7 @@ type Groups = typeof scopeGroups;
 export type GrantableScope = {
   [G in keyof Groups & string]: `${G}:${keyof Groups[G]['actions'] & string}`;
 }[keyof Groups];
-/** `runtime:report` belongs to service principals alone: no person grants it and the catalog does not list it. */
+/** `runtime:report` is for service principals only: no person can grant it, and the catalog does not list it. */
 export type Scope = GrantableScope | 'runtime:report';
 
 export interface CatalogScope {
@@ -153,7 +153,7 @@ export function scopesOfRole(role: OrgRole): ReadonlySet<Scope> {
   return scopes;
 }
 
-/** Named sets of scopes. `all` leaves out what is billed and set up, so that it stays within the scopes of one token. */
+/** Named sets of scopes. `all` leaves out billing and setup, so that it stays within the 25 scopes of one token. */
 const presets = {
   read: (scope: string) => scope.endsWith(':read'),
   missions: (scope: string) => missionScopes.has(scope),

@@ -188,7 +188,7 @@ If you do not know "Alice Works", ignore this mail.
       await world.rest('DELETE', `/invites/${id}`, { token: bound }),
     ];
     for (const { status, body } of answers) {
-      expect([status, body.description]).toEqual([403, 'A project-bound credential can not act on anything org-wide.']);
+      expect([status, body.description]).toEqual([403, 'A project-bound credential cannot act on anything org-wide.']);
     }
     expect(await statusIn(id)).toBe('pending');
   });

@@ -111,7 +111,7 @@ describe('the memberships of an organization', () => {
     const expected = refusal(
       'Forbidden',
       'forbidden',
-      'A project-bound credential can not act on anything org-wide.',
+      'A project-bound credential cannot act on anything org-wide.',
       'auth',
     );
     const answers = [

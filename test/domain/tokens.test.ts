@@ -174,7 +174,7 @@ describe('POST /tokens', () => {
         expect(answer.body).toEqual({
           category: 'auth',
           title: 'Forbidden',
-          description: 'Only a person who is signed in to the console can do this; a token can not.',
+          description: 'Only a person who is signed in to the console can do this; a token cannot.',
           retryable: false,
           code: 'forbidden',
         });

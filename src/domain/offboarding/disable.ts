@@ -14,12 +14,12 @@ export const disablePerson = (person: Row<Person>): Promise<Row<Person>> =>
     await Person.query(trx).findById(person.id).patch({ disabledAt });
     await endSessionsOf(trx, person.id);
     await endAuthority(trx, { userId: person.id });
-    return { ...person, disabledAt } as Person;
+    return { ...person, disabledAt };
   });
 
 /** Lets the person sign in again; nothing that was ended comes back. */
 export const enablePerson = (person: Row<Person>): Promise<Row<Person>> =>
   transaction(async (trx) => {
     await Person.query(trx).findById(person.id).patch({ disabledAt: null });
-    return { ...person, disabledAt: null } as Person;
+    return { ...person, disabledAt: null };
   });

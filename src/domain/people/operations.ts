@@ -1,4 +1,4 @@
-// What can be done with people: find them by the one thing they prove, their email address, and let them choose their name.
+// Operations on people: find or create the account of an email address, lock one, change one's own name.
 import type { Caller } from '#access/principal.ts';
 import { ownPerson } from '#access/reach.ts';
 import type { Row } from '#foundation/base-model.ts';
@@ -9,26 +9,22 @@ import { text } from '#limits.ts';
 import { normalizeEmail } from './email.ts';
 import { Person } from './model.ts';
 
-/** The account of an email address; created when there is none. Without a name the part before the `@` stands in. */
+/** The account of an email address, created when there is none; its name is the part before the `@` unless given. */
 export const findOrCreatePerson = (address: string, name?: string): Promise<Row<Person>> =>
   transaction((trx) => ensurePerson(trx, address, name));
 
-/** `findOrCreatePerson` as part of a larger unit of work. */
+/** `findOrCreatePerson` within a transaction. */
 export async function ensurePerson(trx: Transaction, address: string, name?: string): Promise<Row<Person>> {
   const email = normalizeEmail(address);
-  const known = () =>
-    Person.query(trx)
-      .findOne({ email })
-      .select(...Person.columns);
-  const person = await known();
+  const person = await Person.find({ email }, trx);
   if (person) return person;
-  const standIn = email.slice(0, email.indexOf('@')).slice(0, text.personName.max);
-  // Two first sign-ins at once: the second waits here for the first, writes nothing, and then finds what the first wrote.
+  const defaultName = email.slice(0, email.indexOf('@')).slice(0, text.personName.max);
+  // Of concurrent first sign-ins one inserts; the others wait here for its commit, and then find the row.
   await Person.query(trx)
-    .insert({ id: newId('person'), email, name: name ?? standIn, createdAt: now() })
+    .insert({ id: newId('person'), email, name: name ?? defaultName, createdAt: now() })
     .onConflict('email')
     .ignore();
-  return (await known())!;
+  return (await Person.find({ email }, trx))!;
 }
 
 export const findPersonByAddress = (address: string): Promise<Row<Person> | undefined> =>

@@ -203,7 +203,7 @@ export async function usePasskey(answer: AuthenticationResponseJSON, browser: st
         'The counter of this passkey went back, so it may have been copied. Sign in with a code and remove it.',
       );
     }
-    return (await Person.find({ id: key.personId }))!;
+    return (await Person.find({ id: key.personId }, trx))!;
   });
 }
 

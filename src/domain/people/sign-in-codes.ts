@@ -1,5 +1,5 @@
-// Six-digit codes that are mailed to an address. A code belongs to the browser that asked for it: only the holder of that
-// browser's secret redeems it, and only wrong tries with that secret count against it.
+// Six-digit codes that are mailed to an address. A code belongs to the browser that requested it: only with that browser's secret
+// can it be redeemed, and only wrong tries with that secret count against it.
 import { addresses } from '#foundation/addresses.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { isoTime, now } from '#foundation/clock.ts';
@@ -18,11 +18,11 @@ import { createSignInLink } from './sign-in-links.ts';
 
 /** A browser that wants to sign in. */
 export interface SignInBrowser extends SignInSource {
-  /** The secret in its cookie. Null for a browser that has none, and so has asked for nothing. */
+  /** The secret in its cookie. Null for a browser that has none, and so has requested nothing. */
   secret: string | null;
 }
 
-// The row is replaced, never added to: two requests at once from one browser leave one code.
+// Replaces the row: concurrent requests of one browser leave one code.
 const putCodeSql = `insert into sign_in_codes (id, email, binding, code_digest, created_at, expires_at)
   values ($1, $2, $3, $4, $5, $6)
   on conflict (email, binding) do update set id = excluded.id, code_digest = excluded.code_digest, try_count = 0,
@@ -63,7 +63,7 @@ const digestOf = (id: string, code: string): Buffer => codeDigest('sign-in', `${
 const findBindingSql = 'select 1 from sign_in_codes where email = $1 and binding = $2';
 const countTrySql = `update sign_in_codes set try_count = try_count + 1
   where email = $1 and binding = $2 and used_at is null and expires_at > $3 and try_count < $4 returning id, code_digest`;
-// In the order in which a link ends its code (sign-in-links.ts): whichever of the two comes first, the other finds nothing.
+// In the order in which a link ends its code (sign-in-links.ts): of the two, whichever is used first ends the other.
 const endLinksSql = `update sign_in_links set used_at = $3
   where email = $1 and binding = $2 and used_at is null`;
 const useCodeSql = `update sign_in_codes set used_at = $2

@@ -1,5 +1,5 @@
-// How often sign-in may be asked for and tried, over all processes. Each limit is on what a stranger uses up of their own: no
-// number of requests from elsewhere keeps a person out of a browser in which they have signed in before.
+// How often sign-in may be requested and tried, over all processes. No number of requests from elsewhere keeps a person out of a
+// browser in which they have signed in before: each limit counts what a stranger uses up of their own.
 import { networkOf } from '#foundation/network.ts';
 import { createSharedThrottle } from '#foundation/throttle.ts';
 import { rates } from '#limits.ts';

@@ -11,7 +11,7 @@ import { normalizeEmail } from './email.ts';
 import type { Person } from './model.ts';
 import { ensurePerson } from './operations.ts';
 
-/** The browser that asked for a mail, and where it goes after sign-in. */
+/** The browser that requested a mail, and where it goes after sign-in. */
 interface Origin {
   /** The digest of the secret in that browser's cookie. */
   binding: Buffer;
@@ -45,8 +45,8 @@ export async function findSignInLink(secret: string): Promise<{ email: string; c
 }
 
 /**
- * The person a link was created for; the code of the same mail ends with it. `returnTo` is null in any browser but the one that
- * asked: a stranger who asks for a mail does not choose where the person lands. @throws 401
+ * The person a link was created for; the code of the same mail ends with it. `returnTo` is null in any browser but the one
+ * that requested the mail: a stranger who requests one cannot choose where the person lands. @throws 401
  */
 export const useSignInLink = (
   secret: string,
