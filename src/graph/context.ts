@@ -1,32 +1,31 @@
-// What a resolver is handed: the caller, and one batch loader per relation, made on first use and gone with the request.
+// The context of a resolver: the caller, and one batch loader per relation, created at first use, for one request.
 import DataLoader from 'dataloader';
 import type { Caller } from '#access/principal.ts';
 
 export interface Context {
   caller: Caller;
   requestId: string;
-  /** Keyed by the relation that made it. A plain member, because yoga copies contexts with Object.assign. */
+  /** By relation. A plain member, because yoga copies contexts with Object.assign. */
   loaders: Map<unknown, DataLoader<string, unknown>>;
   /**
-   * Where an answer has no member for it, a resolver says here which cursor leads to the next page; REST puts it into a `Link`
-   * header.
+   * Set by a resolver whose record has no member for the cursor of the next page; REST answers it in a `Link` header.
    */
   nextCursor: string | null;
-  /** For a subscription, where the surface has them. */
+  /** For subscriptions; throws on a surface without them. */
   follow: Follow;
 }
 
 /**
- * Goes on at once, and then whenever one of these records has changed; each time with a way to ask who the caller is by then,
- * before anything is read. Throws the problem when the caller may not go on; ends when the reader has been here for long enough.
+ * Continues at once, and then whenever one of these records has changed; each time with a function that looks the caller up, to be
+ * called before anything is read. Throws the problem when the caller is no longer authorized; ends after the longest lifetime.
  */
 export type Follow = (...ids: readonly string[]) => AsyncIterable<() => Promise<Caller>>;
 
-const nowhere: Follow = () => {
+const unsupported: Follow = () => {
   throw new Error('this surface has no subscriptions');
 };
 
-export const createContext = (caller: Caller, requestId: string, follow: Follow = nowhere): Context => ({
+export const createContext = (caller: Caller, requestId: string, follow: Follow = unsupported): Context => ({
   caller,
   requestId,
   loaders: new Map(),
@@ -48,7 +47,7 @@ function relation<V, R>(batch: Batch<V>, arrange: (keys: readonly string[], rows
   };
 }
 
-/** A to-one relation: `batch` finds rows by keys, `keyOf` tells which key a row answers. Unknown keys give null. */
+/** A to-one relation: `batch` finds rows by keys, `keyOf` is the key of a row. Unknown keys load null. */
 export const toOne = <V>(batch: Batch<V>, keyOf: (row: V) => string) =>
   relation<V, V | null>(batch, (keys, rows) => {
     const byKey = new Map(rows.map((row) => [keyOf(row), row]));

@@ -1,5 +1,5 @@
-// The words with which a field declares its whole truth, once, for every surface: `scope`, `rest`, `tool` on root fields,
-// `link` and `absent` on the fields of a record. Nothing that says nothing is reachable.
+// The options by which a field declares its exposure for every surface: `scope`, `rest` and `tool` on root fields, `link` and
+// `absent` on the fields of a record. A root field without a scope is an error.
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core';
 import type { GraphQLFieldResolver } from 'graphql';
 import { admit, type Rule } from '#access/gate.ts';
@@ -8,18 +8,18 @@ import type { Context } from './context.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 export type Route = `${Method} /${string}`;
 
-/** How a root field stands in `/v1`. Path parameters are written as the specification writes them: `{projectId}`. */
+/** The route of a root field below `/v1`, with path parameters as in the specification: `{projectId}`. */
 export interface RestExposure {
   route: Route;
-  /** Status of success, 200 unless said otherwise. */
+  /** Status of success; 200 by default. */
   status?: number;
-  /** Whether a cursor of the next page comes in a `Link` header (RFC 8288): its body has no member for it. */
+  /** Whether the cursor of the next page is in a `Link` header (RFC 8288), because the body has no member for it. */
   linksNext?: true;
   /** Statuses beyond those that every route can answer, for the OpenAPI document. */
   errors?: number[];
 }
 
-/** What a client may know of a tool before it calls it (MCP 2025-11-25, ToolAnnotations). */
+/** The annotations of a tool (MCP 2025-11-25, ToolAnnotations). */
 export interface ToolExposure {
   /** In snake_case. */
   name: string;
@@ -37,19 +37,19 @@ export interface RootExposure {
   tool?: ToolExposure;
 }
 
-interface RootWords {
-  /** Who may ask: checked before the resolver, whatever the surface. */
+interface RootOptions {
+  /** Who may call: checked before the resolver, on every surface. */
   scope: Rule;
   /** Its place in the REST API. Without it there is no route. */
   rest?: Route | RestExposure;
-  /** Its name as an MCP tool; for a mutation that is more than an addition inside this service, with what else is true of it. */
+  /** Its name as an MCP tool, with annotations where the defaults (an addition inside this service) are wrong. */
   tool?: string | ToolExposure;
 }
 
-interface ObjectWords {
+interface MemberOptions {
   /** A relation: in the graph only, never in REST. The scope it takes to follow it, or `open` when the parent's suffices. */
   link?: Rule | 'open';
-  /** Optional in REST: the key is left out when there is nothing to say (GraphQL answers null). */
+  /** Optional in REST: the member is omitted where GraphQL answers null. */
   absent?: true;
 }
 
@@ -59,11 +59,11 @@ declare global {
       exposure: ExposurePlugin<Types>;
     }
     // biome-ignore-start lint/correctness/noUnusedVariables: an augmentation repeats the parameters it augments
-    interface QueryFieldOptions<Types, Type, Nullable, Args, ResolveReturnShape> extends RootWords {}
-    interface MutationFieldOptions<Types, Type, Nullable, Args, ResolveReturnShape> extends RootWords {}
+    interface QueryFieldOptions<Types, Type, Nullable, Args, ResolveReturnShape> extends RootOptions {}
+    interface MutationFieldOptions<Types, Type, Nullable, Args, ResolveReturnShape> extends RootOptions {}
     interface SubscriptionFieldOptions<Types, Type, Nullable, Args, ResolveShape, ResolveReturnShape>
-      extends Pick<RootWords, 'scope'> {}
-    interface ObjectFieldOptions<Types, ParentShape, Type, Nullable, Args, ResolveReturnShape> extends ObjectWords {}
+      extends Pick<RootOptions, 'scope'> {}
+    interface ObjectFieldOptions<Types, ParentShape, Type, Nullable, Args, ResolveReturnShape> extends MemberOptions {}
     // biome-ignore-end lint/correctness/noUnusedVariables: see above
   }
 }
@@ -72,44 +72,41 @@ const roots = new Set(['Query', 'Mutation', 'Subscription']);
 
 class ExposurePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override onOutputFieldConfig(field: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
-    const words = field.pothosOptions as unknown as Partial<RootWords> & ObjectWords;
+    const options = optionsOf(field);
     if (roots.has(field.kind)) {
-      if (!words.scope) throw new Error(`${field.parentType}.${field.name} says no scope: silence is refusal`);
-      const rest = typeof words.rest === 'string' ? { route: words.rest } : words.rest;
-      const tool = typeof words.tool === 'string' ? { name: words.tool } : words.tool;
-      const exposure: RootExposure = { scope: words.scope, ...(rest && { rest }), ...(tool && { tool }) };
+      if (!options.scope) throw new Error(`${field.parentType}.${field.name} declares no scope`);
+      const rest = typeof options.rest === 'string' ? { route: options.rest } : options.rest;
+      const tool = typeof options.tool === 'string' ? { name: options.tool } : options.tool;
+      const exposure: RootExposure = { scope: options.scope, ...(rest && { rest }), ...(tool && { tool }) };
       return { ...field, extensions: { ...field.extensions, exposure } };
     }
-    const { link, absent } = words;
+    const { link, absent } = options;
     return { ...field, extensions: { ...field.extensions, ...(link && { link }), ...(absent && { absent }) } };
   }
 
-  override wrapResolve(
-    resolver: GraphQLFieldResolver<unknown, Types['Context'], object>,
-    field: PothosOutputFieldConfig<Types>,
-  ): GraphQLFieldResolver<unknown, Types['Context'], object> {
-    const words = field.pothosOptions as unknown as Partial<RootWords> & ObjectWords;
-    const rule = roots.has(field.kind) ? words.scope : words.link;
-    // A subscription is admitted when it is opened, and again by its surface whenever that looks up the caller.
-    if (!rule || rule === 'open' || field.kind === 'Subscription') return resolver;
-    return (parent, args, context, info) => {
-      admit((context as Context).caller, rule);
-      return resolver(parent, args, context, info);
-    };
+  override wrapResolve(resolver: Resolver<Types>, field: PothosOutputFieldConfig<Types>): Resolver<Types> {
+    const { scope, link } = optionsOf(field);
+    const rule = roots.has(field.kind) ? scope : link;
+    // A subscription admits its caller when it is opened, and again whenever its surface looks the caller up.
+    return !rule || rule === 'open' || field.kind === 'Subscription' ? resolver : admitting(rule, resolver);
   }
 
-  override wrapSubscribe(
-    subscribe: GraphQLFieldResolver<unknown, Types['Context'], object> | undefined,
-    field: PothosOutputFieldConfig<Types>,
-  ): GraphQLFieldResolver<unknown, Types['Context'], object> | undefined {
-    const { scope } = field.pothosOptions as unknown as Partial<RootWords>;
-    if (!subscribe || !scope) return subscribe;
-    return (parent, args, context, info) => {
-      admit((context as Context).caller, scope);
-      return subscribe(parent, args, context, info);
-    };
+  override wrapSubscribe(subscribe: Resolver<Types> | undefined, field: PothosOutputFieldConfig<Types>) {
+    const { scope } = optionsOf(field);
+    return subscribe && scope ? admitting(scope, subscribe) : subscribe;
   }
 }
+
+type Resolver<Types extends SchemaTypes> = GraphQLFieldResolver<unknown, Types['Context'], object>;
+
+const admitting =
+  <Types extends SchemaTypes>(rule: Rule, resolver: Resolver<Types>): Resolver<Types> =>
+  (parent, args, context, info) => {
+    admit((context as Context).caller, rule);
+    return resolver(parent, args, context, info);
+  };
+
+const optionsOf = (field: { pothosOptions: unknown }) => field.pothosOptions as Partial<RootOptions> & MemberOptions;
 
 SchemaBuilder.registerPlugin('exposure', ExposurePlugin);
 

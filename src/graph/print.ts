@@ -1,5 +1,5 @@
-// The whole graph as text: what schema.graphql says and what GET /graphql/schema.graphql answers.
+// Prints the schema: for the file schema.graphql and for GET /graphql/schema.graphql.
 import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
 
-/** Sorted, so that a moved line in the code is no change in the text. */
+/** Sorted, so that moving code does not change the text. */
 export const printGraph = (schema: GraphQLSchema): string => `${printSchema(lexicographicSortSchema(schema))}\n`;

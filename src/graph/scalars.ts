@@ -1,4 +1,4 @@
-// The few scalars of the wire, each with its JSON schema for the OpenAPI document, and closed sets of words.
+// The scalars, each with its JSON Schema, and closed sets of values.
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode, valueFromASTUntyped } from 'graphql';
 import { z } from 'zod';
 import { builder } from './builder.ts';
@@ -38,7 +38,7 @@ builder.addScalarType(
     accepts: isEpoch,
   }),
 );
-/** The same in a request record: its name leads to the scalar. */
+/** The same in a request record: its id is the name of the scalar. */
 export const epochMs = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).meta({ id: 'EpochMs' });
 builder.addScalarType(
   'EpochSec',
@@ -84,8 +84,8 @@ builder.addScalarType(
 const isGraphQLName = (word: string) => /^[_A-Za-z]\w*$/.test(word);
 
 /**
- * A closed set of words: a GraphQL enum, or a scalar where a word is no GraphQL name (`already-revoked`). Gives the output
- * type and the zod schema, which carries the name so that inputs made from zod use the same type.
+ * A closed set of values: a GraphQL enum, or a scalar where a value is not a GraphQL name (`already-revoked`). Returns the output
+ * type and the zod schema, which has the name, so that inputs declared with zod use the same type.
  */
 export function wordSet<const W extends readonly [string, ...string[]]>(name: string, words: W, description: string) {
   const zod = z.enum(words).meta({ id: name });

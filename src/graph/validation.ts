@@ -1,4 +1,4 @@
-// Words for what is wrong with an input: each field by its wire name, and what it must be.
+// Validation errors as sentences: each field by its name on the wire, and what it must be.
 import { z } from 'zod';
 import { isVisibleLine } from '#foundation/visible-text.ts';
 
@@ -41,7 +41,7 @@ export function describeIssues(error: z.ZodError): string {
   return `${parts.join('; ')}.`;
 }
 
-/** Text without NUL, which PostgreSQL can't store, and without lone surrogates, which are no UTF-8. */
+/** Text without NUL, which PostgreSQL cannot store, and without lone surrogates, which are not UTF-8. */
 export const plainText = () =>
   z
     .string()

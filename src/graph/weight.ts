@@ -1,4 +1,4 @@
-// What a field may add to an answer, in points of cost: a point stands for about a kilobyte at most.
+// The cost of long texts in points: a point stands for at most about a kilobyte of the response.
 
-/** The cost of a field whose text may have so many characters; told as its `complexity`. */
+/** The `complexity` of a field whose text may have so many characters. */
 export const weightOf = (characters: number): number => Math.ceil(characters / 1_024);

@@ -1,5 +1,5 @@
-// What a document may look like before anybody looks into it: tokens, depth, aliases, directives (limits.ts), and who may
-// read the schema. REST's documents are sofa's own and do not pass here.
+// Limits a document before it is executed (tokens, depth, aliases, directives; limits.ts) and who may read the schema. Documents of
+// REST are sofa's and are not checked here.
 import { EnvelopArmor } from '@escape.tech/graphql-armor';
 import { GraphQLError, type ValidationContext, type ValidationRule } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
@@ -7,9 +7,9 @@ import type { Caller } from '#access/principal.ts';
 import { agentNotClaimed } from '#foundation/problem.ts';
 import { graphql } from '#limits.ts';
 
-/** Armor's rules with our numbers. Their complaints join those of validation and name the bound. */
+/** Armor's rules with the limits of the service. Their errors are reported with those of validation and name the bound. */
 export function boundPlugins(): Plugin[] {
-  const told = {
+  const reporting = {
     propagateOnRejection: false,
     onReject: [
       (context: ValidationContext | null, { message }: GraphQLError) =>
@@ -18,16 +18,16 @@ export function boundPlugins(): Plugin[] {
   };
   const { plugins } = new EnvelopArmor({
     maxTokens: { n: graphql.tokens },
-    maxDepth: { n: graphql.depth, flattenFragments: true, ...told },
-    maxAliases: { n: graphql.aliases, ...told },
-    maxDirectives: { n: graphql.directives, ...told },
+    maxDepth: { n: graphql.depth, flattenFragments: true, ...reporting },
+    maxAliases: { n: graphql.aliases, ...reporting },
+    maxDirectives: { n: graphql.directives, ...reporting },
     costLimit: { enabled: false },
     blockFieldSuggestion: { enabled: false },
   }).protect();
   return plugins as Plugin[];
 }
 
-/** Keeps what belongs to the documents asked for last, but to no big ones: in memory a document is many times its text. */
+/** Keeps a value for each of the latest documents, except long ones: in memory a document is many times its text. */
 export function documentCache<V>(size: number = graphql.cachedDocuments) {
   const kept = new Map<string, V>();
   return {
@@ -47,7 +47,7 @@ export function documentCache<V>(size: number = graphql.cachedDocuments) {
   };
 }
 
-/** Whether the schema is open to the caller: an agent that nobody has claimed may ask, but not look around. */
+/** Whether the caller may read the schema: an unclaimed agent may execute operations, but not introspect. */
 export const mayReadSchema = (caller: Caller): boolean => caller.principalType !== 'agent';
 export const schemaIsClosed = () => agentNotClaimed('An agent that no person has claimed yet can not read the schema.');
 

@@ -1,5 +1,5 @@
-// What one request may take from all: its operations are priced together, counted against the caller's rate by their cost, and
-// admitted together to a capacity that all organizations share. What it holds is returned when its answer has left.
+// The budget of one request: its operations are priced together, counted against the caller's rate by their cost, and admitted
+// together to a capacity that all organizations share, which is released when the response has been sent.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Caller } from '#access/principal.ts';
 import { type Capacity, createCapacity, type Hold } from '#foundation/capacity.ts';
@@ -8,12 +8,12 @@ import type { Exchange } from '#foundation/http.ts';
 import { Problem } from '#foundation/problem.ts';
 import { bytes, graphql } from '#limits.ts';
 
-/** In points of cost, about a kilobyte each: what a process executes and sends at once, and what one organization has of that. */
+/** In points of cost, about a kilobyte each: what a process executes and sends at once, and the share of one organization. */
 const capacity = { all: 128_000, perKey: 32_000 };
 /** What one execution counts as: 32 small ones of an organization are under way at once, and no answer may be larger. */
 const place = { least: 1_000, most: bytes.graphqlAnswer / 1_024 };
-/** For the answer to be read, in milliseconds: who reads it more slowly is cut off. */
-const delivery = seconds(60);
+/** A client that reads the response more slowly is disconnected. */
+const deliveryMs = seconds(60);
 
 export const createExecutions = (queue = { perKey: 200, all: 1_000, waitMs: seconds(5) }): Capacity =>
   createCapacity({ ...capacity, queue, description: 'Too many operations of this organization are being executed.' });
@@ -31,7 +31,7 @@ export interface RequestBudget {
   admit(cost: number): Promise<boolean>;
   /** The same for a subscription: counted against the rate, but each of its events is executed and admitted by itself. */
   count(cost: number): Promise<boolean>;
-  /** The answer is sent now, and has so many bytes. */
+  /** The response is about to be sent and has so many bytes. */
   answer(size: number): void;
 }
 
@@ -91,7 +91,7 @@ export function createBudget(
     answer(size) {
       hold?.resize(size / 1_024);
       const { res } = exchange;
-      const late = setTimeout(() => res.destroy(), delivery);
+      const late = setTimeout(() => res.destroy(), deliveryMs);
       res.once('close', () => clearTimeout(late));
     },
   };

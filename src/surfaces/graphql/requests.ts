@@ -1,4 +1,4 @@
-// What a request asks, as GraphQL over HTTP has it: POST of JSON, one operation or an array of them, or a query by GET.
+// Reads the operations of a request (GraphQL over HTTP): POST of JSON, one operation or an array of them, or a query by GET.
 import { type Exchange, mediaType, readJson } from '#foundation/http.ts';
 import { invalid, methodNotAllowed, Problem, unsupportedMediaType } from '#foundation/problem.ts';
 import { bytes, graphql } from '#limits.ts';
@@ -12,12 +12,12 @@ const parameters = new Set(['query', 'operationName', 'variables', 'extensions']
 export async function readOperations(exchange: Exchange): Promise<Operations> {
   if (exchange.req.method === 'GET') return fromQuery(exchange.search);
   if (exchange.req.method !== 'POST') throw methodNotAllowed('GET, POST');
-  // A form or plain text needs no preflight: taking them would open the door to cross-site posts.
+  // A form or plain text needs no preflight: accepting them would allow cross-site posts.
   if (mediaType(exchange) !== 'application/json') throw unsupportedMediaType('Send the operation as application/json.');
   const body = await readJson(exchange, bytes.graphqlBody);
   if (body === null || typeof body !== 'object') throw invalid('The body must be a JSON object or an array of them.');
   if (!Array.isArray(body)) {
-    // Here and not by yoga: it takes a body with a member `then` for a promise.
+    // Not left to yoga, which treats a body with a member `then` as a promise.
     const unknown = Object.entries(body).find(([name, value]) => value !== null && !parameters.has(name));
     if (unknown) throw invalid(`Unexpected parameter ${JSON.stringify(unknown[0])} in the request body.`);
     return body as Record<string, unknown>;
@@ -30,12 +30,12 @@ export async function readOperations(exchange: Exchange): Promise<Operations> {
 }
 
 function fromQuery(search: string): Record<string, unknown> {
-  const given = new URLSearchParams(search);
+  const parameter = new URLSearchParams(search);
   return {
-    query: given.get('query'),
-    operationName: given.get('operationName'),
-    variables: json('variables', given.get('variables')),
-    extensions: json('extensions', given.get('extensions')),
+    query: parameter.get('query'),
+    operationName: parameter.get('operationName'),
+    variables: json('variables', parameter.get('variables')),
+    extensions: json('extensions', parameter.get('extensions')),
   };
 }
 
@@ -48,16 +48,16 @@ function json(name: string, text: string | null): unknown {
   }
 }
 
-const ours = ['application/json', 'application/graphql-response+json'];
+const jsonTypes = ['application/json', 'application/graphql-response+json'];
 const events = 'text/event-stream';
-const answerable = [...ours, events, 'multipart/mixed'];
+const answerable = [...jsonTypes, events, 'multipart/mixed'];
 
 const accepted = ({ req }: Exchange): string[] =>
   (req.headers.accept ?? '*/*').split(',').map((type) => type.split(';', 1)[0]!.trim().toLowerCase());
 
 /**
- * What yoga is told the caller accepts. Throws 406 before anything is done: yoga would execute a mutation and then have no
- * words for its result.
+ * The Accept header for yoga. Throws 406 before anything is executed: yoga would execute a mutation and then be unable to answer
+ * its result.
  */
 export function acceptable(exchange: Exchange): string {
   const types = accepted(exchange).filter((type) => [...answerable, 'application/*', '*/*'].includes(type));
@@ -70,9 +70,9 @@ export function acceptable(exchange: Exchange): string {
 export const acceptsEvents = (exchange: Exchange): boolean =>
   accepted(exchange).some((type) => type === events || type === '*/*');
 
-/** The media type of an answer that is not an execution's: the first of ours that the caller names. */
+/** The media type of an answer that is not an execution's: the first JSON type that the caller names. */
 export const answerType = (exchange: Exchange): string =>
-  accepted(exchange).find((type) => ours.includes(type)) ?? ours[0]!;
+  accepted(exchange).find((type) => jsonTypes.includes(type)) ?? jsonTypes[0]!;
 
 export const wantsPage = (exchange: Exchange): boolean =>
   exchange.req.method === 'GET' && accepted(exchange).includes('text/html');
