@@ -1,5 +1,5 @@
-// The operator's command line: `npm run --silent admin -- COMMAND`. JSON on standard output; what is wrong on standard error,
-// with exit code 1. It works beside a running service, and without one.
+// The operator's command line: `npm run --silent admin -- COMMAND`. Prints JSON to standard output, errors to standard error with
+// exit code 1. Works with and without a running service.
 import { setTimeout as wait } from 'node:timers/promises';
 import { bindAddresses } from '#foundation/addresses.ts';
 import { database, openDatabase, sql } from '#foundation/database.ts';
@@ -16,19 +16,19 @@ import { contentsFolder, databaseHome, storageOf } from './services.ts';
 import { type Command, helpOf, helpOfAll, type Place, readOptions } from './surfaces/operator/command.ts';
 import { commands } from './surfaces/operator/commands.ts';
 
-/** How the database knows this process. */
+/** Names the connections of this process in pg_stat_activity. */
 const ownName = `admin ${process.pid}`;
 
 const [name = 'help', ...args] = process.argv.slice(2);
 try {
-  console.log(helpAskedFor() ?? JSON.stringify(await obey(name, args), null, 2));
+  console.log(requestedHelp() ?? JSON.stringify(await run(name, args), null, 2));
 } catch (error) {
-  console.error(error instanceof SettingsError ? error.message : scrub(wordsOf(error)));
+  console.error(error instanceof SettingsError ? error.message : scrub(messageOf(error)));
   process.exitCode = 1;
 }
 
 /** `help`, `help COMMAND` and `COMMAND --help` need neither settings nor a database. */
-function helpAskedFor(): string | null {
+function requestedHelp(): string | null {
   const isHelp = (word: string | undefined) => word !== undefined && /^(help|--help|-h)$/.test(word);
   if (isHelp(name)) return args[0] === undefined ? helpOfAll(commands) : helpOf(args[0], commandNamed(args[0]));
   return args.some((word) => /^(--help|-h)$/.test(word)) ? helpOf(name, commandNamed(name)) : null;
@@ -36,26 +36,26 @@ function helpAskedFor(): string | null {
 
 function commandNamed(name: string): Command {
   const command = Object.hasOwn(commands, name) && commands[name];
-  if (!command) throw new Error(`There is no command ${name}: help lists those that are.`);
+  if (!command) throw new Error(`There is no command ${name}; help lists the commands.`);
   return command;
 }
 
-async function obey(name: string, args: string[]): Promise<unknown> {
+async function run(name: string, args: string[]): Promise<unknown> {
   const command = commandNamed(name);
   const options = readOptions(command, args);
   const config = readConfig();
   bindAddresses(config.addresses);
-  const { place, leave } = await enter(config, command);
+  const { place, close } = await openPlace(config, command);
   try {
     if (command.needs === 'schema') await requireSchema();
     return await command.run(options, place);
   } finally {
-    await leave();
+    await close();
   }
 }
 
-/** Opens what the command needs: the database of the settings, that of the running service, or the embedded one for a while. */
-async function enter(config: Config, { needs }: Command): Promise<{ place: Place; leave: () => Promise<void> }> {
+/** Opens what the command needs: the configured database, that of the running service, or the embedded one until the command ends. */
+async function openPlace(config: Config, { needs }: Command): Promise<{ place: Place; close: () => Promise<void> }> {
   const place = {
     dataDir: config.dataDir,
     databaseHome: databaseHome(config),
@@ -64,35 +64,35 @@ async function enter(config: Config, { needs }: Command): Promise<{ place: Place
     readInput,
   };
   if (needs === 'nothing') {
-    return { place: { ...place, connection: '', data: undefined, inUse: false }, leave: async () => {} };
+    return { place: { ...place, connection: '', data: undefined, inUse: false }, close: async () => {} };
   }
   bindSecretKey(config.secretKey ?? (await readOrMakeSecretKey(config.dataDir)));
   openStorage(storageOf(config));
-  const { leave, ...reached } = await reach(config);
-  return { place: { ...place, ...reached }, leave };
+  const { close, ...opened } = await openAnyDatabase(config);
+  return { place: { ...place, ...opened }, close };
 }
 
-interface Reached {
+interface OpenDatabase {
   connection: string | DatabaseConnection;
   data: string | undefined;
   inUse: boolean;
-  leave: () => Promise<void>;
+  close: () => Promise<void>;
 }
 
-/** The embedded database may just be started or ended by another process: then once more. */
-async function reach(config: Config): Promise<Reached> {
+/** Retries while another process starts or stops the embedded database. */
+async function openAnyDatabase(config: Config): Promise<OpenDatabase> {
   for (let tries = 1; ; tries++) {
     try {
       return await (config.databaseUrl ? open(config, { connection: config.databaseUrl }) : openEmbedded(config));
     } catch (error) {
-      const passing = error instanceof DatabaseInUse || /^(retry|unknown)$/.test(databaseFault(error) ?? '');
-      if (config.databaseUrl || !passing || tries === 100) throw error;
+      const isTemporary = error instanceof DatabaseInUse || /^(retry|unknown)$/.test(databaseFault(error) ?? '');
+      if (config.databaseUrl || !isTemporary || tries === 100) throw error;
       await wait(100);
     }
   }
 }
 
-async function openEmbedded(config: Config): Promise<Reached> {
+async function openEmbedded(config: Config): Promise<OpenDatabase> {
   const home = databaseHome(config);
   const running = findEmbeddedDatabase(home);
   if (running) return open(config, { ...running, inUse: true });
@@ -107,7 +107,7 @@ interface Found {
   stop?: () => Promise<void>;
 }
 
-async function open(config: Config, { connection, data, inUse = false, stop }: Found): Promise<Reached> {
+async function open(config: Config, { connection, data, inUse = false, stop }: Found): Promise<OpenDatabase> {
   const own = typeof connection === 'string' ? connection : { ...connection, application_name: ownName };
   const knex = openDatabase({ connection: own, poolMax: 4, namedStatements: config.namedStatements });
   try {
@@ -117,16 +117,16 @@ async function open(config: Config, { connection, data, inUse = false, stop }: F
     await stop?.();
     throw error;
   }
-  const leave = async () => {
-    if (stop) await lastToLeave();
+  const close = async () => {
+    if (stop) await otherCommandsEnd();
     await knex.destroy();
     await stop?.();
   };
-  return { connection, data, inUse, leave };
+  return { connection, data, inUse, close };
 }
 
-/** Other commands may have come to the database that this one has started: it ends with the last of them. */
-async function lastToLeave(): Promise<void> {
+/** Other commands may use the embedded database that this one has started: it stops after the last of them. */
+async function otherCommandsEnd(): Promise<void> {
   const others = `select count(*) as others from pg_stat_activity where backend_type = 'client backend' and application_name <> $1`;
   while ((await sql<{ others: number }>(others, [ownName]))[0]!.others > 0) await wait(50);
 }
@@ -135,7 +135,7 @@ async function requireSchema(): Promise<void> {
   const { pending } = await migrationStatus(database());
   if (pending.length > 0) {
     throw new Error(
-      `The database lacks ${pending.length} migrations: \`npm run --silent admin -- migrate\` brings them.`,
+      `The database lacks ${pending.length} migrations: \`npm run --silent admin -- migrate\` applies them.`,
     );
   }
 }
@@ -146,8 +146,8 @@ async function readInput(): Promise<string> {
   return Buffer.concat(chunks).toString('utf8').trim();
 }
 
-/** An unreachable server is several errors, one for each of its addresses, under one without words. */
-function wordsOf(error: unknown): string {
-  if (error instanceof AggregateError && !error.message) return error.errors.map(wordsOf).join('; ');
+/** For an unreachable server Node throws an AggregateError without a message, with one error per address. */
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && !error.message) return error.errors.map(messageOf).join('; ');
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,5 @@
-// The process: config → house → app → listen → leave politely. `start` also brings the schema and a demo organization.
+// The process: reads the settings, opens the services, listens, and shuts down on a signal. `start` also migrates the database,
+// seeds the demo and starts the local runner.
 import type { Server } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { startBackground } from '#foundation/background.ts';
@@ -17,83 +18,83 @@ import { deliveries } from './surfaces/scheduler/deliveries.ts';
 import { jobs } from './surfaces/scheduler/jobs.ts';
 import { startScheduler } from './surfaces/scheduler/surface.ts';
 
-// Rows live as long as their request. V8 takes those of a busy moment for lasting and then puts all of their kind where only
-// a full collection frees them: without that guess a page of 100 costs a third less CPU (bench/README.md).
+// Rows live as long as their request. Under load V8's pretenuring places them in the old generation, which only a full garbage
+// collection frees: without it a page of 100 costs a third less CPU (bench/README.md).
 setFlagsFromString('--no-allocation-site-pretenuring');
 
 const command = process.argv[2] ?? 'serve';
 if (command !== 'start' && command !== 'serve')
-  refuse(`Unknown command ${command}: say start (migrate, seed, serve) or serve.`);
+  exitWith(`Unknown command ${command}. The commands are start (migrate, seed, serve) and serve.`);
 
 try {
   await open();
 } catch (error) {
-  refuse(error instanceof SettingsError ? error.message : scrub((error as Error).message));
+  exitWith(error instanceof SettingsError ? error.message : scrub((error as Error).message));
 }
 
 async function open(): Promise<void> {
   const config = readConfig();
-  const house = await openServices(config);
+  const services = await openServices(config);
   if (command === 'start') await migrate(database());
 
-  const server = createHttpServer(createApp({ ...config, version, log: house.log }));
+  const server = createHttpServer(createApp({ ...config, version, log: services.log }));
   await listen(server, config).catch(async (error) => {
-    await house.close();
+    await services.close();
     throw error;
   });
-  const scheduler = config.scheduler ? startScheduler(jobs, house.log) : null;
-  const background = config.scheduler ? startBackground(deliveries, { log: house.log }) : null;
-  house.log.info({ host: config.host, port: config.port, version }, 'listening');
+  const scheduler = config.scheduler ? startScheduler(jobs, services.log) : null;
+  const background = config.scheduler ? startBackground(deliveries, { log: services.log }) : null;
+  services.log.info({ host: config.host, port: config.port, version }, 'listening');
 
-  let leaving = false;
+  let stopping = false;
   let runner: Promise<LocalRunner> | null = null;
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void leave(signal));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop(signal));
   if (command === 'start') {
-    await furnish().catch((error) => {
-      // Who is told to leave meanwhile loses the database under its feet.
-      if (!leaving) throw error;
+    await startDemo().catch((error) => {
+      // The database may close during seeding.
+      if (!stopping) throw error;
     });
   } else {
     const mailbox = mailboxAddress();
-    // Not in the log: it opens the mailbox.
+    // Not logged: the address holds the secret of the mailbox.
     if (mailbox) console.error(`Development mailbox: ${mailbox}`);
   }
 
-  async function furnish(): Promise<void> {
-    if (config.localRunner) runner = startLocalRunner(config.localRunner, house.log);
+  async function startDemo(): Promise<void> {
+    if (config.localRunner) runner = startLocalRunner(config.localRunner, services.log);
     await runner;
-    // The last thing to be seen.
-    house.log.print(await welcome());
+    // Last, below all log lines of the start.
+    services.log.print(await welcome());
   }
 
-  /** Finishes what is under way, for ten seconds at most, then gives everything back. */
-  async function leave(signal: string): Promise<void> {
-    leaving = true;
-    house.log.info({ signal }, 'leaving');
-    // While there is somebody to hand its runs back to.
+  /** Finishes open requests, for ten seconds at most, then closes everything. */
+  async function stop(signal: string): Promise<void> {
+    stopping = true;
+    services.log.info({ signal }, 'stopping');
+    // First, so that it can still hand back its runs.
     await runner?.then(
       (started) => started.stop(),
       () => {},
     );
     const closed = new Promise((resolve) => server.close(resolve));
-    // Subscriptions end with what they wait for; their clients come back elsewhere.
-    await house.changes.close();
+    // Ends the subscriptions; their clients reconnect to another process.
+    await services.changes.close();
     server.closeIdleConnections();
     setTimeout(() => server.closeAllConnections(), seconds(10)).unref();
     await closed;
     await Promise.all([scheduler?.stop(), background?.stop()]);
-    await house.close();
+    await services.close();
   }
 }
 
 function listen(server: Server, { port, host }: Config): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error) => reject(explained(error, host, port)));
+    server.once('error', (error) => reject(withHint(error, host, port)));
     server.listen(port, host, resolve);
   });
 }
 
-function explained(error: NodeJS.ErrnoException, host: string, port: number): Error {
+function withHint(error: NodeJS.ErrnoException, host: string, port: number): Error {
   const hints: Record<string, string> = {
     EADDRINUSE: `Port ${port} on ${host} is in use by another program: stop it, or set PORT to another number.`,
     EACCES: `Port ${port} needs privileges: set PORT to a number above 1023.`,
@@ -103,8 +104,8 @@ function explained(error: NodeJS.ErrnoException, host: string, port: number): Er
   return hint ? new Error(hint) : error;
 }
 
-/** One line for the operator and no stack: what stops a start is a setting, a port or a database. */
-function refuse(why: string): never {
-  console.error(why);
+/** Prints one line without a stack: the cause is a setting, a port or the database. */
+function exitWith(message: string): never {
+  console.error(message);
   process.exit(1);
 }

@@ -1,4 +1,4 @@
-// Opens the services below the surfaces: binds the foundation to one configuration and closes it again in reverse order.
+// Opens the services below the surfaces: binds the foundation to one configuration, and closes it in reverse order.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,7 +24,7 @@ export const version: string = JSON.parse(readFileSync(new URL('../package.json'
 
 export interface Services {
   log: Log;
-  /** Where the embedded cluster lives; null with a DATABASE_URL. */
+  /** The embedded cluster; null with a DATABASE_URL. */
   embedded: { connection: DatabaseConnection } | null;
   changes: Changes;
   close(): Promise<void>;
@@ -32,34 +32,34 @@ export interface Services {
 
 export const databaseHome = (config: Config): string => path.join(config.dataDir, 'database');
 
-/** Where the contents of artifacts are kept as files; null when they are in a bucket. */
+/** The folder of the contents of artifacts; null when they are in a bucket. */
 export function contentsFolder({ storageUrl, dataDir }: Config): string | null {
   if (storageUrl === null) return path.join(dataDir, 'artifacts');
   return storageUrl.startsWith('file:') ? fileURLToPath(storageUrl) : null;
 }
 
-/** Where contents are kept; a bucket is not looked at yet. */
+/** The storage of contents; a bucket is not checked yet. */
 export function storageOf(config: Config): Storage | BucketStorage {
   const folder = contentsFolder(config);
   return folder === null ? bucketStorage(readBucket(config.storageUrl!)!) : folderStorage(folder);
 }
 
-/** A bucket is looked at in the background: without it everything but contents works, and it may come back. */
-function lookAt(bucket: BucketStorage, log: Log): void {
+/** Checks a bucket in the background: without it everything but contents works, and it may become available later. */
+function checkBucket(bucket: BucketStorage, log: Log): void {
   bucket.check().then(
-    () => log.info('the bucket of STORAGE_URL can be used'),
-    (err) => log.error({ err }, 'the bucket of STORAGE_URL can not be used: contents are neither taken nor given'),
+    () => log.info('the bucket of STORAGE_URL is available'),
+    (err) => log.error({ err }, 'the bucket of STORAGE_URL is unavailable: contents can neither be uploaded nor read'),
   );
 }
 
 /**
- * Whether nobody but this machine reaches the service, under whichever of its addresses: only then may providers, client documents
- * and MCP servers stand on this machine too, because a caller could ask them directly (agent authentication §9.3).
+ * Whether only this machine reaches the service, at all of its addresses. Only then may providers, client documents and MCP servers
+ * be on this machine too, because a caller could reach them directly (agent authentication §9.3).
  */
 export const servesOnlyThisMachine = ({ host, addresses }: Pick<Config, 'host' | 'addresses'>): boolean =>
   isLoopback(host) && Object.values(addresses).every((address) => isLoopback(new URL(address).hostname));
 
-/** Everything that stands below the surfaces. `close` gives it all back, the embedded database last. */
+/** Opens everything below the surfaces. `close` closes the embedded database last. */
 export async function openServices(config: Config): Promise<Services> {
   const log = openLog({ level: config.logLevel, format: config.logFormat ?? undefined });
   bindAddresses(config.addresses);
@@ -67,7 +67,7 @@ export async function openServices(config: Config): Promise<Services> {
   openMail({ smtpUrl: config.smtpUrl ?? undefined, from: config.mailFrom, log: (line: string) => log.info(line) });
   const storage = storageOf(config);
   openStorage(storage);
-  if ('check' in storage) lookAt(storage, log);
+  if ('check' in storage) checkBucket(storage, log);
   openOutbound({ allowLoopback: servesOnlyThisMachine(config) });
   bindTrustedIssuers(config.trustedIssuers);
   bindVendorAddresses(config.vendorAddresses);
@@ -82,10 +82,10 @@ export async function openServices(config: Config): Promise<Services> {
     namedStatements: config.namedStatements,
     onError: (line) => log.warn(line),
   });
-  // What listens needs a connection for itself, which a pooler in transaction mode does not give.
-  const toListen = config.namedStatements ? (config.databaseUrl ?? embedded!.connection) : null;
+  // LISTEN needs a connection of its own, which a pooler in transaction mode does not provide.
+  const listenConnection = config.namedStatements ? (config.databaseUrl ?? embedded!.connection) : null;
   const changes = openChanges({
-    connection: config.databaseDirectUrl ?? toListen,
+    connection: config.databaseDirectUrl ?? listenConnection,
     onError: (line) => log.warn(line),
   });
   return {

@@ -24,4 +24,4 @@ async function run(): Promise<void> {
   process.send?.('at work');
   await dispatchDue();
 }
-startScheduler([{ name: 'run what is due', every: 20, run }], log);
+startScheduler([{ name: 'run what is due', intervalMs: 20, run }], log);

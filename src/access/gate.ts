@@ -21,7 +21,7 @@ export function admit(caller: Caller, rule: Rule): void {
 function refusal(caller: Caller, rule: Rule): Problem | undefined {
   if (rule === 'any-caller') return undefined;
   if (caller.principalType === 'agent') {
-    return agentNotClaimed('This agent has not been claimed by a person yet: it reaches only /me and /scopes.');
+    return agentNotClaimed('No person has claimed this agent yet. Until then it can only call /me and /scopes.');
   }
   if (rule !== 'person') return caller.scopes.has(rule) ? undefined : missingScopes([rule]);
   if (caller.principalType === 'cookie') return undefined;

@@ -98,7 +98,7 @@ async function demoOrganization(owner: Row<Person>): Promise<Row<Organization>> 
       throw error;
     }));
   if (organization?.createdByUserId !== owner.id) {
-    throw new Error(`the slug ${demoSlug} belongs to another organization: the demo cannot be created`);
+    throw new Error(`the slug ${demoSlug} belongs to another organization; the demo cannot be created`);
   }
   return organization;
 }

@@ -1,5 +1,5 @@
-// The one error and its makers. A problem knows its status and its body from birth (specification, Errors; RFC 9110 words);
-// each surface only prints it. It is a GraphQLError that keeps its name, because yoga masks every other kind.
+// Problem, the error type of all surfaces, and a function for each kind. A problem has its status and body from the start
+// (specification, Errors; RFC 9110); surfaces only print it. It extends GraphQLError because yoga masks all other errors.
 import { GraphQLError } from 'graphql';
 import { databaseFault } from './database-errors.ts';
 
@@ -28,27 +28,27 @@ export class Problem extends GraphQLError {
   }
 }
 
-function maker(status: number, category: Category, title: string, code: string, retryable = false) {
+function problemFactory(status: number, category: Category, title: string, code: string, retryable = false) {
   return (description: string, headers?: Record<string, string>) =>
     new Problem(status, { category, title, description, retryable, code }, headers);
 }
 
 /** 400: unreadable, of a wrong type, out of bounds, or an unknown value. The description names each field. */
-export const invalid = maker(400, 'validation', 'Invalid request', 'invalid_request');
-/** 401: no credential, or none that is good here. */
-export const unauthenticated = maker(401, 'auth', 'Unauthenticated', 'unauthenticated');
+export const invalid = problemFactory(400, 'validation', 'Invalid request', 'invalid_request');
+/** 401: no credential, or an invalid one. */
+export const unauthenticated = problemFactory(401, 'auth', 'Unauthenticated', 'unauthenticated');
 /** 402: the organization may not start a mission now. */
 export const outOfMeans = (code: 'credits_exhausted' | 'daily_cost_cap', description: string) =>
-  maker(402, 'agent', 'Payment required', code)(description);
-export const forbidden = maker(403, 'auth', 'Forbidden', 'forbidden');
-export const agentNotClaimed = maker(403, 'auth', 'Agent not claimed', 'agent_not_claimed');
+  problemFactory(402, 'agent', 'Payment required', code)(description);
+export const forbidden = problemFactory(403, 'auth', 'Forbidden', 'forbidden');
+export const agentNotClaimed = problemFactory(403, 'auth', 'Agent not claimed', 'agent_not_claimed');
 export const methodNotAllowed = (allow: string) =>
-  maker(405, 'validation', 'Method not allowed', 'method_not_allowed')(`Allowed here: ${allow}.`, { allow });
-export const conflict = maker(409, 'validation', 'Conflict', 'conflict');
-/** 409: the runtime has lost what it reports on; somebody else may have it by now. */
-export const leaseLost = maker(409, 'validation', 'Lease lost', 'lease_lost');
+  problemFactory(405, 'validation', 'Method not allowed', 'method_not_allowed')(`Allowed here: ${allow}.`, { allow });
+export const conflict = problemFactory(409, 'validation', 'Conflict', 'conflict');
+/** 409: the runtime has lost its lease; another runtime may hold it by now. */
+export const leaseLost = problemFactory(409, 'validation', 'Lease lost', 'lease_lost');
 export const tooLarge = (limit: number) =>
-  maker(
+  problemFactory(
     413,
     'validation',
     'Payload too large',
@@ -56,43 +56,51 @@ export const tooLarge = (limit: number) =>
   )(`The body is limited to ${limit} bytes.`, {
     connection: 'close',
   });
-export const unsupportedMediaType = maker(415, 'validation', 'Unsupported media type', 'unsupported_media_type');
+export const unsupportedMediaType = problemFactory(
+  415,
+  'validation',
+  'Unsupported media type',
+  'unsupported_media_type',
+);
 /** 421 (RFC 9110 §15.5.20). */
 export const misdirectedRequest = () =>
-  maker(
+  problemFactory(
     421,
     'validation',
     'Misdirected request',
     'misdirected_request',
   )('Host: is not a name of this service. PUBLIC_URL, ISSUER_URL, MCP_URL and A2A_URL set its names.');
-export const unprocessable = maker(422, 'validation', 'Unprocessable request', 'idempotency_key_reused');
-export const badGateway = maker(502, 'infrastructure', 'Upstream failed', 'upstream_failed', true);
-/** 503 with `Retry-After`: a service that we need wants us to wait. */
+export const unprocessable = problemFactory(422, 'validation', 'Unprocessable request', 'idempotency_key_reused');
+export const badGateway = problemFactory(502, 'infrastructure', 'Upstream failed', 'upstream_failed', true);
+/** 503 with `Retry-After`: a service that this one depends on limits its rate. */
 export const upstreamBusy = (description: string, retryAfterSeconds: number) =>
-  maker(
+  problemFactory(
     503,
     'rate_limit',
     'Upstream is busy',
     'upstream_busy',
     true,
   )(description, { 'retry-after': String(retryAfterSeconds) });
-export const gatewayTimeout = maker(504, 'timeout', 'Upstream timed out', 'upstream_timeout', true);
+export const gatewayTimeout = problemFactory(504, 'timeout', 'Upstream timed out', 'upstream_timeout', true);
 
-/** 403 for a token that lacks scopes: each is named as `missing-scope:<scope>` (specification, Errors). */
+/** 403 for a caller that lacks scopes: each is named as `missing-scope:<scope>` (specification, Errors). */
 export const missingScopes = (scopes: readonly string[]) =>
-  maker(
+  problemFactory(
     403,
     'auth',
     'Missing scope',
     'missing_scope',
-  )(`${scopes.map((scope) => `missing-scope:${scope}`).join(', ')}. Repeating with the same credential does not help.`);
+  )(
+    `You need the ${scopes.length === 1 ? 'scope' : 'scopes'} ${scopes.map((scope) => `\`${scope}\``).join(', ')}: ${scopes.map((scope) => `missing-scope:${scope}`).join(', ')}.`,
+  );
 
-/** 404: unknown, or of another organization: the two can't be told apart. */
-export const notFound = (noun: string) => maker(404, 'validation', 'Not found', 'not_found')(`No such ${noun}.`);
+/** 404: unknown, or of another organization; the answer is the same. */
+export const notFound = (noun: string) =>
+  problemFactory(404, 'validation', 'Not found', 'not_found')(`No such ${noun}.`);
 
 /** 429 with `Retry-After`. */
 export const tooMany = (retryAfterSeconds: number, description = 'Too many requests.') =>
-  maker(
+  problemFactory(
     429,
     'rate_limit',
     'Too many requests',
@@ -100,19 +108,19 @@ export const tooMany = (retryAfterSeconds: number, description = 'Too many reque
     true,
   )(`${description} Try again in ${retryAfterSeconds} s.`, { 'retry-after': String(retryAfterSeconds) });
 
-/** 503 with `Retry-After`: the database is away or overloaded. */
+/** 503 with `Retry-After`: the database is unreachable or overloaded. */
 export const unavailable = (retryAfterSeconds = 2) =>
-  maker(
+  problemFactory(
     503,
     'infrastructure',
     'Temporarily unavailable',
     'unavailable',
     true,
-  )('The service can not answer at the moment. Try again shortly.', { 'retry-after': String(retryAfterSeconds) });
+  )('The service is temporarily unavailable. Try again shortly.', { 'retry-after': String(retryAfterSeconds) });
 
-/** 503 with `Retry-After`: this process has its hands full, or the caller's share of it is taken. */
+/** 503 with `Retry-After`: this process, or the caller's share of it, is at capacity. */
 export const tooBusy = (description: string, retryAfterSeconds: number) =>
-  maker(
+  problemFactory(
     503,
     'infrastructure',
     'Too busy',
@@ -122,9 +130,9 @@ export const tooBusy = (description: string, retryAfterSeconds: number) =>
 
 export const isTooBusy = ({ body }: Problem): boolean => body.code === 'too_busy';
 
-const internal = maker(500, 'unknown', 'Internal error', 'internal', false);
+const internal = problemFactory(500, 'unknown', 'Internal error', 'internal', false);
 
-/** The problem behind any thrown thing. What is not ours to explain becomes 503 or 500, without a word of its inside. */
+/** The problem of any thrown value. Database failures become 503 and unexpected errors 500, without internal details. */
 export function toProblem(error: unknown): Problem {
   for (let e = error; e instanceof Error; e = (e as GraphQLError).originalError ?? e.cause) {
     if (e instanceof Problem) return e;

@@ -94,13 +94,13 @@ describe('the memberships of an organization', () => {
     const read = await world.rest('GET', path, { token });
     expect([read.status, read.body.description]).toEqual([
       403,
-      'missing-scope:members:read. Repeating with the same credential does not help.',
+      'You need the scope `members:read`: missing-scope:members:read.',
     ]);
     const reader = await world.token(alice, org, { scopes: ['members:read'] });
     const write = await world.rest('POST', path, { token: reader, body: {} });
     expect([write.status, write.body.description]).toEqual([
       403,
-      'missing-scope:members:write. Repeating with the same credential does not help.',
+      'You need the scope `members:write`: missing-scope:members:write.',
     ]);
   });
 

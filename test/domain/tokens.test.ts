@@ -122,7 +122,7 @@ describe('POST /tokens', () => {
       category: 'auth',
       title: 'Missing scope',
       description:
-        'missing-scope:projects:write, missing-scope:rockets:launch, missing-scope:billing:write, missing-scope:runtime:report, missing-scope:. Repeating with the same credential does not help.',
+        'You need the scopes `projects:write`, `rockets:launch`, `billing:write`, `runtime:report`, ``: missing-scope:projects:write, missing-scope:rockets:launch, missing-scope:billing:write, missing-scope:runtime:report, missing-scope:.',
       retryable: false,
       code: 'missing_scope',
     });

@@ -584,7 +584,7 @@ it('the credentials of connectors stand in no log line and in no row, whatever g
   linear.disturb('Team', failing(400, `Not ${linearKey}.`, { type: 'forbidden' }));
   github.disturb('issues/create', { status: 403, body: { message: `Not ${githubToken}.` } });
   const run = () => dispatchDue();
-  const scheduler = startScheduler([{ name: 'run what is due', every: 20, run }], log);
+  const scheduler = startScheduler([{ name: 'run what is due', intervalMs: 20, run }], log);
   await vi.waitFor(async () => expect(await world.knex('runs').where({ status: 'failed' })).toHaveLength(2));
   await scheduler.stop();
   const runs = await world.knex('runs').whereIn('scheduledTaskId', [onLinear, onGitHub]);

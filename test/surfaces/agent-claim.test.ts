@@ -77,7 +77,7 @@ describe('an agent signs up by itself, and its person makes it theirs', () => {
     const { status, body } = await world.openPage(alice, ceremony);
     expect(status).toBe(200);
     expect(body).toContain(`<bdi>${name}</bdi> <span class="muted small">unverified</span>`);
-    expect(body).toContain('<dt>Asked from</dt><dd>127.0.0.1</dd>');
+    expect(body).toContain('<dt>Network address</dt><dd>127.0.0.1</dd>');
     expect(body).toContain('This is the first agent on your account.');
     expect(body).toContain('Access to <strong>alice and company</strong>, as you (owner)');
     // Nobody vouches for it: nothing beyond reading is ticked.
@@ -588,10 +588,10 @@ describe('completing', () => {
       .knex('claimAttempts')
       .where({ registrationId: body.registration_id })
       .update({ address: '203.0.113.5' });
-    expect(await page(body.claim)).toContain('<dt>Asked from</dt><dd>203.0.113.5</dd>');
+    expect(await page(body.claim)).toContain('<dt>Network address</dt><dd>203.0.113.5</dd>');
     // Of a release that did not keep it.
     await world.knex('claimAttempts').where({ registrationId: body.registration_id }).update({ address: null });
-    expect(await page(body.claim)).toContain('<dt>Asked from</dt><dd>Unknown</dd>');
+    expect(await page(body.claim)).toContain('<dt>Network address</dt><dd>Unknown</dd>');
   });
 
   it('400 · more scopes than one credential may hold; no try is counted', async () => {

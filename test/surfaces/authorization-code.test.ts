@@ -274,7 +274,7 @@ describe('the page', () => {
       resource: `${world.url}/mcp`,
     });
     const { headers, body } = await world.openPage(parameters, ada.session);
-    expect(body).toContain('<bdi>&lt;script&gt;alert(1)&lt;/script&gt;</bdi> asks for access');
+    expect(body).toContain('<bdi>&lt;script&gt;alert(1)&lt;/script&gt;</bdi> requests access');
     expect(body).toContain('<strong>127.0.0.1:8123</strong>');
     expect(body).toContain('a program on your own machine');
     expect(body).toContain('the MCP server');
@@ -295,7 +295,7 @@ describe('the page', () => {
     const page = await world.openPage(parameters, ada.session);
     const stranger = await world.visitor('mallory');
     for (const csrf of ['', 'x', stranger.session.csrf]) {
-      expectPage(await world.decide(ada, page, { csrf }), 403, /did not come from a page of ours/);
+      expectPage(await world.decide(ada, page, { csrf }), 403, /did not come from one of our pages/);
     }
     const crossSite = await world.request('POST', '/oauth/authorize', {
       headers: {
@@ -309,7 +309,7 @@ describe('the page', () => {
         decision: 'approve',
       }).toString(),
     });
-    expectPage(crossSite, 403, /did not come from a page of ours/);
+    expectPage(crossSite, 403, /did not come from one of our pages/);
     expect(await world.knex('authorizationCodes').where({ userId: stranger.person.id })).toEqual([]);
   });
 

@@ -89,7 +89,7 @@ describe('a good document', () => {
     const { verifier, parameters } = request(id);
     const page = await world.openPage(parameters, ada.session);
     expect(page.status).toBe(200);
-    expect(page.body).toContain('<bdi>Editor</bdi> asks for access');
+    expect(page.body).toContain('<bdi>Editor</bdi> requests access');
     expect(page.body).toContain(`<strong>${host}</strong>`);
     expect(page.body).toContain('<strong>localhost:54321</strong>');
     const code = locationOf(await world.decide(ada, page)).searchParams.get('code')!;

@@ -258,7 +258,7 @@ describe('signing in', () => {
     await world.delivered();
     openMail({ from: 'platform@example.com', log: () => {} });
     expect(answer.status).toBe(200);
-    expect(answer.body).toContain(`A mail to <strong>${email}</strong> is on its way.`);
+    expect(answer.body).toContain(`We sent an email to <strong>${email}</strong>.`);
     expect(developmentMailbox()).toEqual([]);
     await sql('update background.job set start_after = now()');
     expect((await tab.submit('/sign-in/code', { email, code: await codeFor(email) })).status).toBe(303);
@@ -482,7 +482,7 @@ describe('the console', () => {
     const tab = await signedIn(email);
     const home = await tab.open('/console');
     expect(home.body).toContain('<strong>Alice Works</strong> <span class="tag">admin</span>');
-    expect(home.body).toContain('From Alice, open until <time datetime="2026-');
+    expect(home.body).toContain('From Alice · Expires <time datetime="2026-');
     expect(home.body).toContain('Or create an organization of your own');
     const fields = { csrf_token: await tab.csrf(), invite_id: id };
     const presses = await Promise.all([

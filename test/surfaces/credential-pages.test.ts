@@ -170,7 +170,7 @@ describe('tokens', () => {
   it('400 · no scope, and more than 25', async () => {
     const visit = await visitor();
     const none = await submit('/console/tokens', visit.session, { ...good, name: '"><i>' });
-    expect([none.status, alert(none)]).toEqual([400, 'scopes: choose at least one.']);
+    expect([none.status, alert(none)]).toEqual([400, 'scopes: select at least one.']);
     expect(none.body).toContain('value="&quot;&gt;&lt;i&gt;"');
     const many = catalog.slice(0, 26).map(({ scope }) => scope);
     const answer = await submit('/console/tokens', visit.session, good, many);

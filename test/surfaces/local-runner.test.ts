@@ -137,7 +137,7 @@ describe('The local runner of npm start', () => {
     process.kill(first!, 'SIGKILL');
     await until(pids, ({ length }) => length === 2);
     expect(await carriedOut('env; cat /proc/*/environ')).toBeTruthy();
-    expect(lines).toContain('it begins again');
+    expect(lines).toContain('will be restarted');
     expect(lines).not.toContain('srv_');
     expect(await world.knex('sandbox_log_parts').whereLike('content', '%srv_%')).toEqual([]);
   });
@@ -151,7 +151,7 @@ describe('The local runner of npm start', () => {
     expect(tokens.length).toBeGreaterThan(1);
     await runner.stop();
     expect(() => process.kill(pid!, 0)).toThrow('ESRCH');
-    expect(lines).not.toContain('it begins again');
+    expect(lines).not.toContain('will be restarted');
   });
 });
 

@@ -81,7 +81,7 @@ describe('The commands, as processes beside the running server', () => {
     );
     expect(made).toEqual({
       id: expect.stringMatching(/^tok_/),
-      name: 'Made by the operator',
+      name: 'Created by the operator',
       token: expect.stringMatching(/^pat_[\w-]{43}$/),
       scopes: presetScopes('all', scopesOfRole('owner')),
       projectId: null,
@@ -144,7 +144,7 @@ describe('The commands, as processes beside the running server', () => {
       admin(['service-token:create', '--name', 'runtime', '--org', 'nobody'], settings()),
     ]);
     expect(outcomes).toEqual([
-      { code: 1, stdout: '', stderr: 'There is no command person:forget: help lists those that are.\n' },
+      { code: 1, stdout: '', stderr: 'There is no command person:forget; help lists the commands.\n' },
       { code: 1, stdout: '', stderr: '--org: no organization has the slug nobody\n' },
     ]);
   });
@@ -159,7 +159,7 @@ describe('The commands, as processes beside the running server', () => {
     expect(wrong.stderr).toContain('PORT: must be an integer 1 to 65535');
     expect(away.stderr).toMatch(/ECONNREFUSED/);
     expect(bare.stderr).toMatch(
-      /^The database lacks \d+ migrations: `npm run --silent admin -- migrate` brings them\.\n$/,
+      /^The database lacks \d+ migrations: `npm run --silent admin -- migrate` applies them\.\n$/,
     );
     for (const { code, stdout, stderr } of [wrong, away, bare]) {
       expect([code, stdout]).toEqual([1, '']);
@@ -385,7 +385,7 @@ describe('The options of a command', () => {
       org: 'acme',
       scopes: ['all'],
       days: 90,
-      name: 'Made by the operator',
+      name: 'Created by the operator',
     });
     expect(read('token:create', ...email, '--org=acme', '--scopes=a, b', '--days=1', '--project=prj_1')).toMatchObject({
       scopes: ['a', 'b'],
@@ -463,7 +463,7 @@ describe('What a command refuses', () => {
     [
       'somebody who is a member already',
       ['member:add', '--org', 'acme', '--email', 'alice@example.com', '--role', 'viewer'],
-      'alice@example.com is a member of acme already',
+      'alice@example.com is already a member of acme',
     ],
     [
       'a stranger',
@@ -493,7 +493,7 @@ describe('What a command refuses', () => {
     [
       'a scope that nobody declared',
       ['token:create', '--org', 'acme', '--email', 'alice@example.com', '--scopes', 'projects:read, rockets:launch'],
-      'missing-scope:rockets:launch. Repeating with the same credential does not help.',
+      'You need the scope `rockets:launch`: missing-scope:rockets:launch.',
     ],
     [
       'nothing piped in',
@@ -517,7 +517,7 @@ describe('What a command refuses', () => {
     await world.knex('organizations').where({ slug: 'demo' }).update({ slug: 'demo-before' });
     await world.found(await world.person('Mallory'), 'Demo');
     const projects = await world.knex('projects').count();
-    await expect(ask('demo:seed')).rejects.toThrow('belongs to an organization of somebody else');
+    await expect(ask('demo:seed')).rejects.toThrow('belongs to another organization');
     expect(await world.knex('projects').count()).toEqual(projects);
   });
 });

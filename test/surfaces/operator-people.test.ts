@@ -149,7 +149,7 @@ describe('help', () => {
       ['help', 'member:role'],
     ];
     for (const args of asked) expect(await admin(args, { PORT: 'nonsense' })).toEqual(expected);
-    const unknown = { code: 1, stdout: '', stderr: 'There is no command member:king: help lists those that are.\n' };
+    const unknown = { code: 1, stdout: '', stderr: 'There is no command member:king; help lists the commands.\n' };
     expect(await admin(['member:king', '--help'], {})).toEqual(unknown);
   });
 });

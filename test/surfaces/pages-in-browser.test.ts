@@ -167,7 +167,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByText('Other', { exact: true }).click();
     await page.getByLabel('Number of days').fill('45');
     await page.getByRole('button', { name: 'Create token' }).click();
-    expect(await page.getByRole('alert').textContent()).toBe('scopes: choose at least one.');
+    expect(await page.getByRole('alert').textContent()).toBe('scopes: select at least one.');
     expect(visits.takeFaults()).toHaveLength(1);
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('By hand');
     expect(await page.getByLabel('Number of days').inputValue()).toBe('45');
@@ -233,7 +233,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
       .getByRole('button', { name: /^End the session/ })
       .first()
       .click();
-    await laptop.getByText('The session is ended.').waitFor();
+    await laptop.getByText('Session ended.').waitFor();
     await laptop.getByRole('button', { name: 'End all other sessions' }).click();
     await laptop.getByText('One other session is ended.').waitFor();
     await phone.goto('/console');

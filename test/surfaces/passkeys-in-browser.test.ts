@@ -72,14 +72,14 @@ describe.skipIf(typeof launched === 'string')('passkeys in a browser', () => {
     await signInByMail(page, 'ada@example.com');
     await page.getByRole('heading', { name: 'Sign in faster next time' }).waitFor();
     await visits.inspect(page, 'passkey-offer');
-    await page.getByRole('button', { name: 'Create a passkey' }).click();
-    await page.getByText('The passkey is created.').waitFor();
+    await page.getByRole('button', { name: 'Create passkey' }).click();
+    await page.getByText('Passkey created.').waitFor();
     expect(await authenticator.credentials()).toMatchObject([
       { rpId: 'localhost', isResidentCredential: true, signCount: 1 },
     ]);
     await visits.inspect(page, 'passkeys');
 
-    await page.getByRole('button', { name: 'Create a passkey' }).click();
+    await page.getByRole('button', { name: 'Create passkey' }).click();
     await page.getByText('This device already holds a passkey for your account.').waitFor();
 
     const phone = await visits.open();
@@ -102,7 +102,7 @@ describe.skipIf(typeof launched === 'string')('passkeys in a browser', () => {
     await phone.locator('summary', { hasText: 'Remove' }).click();
     await visits.inspect(phone, 'passkey-removal');
     await phone.getByRole('button', { name: /^Remove/ }).click();
-    await phone.getByText('The passkey is removed here.').waitFor();
+    await phone.getByText('Passkey removed.').waitFor();
     await phone.getByRole('button', { name: 'Sign out' }).click();
     await phone.getByRole('button', { name: 'Sign in with a passkey' }).click();
     await phone.getByText('This passkey is not known here.').waitFor();
@@ -113,8 +113,8 @@ describe.skipIf(typeof launched === 'string')('passkeys in a browser', () => {
     const page = await visits.open();
     const authenticator = await authenticatorOf(page);
     await signInByMail(page, 'suggested@example.com');
-    await page.getByRole('button', { name: 'Create a passkey' }).click();
-    await page.getByText('The passkey is created.').waitFor();
+    await page.getByRole('button', { name: 'Create passkey' }).click();
+    await page.getByText('Passkey created.').waitFor();
     const [credential] = await authenticator.credentials();
     const phone = await visits.open();
     await (await authenticatorOf(phone)).add(credential!);
@@ -127,7 +127,7 @@ describe.skipIf(typeof launched === 'string')('passkeys in a browser', () => {
     await signInByMail(page, 'grace@example.com');
     expect(await page.getByRole('heading', { name: 'Sign in faster next time' }).isVisible()).toBe(false);
     await page.goto('/console/passkeys');
-    expect(await page.getByRole('button', { name: 'Create a passkey' }).isVisible()).toBe(false);
+    expect(await page.getByRole('button', { name: 'Create passkey' }).isVisible()).toBe(false);
 
     const scripted = await visits.open();
     await signInByMail(scripted, 'grace@example.com');

@@ -317,7 +317,7 @@ describe('a console without a domain', () => {
         expect(body).not.toMatch(/passkey\.js|passkey"/);
       }
       const { body } = await tab.open('/console/passkeys');
-      expect(body).toContain('Passkeys need a console with a domain name: https, or localhost.');
+      expect(body).toContain('Passkeys need a console at a domain name over https, or at localhost.');
       expect(body).not.toContain('passkey.js');
     } finally {
       bindAddresses({ baseHost: url, issuer: origin, mcp: url, a2a: `${url}/a2a` });

@@ -393,7 +393,7 @@ describe('while the database is away', () => {
   const unavailable = {
     category: 'infrastructure',
     title: 'Temporarily unavailable',
-    description: 'The service can not answer at the moment. Try again shortly.',
+    description: 'The service is temporarily unavailable. Try again shortly.',
     retryable: true,
     code: 'unavailable',
   };

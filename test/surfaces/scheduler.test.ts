@@ -272,7 +272,7 @@ describe('the loop', () => {
       if (name === 'failing') throw new Error('as expected');
       await new Promise((resolve) => setTimeout(resolve, seconds(3)));
     };
-    const list = ['slow', 'failing'].map((name) => ({ name, every: seconds(2), run: () => job(name) }));
+    const list = ['slow', 'failing'].map((name) => ({ name, intervalMs: seconds(2), run: () => job(name) }));
     const scheduler = startScheduler(list, silent);
     await vi.advanceTimersByTimeAsync(seconds(10));
     expect(begun.filter((name) => name === 'slow')).toHaveLength(2);
@@ -286,6 +286,6 @@ describe('the loop', () => {
 
   test('has a name for every job of the list, and looks every few seconds for what is due', () => {
     expect(new Set(jobs.map(({ name }) => name)).size).toBe(jobs.length);
-    expect(jobs.find(({ name }) => name === 'run what is due')!.every).toBeLessThanOrEqual(seconds(5));
+    expect(jobs.find(({ name }) => name === 'run what is due')!.intervalMs).toBeLessThanOrEqual(seconds(5));
   });
 });

@@ -1,6 +1,7 @@
 // Signing in by way of an OpenID provider (OpenID Connect Core §3.1), against a small one that is real.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { addresses, bindAddresses } from '#foundation/addresses.ts';
 import { minutes } from '#foundation/clock.ts';
 import { createConsole } from '../../src/surfaces/console/surface.ts';
 import { client, type OpenIdProvider, openOpenIdProvider } from '../openid-provider.ts';
@@ -44,7 +45,7 @@ const cookieIn = (answer: Answer, name: string): string | undefined =>
     ?.split(';')[0];
 
 /** Off to the provider: its address, and what the browser keeps meanwhile. */
-async function leave(returnTo = ''): Promise<{ address: URL; cookie: string }> {
+async function startSignIn(returnTo = ''): Promise<{ address: URL; cookie: string }> {
   const answer = await world.request('GET', `/sign-in/upstream?return_to=${encodeURIComponent(returnTo)}`);
   expect(answer.status).toBe(303);
   return { address: new URL(answer.headers.get('location')!), cookie: cookieIn(answer, 'upstream')! };
@@ -58,7 +59,7 @@ async function signInThere(address: URL): Promise<string> {
 }
 
 async function wholeWay(returnTo = ''): Promise<Answer> {
-  const { address, cookie } = await leave(returnTo);
+  const { address, cookie } = await startSignIn(returnTo);
   return world.request('GET', await signInThere(address), { headers: { cookie } });
 }
 
@@ -80,6 +81,19 @@ describe('by way of the provider', () => {
     expect(plain).not.toContain('/sign-in/upstream');
   });
 
+  it('the sign-in page has one divider, also when it offers a passkey beside the provider', async () => {
+    const own = addresses();
+    bindAddresses({ ...own, issuer: own.issuer.replace('127.0.0.1', 'localhost') });
+    try {
+      const { body } = await world.request('GET', '/sign-in');
+      expect(body).toContain('Sign in with a passkey');
+      expect(body).toContain('Continue with ');
+      expect(body.match(/<span>or<\/span>/g)).toHaveLength(1);
+    } finally {
+      bindAddresses(own);
+    }
+  });
+
   async function openConsoleWithout(): Promise<string> {
     const surface = createConsole({ report: () => {} });
     expect(surface.owns('/sign-in/upstream')).toBe(false);
@@ -92,7 +106,7 @@ describe('by way of the provider', () => {
   }
 
   it('asks with a challenge, a state and a nonce, and keeps what belongs to them sealed', async () => {
-    const { address, cookie } = await leave();
+    const { address, cookie } = await startSignIn();
     expect(`${address.origin}${address.pathname}`).toBe(`${provider.issuer}/authorize`);
     const { state, nonce, code_challenge, ...rest } = Object.fromEntries(address.searchParams);
     expect(rest).toEqual({
@@ -106,7 +120,7 @@ describe('by way of the provider', () => {
       expect(secret).toMatch(/^[\w-]{43}$/);
       expect(cookie).not.toContain(secret);
     }
-    const again = await leave();
+    const again = await startSignIn();
     expect(again.address.searchParams.get('state')).not.toBe(state);
   });
 
@@ -155,9 +169,9 @@ describe('what is not believed', () => {
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
     return [answer.status, /<h1>[^<]*<\/h1>\s*<p>([^<]*)<\/p>/.exec(answer.body)?.[1]];
   };
-  const again = 'This sign-in took too long, or was begun in another browser. Begin again.';
-  const noAddress = 'The provider does not vouch for an email address of yours. Use a mailed code instead.';
-  const noAnswer = 'The sign-in provider gives no good answer. Try again, or use a mailed code.';
+  const again = 'This sign-in expired or was started in another browser. Start again.';
+  const noAddress = 'The provider did not return a verified email address. Use an emailed code instead.';
+  const noAnswer = 'The sign-in provider returned an invalid response. Try again, or use an emailed code.';
 
   it.each([
     ['is not verified', { email: 'x@example.com', email_verified: false }],
@@ -173,10 +187,10 @@ describe('what is not believed', () => {
   });
 
   it('400 · an answer without the cookie, with another’s, with another state, or a second time', async () => {
-    const { address, cookie } = await leave();
+    const { address, cookie } = await startSignIn();
     const back = await signInThere(address);
     expect(await refusal(await world.request('GET', back))).toEqual([400, again]);
-    const other = await leave();
+    const other = await startSignIn();
     expect(await refusal(await world.request('GET', back, { headers: { cookie: other.cookie } }))).toEqual([
       400,
       again,
@@ -189,12 +203,12 @@ describe('what is not believed', () => {
     expect((await world.request('GET', back, { headers: { cookie } })).status).toBe(303);
     expect(await refusal(await world.request('GET', back, { headers: { cookie } }))).toEqual([
       400,
-      'The provider does not take this sign-in any more. Begin again.',
+      'The provider rejected this sign-in. Start again.',
     ]);
   });
 
   it('400 · an answer after ten minutes', async () => {
-    const { address, cookie } = await leave();
+    const { address, cookie } = await startSignIn();
     const back = await signInThere(address);
     world.clock.turn(minutes(10));
     expect(await refusal(await world.request('GET', back, { headers: { cookie } }))).toEqual([400, again]);
@@ -204,7 +218,7 @@ describe('what is not believed', () => {
     provider.behave({ error: 'access_denied' });
     expect(await refusal(await wholeWay())).toEqual([
       403,
-      'The provider did not sign you in. Begin again, or use a mailed code.',
+      'The provider did not sign you in. Start again, or use an emailed code.',
     ]);
   });
 
@@ -238,7 +252,7 @@ describe('what is not believed', () => {
     expect(await refusal(await world.request('GET', '/sign-in/upstream'))).toEqual([502, noAnswer]);
     provider.behave();
     expect((await wholeWay()).status).toBe(303);
-    const { address, cookie } = await leave();
+    const { address, cookie } = await startSignIn();
     const back = await signInThere(address);
     provider.behave({ isAway: true });
     expect(await refusal(await world.request('GET', back, { headers: { cookie } }))).toEqual([502, noAnswer]);
@@ -255,7 +269,7 @@ it('429 · after 120 in an hour from one network, over all processes', async () 
   await world.knex('throttle_counts').delete();
   for (let count = 0; count < 120; count++) {
     if (count % 40 === 0) serve();
-    await leave();
+    await startSignIn();
   }
   const answer = await world.request('GET', '/sign-in/upstream');
   expect(answer.status).toBe(429);

@@ -1,6 +1,6 @@
-// The part of a form where a person chooses what a program may do for them: in which organization, on which project, with which
-// scopes, until when (specification, Authentication 6 and 8). All of it is sent with the approval, so what is approved is what
-// the form shows; never more than the person's role in the chosen organization holds.
+// The fields in which a person selects the access of an agent or client: organization, project, scopes, expiry (specification,
+// Authentication 6 and 8). All of them are sent with the approval, so what is approved is what the form shows; never more than the
+// person's role in the selected organization holds.
 import { z } from 'zod';
 import { presetScopes, scopesOfRole } from '#access/scopes.ts';
 import { type OwnOrganization, organizationsOf } from '#domain/organizations/operations.ts';
@@ -22,33 +22,38 @@ interface Place {
 }
 
 export interface AccessOffer {
-  /** Where the access can be; the organization that the person works in comes first. */
+  /** The organizations to choose from; the person's current one comes first. */
   places: readonly [Place, ...Place[]];
-  /** What was asked for and the person's role in any of them holds. */
+  /** The requested scopes that the person's role holds in any of them. */
   scopes: ReadonlySet<string>;
-  /** What was asked for beyond that. */
+  /** The other requested scopes. */
   withheld: string[];
-  /** Whether the roles differ in what they hold of `scopes`. */
+  /** Whether not every role holds all of `scopes`. */
   isUneven: boolean;
 }
 
-/** What a person may choose from; null for somebody who belongs to no organization. */
-export async function offerAccess({ caller, person }: Visitor, asked: readonly string[]): Promise<AccessOffer | null> {
+/** The access that a person can choose from; null for somebody who belongs to no organization. */
+export async function offerAccess(
+  { caller, person }: Visitor,
+  requested: readonly string[],
+): Promise<AccessOffer | null> {
   const all = await organizationsOf(person.id);
   const isCurrent = ({ id }: OwnOrganization) => id === caller.orgId;
   const organizations = [...all.filter(isCurrent), ...all.filter((one) => !isCurrent(one))];
-  // Each is a query: those of somebody with very many organizations are offered as a whole.
+  // Each is a query: beyond the first organizations, projects are not listed.
   const places = await Promise.all(
     organizations.map((organization, i) => placeOf(caller, organization, i < shown.perParent)),
   );
   const [first, ...others] = places;
   if (!first) return null;
-  const heldThere = organizations.map(({ role }) => asked.filter((scope) => scopesOfRole(role).has(scope as never)));
+  const heldThere = organizations.map(({ role }) =>
+    requested.filter((scope) => scopesOfRole(role).has(scope as never)),
+  );
   const scopes = new Set(heldThere.flat());
   return {
     places: [first, ...others],
     scopes,
-    withheld: asked.filter((scope) => !scopes.has(scope)),
+    withheld: requested.filter((scope) => !scopes.has(scope)),
     isUneven: heldThere.some((held) => held.length < scopes.size),
   };
 }
@@ -72,13 +77,13 @@ const choice = z.object({
   expires_in_days: z.coerce.number(`must be an integer ${min} to ${max}`).int().min(min).max(max),
 });
 
-/** What the form of such a page sends, beside its own fields. */
+/** The fields that such a form sends besides its own. */
 export const accessChoice = choice.shape;
 
-/** The boxes that were ticked. */
+/** The selected scopes. */
 export const chosenScopes = (form: URLSearchParams): string[] => form.getAll('scopes');
 
-/** What a form starts with, or what the person had chosen where it is shown again. */
+/** The selection when the form is shown again. */
 export interface Chosen {
   orgId: string;
   scopes: readonly string[];
@@ -93,15 +98,15 @@ export const chosenAccess = (form: URLSearchParams): Chosen => ({
   expiresInDays: form.get('expires_in_days') ?? '',
 });
 
-/** What the person can correct in the form: it is shown again, as it was filled in, with what was wrong. */
-export const isOfForm = (error: unknown): error is Problem =>
+/** Whether the person can correct this error in the form, which is then shown again. */
+export const isFormError = (error: unknown): error is Problem =>
   error instanceof Problem && [400, 401, 404].includes(error.status);
 
-/** No more boxes are ticked than one credential may hold. */
+/** At most as many as one credential may hold. */
 const suggested = (scopes: ReadonlySet<string>): string[] =>
   scopes.size > tokens.scopesPerToken ? presetScopes('all', scopes) : [...scopes];
 
-/** The fields; `ticked` narrows what is ticked before the person has chosen anything. */
+/** The fields; `ticked` narrows the preselected scopes. */
 export function accessFields(
   offer: AccessOffer,
   chosen?: Chosen,
@@ -135,7 +140,7 @@ function organizationField([{ organization }, ...others]: AccessOffer['places'],
       )}</select></div>`;
 }
 
-/** Projects of all the organizations, so that the page need not be loaded again for another one. */
+/** Projects of all organizations, so that choosing another one needs no reload. */
 function projectField(places: AccessOffer['places'], chosen: string | undefined): Html | false {
   const options = (projects: Row<Project>[]) =>
     projects.map(

@@ -1,5 +1,5 @@
-// What is remembered of a browser, in cookies of its own: the secret that its sign-in codes are bound to, and the email addresses
-// that have signed in there before (a device cookie: requests from elsewhere do not use up what that browser may take).
+// The cookies that identify a browser before sign-in: the secret that its sign-in codes are bound to, and the email addresses that
+// have signed in there before (a device cookie: requests from elsewhere do not use up that browser's limits).
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { normalizeEmail } from '#domain/people/email.ts';
@@ -12,12 +12,12 @@ import { cookieOf, setCookie } from '../cookie.ts';
 
 const secretCookie = 'sign-in';
 const knownCookie = 'known-browser';
-/** So many addresses are remembered, the last used first. */
-const addressesKept = 5;
+/** The number of remembered email addresses, the last used first. */
+const maxEmails = 5;
 
 const knownBrowser = z.object({ id: z.string(), emails: z.array(z.string()), expiresAt: z.number() });
 
-/** The browser as it comes with a code for an address. */
+/** The browser that requests or enters a code for an email address. */
 export function browserOf(exchange: Exchange, email: string): SignInBrowser {
   const known = knownBrowserOf(exchange);
   return {
@@ -41,7 +41,7 @@ export function keepBrowserSecret(exchange: Exchange): string {
 export function rememberBrowser(exchange: Exchange, email: string): void {
   if (browserSecret(exchange)) setCookie(exchange, secretCookie, null, 0);
   const before = knownBrowserOf(exchange);
-  const emails = [email, ...(before?.emails ?? []).filter((other) => other !== email)].slice(0, addressesKept);
+  const emails = [email, ...(before?.emails ?? []).filter((other) => other !== email)].slice(0, maxEmails);
   const after: z.infer<typeof knownBrowser> = {
     id: before?.id ?? randomUUID(),
     emails,

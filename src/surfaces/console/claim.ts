@@ -1,5 +1,5 @@
-// The claim page: an agent says that it works for this person; the person types the code that the agent shows and chooses what it
-// may do, or denies (specification, Authentication 6; agent authentication §6). What the agent says of itself is marked as such.
+// The claim page: an agent names this person as its owner; the person types the code that the agent shows and selects its access,
+// or denies (specification, Authentication 6; agent authentication §6). What the agent says about itself is marked as unverified.
 import { z } from 'zod';
 import { approveClaim, claimPageState, denyClaim, type OpenClaim } from '#domain/agent-identities/approval.ts';
 import { defaultScopes } from '#domain/oauth/authorization-request.ts';
@@ -14,7 +14,7 @@ import {
   type Chosen,
   chosenAccess,
   chosenScopes,
-  isOfForm,
+  isFormError,
   offerAccess,
 } from './access-choice.ts';
 import { answerPage, answerProblemPage, csrfField, formError, type Visitor } from './layout.ts';
@@ -30,7 +30,7 @@ interface ClaimPage {
 
 export const showClaim: Handler = personsPage(async (exchange, visitor) => {
   const attemptToken = new URLSearchParams(exchange.search).get('claim_attempt_token') ?? '';
-  await answerEnding(exchange, visitor, () => answerClaim(exchange, visitor, { attemptToken }));
+  await answerOrExplain(exchange, visitor, () => answerClaim(exchange, visitor, { attemptToken }));
 });
 
 const decided = z.object({ claim_attempt_token: plainText(), decision: z.enum(['approve', 'deny']) });
@@ -39,10 +39,10 @@ const approved = decided.extend({ user_code: plainText(), ...accessChoice });
 export const decideClaim: Handler = personsForm(async (exchange, visitor, form) => {
   const { claim_attempt_token: attemptToken, decision } = fieldsOf(form, decided);
   const { person } = visitor;
-  await answerEnding(exchange, visitor, async () => {
+  await answerOrExplain(exchange, visitor, async () => {
     if (decision === 'deny') {
       await denyClaim({ attemptToken, person });
-      return answerDone(exchange, visitor, 'Denied', 'The agent gets no access. It may ask again.');
+      return answerDone(exchange, visitor, 'Denied', 'The agent gets no access. It can send a new request.');
     }
     try {
       const { user_code, org_id, project_id, expires_in_days } = fieldsOf(form, approved);
@@ -56,16 +56,16 @@ export const decideClaim: Handler = personsForm(async (exchange, visitor, form) 
         expiresInDays: expires_in_days,
       });
     } catch (error) {
-      if (!isOfForm(error)) throw error;
-      // A claim that has ended with this is not shown again, but says so.
+      if (!isFormError(error)) throw error;
+      // If the claim has ended with this attempt, `answerClaim` throws that.
       return answerClaim(exchange, visitor, { attemptToken, chosen: chosenAccess(form) }, error);
     }
     await answerDone(exchange, visitor, 'Done', 'The agent has access. You can close this page.');
   });
 });
 
-/** A claim that is not, or no longer, this person's to decide is a page of its own, with the way to sign out. */
-async function answerEnding(exchange: Exchange, visitor: Visitor, work: () => Promise<void>): Promise<void> {
+/** Shows an error page, with the sign-out button, for a claim that this person cannot, or can no longer, decide. */
+async function answerOrExplain(exchange: Exchange, visitor: Visitor, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
@@ -92,7 +92,7 @@ async function answerClaim(
   const offer = await offerAccess(visitor, defaultScopes);
   const token = html`<input type="hidden" name="claim_attempt_token" value="${attemptToken}">`;
   const action = `${address}/complete`;
-  // Without the code: whoever denies has nothing to prove.
+  // Denying needs no code.
   const deny = html`<button class="quiet" name="decision" value="deny" formnovalidate>Deny</button>`;
   const body = html`<section class="card">
     <h1>An agent requests access</h1>
@@ -113,13 +113,13 @@ async function answerClaim(
   await answerPage(exchange, problem?.status ?? 200, { title: 'Claim an agent', body, visitor });
 }
 
-/** All that is ticked beforehand for an agent that nobody vouches for. */
+/** The scopes that are preselected for an agent that no provider vouches for. */
 const isReading = (scope: string): boolean => scope.endsWith(':read');
 
 const nameOf = ({ agentName }: OpenClaim): Html =>
   agentName
     ? html`<bdi>${agentName}</bdi> <span class="muted small">unverified</span>`
-    : html`<span class="muted">Not given</span>`;
+    : html`<span class="muted">No name</span>`;
 
 const whoVouches: Record<Exclude<OpenClaim['kind'], 'identity_assertion'>, string> = {
   anonymous: 'Nobody. It registered itself and named your email.',
@@ -130,7 +130,7 @@ const aboutAgent = (claim: OpenClaim): Html => html`<dl class="facts">
       <dt>Calls itself</dt><dd>${nameOf(claim)}</dd>
       <dt>Vouched for by</dt><dd>${claim.kind === 'identity_assertion' ? html`<strong>${claim.providerName}</strong>` : whoVouches[claim.kind]}</dd>
       <dt>Registered</dt><dd>${ago(claim.registeredAt)}</dd>
-      <dt>Asked from</dt><dd>${claim.address ?? 'Unknown'}</dd>
+      <dt>Network address</dt><dd>${claim.address ?? 'Unknown'}</dd>
       <dt>Code expires in</dt><dd>${minutesUntil(claim.codeExpiresAt)}</dd>
     </dl>
     <p class="note">Allow this only if you are in touch with the agent right now and it shows you the code itself.</p>

@@ -1,5 +1,5 @@
-// The authorization page: a client asks, a person answers (RFC 6749 §4.1, RFC 9207; agent authentication §10). It is shown each
-// time, because anybody can use a public client's id; what is not to be trusted is never sent anywhere.
+// The authorization page: a person decides on a client's request for access (RFC 6749 §4.1, RFC 9207; agent authentication §10). It
+// is shown every time, because anybody can use a public client's id. An untrusted redirect address is never redirected to.
 import { z } from 'zod';
 import {
   type AuthorizationRequest,
@@ -26,7 +26,7 @@ import {
   type Chosen,
   chosenAccess,
   chosenScopes,
-  isOfForm,
+  isFormError,
   offerAccess,
 } from './access-choice.ts';
 import { answerPage, csrfField, formError, type Visitor } from './layout.ts';
@@ -39,10 +39,10 @@ export function createConsent(): { showConsent: Handler; decideConsent: Handler 
     'client-documents',
     rates.clientDocumentsPerMinute,
     60,
-    'Too many client documents were asked for from here.',
+    'Too many client documents were requested from this address.',
   );
 
-  /** A fault that no client may learn of is the person's: a 400 page (§10, step 1). */
+  /** An error that must not be sent to the client is a 400 page (§10, step 1). */
   async function read(exchange: Exchange, query: URLSearchParams): Promise<AuthorizationRequest | ReturnedFault> {
     try {
       return await readAuthorizationRequest(query, () => fetches.take(exchange.address));
@@ -67,7 +67,7 @@ export function createConsent(): { showConsent: Handler; decideConsent: Handler 
     decideConsent: personsForm(async (exchange, visitor, form) => {
       const { request: text, decision } = fieldsOf(form, decided);
       const query = new URLSearchParams(text);
-      // Read once more, not believed: it has been in the browser.
+      // Validated again: the browser may have changed it.
       const request = await read(exchange, query);
       if ('fault' in request) return sendBack(exchange, request.redirectUri, faultAddress(request));
       if (decision === 'deny') return sendBack(exchange, request.redirectUri, denialAddress(request));
@@ -83,7 +83,7 @@ export function createConsent(): { showConsent: Handler; decideConsent: Handler 
         const code = await approve(request, approval);
         await sendBack(exchange, request.redirectUri, codeAddress(request, code));
       } catch (error) {
-        if (!isOfForm(error)) throw error;
+        if (!isFormError(error)) throw error;
         await answerConsent(exchange, visitor, { query, request, chosen: chosenAccess(form) }, error);
       }
     }),
@@ -93,7 +93,7 @@ export function createConsent(): { showConsent: Handler; decideConsent: Handler 
 const decided = z.object({ request: plainText(), decision: z.enum(['approve', 'deny']) });
 
 interface ConsentPage {
-  /** The request as it came, for the next round. */
+  /** The request as received, for the form. */
   query: URLSearchParams;
   request: AuthorizationRequest;
   chosen?: Chosen;
@@ -110,14 +110,14 @@ async function answerConsent(
   const hidden = html`${csrfField(visitor)}<input type="hidden" name="request" value="${query.toString()}">`;
   const name = request.client.name ?? 'A client without a name';
   const body = html`<section class="card">
-    <h1><bdi>${name}</bdi> asks for access</h1>
+    <h1><bdi>${name}</bdi> requests access</h1>
     ${aboutClient(request)}
     ${formError(problem?.body.description)}
     ${
       offer
         ? html`<form method="post" action="${address}">${hidden}
       ${accessFields(offer, chosen)}
-      ${!request.isOffline && html`<p class="hint">It did not ask to stay signed in: its access expires in one hour.</p>`}
+      ${!request.isOffline && html`<p class="hint">It did not request offline access, so its access expires in one hour.</p>`}
       <div class="actions"><button name="decision" value="approve">Allow</button>${deny}</div>
     </form>`
         : html`<p class="note">You belong to no organization yet. <a href="/console">Create one</a>, then reload this page.</p>
@@ -148,15 +148,15 @@ function aboutClient({ client, redirectUri, resource }: AuthorizationRequest): H
     }`;
 }
 
-/** Where a redirect address leads, as people read it, and what of it a Content-Security-Policy has to let through. */
+/** The host of a redirect address for display, and the sources that the Content-Security-Policy has to allow for it. */
 function placeOf(redirectUri: string): { name: string; sources: string[] } {
   const { protocol, host, origin } = new URL(redirectUri);
   if (!/^https?:$/.test(protocol)) return { name: `an app on this device (${protocol})`, sources: [protocol] };
-  // A policy can't name an IPv6 address. Clients lead on to pages of their own, and Chromium holds the whole way to the policy.
+  // A policy cannot name an IPv6 address. Clients redirect further, and Chromium checks every redirect against the policy.
   return { name: host, sources: [host.startsWith('[') ? protocol : origin, 'https:'] };
 }
 
-/** 303, whatever the method was, so that no form is sent on (RFC 9700 §4.12). Apps get a link as well, if nothing opens by itself. */
+/** 303, so that the form is not sent again to the client (RFC 9700 §4.12). The link is for apps that do not open by themselves. */
 const sendBack = (exchange: Exchange, redirectUri: string, location: string): Promise<void> =>
   answerPage(
     exchange,
@@ -164,7 +164,7 @@ const sendBack = (exchange: Exchange, redirectUri: string, location: string): Pr
     {
       title: 'Back to the client',
       body: html`<section class="card"><h1>Done</h1>
-    <p><a href="${location}">Go on to ${placeOf(redirectUri).name}</a></p></section>`,
+    <p><a href="${location}">Continue to ${placeOf(redirectUri).name}</a></p></section>`,
     },
     { location },
   );

@@ -1,4 +1,4 @@
-// What the lists of tokens and of connected agents have in common: where they hold, how far they reach, and how one is revoked.
+// Shared by the lists of tokens and of connected agents: their organization, their access, and the control that revokes one.
 import type { Caller } from '#access/principal.ts';
 import { type OwnOrganization, organizationsOf } from '#domain/organizations/operations.ts';
 import { findProject } from '#domain/projects/operations.ts';
@@ -45,7 +45,7 @@ export function reach({ projectId, scopes }: Bound, { caller }: Visitor, names: 
 }
 
 export interface Revocation {
-  /** What it is called, for those who hear the page. */
+  /** Its name, for screen readers. */
   name: string;
   action: string;
   field: string;

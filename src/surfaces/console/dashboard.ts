@@ -40,11 +40,11 @@ const files = assets<string>('/console/dashboard', async () => {
   };
 });
 
-/** Answers with a file of the dashboard, or gives false when there is none of that name. */
+/** Answers with a file of the dashboard, or returns false when there is no such file. */
 export const answerDashboardFile = (exchange: Exchange): Promise<boolean> =>
   files.answer(exchange, exchange.path.slice(dashboardBase.length));
 
-/** What a page is of: what it is called, and where that belongs. */
+/** What a page shows: its title, and the page above it. */
 interface Subject {
   title: string;
   /** The place above, with its address. */

@@ -32,13 +32,13 @@ async function answerAgents(exchange: Exchange, visitor: Visitor, said?: string)
   const ended = delegations.filter(({ status }) => status !== 'active');
   const names = await projectNames(visitor.caller, active);
   const body = html`<h1>${title}</h1>
-    <p class="lead">Agents and clients that you let into <strong>${organization.name}</strong>. They act as you, within the access you granted. <a href="/console">Change organization</a></p>
+    <p class="lead">Agents and clients with access to <strong>${organization.name}</strong>. They act as you, within the scopes you granted. <a href="/console">Change organization</a></p>
     ${said && html`<p class="note good" role="status">${said}</p>`}
     <section class="card"><h2>Active</h2>
       ${
         active.length > 0
           ? html`<ul class="list">${active.map((delegation) => activeDelegation(delegation, visitor, names))}</ul>`
-          : html`<p class="muted">None. An agent appears here after you approve its request for access.</p>`
+          : html`<p class="muted">No agent has access yet. An agent or MCP client appears here after you approve its request.</p>`
       }
       ${
         ended.length > 0 &&

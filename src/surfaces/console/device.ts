@@ -1,6 +1,6 @@
-// What a browser calls itself → what a person calls it. Only for show: anybody can send any User-Agent. Pure.
+// Turns a User-Agent into the name of a device. For display only: anybody can send any User-Agent. Pure.
 
-// Each of the later ones also says the names of those whose place it took.
+// In this order: Edge also names Chrome and Safari, and Chrome names Safari.
 const browsers: [RegExp, string][] = [
   [/\bEdgA?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -19,7 +19,7 @@ const systems: [RegExp, string][] = [
   [/\bLinux\b/, 'Linux'],
 ];
 
-/** `Firefox on Linux`; without a name that is known, the first words as they came. */
+/** `Firefox on Linux`; an unknown User-Agent is shortened. */
 export function deviceName(userAgent: string | null): string {
   if (!userAgent) return 'Unknown device';
   const find = (names: [RegExp, string][]) => names.find(([pattern]) => pattern.test(userAgent))?.[1];

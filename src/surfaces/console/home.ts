@@ -1,4 +1,4 @@
-// The first page after sign-in: who you are, where you belong, who invites you; and the forms that change these.
+// The first page after sign-in: the person, their organizations and invites, and the forms that change them.
 import { z } from 'zod';
 import { acceptInvite, type PendingInvite, pendingInvitesFor } from '#domain/invites/operations.ts';
 import { foundOrganization, type OwnOrganization, organizationsOf } from '#domain/organizations/operations.ts';
@@ -66,7 +66,7 @@ const invitesCard = (visitor: Visitor, invites: PendingInvite[]): Html => html`<
     <ul class="list">${invites.map(
       (invite) => html`<li class="row">
         <div><strong>${invite.organizationName}</strong> <span class="tag">${invite.role}</span>
-          <div class="muted small">${invite.invitedByName && `From ${invite.invitedByName}, `}open until <time datetime="${isoTime(invite.expiresAt)}">${isoTime(invite.expiresAt).slice(0, 10)}</time></div></div>
+          <div class="muted small">${invite.invitedByName && `From ${invite.invitedByName} · `}Expires <time datetime="${isoTime(invite.expiresAt)}">${isoTime(invite.expiresAt).slice(0, 10)}</time></div></div>
         <form method="post" action="/console/invites/accept">${csrfField(visitor)}
           <input type="hidden" name="invite_id" value="${invite.id}">
           <button aria-label="Join ${invite.organizationName}">Join</button></form>

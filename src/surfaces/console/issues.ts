@@ -1,4 +1,4 @@
-// The issues of the built-in tracker: what missions were asked to do, for projects that connect no tracker of their own.
+// The pages of the built-in tracker's issues: the work of missions in projects without a tracker of their own.
 import { admit } from '#access/gate.ts';
 import type { Issue } from '#domain/issues/model.ts';
 import { findIssue, listIssues } from '#domain/issues/operations.ts';
@@ -21,9 +21,9 @@ export const showIssues: Handler = personsPage(async (exchange, visitor) => {
   const { data, nextCursor } = await listIssues(visitor.caller, { limit: pages.other.default, cursor });
   const more = nextCursor && `/console/issues?cursor=${encodeURIComponent(nextCursor)}`;
   const body = html`<h1>Issues</h1>
-    <p class="lead">The work that missions were given, newest first.</p>
+    <p class="lead">The work of missions in the built-in tracker, newest first.</p>
     <section class="card">
-      ${data.length === 0 && html`<p>None yet. Each mission creates an issue when it starts. <a href="/console/projects">Choose a project to start one</a></p>`}
+      ${data.length === 0 && html`<p>No issues yet. Each mission creates an issue when it starts. <a href="/console/projects">Choose a project to start one</a></p>`}
       <ul class="list">${data.map(oneIssue)}</ul>
       ${more && html`<p><a href="${more}">Older issues</a></p>`}
     </section>`;

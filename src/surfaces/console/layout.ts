@@ -1,6 +1,5 @@
-// The one page frame, and the headers that every page has: nothing but our own style and images, no script but ours on the pages
-// that the navigation leads to, no frame, no cache, no referrer (addresses of pages can carry secrets).
-
+// The frame of every page, and its headers: only our own styles, images and scripts, no framing, no cache, and no referrer, since
+// addresses of pages can carry secrets.
 import type { Caller } from '#access/principal.ts';
 import type { SessionInUse } from '#domain/sessions/operations.ts';
 import { addresses } from '#foundation/addresses.ts';
@@ -9,7 +8,7 @@ import { answer, answerHtml, type Exchange, type Headers } from '#foundation/htt
 import type { Problem } from '#foundation/problem.ts';
 import { files } from './style.ts';
 
-/** Whom a page is made for. */
+/** The signed-in person whom a page is for. */
 export interface Visitor {
   caller: Caller;
   person: SessionInUse['person'];
@@ -20,13 +19,13 @@ export interface Visitor {
 export interface Page {
   title: string;
   body: Html;
-  /** Who is signed in: the bar shows their address and the way out. */
+  /** The signed-in person: the bar shows their email and the sign-out button. */
   visitor?: Visitor | null;
-  /** Places beside our own that a form of this page may lead to: the origin of a client's redirect address. */
+  /** Other origins that a form of this page may lead to: that of a client's redirect address. */
   formTargets?: readonly string[];
-  /** The script of passkeys, which asks for their options. */
+  /** The passkey script, which fetches the WebAuthn options. */
   script?: 'passkey.js' | undefined;
-  /** A page that lives in the browser: the addresses of its files. It may ask our API, and show what artifacts hold. */
+  /** The addresses of the files of a page that the browser renders. It may call the API and show contents of artifacts. */
   app?: { script: string; style: string };
 }
 
@@ -73,14 +72,14 @@ export async function answerPage(exchange: Exchange, status: number, page: Page,
   answerHtml(exchange, status, text, { ...pageHeaders(page, marked !== undefined), ...headers });
 }
 
-/** 303 to a page: what follows a form. */
+/** Redirects to a page after a form (303). */
 export const seeOther = (exchange: Exchange, location: string): void =>
   answer(exchange, 303, undefined, { ...pageHeaders(), location });
 
-/** An error is a page as well: what happened, and a way on. */
+/** The page of an error: what happened, and a link to continue. */
 export function answerProblemPage(exchange: Exchange, problem: Problem, visitor: Visitor | null = null): Promise<void> {
   const { description } = problem.body;
-  // The one title that is no plain word.
+  // The title Unauthenticated is not plain English.
   const title = problem.status === 401 ? 'Sign-in failed' : problem.body.title;
   const body = html`<section class="card">
     <h1>${title}</h1>

@@ -1,5 +1,5 @@
-// The development mailbox as a page: where mail goes while no mail server is set up. It shows sign-in codes, so it is open to
-// this machine alone, only for a service that lives on this machine, and to those who know the secret printed at the start.
+// The page of the development mailbox, which receives mail while no mail server is set up. It shows sign-in codes, so only this
+// machine can open it, only for a service on this machine, and only with the secret that is printed at the start.
 import { addresses } from '#foundation/addresses.ts';
 import { hours, isoTime } from '#foundation/clock.ts';
 import { html } from '#foundation/html.ts';
@@ -12,7 +12,7 @@ import { visitorOf } from './visitor.ts';
 
 const loopback = /^((::ffff:)?127(\.\d{1,3}){3}|::1|\[::1\]|localhost)$/i;
 
-/** The socket, the Host and our own address must all be of this machine: a proxy on it, or a rebound name, is someone else. */
+/** The peer, the Host and our own address must all be loopback: a request through a proxy or a rebound name is not local. */
 export function mailboxIsOpenTo({ address, req }: Exchange): boolean {
   const host = `http://${req.headers.host}`;
   return (
@@ -37,8 +37,8 @@ export async function showMailbox(exchange: Exchange): Promise<void> {
   }
   const mails = developmentMailbox() ?? [];
   const body = html`<h1>Development mailbox</h1>
-    <p class="muted">No mail server is set up (<code>SMTP_URL</code>), so mail ends here. The last hundred are kept until the service stops.</p>
-    ${mails.length === 0 && html`<p class="card">No mail yet.</p>`}
+    <p class="muted">No mail server is set up (<code>SMTP_URL</code>), so emails are shown here. The last hundred are kept until the service stops.</p>
+    ${mails.length === 0 && html`<p class="card">No emails yet. Sign-in codes and invites appear here.</p>`}
     ${mails.map(
       (mail) => html`<article class="card">
         <h2>${mail.subject}</h2>

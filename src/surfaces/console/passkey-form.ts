@@ -10,7 +10,7 @@ import { fieldsOf } from './visitor.ts';
 /** For `script` of a page with such a form. */
 export const passkeyPageScript = (): 'passkey.js' | undefined => (arePasskeysPossible() ? 'passkey.js' : undefined);
 
-/** Hidden until the script finds that the browser can do it. `fields`: hidden fields that go along with both requests. */
+/** Hidden until the script finds that the browser supports it. `fields`: hidden fields that both requests send. */
 export const passkeyForm = (
   kind: 'create' | 'sign-in',
   action: string,

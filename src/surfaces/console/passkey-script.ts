@@ -1,5 +1,5 @@
-// The script of pages with passkeys: the library's bundle from @simplewebauthn/browser, then ours. It asks for options, lets the
-// browser speak to the authenticator, and sends the answer as a form, so that what follows is a page like after any form.
+// The script of pages with passkeys: the bundle of @simplewebauthn/browser, then ours. It fetches the options, runs the WebAuthn
+// ceremony, and submits the result as a form.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -10,14 +10,14 @@ const ours = `
   if (!browserSupportsWebAuthn()) return;
 
   const reasons = {
-    NotAllowedError: 'No passkey was used. Try again, or go on without one.',
+    NotAllowedError: 'No passkey was used. Try again, or continue without one.',
     InvalidStateError: 'This device already holds a passkey for your account.',
   };
   const run = async (form, more) => {
     const creates = form.dataset.passkey === 'create';
     const body = new URLSearchParams(new FormData(form));
     const answer = await window.fetch(form.dataset.options, { method: 'POST', body });
-    if (!answer.ok || answer.redirected) throw new Error('The service did not answer as expected. Load the page again.');
+    if (!answer.ok || answer.redirected) throw new Error('The service did not respond as expected. Reload the page.');
     const optionsJSON = await answer.json();
     const credential = await (creates ? startRegistration : startAuthentication)({ optionsJSON, ...more });
     form.elements.credential.value = JSON.stringify(credential);

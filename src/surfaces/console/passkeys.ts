@@ -1,4 +1,4 @@
-// A person's passkeys: creating one, the list, removing one; and the offer on the first page after sign-in.
+// A person's passkeys: the list, creating one, removing one; and the offer on the first page after sign-in.
 import { z } from 'zod';
 import {
   arePasskeysPossible,
@@ -38,17 +38,17 @@ export const createOwnPasskey: Handler = personsForm(async (exchange, visitor, f
     if (problem.status >= 500) throw error;
     return answerPasskeys(exchange, visitor, { problem });
   }
-  await answerPasskeys(exchange, visitor, { said: 'The passkey is created. You can sign in with it from now on.' });
+  await answerPasskeys(exchange, visitor, { said: 'Passkey created. You can now sign in with it.' });
 });
 
 export const removeOwnPasskey: Handler = personsForm(async (exchange, visitor, form) => {
   const { passkey_id } = fieldsOf(form, z.object({ passkey_id: boundedText(text.pathId) }));
   await removePasskey(visitor.caller, passkey_id);
-  const said = 'The passkey is removed here. Delete it in your password manager or on your device, too.';
+  const said = 'Passkey removed. Delete it in your password manager or on your device, too.';
   await answerPasskeys(exchange, visitor, { said });
 });
 
-/** The offer does not come back in this browser. */
+/** Hides the offer in this browser. */
 export const skipPasskeyOffer: Handler = personsForm((exchange) => {
   setCookie(exchange, skippedCookie, 'skipped', lifetimes.knownBrowser);
   seeOther(exchange, '/console');
@@ -69,7 +69,7 @@ export async function passkeyOffer(exchange: Exchange, visitor: Visitor): Promis
 }
 
 const creationForm = (visitor: Visitor): Html =>
-  passkeyForm('create', passkeysAddress, 'Create a passkey', csrfField(visitor));
+  passkeyForm('create', passkeysAddress, 'Create passkey', csrfField(visitor));
 
 async function answerPasskeys(
   exchange: Exchange,
@@ -85,7 +85,7 @@ async function answerPasskeys(
       <h2>${passkeys.length > 0 ? 'Your passkeys' : 'You have no passkey yet'}</h2>
       ${passkeys.length > 0 && html`<ul class="list">${passkeys.map((passkey) => onePasskey(passkey, visitor))}</ul>`}
       <div class="more" data-needs-passkeys hidden>${creationForm(visitor)}</div>
-      ${!arePasskeysPossible() && html`<p class="note">Passkeys need a console with a domain name: https, or localhost.</p>`}
+      ${!arePasskeysPossible() && html`<p class="note">Passkeys need a console at a domain name over https, or at localhost.</p>`}
       <noscript><p class="note">Creating a passkey needs JavaScript.</p></noscript>
     </section>`;
   const page = { title: 'Passkeys', body, visitor, script: passkeyPageScript() };

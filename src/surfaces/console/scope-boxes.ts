@@ -1,10 +1,10 @@
-// The scope catalog as boxes to tick, group by group, each with its sentence; only what the person may give.
+// The scope catalog as checkboxes by group, each with its description; only scopes that the person may grant.
 import { scopeGroups } from '#access/scopes.ts';
 import { type Html, html } from '#foundation/html.ts';
 
 type Actions = Record<string, readonly [description: string, requiredRole: string]>;
 
-/** Boxes named `scopes`. What is not `offered` is not there, and a group without any is not either. */
+/** Checkboxes named `scopes`, for the `offered` scopes only; empty groups are left out. */
 export const scopeBoxes = (offered: ReadonlySet<string>, ticked: ReadonlySet<string>): Html =>
   html`<div class="groups">${Object.entries(scopeGroups).map(([key, group]) => {
     const boxes = Object.entries<Actions[string]>(group.actions)

@@ -1,5 +1,5 @@
-// The script of the pages that the navigation leads to. Every page is whole without it: the navigation can be scrolled by hand,
-// one click on a secret selects it, presets are links, and the server counts scopes too.
+// The script of the pages in the navigation. Every page works without it: the navigation scrolls by hand, a click on a secret
+// selects it, presets are links, and the server counts scopes too.
 
 export const consoleScript = `
 document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
@@ -11,13 +11,13 @@ for (const button of document.querySelectorAll('button[data-copies]')) {
   button.addEventListener('click', async () => {
     let copied = true;
     try {
-      // Only where the connection is safe from eavesdroppers.
+      // Available in secure contexts only.
       await navigator.clipboard.writeText(source.textContent);
     } catch {
       getSelection().selectAllChildren(source);
       copied = document.execCommand('copy');
     }
-    status.textContent = copied ? 'Copied.' : 'Select it and copy it by hand.';
+    status.textContent = copied ? 'Copied.' : 'Select the token and copy it.';
   });
 }
 

@@ -1,4 +1,4 @@
-// Where a person is signed in: each browser with its session, and ending one or all the others (design decisions, People).
+// A person's sessions, one per browser: the list, ending one, and ending all others (design decisions, People).
 import { z } from 'zod';
 import type { Session } from '#domain/sessions/model.ts';
 import { endOtherSessions, endSession, listSessions } from '#domain/sessions/operations.ts';
@@ -22,7 +22,7 @@ export const endOwnSession: Handler = personsForm(async (exchange, visitor, form
     setSessionCookie(exchange, null);
     return seeOther(exchange, '/sign-in');
   }
-  await answerSessions(exchange, visitor, 'The session is ended. That browser has to sign in again.');
+  await answerSessions(exchange, visitor, 'Session ended. That browser has to sign in again.');
 });
 
 export const endOwnOtherSessions: Handler = personsForm(async (exchange, visitor) => {

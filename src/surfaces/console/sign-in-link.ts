@@ -1,5 +1,5 @@
-// The page behind a sign-in link. Opening it only shows a button: programs that scan mails and chats open links, and must not
-// use this one up.
+// The page of a sign-in link. Opening it only shows a button: programs that scan mails and chats open links, and must not use up
+// this one.
 import { z } from 'zod';
 import { findSignInLink, useSignInLink } from '#domain/people/sign-in-links.ts';
 import { html } from '#foundation/html.ts';
@@ -32,5 +32,5 @@ export async function enterLink(exchange: Exchange): Promise<void> {
   await signIn(exchange, person, returnTo ?? '/console');
 }
 
-/** `a•••@example.com`: enough for its owner to know it, too little for who found the link. */
+/** `a•••@example.com`: its owner recognizes it, and whoever finds the link learns little. */
 const masked = (email: string): string => email.replace(/^(.).*(@[^@]*)$/, '$1•••$2');

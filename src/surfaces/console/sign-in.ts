@@ -1,4 +1,4 @@
-// Sign-in by a mailed code, and sign-out. Links, passkeys and the upstream provider have files of their own; all end in `signIn`.
+// Sign-in by an emailed code, and sign-out. Links, passkeys and the upstream provider have files of their own; all call `signIn`.
 import { z } from 'zod';
 import { emailAddress } from '#domain/people/email.ts';
 import type { Person } from '#domain/people/model.ts';
@@ -17,10 +17,10 @@ import { mailboxIsOpenTo } from './mailbox.ts';
 import { assertedPasskey, passkeyForm, passkeyPageScript } from './passkey-form.ts';
 import { fieldsOf, ownPath, personsForm, readOwnForm, visitorOf } from './visitor.ts';
 
-const addressForm = z.object({ email: emailAddress });
-const codeForm = addressForm.extend({ code: plainText() });
+const emailForm = z.object({ email: emailAddress });
+const codeForm = emailForm.extend({ code: plainText() });
 
-/** With an `upstream` issuer there is another way in (upstream.ts). */
+/** `upstream`: the issuer of the provider to offer (upstream.ts), or null. */
 export function createSignIn(upstream: string | null): {
   showSignIn: Handler;
   sendCode: Handler;
@@ -30,7 +30,7 @@ export function createSignIn(upstream: string | null): {
     async showSignIn(exchange) {
       const returnTo = ownPath(new URLSearchParams(exchange.search).get('return_to'));
       if (await visitorOf(exchange)) return seeOther(exchange, returnTo);
-      return answerAddressForm(exchange, upstream, 200, { email: '', returnTo });
+      return answerEmailForm(exchange, upstream, 200, { email: '', returnTo });
     },
 
     /** The same answer whether or not the address has an account: the first sign-in creates one. */
@@ -38,12 +38,12 @@ export function createSignIn(upstream: string | null): {
       const form = await readOwnForm(exchange);
       const entered = { email: form.get('email') ?? '', returnTo: ownPath(form.get('return_to')) };
       try {
-        const { email } = fieldsOf(form, addressForm);
+        const { email } = fieldsOf(form, emailForm);
         const secret = keepBrowserSecret(exchange);
         await sendSignInCode(email, { ...browserOf(exchange, email), secret }, entered.returnTo);
         await answerCodeForm(exchange, 200, { ...entered, email });
       } catch (error) {
-        await answerAddressForm(exchange, upstream, ...refused(error, entered));
+        await answerEmailForm(exchange, upstream, ...refused(error, entered));
       }
     },
 
@@ -54,13 +54,13 @@ export function createSignIn(upstream: string | null): {
         const person = await usePasskey(assertedPasskey(form), browserSecret(exchange));
         await signIn(exchange, person, returnTo);
       } catch (error) {
-        await answerAddressForm(exchange, upstream, ...refused(error, { email: '', returnTo }));
+        await answerEmailForm(exchange, upstream, ...refused(error, { email: '', returnTo }));
       }
     },
   };
 }
 
-/** A fresh challenge, bound to this browser. */
+/** A new challenge, bound to this browser. */
 export async function answerPasskeyOptions(exchange: Exchange): Promise<void> {
   await readOwnForm(exchange);
   const options = await passkeySignInOptions(keepBrowserSecret(exchange));
@@ -103,14 +103,17 @@ interface Entered {
   returnTo: string;
 }
 
-/** The form again, with what was wrong. What the person cannot correct becomes an error page. */
+/** Shows the form again with the error. An error that the person cannot correct becomes an error page. */
 function refused(error: unknown, entered: Entered): [status: number, entered: Entered, problem: Problem] {
   const problem = toProblem(error);
   if (problem.status >= 500) throw error;
   return [problem.status, entered, problem];
 }
 
-function answerAddressForm(
+/** Above the other ways to sign in. Without an upstream provider it appears together with the passkey button. */
+const divider = html`<p class="or"><span>or</span></p>`;
+
+function answerEmailForm(
   exchange: Exchange,
   upstream: string | null,
   status: number,
@@ -129,18 +132,17 @@ function answerAddressForm(
       </div>
       <button class="full">Email me a code</button>
     </form>
+    ${upstream && divider}
+    <div class="stacked">
     ${
       arePasskeysPossible() &&
       html`<div data-needs-passkeys hidden>
-      <p class="or"><span>or</span></p>
+      ${!upstream && divider}
       ${passkeyForm('sign-in', '/sign-in/passkey', 'Sign in with a passkey', html`<input type="hidden" name="return_to" value="${returnTo}">`)}
     </div>`
     }
-    ${
-      upstream &&
-      html`<p class="or"><span>or</span></p>
-    <a class="button quiet full" href="/sign-in/upstream?return_to=${encodeURIComponent(returnTo)}">Continue with ${new URL(upstream).host}</a>`
-    }
+    ${upstream && html`<a class="button quiet full" href="/sign-in/upstream?return_to=${encodeURIComponent(returnTo)}">Continue with ${new URL(upstream).host}</a>`}
+    </div>
   </section>`;
   const page = { title: 'Sign in', body, script: passkeyPageScript() };
   return answerPage(exchange, status, page, { ...problem?.headers });
@@ -155,8 +157,8 @@ function answerCodeForm(
   const hidden = html`<input type="hidden" name="email" value="${email}"><input type="hidden" name="return_to" value="${returnTo}">`;
   const body = html`<section class="card">
     <h1>Enter the code</h1>
-    <p>A mail to <strong>${email}</strong> is on its way. Enter its code in this browser, or open its link in any other. Both expire after ten minutes.</p>
-    ${mailboxIsOpenTo(exchange) && html`<p class="note">No mail server is set up. The mail is in the <a href="/development/mailbox" target="_blank" rel="noopener">development mailbox</a>, which opens with the link that the service printed when it started.</p>`}
+    <p>We sent an email to <strong>${email}</strong>. Enter its code in this browser, or open its link in any other. Both expire after ten minutes.</p>
+    ${mailboxIsOpenTo(exchange) && html`<p class="note">No mail server is set up. The email is in the <a href="/development/mailbox" target="_blank" rel="noopener">development mailbox</a>, which opens with the link that the service printed when it started.</p>`}
     ${formError(problem?.body.description)}
     <form method="post" action="/sign-in/code">
       ${hidden}

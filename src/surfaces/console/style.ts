@@ -134,6 +134,7 @@ ul.scopes + .hint { margin: .5rem 0 0; }
 .secret { display: flex; flex-wrap: wrap; gap: .75rem; align-items: center; padding: .75rem .75rem .75rem 1rem; margin: 0 0 .5rem; background: var(--ground); border: 1px solid var(--edge); border-radius: .5rem; }
 .secret code { flex: 1 1 16rem; font-size: 1rem; word-break: break-all; user-select: all; -webkit-user-select: all; }
 .or { display: flex; gap: .75rem; align-items: center; margin: 1rem 0; color: var(--muted); font-size: .875rem; }
+.stacked { display: grid; gap: .75rem; }
 .or::before, .or::after { content: ""; flex: 1; border-top: 1px solid var(--line); }
 
 @media (max-width: 36rem) {

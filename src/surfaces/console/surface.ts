@@ -1,4 +1,4 @@
-// The console: pages for people. One list of addresses; what goes wrong on any of them is a page too.
+// The console: pages for people. Lists all of its paths; errors are pages too.
 import type { Exchange, Handler } from '#foundation/http.ts';
 import { notFound, type Problem } from '#foundation/problem.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';
@@ -75,7 +75,7 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     ['/oauth/authorize', { GET: showConsent, POST: decideConsent }],
     ['/claim', { GET: showClaim }],
     ['/claim/complete', { POST: decideClaim }],
-    // The same form by the name that auth.md gives it.
+    // The same form at the path that auth.md names.
     ['/v1/agent/identity/claim/complete', { POST: decideClaim }],
     ['/development/mailbox', { GET: showMailbox }],
   ]);
@@ -83,14 +83,14 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
   for (const [path, page] of dashboardPages) pages.set(path, { GET: page });
 
   if (upstreamSignIn) {
-    const { leave, comeBack } = createUpstream(upstreamSignIn);
-    pages.set('/sign-in/upstream', { GET: leave }).set(returnPath, { GET: comeBack });
+    const { startSignIn, finishSignIn } = createUpstream(upstreamSignIn);
+    pages.set('/sign-in/upstream', { GET: startSignIn }).set(returnPath, { GET: finishSignIn });
   }
 
   const showDashboardFile: Handler = async (exchange) => {
     if (!(await answerDashboardFile(exchange))) throw notFound('file');
   };
-  /** Addresses that end in a name: what they begin with, and the template of their end. */
+  /** Paths that end in a parameter: the base, the parameter's name, and the page. */
   const families = [
     [issueBase, '{issueId}', showIssue],
     [dashboardBase, '{file}', showDashboardFile],
@@ -116,12 +116,12 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     name: 'console',
     owns: (path: string) => find(path) !== undefined,
     handle: framed(handle, { report, refuse: answerProblem }),
-    /** A browser is told of an address that nothing stands behind by a page. */
+    /** The 404 page for browsers. */
     answerUnknown: (exchange: Exchange) => answerProblem(exchange, notFound('page')),
   };
 }
 
-/** A page with the navigation for whoever is signed in. What breaks on our side is told without asking who that is. */
+/** With the navigation for signed-in persons; a 5xx page does not look up the session, since that may be what failed. */
 async function answerProblem(exchange: Exchange, problem: Problem): Promise<void> {
   const visitor = problem.status < 500 ? await visitorOf(exchange).catch(() => null) : null;
   await answerProblemPage(exchange, problem, visitor);

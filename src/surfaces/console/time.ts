@@ -1,5 +1,5 @@
-// Times as people read them. The server does not know a visitor's zone, so a page says days, or how long ago; the exact
-// instant stands in the element (and in UTC where the pointer rests).
+// Times for people. The server does not know a visitor's time zone, so a page shows days, or how long ago; the exact instant is in
+// the element's `datetime`, and in UTC in its title.
 import { hours, isoTime, minutes, now } from '#foundation/clock.ts';
 import { type Html, html } from '#foundation/html.ts';
 

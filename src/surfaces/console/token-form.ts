@@ -1,4 +1,4 @@
-// The form that makes a personal access token: a name, until when, where, and what it may do (specification, CreateTokenRequest).
+// The form that creates a personal access token: name, expiry, project and scopes (specification, CreateTokenRequest).
 import { z } from 'zod';
 import { isOffered, presetScopes, type ScopePreset, scopePresets } from '#access/scopes.ts';
 import type { Project } from '#domain/projects/model.ts';
@@ -22,14 +22,14 @@ const shape = z.object({
   project_id: boundedText({ max: text.pathId.max }).optional(),
 });
 
-/** What was filled in; 400 names what is wrong with it. */
+/** The token that the form describes. @throws 400 that names each invalid field */
 export function newTokenOf(form: URLSearchParams): NewToken {
   const fields = new URLSearchParams(form);
   if (form.get('expires_in_days') === 'other') fields.set('expires_in_days', form.get('other_days') || 'none');
   const { name, expires_in_days, project_id } = fieldsOf(fields, shape);
   const scopes = form.getAll('scopes');
-  // The API makes a token for nothing; a person who ticked nothing forgot to, and would be shown a useless secret.
-  if (scopes.length === 0) throw invalid('scopes: choose at least one.');
+  // The API allows a token without scopes; a person who selected none most likely forgot to.
+  if (scopes.length === 0) throw invalid('scopes: select at least one.');
   if (scopes.length > tokens.scopesPerToken) throw invalid(`scopes: must be at most ${tokens.scopesPerToken} entries.`);
   return { name, scopes, expiresInDays: expires_in_days, projectId: project_id || undefined };
 }
@@ -44,7 +44,7 @@ interface Start {
   preset?: ScopePreset | undefined;
 }
 
-/** The form: empty, with the scopes of a preset, or as it was filled in, with what was wrong. */
+/** The form: empty, with the scopes of a preset, or as it was filled in, with the error. */
 export async function tokenForm(visitor: Visitor, { refused, preset }: Start): Promise<Html> {
   const { data: projects, nextCursor } = await listProjects(visitor.caller, { limit: pages.projects.max });
   const entered = refused?.entered ?? new URLSearchParams();
@@ -68,7 +68,7 @@ export async function tokenForm(visitor: Visitor, { refused, preset }: Start): P
 
 const presetNames: Record<ScopePreset, string> = { read: 'Read only', missions: 'Run missions', all: 'Everything' };
 
-/** Without script it loads the page again with these boxes ticked, and what was filled in elsewhere is lost. */
+/** Without scripts it reloads the page with these boxes ticked; other fields are then lost. */
 const presetLink = (preset: ScopePreset, offered: ReadonlySet<string>): Html =>
   html`<a class="button quiet" href="/console/tokens?preset=${preset}#new" data-scopes="${presetScopes(preset, offered).join(' ')}">${presetNames[preset]}</a>`;
 

@@ -1,5 +1,5 @@
-// A person's access tokens: what they may do and when they were last used; making one, which shows its secret this once, and
-// ending one (specification, Credentials and identity 1 to 4).
+// A person's access tokens: the list, creating one, whose secret is shown once, and revoking one (specification, Credentials and
+// identity 1 to 4).
 import { z } from 'zod';
 import { type ScopePreset, scopePresets } from '#access/scopes.ts';
 import type { Token } from '#domain/tokens/model.ts';
@@ -76,18 +76,18 @@ async function answerTokens(
   const { status = 200, headers } = refused?.problem ?? {};
   if (!organization) return answerWithoutOrganization(exchange, visitor, status);
   const tokens = await listTokens(visitor.caller);
-  const isGood = ({ revokedAt, expiresAt }: Row<Token>) => revokedAt === null && expiresAt > now();
-  const good = tokens.filter(isGood);
-  const ended = tokens.filter((token) => !isGood(token));
+  const isActive = ({ revokedAt, expiresAt }: Row<Token>) => revokedAt === null && expiresAt > now();
+  const active = tokens.filter(isActive);
+  const ended = tokens.filter((token) => !isActive(token));
   const [names, form] = await Promise.all([
-    projectNames(visitor.caller, good),
+    projectNames(visitor.caller, active),
     tokenForm(visitor, { refused, preset }),
   ]);
   const body = html`<h1>${title}</h1>
     <p class="lead">A token lets a program act as you in <strong>${organization.name}</strong>, within the scopes you select. <a href="/console">Change organization</a></p>
     ${said && html`<p class="note good" role="status">${said}</p>`}
     <section class="card"><h2>Your tokens</h2>
-      ${good.length > 0 ? html`<ul class="list">${good.map((token) => goodToken(token, visitor, names))}</ul>` : html`<p class="muted">None yet. Create one below.</p>`}
+      ${active.length > 0 ? html`<ul class="list">${active.map((token) => activeToken(token, visitor, names))}</ul>` : html`<p class="muted">No tokens yet. A token lets a script or CI job call the API as you. Create one below.</p>`}
       ${
         ended.length > 0 &&
         html`<details class="more"><summary>Expired and revoked (${ended.length})</summary><ul class="list">${ended.map(endedToken)}</ul></details>`
@@ -97,7 +97,7 @@ async function answerTokens(
   return answerPage(exchange, status, { title, visitor, body }, { ...headers });
 }
 
-const goodToken = (token: Row<Token>, visitor: Visitor, names: ReadonlyMap<string, string>): Html =>
+const activeToken = (token: Row<Token>, visitor: Visitor, names: ReadonlyMap<string, string>): Html =>
   html`<li>
       <div class="row"><div><strong>${token.name}</strong>
         <div class="muted small">${token.lastUsedAt ? html`Last used ${ago(token.lastUsedAt)}` : 'Never used'} · Created ${day(token.createdAt)} · Expires ${day(token.expiresAt)}</div></div>

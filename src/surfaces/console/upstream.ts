@@ -1,6 +1,6 @@
-// Signing in by way of the operator's own OpenID provider (OpenID Connect Core §3.1: authorization code flow with PKCE, state and
-// nonce). What the provider proves is an email address, no more: the account is the one of that address.
-// openid-client fetches by itself: the provider is the operator's choice, not a stranger's, and may stand in a private network.
+// Sign-in with the operator's own OpenID provider (OpenID Connect Core §3.1: authorization code flow with PKCE, state and nonce).
+// The provider proves only an email address: the account is the one with that address.
+// openid-client sends requests itself, past outbound.ts: the operator chooses the provider, which may be in a private network.
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
@@ -44,8 +44,8 @@ export interface UpstreamSettings {
 export const returnPath = '/sign-in/upstream/return';
 const cookie = 'upstream';
 
-/** What must be the same when the person comes back. It travels sealed in a cookie: only this browser can come back with it. */
-const departure = z.object({
+/** What the response must match, sealed in a cookie: only the browser that started the sign-in can finish it. */
+const startedSignIn = z.object({
   state: z.string(),
   nonce: z.string(),
   verifier: z.string(),
@@ -53,14 +53,14 @@ const departure = z.object({
   expiresAt: z.number(),
 });
 
-/** What the provider says of the person. Providers may say it in the ID token or at the userinfo endpoint (Core §5.4). */
+/** The claims about the person, from the ID token or the userinfo endpoint (Core §5.4). */
 const person = z.object({
   email: emailAddress,
   email_verified: z.literal(true),
   name: nameText(text.personName).optional().catch(undefined),
 });
 
-export function createUpstream(settings: UpstreamSettings): { leave: Handler; comeBack: Handler } {
+export function createUpstream(settings: UpstreamSettings): { startSignIn: Handler; finishSignIn: Handler } {
   const provider = createProvider(settings);
   const throttle = createSharedThrottle(
     'upstream sign-ins',
@@ -70,20 +70,20 @@ export function createUpstream(settings: UpstreamSettings): { leave: Handler; co
   );
 
   return {
-    /** GET, since a form may lead to our own pages only. Whoever is sent here by a stranger just signs in as themselves. */
-    async leave(exchange) {
+    /** GET, because `form-action` allows only our own pages. A cross-site link to it only signs visitors in as themselves. */
+    async startSignIn(exchange) {
       await throttle.take(networkOf(exchange.address));
       const config = await provider();
       const returnTo = ownPath(new URLSearchParams(exchange.search).get('return_to'));
       const [state, nonce, verifier] = [randomState(), randomNonce(), randomPKCECodeVerifier()];
-      const leaving: z.infer<typeof departure> = {
+      const started: z.infer<typeof startedSignIn> = {
         state,
         nonce,
         verifier,
         returnTo,
         expiresAt: now() + lifetimes.upstreamSignIn,
       };
-      setCookie(exchange, cookie, seal(cookie, JSON.stringify(leaving)), lifetimes.upstreamSignIn);
+      setCookie(exchange, cookie, seal(cookie, JSON.stringify(started)), lifetimes.upstreamSignIn);
       const address = buildAuthorizationUrl(config, {
         redirect_uri: returnAddress(),
         scope: 'openid email profile',
@@ -95,45 +95,46 @@ export function createUpstream(settings: UpstreamSettings): { leave: Handler; co
       seeOther(exchange, address.href);
     },
 
-    async comeBack(exchange) {
-      const left = departureOf(exchange);
+    async finishSignIn(exchange) {
+      const started = startedSignInOf(exchange);
       setCookie(exchange, cookie, null, 0);
-      const answer = new URLSearchParams(exchange.search);
-      if (!left || answer.get('state') !== left.state) {
-        throw invalid('This sign-in took too long, or was begun in another browser. Begin again.');
+      const response = new URLSearchParams(exchange.search);
+      if (!started || response.get('state') !== started.state) {
+        throw invalid('This sign-in expired or was started in another browser. Start again.');
       }
-      if (answer.has('error')) throw forbidden('The provider did not sign you in. Begin again, or use a mailed code.');
-      const claims = await claimsOf(await provider(), exchange, left);
+      if (response.has('error'))
+        throw forbidden('The provider did not sign you in. Start again, or use an emailed code.');
+      const claims = await claimsOf(await provider(), exchange, started);
       const known = person.safeParse(claims);
       if (!known.success) {
-        throw forbidden('The provider does not vouch for an email address of yours. Use a mailed code instead.');
+        throw forbidden('The provider did not return a verified email address. Use an emailed code instead.');
       }
-      await signIn(exchange, await findOrCreatePerson(known.data.email, known.data.name), left.returnTo);
+      await signIn(exchange, await findOrCreatePerson(known.data.email, known.data.name), started.returnTo);
     },
   };
 }
 
 const returnAddress = (): string => `${addresses().issuer}${returnPath}`;
 
-function departureOf(exchange: Exchange): z.infer<typeof departure> | null {
+function startedSignInOf(exchange: Exchange): z.infer<typeof startedSignIn> | null {
   const sealed = cookieOf(exchange, cookie);
   if (!sealed) return null;
   try {
-    const left = departure.parse(JSON.parse(unseal(cookie, sealed)));
-    return left.expiresAt > now() ? left : null;
+    const started = startedSignIn.parse(JSON.parse(unseal(cookie, sealed)));
+    return started.expiresAt > now() ? started : null;
   } catch {
     return null;
   }
 }
 
-/** Its endpoints and keys, asked for at the first use and now and then again; a failure is not kept. @throws 502 */
+/** The provider's endpoints and keys, fetched at the first use and cached; failures are not cached. @throws 502 */
 function createProvider({ issuer, clientId, clientSecret }: UpstreamSettings): () => Promise<Configuration> {
   let known: { config: Promise<Configuration>; until: number } | undefined;
-  // Core §9: `client_secret_basic` is what a provider takes when it does not say.
+  // Core §9: `client_secret_basic` is the default.
   const authentication: ClientAuth = (server, ...rest) => {
     const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
-    const way = methods.includes('client_secret_basic') ? ClientSecretBasic : ClientSecretPost;
-    way(clientSecret)(server, ...rest);
+    const method = methods.includes('client_secret_basic') ? ClientSecretBasic : ClientSecretPost;
+    method(clientSecret)(server, ...rest);
   };
   const execute = [enableNonRepudiationChecks, ...(issuer.startsWith('http:') ? [allowInsecureRequests] : [])];
   const timeout = upstreamProvider.timeout / 1_000;
@@ -151,11 +152,11 @@ function createProvider({ issuer, clientId, clientSecret }: UpstreamSettings): (
   };
 }
 
-/** @throws 400 for a code that the provider does not take (any more), 502 for an answer that is none or can not be believed. */
+/** @throws 400 for a code that the provider rejects, 502 for a missing or invalid response */
 async function claimsOf(
   config: Configuration,
   { search }: Exchange,
-  { state, nonce, verifier }: z.infer<typeof departure>,
+  { state, nonce, verifier }: z.infer<typeof startedSignIn>,
 ) {
   try {
     const tokens = await authorizationCodeGrant(config, new URL(`${returnAddress()}?${search}`), {
@@ -169,17 +170,17 @@ async function claimsOf(
     return await fetchUserInfo(config, tokens.access_token, claims.sub);
   } catch (error) {
     if (error instanceof ResponseBodyError && error.error === 'invalid_grant') {
-      throw invalid('The provider does not take this sign-in any more. Begin again.');
+      throw invalid('The provider rejected this sign-in. Start again.');
     }
     throw failed(error);
   }
 }
 
-/** For the page no reason; for the log its words alone, because the library's errors also hold claims and bodies. */
+/** The page does not show the cause. The log gets its message only: the library's errors also hold claims and bodies. */
 const failed = (error: unknown) =>
-  Object.assign(badGateway('The sign-in provider gives no good answer. Try again, or use a mailed code.'), {
-    cause: new Error(words(error)),
+  Object.assign(badGateway('The sign-in provider returned an invalid response. Try again, or use an emailed code.'), {
+    cause: new Error(messageOf(error)),
   });
 
-const words = (error: unknown): string =>
-  error instanceof Error ? [error.message, error.cause && words(error.cause)].filter(Boolean).join(': ') : '';
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? [error.message, error.cause && messageOf(error.cause)].filter(Boolean).join(': ') : '';

@@ -1,4 +1,4 @@
-// Who is looking at a page, and whether a form is really theirs. Every page that needs a person is made here.
+// Identifies the person behind a request, and checks that a form comes from one of our pages. Wraps every page that needs a person.
 import type { z } from 'zod';
 import { addresses } from '#foundation/addresses.ts';
 import { type Exchange, type Handler, mediaType, readForm } from '#foundation/http.ts';
@@ -16,7 +16,7 @@ export async function visitorOf(exchange: Exchange): Promise<Visitor | null> {
   return { caller: found.caller, person: found.session.person, csrf: csrfToken(found.session.id) };
 }
 
-/** A page for a signed-in person; anybody else is sent to sign in and comes back. */
+/** A page for a signed-in person; anybody else is redirected to the sign-in, and from there back. */
 export const personsPage =
   (show: (exchange: Exchange, visitor: Visitor) => Promise<void>): Handler =>
   async (exchange) => {
@@ -24,13 +24,13 @@ export const personsPage =
     return visitor ? show(exchange, visitor) : signInFirst(exchange);
   };
 
-/** Leads to the sign-in, and from there back to this page. */
+/** Redirects to the sign-in, and from there back to this page. */
 export function signInFirst(exchange: Exchange): void {
   const { path, search } = exchange;
   seeOther(exchange, signInAddress(search ? `${path}?${search}` : path));
 }
 
-/** What a signed-in person sends from a form of ours. Anything else is refused before it is looked at (403). */
+/** Handles a form that a signed-in person sent from one of our pages. Any other form is a 403 before its fields are read. */
 export const personsForm =
   (act: (exchange: Exchange, visitor: Visitor, form: URLSearchParams) => Promise<void>): Handler =>
   async (exchange) => {
@@ -41,7 +41,7 @@ export const personsForm =
     await act(exchange, visitor, form);
   };
 
-/** A form that one of our pages sent. A form of another site is refused (403), whoever is signed in. */
+/** Reads a form that one of our pages sent. @throws 403 for a form of another site, whoever is signed in */
 export async function readOwnForm(exchange: Exchange): Promise<URLSearchParams> {
   if (!sameOrigin(exchange.req)) throw foreignForm();
   if (mediaType(exchange) !== 'application/x-www-form-urlencoded') {
@@ -51,9 +51,9 @@ export async function readOwnForm(exchange: Exchange): Promise<URLSearchParams> 
 }
 
 const foreignForm = () =>
-  forbidden('This form did not come from a page of ours. Go back, load the page again and repeat.');
+  forbidden('This form did not come from one of our pages. Go back, reload the page and try again.');
 
-/** The fields of a form, the last of repeated ones; 400 names what is wrong. */
+/** The fields of a form; of repeated fields the last. @throws 400 that names each invalid field */
 export function fieldsOf<S extends z.ZodObject>(form: URLSearchParams, shape: S): z.output<S> {
   const parsed = shape.safeParse(Object.fromEntries(form));
   if (!parsed.success) throw invalid(describeIssues(parsed.error));
@@ -63,7 +63,7 @@ export function fieldsOf<S extends z.ZodObject>(form: URLSearchParams, shape: S)
 const signInAddress = (returnTo: string): string => `/sign-in?return_to=${encodeURIComponent(returnTo)}`;
 
 /**
- * Where to go after sign-in: a path of our own, or the console. Read as a browser reads it, because `/\evil.example` and
+ * The path to redirect to after sign-in: one of our own, or the console. Parsed as browsers do, because `/\evil.example` and
  * `//evil.example` look like paths and are not.
  */
 export function ownPath(value: string | null): string {

@@ -1,4 +1,4 @@
-// One command of the operator: its options as a zod object, from which the parsing, the complaints and the help are made.
+// A command of the operator: its options are a zod object, from which parsing, errors and help derive.
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import '#graph/validation.ts';
@@ -7,30 +7,30 @@ import type { DatabaseConnection } from '#foundation/embedded/database.ts';
 /** The installation that a command works on. */
 export interface Place {
   dataDir: string;
-  /** What the embedded cluster is kept in. */
+  /** The folder of the embedded cluster. */
   databaseHome: string;
-  /** What the contents of artifacts are kept in; null when that is a bucket. */
+  /** The folder of the contents of artifacts; null when they are in a bucket. */
   contentsFolder: string | null;
   /** Whether the service key is the one in `dataDir`, and not a setting. */
   ownSecretKey: boolean;
-  /** Where the rows are, unless the command needs nothing. */
+  /** The database; empty when the command needs nothing. */
   connection: string | DatabaseConnection;
   /** The data folder of the embedded cluster; undefined with a DATABASE_URL. */
   data: string | undefined;
-  /** Whether a service has the embedded database open at this moment. */
+  /** Whether a running service uses the embedded database. */
   inUse: boolean;
-  /** What was piped in. */
+  /** Reads standard input. */
   readInput: () => Promise<string>;
 }
 
 export interface Command {
   about: string;
-  /** Its options, as they are typed. */
+  /** Its options as typed in a shell. */
   example: string;
   options: z.ZodObject;
-  /** What must stand before it runs: a database with the present schema, any database, nothing. */
+  /** What it needs: a database with the current schema, any database, or nothing. */
   needs: 'schema' | 'database' | 'nothing';
-  /** What it gives is printed as JSON. */
+  /** Its result is printed as JSON. */
   run: (options: never, place: Place) => Promise<unknown>;
 }
 
@@ -58,18 +58,18 @@ export const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .pipe(z.int().min(min).max(max));
 
-/** @throws an Error with a line for each option that is unknown, missing or not what it must be. */
+/** @throws an Error with a line for each unknown, missing or invalid option */
 export function readOptions({ options }: Command, args: string[]): never {
   const { values } = parse(options, args);
-  const wrong: string[] = [];
-  const given: Record<string, unknown> = {};
+  const errors: string[] = [];
+  const first: Record<string, unknown> = {};
   for (const [name, [value, ...more]] of Object.entries(values)) {
-    given[name] = value;
-    if (more.length > 0) wrong.push(`--${name}: is given more than once`);
+    first[name] = value;
+    if (more.length > 0) errors.push(`--${name}: is given more than once`);
   }
-  const { data, error } = options.safeParse(given);
-  for (const { path, message } of error?.issues ?? []) wrong.push(`--${path.join('.')}: ${message}`);
-  if (wrong.length > 0) throw new Error(wrong.join('\n'));
+  const { data, error } = options.safeParse(first);
+  for (const { path, message } of error?.issues ?? []) errors.push(`--${path.join('.')}: ${message}`);
+  if (errors.length > 0) throw new Error(errors.join('\n'));
   return data as never;
 }
 
@@ -80,7 +80,7 @@ function parse(options: z.ZodObject, args: string[]): { values: Record<string, u
   try {
     return parseArgs({ args, options: Object.fromEntries(known) }) as { values: Record<string, unknown[]> };
   } catch (error) {
-    // The rest of Node's words is about positional arguments, of which there are none.
+    // The rest of Node's message explains positional arguments, which no command has.
     throw new Error((error as Error).message.split(/\.\s|\n/, 1)[0]);
   }
 }
@@ -94,7 +94,7 @@ export function usage({ options }: Command): string {
   return words.join(' ');
 }
 
-/** Of an optional option, that of what it holds. */
+/** The description of an option; an optional option has that of its inner schema. */
 const descriptionOf = (schema: z.ZodType): string | undefined =>
   schema.description ??
   (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault
@@ -103,7 +103,7 @@ const descriptionOf = (schema: z.ZodType): string | undefined =>
 
 const invocation = 'npm run --silent admin --';
 
-/** What `COMMAND --help` prints: what the command does, its options with what each takes, and an example. */
+/** The output of `COMMAND --help`: what the command does, its options and an example. */
 export function helpOf(name: string, one: Command): string {
   const options = Object.entries(one.options.shape).map(
     ([option, schema]) => `  --${option}\n      ${descriptionOf(schema as z.ZodType)}`,
@@ -119,7 +119,7 @@ export function helpOf(name: string, one: Command): string {
   ].join('\n');
 }
 
-/** What `help` prints: every command with its options. */
+/** The output of `help`: every command with its options. */
 export const helpOfAll = (commands: Readonly<Record<string, Command>>): string =>
   [
     `${invocation} COMMAND`,

@@ -1,4 +1,4 @@
-// What the operator can ask for on the command line, beside a running server (design decisions, section 11).
+// The operator's commands (design decisions, section 11).
 import { z } from 'zod';
 import type { Caller } from '#access/principal.ts';
 import { orgRoles } from '#access/roles.ts';
@@ -37,7 +37,7 @@ const { min, max, default: usual } = tokens.lifetimeDays;
 export const commands: Record<string, Command> = {
   'person:create': command({
     example: "--email ada@example.com --name 'Ada Lovelace'",
-    about: 'Makes an account, or shows the one that has this email address.',
+    about: 'Creates an account, or shows the one that has this email address.',
     options: z.object({
       email: emailAddress,
       name: nameText(text.personName).describe('Without it, the part of the address before the @.').optional(),
@@ -46,17 +46,17 @@ export const commands: Record<string, Command> = {
   }),
   'org:create': command({
     example: '--name Acme --owner ada@example.com',
-    about: 'Founds an organization. Its owner gets an account if there is none.',
+    about: 'Creates an organization. Its owner gets an account if there is none.',
     options: z.object({
       name: nameText(text.organizationName).describe('1 to 120 characters.'),
       owner: emailAddress,
-      slug: slug.describe('Its slug; without it, one is made from the name.').optional(),
+      slug: slug.describe('Its slug; by default it derives from the name.').optional(),
     }),
     run: async ({ name, owner, slug }) => foundOrganization((await findOrCreatePerson(owner)).id, { name, slug }),
   }),
   'member:add': command({
     example: '--org acme --email bob@example.com --role member',
-    about: 'Makes somebody a member of an organization; they get an account if there is none.',
+    about: 'Adds a member to an organization; they get an account if there is none.',
     options: z.object({
       org: slug,
       email: emailAddress,
@@ -65,38 +65,38 @@ export const commands: Record<string, Command> = {
     run: async ({ org, email, role }) => {
       const [{ id: orgId }, person] = [await organizationOf(org), await findOrCreatePerson(email)];
       const membership = await transaction((trx) => addMember(trx, orgId, person.id, role));
-      if (!membership) throw new Error(`${person.email} is a member of ${org} already`);
+      if (!membership) throw new Error(`${person.email} is already a member of ${org}`);
       return membership;
     },
   }),
   'token:create': command({
     example: '--email ada@example.com --org acme --scopes projects:read,missions:run --days 30',
-    about: `Creates a personal access token for a member. SCOPES: ${scopePresets.join(', ')}, or up to ${tokens.scopesPerToken} scopes with commas between. Expires in ${usual} days unless said otherwise.`,
+    about: `Creates a personal access token for a member. SCOPES: ${scopePresets.join(', ')}, or up to ${tokens.scopesPerToken} scopes separated by commas. Expires in ${usual} days by default.`,
     options: z.object({
       email: emailAddress,
       org: slug,
       scopes: z
         .string()
         .transform((list) => list.split(',').map((scope) => scope.trim()))
-        .describe('A preset, or scopes with commas between.'),
+        .describe('A preset, or scopes separated by commas.'),
       project: boundedText(text.pathId).describe('Binds the token to one project.').optional(),
       days: wholeNumber(min, max)
         .describe(`Days until it expires, ${min} to ${max}; ${usual} by default.`)
         .default(usual),
-      name: nameText(text.tokenName).describe('A label, 1 to 100 characters.').default('Made by the operator'),
+      name: nameText(text.tokenName).describe('A label, 1 to 100 characters.').default('Created by the operator'),
     }),
     run: async ({ email, org, scopes: wanted, project, days, name }) => {
       const caller = await memberOf(org, email);
       const preset = scopePresets.find((name) => name === wanted.join());
       const scopes = preset ? presetScopes(preset, caller.scopes) : wanted;
-      const made = await createToken(caller, { name, scopes, expiresInDays: days, projectId: project });
-      const { id, token, projectId, expiresAt, createdAt } = made;
-      return { id, name, token, scopes: made.scopes, projectId, expiresAt, createdAt };
+      const created = await createToken(caller, { name, scopes, expiresInDays: days, projectId: project });
+      const { id, token, projectId, expiresAt, createdAt } = created;
+      return { id, name, token, scopes: created.scopes, projectId, expiresAt, createdAt };
     },
   }),
   'sign-in-link': command({
     example: '--email ada@example.com',
-    about: 'Makes an address that signs its visitor in to the console: one use, ten minutes.',
+    about: 'Creates a link that signs its visitor in to the console once, within ten minutes.',
     options: z.object({ email: emailAddress }),
     run: async ({ email }) => {
       if (!(await findPersonByAddress(email)))
@@ -107,27 +107,28 @@ export const commands: Record<string, Command> = {
   'service-token:create': command({
     example: '--name Runtime --org acme',
     about:
-      'Makes a token for an internal service such as the runtime; it may report missions, of one organization or of all.',
+      'Creates a token for an internal service such as a runtime, which may report missions of one organization or of all.',
     options: z.object({
       name: nameText(text.tokenName).describe('A label, 1 to 100 characters.'),
-      org: slug.describe('The slug of the organization that it serves; without it, all of them.').optional(),
+      org: slug.describe('The slug of the organization that it serves; all of them by default.').optional(),
     }),
     run: async ({ name, org }) => createServiceToken({ name, orgId: org ? (await organizationOf(org)).id : undefined }),
   }),
   'service-token:revoke': command({
     example: '--id svc_01a207a232804b897f93a2a46f8445e3',
-    about: 'Ends a service token at once.',
+    about: 'Revokes a service token at once.',
     options: z.object({ id: boundedText(text.pathId).describe('An id of service-token:list.') }),
     run: ({ id }) => revokeServiceToken(id),
   }),
   'agent:revoke': command({
     example: '--registration reg_01a207a232804b897f93a2a46f8445e3',
-    about: 'Ends an agent at once, claimed or not, with every token it holds.',
+    about: 'Revokes an agent at once, claimed or not, with every token it holds.',
     options: z.object({ registration: boundedText(text.pathId).describe('An id of agent:list.') }),
     run: ({ registration }) => revokeRegistration(registration),
   }),
   'signing-key:rotate': command({
-    about: 'From now on a new key signs assertions; the old one stays published until the last of its own has expired.',
+    about:
+      'Creates the key that signs assertions from now on; the old one stays published until its last assertion has expired.',
     options: z.object({}),
     run: async () => {
       await rotateSigningKey();
@@ -136,7 +137,8 @@ export const commands: Record<string, Command> = {
   }),
   'integration:create': command({
     example: '--org acme --vendor github --kind tracker --name GitHub',
-    about: 'Connects a tracker, a source host or a language model; what the vendor asks for is piped in and sealed.',
+    about:
+      'Connects a tracker, a source host or a language model; its credentials are read from standard input and sealed.',
     options: z.object({
       org: slug,
       vendor: z.enum(vendorNames).describe(`One of ${vendorNames.join(', ')}.`),
@@ -144,8 +146,8 @@ export const commands: Record<string, Command> = {
         .enum(vendorKinds)
         .describe(`One of ${vendorKinds.join(', ')}; required where the vendor has several.`)
         .optional(),
-      name: nameText(text.integrationName).describe('What people call it.'),
-      'external-org': boundedText(text.externalOrgId).describe('The account or folder at the vendor.').optional(),
+      name: nameText(text.integrationName).describe('The name that people see.'),
+      'external-org': boundedText(text.externalOrgId).describe('The account or workspace at the vendor.').optional(),
       'credentials-stdin': flag,
     }),
     run: async (
@@ -155,8 +157,8 @@ export const commands: Record<string, Command> = {
       const vendorKind = kind ?? onlyKind(vendor);
       const { id: orgId } = await organizationOf(org);
       const credentials = piped ? await readInput() : undefined;
-      if (credentials === '') throw new Error('--credentials-stdin: nothing was piped in');
-      const made = await connectIntegration({
+      if (credentials === '') throw new Error('--credentials-stdin: standard input is empty');
+      const created = await connectIntegration({
         orgId,
         vendor,
         vendorKind,
@@ -164,27 +166,26 @@ export const commands: Record<string, Command> = {
         externalOrgId,
         credentials,
       });
-      return Integration.find({ id: made.id });
+      return Integration.find({ id: created.id });
     },
   }),
   'integration:credentials': command({
     example: '--id int_01a207a232804b897f93a2a46f8445e3',
-    about: 'Gives a connector other credentials, which are piped in and sealed.',
+    about: 'Replaces the credentials of a connector; the new ones are read from standard input and sealed.',
     options: z.object({ id: boundedText(text.pathId).describe('The id of an integration.') }),
     run: async ({ id }, { readInput }) => {
       const credentials = await readInput();
-      if (!credentials) throw new Error('nothing was piped in');
+      if (!credentials) throw new Error('standard input is empty');
       return replaceCredentials(id, credentials);
     },
   }),
   'demo:seed': command({
     example: '--projects 30 --runs 2000',
-    about: 'Fills the demo organization; a second time adds only what is missing.',
+    about: 'Seeds the demo organization; repeated calls add only what is missing.',
     options: z.object({
       projects: wholeNumber(0, 1_000_000).describe('Projects.').default(demoProjects),
       runs: wholeNumber(0, 1_000_000).describe('Runs of recurring missions.').default(0),
       sandboxes: wholeNumber(0, 100_000).describe('Sandboxes.').default(0),
-      // Each is a file in the storage.
       artifacts: wholeNumber(0, 100_000).describe('Artifacts, each a file in the storage.').default(0),
       metrics: wholeNumber(0, 10_000).describe('Metrics of each sandbox.').default(30),
     }),
@@ -195,12 +196,12 @@ export const commands: Record<string, Command> = {
   ...databaseCommands,
 };
 
-/** The caller that this person would be in the console. */
+/** The caller that this person is in the console. */
 async function memberOf(org: string, email: string): Promise<Caller> {
   const [{ id: orgId }, person] = [await organizationOf(org), await findPersonByAddress(email)];
   const membership = person && (await findMembership(orgId, person.id));
   if (person?.disabledAt) throw new Error(`--email: the account of ${email} is disabled; person:enable enables it`);
-  if (!membership) throw new Error(`--email: ${email} is not a member of ${org}; member:add makes one`);
+  if (!membership) throw new Error(`--email: ${email} is not a member of ${org}; member:add adds them`);
   const { userId, role } = membership;
   const scopes = scopesOfRole(role);
   return { principalType: 'cookie', credentialId: 'operator', userId, orgId, role, scopes, projectId: null };

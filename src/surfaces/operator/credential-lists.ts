@@ -1,4 +1,4 @@
-// The operator's lists of credentials; secrets are stored as digests and not shown.
+// The operator's lists of credentials, without secrets, of which only digests are stored.
 import { z } from 'zod';
 import { emailAddress } from '#domain/people/email.ts';
 import { sql } from '#foundation/database.ts';
@@ -6,7 +6,9 @@ import { type Command, command, wholeNumber } from './command.ts';
 import { slug } from './organization-option.ts';
 
 /** The option --limit of a list. */
-export const limit = wholeNumber(1, 10_000).default(100).describe('At most so many rows, 1 to 10000; 100 by default.');
+export const limit = wholeNumber(1, 10_000)
+  .default(100)
+  .describe('The maximum number of rows, 1 to 10000; 100 by default.');
 
 const ofSql = '($1::text is null or o.slug = $1) and ($2::text is null or p.email = $2)';
 
@@ -28,19 +30,19 @@ const filters = z.object({ org: slug.optional(), email: emailAddress.optional(),
 
 export const credentialLists: Record<string, Command> = {
   'token:list': command({
-    about: 'Lists personal access tokens, also those that ended, newest first.',
+    about: 'Lists personal access tokens, also ended ones, newest first.',
     example: '--org acme --email ada@example.com',
     options: filters,
     run: ({ org, email, limit }) => sql(tokensSql, [org ?? null, email?.toLowerCase() ?? null, limit]),
   }),
   'agent:list': command({
-    about: 'Lists registered agents, claimed or not, also those that ended, newest first.',
+    about: 'Lists registered agents, claimed or not, also ended ones, newest first.',
     example: '--org acme',
     options: filters,
     run: ({ org, email, limit }) => sql(agentsSql, [org ?? null, email?.toLowerCase() ?? null, limit]),
   }),
   'service-token:list': command({
-    about: 'Lists service tokens, also those that ended, newest first.',
+    about: 'Lists service tokens, also ended ones, newest first.',
     example: '--org acme',
     options: z.object({ org: slug.optional(), limit }),
     run: ({ org, limit }) => sql(serviceTokensSql, [org ?? null, limit]),

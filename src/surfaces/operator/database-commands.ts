@@ -1,4 +1,4 @@
-// The operator's commands about the database as a whole: its schema, a copy of it, the way back, the way elsewhere.
+// The operator's commands for the whole database: migrate, back up, restore, move.
 import { existsSync } from 'node:fs';
 import { copyFile, cp, mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -21,7 +21,7 @@ const folder = z
 /** The contents of artifacts in a backup. */
 const contentsIn = (backup: string): string => path.join(backup, 'artifacts');
 
-/** All that are complete: no row names another, and those may vanish under our hands. */
+/** Copies complete contents; unfinished ones have no row yet and may disappear during the copy. */
 async function copyContents(from: string, to: string): Promise<void> {
   const filter = (source: string) => path.basename(source) !== unfinishedFolder;
   if (existsSync(from)) await cp(from, to, { recursive: true, filter });
@@ -29,25 +29,26 @@ async function copyContents(from: string, to: string): Promise<void> {
 
 export const databaseCommands: Record<string, Command> = {
   migrate: command({
-    about: 'Brings the schema up to date.',
+    about: 'Applies pending migrations.',
     options: z.object({}),
     needs: 'database',
     run: async () => ({ applied: await migrate(database()) }),
   }),
   'migrate:status': command({
-    about: 'Shows which migrations the database has and which it lacks.',
+    about: 'Lists the applied and the pending migrations.',
     options: z.object({}),
     needs: 'database',
     run: () => migrationStatus(database()),
   }),
   'database:backup': command({
     example: '--to backups/2026-11-21',
-    about: 'Copies the embedded database, while the service runs, into a new folder. Keep it as safe as the original.',
+    about:
+      'Copies the embedded database, while the service runs, into a new folder. It holds secrets: keep it as safe as the original.',
     options: z.object({ to: folder }),
     needs: 'database',
     run: async ({ to }, place) => {
       const { connection, data } = place;
-      // With a DATABASE_URL there is no data folder, and `backUp` says what to do instead.
+      // With a DATABASE_URL there is no data folder; then `backUp` throws what to do instead.
       const backup = await backUp(connection as never, data, to);
       if (place.ownSecretKey) await copyFile(secretKeyFile(place.dataDir), secretKeyFile(to));
       // After the rows: a content is written before its row and never changes, so none that a row names is missing.
@@ -63,7 +64,7 @@ export const databaseCommands: Record<string, Command> = {
   }),
   'database:restore': command({
     example: '--from backups/2026-11-21',
-    about: 'Puts a backup where the service finds it at its next start. Refuses where a database is.',
+    about: 'Restores a backup for the next start of the service. Fails if there already is a database.',
     options: z.object({ from: folder }),
     needs: 'nothing',
     run: async ({ from }, place) => {
@@ -91,13 +92,13 @@ export const databaseCommands: Record<string, Command> = {
     needs: 'database',
     run: ({ to }, { connection, inUse }) => {
       if (inUse)
-        throw new Error('the service is running: stop it first, or what it writes meanwhile would stay behind');
+        throw new Error('the service is running: stop it first, or rows that it writes meanwhile would be lost');
       return moveDatabase(connection, to);
     },
   }),
 };
 
-/** The key file to bring along, if any. Another key in its place could not open what the backup holds sealed. */
+/** The key file to restore, if any. A different key cannot open the sealed values of the backup. */
 async function keyToRestore(from: string, { dataDir, ownSecretKey }: Place): Promise<string | null> {
   const [source, target] = [secretKeyFile(from), secretKeyFile(dataDir)];
   if (!ownSecretKey || !existsSync(source)) return null;
@@ -107,5 +108,5 @@ async function keyToRestore(from: string, { dataDir, ownSecretKey }: Place): Pro
   }
   const [theirs, ours] = await Promise.all([readFile(source), readFile(target)]);
   if (theirs.equals(ours)) return null;
-  throw new Error(`${target} is not the service key of this backup: move it away first, or give another DATA_DIR`);
+  throw new Error(`${target} is not the service key of this backup: move it away first, or set another DATA_DIR`);
 }

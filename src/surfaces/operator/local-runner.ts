@@ -1,5 +1,5 @@
-// The runtime that `npm start` brings along for every organization: src/runner as a child process beside the service, with a token
-// of its own. It executes what missions say, so it is started only where nobody but this machine reaches the service (config.ts).
+// Starts the local runner, the runtime of `npm start` for all organizations: src/runner as a child process with a service token. It
+// executes what missions contain, so it is only started where nobody but this machine reaches the service (config.ts).
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -12,40 +12,40 @@ import type { Log } from '#foundation/log.ts';
 const name = 'Local runner';
 const here = fileURLToPath(import.meta.url);
 const root = path.resolve(here, '../../../..');
-/** A program of its own, started by its path: as source, or as built beside this file. */
+/** A program of its own, started by path: its source, or the built file. */
 const program = path.resolve(here, `../../../runner/runner${path.extname(here)}`);
 const loader = program.endsWith('.ts') ? ['--import', 'tsx'] : [];
 
 export interface LocalRunner {
-  /** Lets it hand its runs back; resolves when it is gone. */
+  /** Asks it to hand back its runs; resolves when it has ended. */
   stop(): Promise<void>;
 }
 
 /**
- * Resolves when it takes runs, or has ended before that.
- * @param rest how long to wait before one that has died begins again, in milliseconds; longer each time that it dies soon
+ * Resolves when the runner claims runs, or has ended before that.
+ * @param restartDelayMs before a runner that ended is started again; doubles while it keeps ending early
  */
 export async function startLocalRunner(
-  surroundings: { PATH: string },
+  environment: { PATH: string },
   log: Log,
-  rest = seconds(5),
+  restartDelayMs = seconds(5),
 ): Promise<LocalRunner> {
-  // Those of earlier starts: their runners are gone.
+  // Tokens of earlier starts, whose runners have ended.
   await revokeServiceTokensNamed(null, name);
   const { token } = await createServiceToken({ name });
 
   let stopped = false;
-  let pause = rest;
-  let again: NodeJS.Timeout | undefined;
-  let child = begin();
+  let pauseMs = restartDelayMs;
+  let restart: NodeJS.Timeout | undefined;
+  let child = startChild();
   await new Promise((resolve) => child.once('exit', resolve).once('error', resolve).stdout!.once('data', resolve));
 
-  function begin(): ChildProcess {
+  function startChild(): ChildProcess {
     const env = {
-      ...surroundings,
+      ...environment,
       PLATFORM_URL: addresses().baseHost,
       EXIT_WITH_PARENT: 'on',
-      // On one machine a lively picture costs nothing.
+      // More often than by default: on one machine it costs little, and the dashboard is more current.
       HEARTBEAT_MS: '2000',
     };
     const since = now();
@@ -62,12 +62,12 @@ export async function startLocalRunner(
     started.on('error', (error) => log.error({ err: error }, 'the local runner did not start'));
     started.on('exit', () => {
       if (stopped) return;
-      if (now() - since > minutes(1)) pause = rest;
-      log.warn({ milliseconds: pause }, 'the local runner has ended; it begins again');
-      again = setTimeout(() => {
-        child = begin();
-      }, pause);
-      pause = Math.min(pause * 2, minutes(1));
+      if (now() - since > minutes(1)) pauseMs = restartDelayMs;
+      log.warn({ milliseconds: pauseMs }, 'the local runner has ended and will be restarted');
+      restart = setTimeout(() => {
+        child = startChild();
+      }, pauseMs);
+      pauseMs = Math.min(pauseMs * 2, minutes(1));
     });
     return started;
   }
@@ -75,11 +75,11 @@ export async function startLocalRunner(
   return {
     async stop() {
       stopped = true;
-      clearTimeout(again);
+      clearTimeout(restart);
       if (child.exitCode !== null || child.signalCode !== null) return;
       const gone = new Promise((resolve) => child.once('exit', resolve));
       child.kill('SIGTERM');
-      // What it uploads at this moment may take longer than anybody waits: its lease ends by itself.
+      // An upload may take longer than the shutdown should: the lease then expires.
       const late = setTimeout(() => child.kill('SIGKILL'), seconds(10));
       await gone;
       clearTimeout(late);

@@ -1,4 +1,4 @@
-// The operator's commands about people in organizations: roles, removal, disabled accounts, sessions; and what there is of them.
+// The operator's commands for people and organizations: lists, roles, removal, disabled accounts, sessions.
 import { z } from 'zod';
 import { orgRoles } from '#access/roles.ts';
 import type { Membership } from '#domain/memberships/model.ts';
@@ -48,13 +48,13 @@ export const memberCommands: Record<string, Command> = {
     run: async ({ email }) => disablePerson(await accountOf(email)),
   }),
   'person:enable': command({
-    about: 'Lets the person of a disabled account sign in again. What was ended stays ended.',
+    about: 'Enables a disabled account, so that the person can sign in again. Ended credentials stay ended.',
     example: '--email ada@example.com',
     options: z.object({ email: emailAddress }),
     run: async ({ email }) => enablePerson(await accountOf(email)),
   }),
   'session:list': command({
-    about: 'Lists the console sessions of a person that are open, last used first.',
+    about: 'Lists the open console sessions of a person, last used first.',
     example: '--email ada@example.com',
     options: z.object({ email: emailAddress, limit }),
     run: async ({ email, limit }) => sql(sessionsSql, [(await accountOf(email)).id, now(), limit]),
@@ -64,7 +64,7 @@ export const memberCommands: Record<string, Command> = {
     example: '--email ada@example.com',
     options: z.object({
       email: emailAddress,
-      session: boundedText(text.pathId).describe('An id of session:list; without it, all of them end.').optional(),
+      session: boundedText(text.pathId).describe('An id of session:list; all sessions by default.').optional(),
     }),
     run: async ({ email, session }) => {
       const { id } = await accountOf(email);
@@ -80,7 +80,7 @@ export const memberCommands: Record<string, Command> = {
     run: ({ limit }) => sql(organizationsSql, [limit]),
   }),
   'member:role': command({
-    about: 'Gives a member another role. The last owner stays one.',
+    about: 'Changes the role of a member. The last owner stays owner.',
     example: '--org acme --email ada@example.com --role admin',
     options: z.object({
       org: slug,

@@ -1,4 +1,4 @@
-// For whoever runs the service: is the process alive, can it serve, what does it measure (design decisions, section 11).
+// The endpoints for operators: liveness, readiness and metrics (design decisions, section 11).
 import type { IncomingMessage } from 'node:http';
 import { database, sql } from '#foundation/database.ts';
 import { isLoopbackHost } from '#foundation/hosts.ts';
@@ -19,11 +19,11 @@ export function createOperator({ version, authenticate, report }: OperatorSettin
   const answers: Record<string, Handler> = {
     '/livez': (exchange) => answerJson(exchange, 200, { status: 'live', version }, { ...fresh }),
     '/readyz': async (exchange) => {
-      const readiness = await askReadiness();
+      const readiness = await checkReadiness();
       answerJson(exchange, readiness.status === 'ready' ? 200 : 503, readiness, { ...fresh });
     },
     '/metrics': async (exchange) => {
-      if (!isFromHere(exchange.req)) await admitService(exchange, authenticate);
+      if (!isLocal(exchange.req)) await requireService(exchange, authenticate);
       answer(exchange, 200, await metricsText(), { 'content-type': metricsType, ...fresh });
     },
   };
@@ -44,8 +44,8 @@ export type Readiness =
   | { status: 'unready'; database: 'unreachable' }
   | { status: 'unready'; database: 'reachable'; migrations: 'pending'; pending: string[] };
 
-/** Whether requests can be served: the database answers in time and has the schema that this program was written for. */
-async function askReadiness(): Promise<Readiness> {
+/** Whether requests can be served: the database responds in time and has no pending migration. */
+async function checkReadiness(): Promise<Readiness> {
   const state = await inTime(sql('select 1').then(() => migrationStatus(database())));
   if (!state) return { status: 'unready', database: 'unreachable' };
   const { pending } = state;
@@ -53,7 +53,7 @@ async function askReadiness(): Promise<Readiness> {
   return { status: 'ready', database: 'reachable', migrations: 'current' };
 }
 
-/** Null when it fails or takes too long. */
+/** The result, or null when the work fails or takes longer than the limit. */
 async function inTime<T>(work: Promise<T>): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
@@ -69,15 +69,15 @@ async function inTime<T>(work: Promise<T>): Promise<T | null> {
 /** Headers of proxies. Behind one on this machine every request comes from loopback. */
 const proxyHeader = /^(x-forwarded-.*|x-real-ip|forwarded|via)$/;
 
-/** From this machine, under a name of this machine, and without a sign of a proxy. */
-function isFromHere({ socket, headers }: IncomingMessage): boolean {
+/** Whether the request comes from this machine, names it as host, and has no proxy headers. */
+function isLocal({ socket, headers }: IncomingMessage): boolean {
   const peer = socket.remoteAddress?.replace(/^::ffff:/, '') ?? '';
-  const isLocal = (peer === '::1' || peer.startsWith('127.')) && isLoopbackHost(headers.host);
-  return isLocal && !Object.keys(headers).some((name) => proxyHeader.test(name));
+  const isLoopbackPeer = (peer === '::1' || peer.startsWith('127.')) && isLoopbackHost(headers.host);
+  return isLoopbackPeer && !Object.keys(headers).some((name) => proxyHeader.test(name));
 }
 
-async function admitService(exchange: Exchange, authenticate: OperatorSettings['authenticate']): Promise<void> {
+async function requireService(exchange: Exchange, authenticate: OperatorSettings['authenticate']): Promise<void> {
   const caller = await authenticate(exchange);
   if (caller.principalType !== 'service')
-    throw forbidden('Metrics are read with a service token, or on the machine itself.');
+    throw forbidden('Reading metrics takes a service token, or a request from this machine.');
 }

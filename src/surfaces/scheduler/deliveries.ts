@@ -1,4 +1,4 @@
-// What is done in the background with each kind of job: one list. A job may be done twice, and by any process.
+// The handler of each background queue. A job may run twice, and in any process.
 import { finishIssue } from '#domain/runs/finish-issue.ts';
 import type { Handlers } from '#foundation/background.ts';
 import { deliverMail } from '#foundation/mail.ts';

@@ -1,5 +1,4 @@
-// What happens by itself, and how often: one list. Every process may run every job at any time; a job is written so that
-// doing it twice, or in two places at once, changes nothing.
+// The periodic jobs with their intervals. Every process runs every job: jobs are idempotent, also when they run concurrently.
 import { sweepAgentIdentities } from '#domain/agent-identities/sweep.ts';
 import { deleteStaleHarnesses } from '#domain/agents/runtime-harnesses.ts';
 import { sweepArtifacts } from '#domain/artifacts/content.ts';
@@ -17,25 +16,25 @@ import { sweepThrottleCounts } from '#foundation/throttle.ts';
 
 export interface Job {
   name: string;
-  /** Milliseconds between the end of one run and the begin of the next. */
-  every: number;
+  /** From the end of one run to the start of the next. */
+  intervalMs: number;
   run(): Promise<unknown>;
 }
 
 export const jobs: readonly Job[] = [
-  { name: 'run what is due', every: 500, run: dispatchDue },
-  { name: 'take back runs of silent runtimes', every: seconds(5), run: releaseSilentRuns },
-  { name: 'end sandboxes that are out of time', every: seconds(10), run: endOverdueSandboxes },
-  { name: 'say what runs wait for', every: seconds(2), run: explainWaits },
-  { name: 'fail runs that nothing took', every: minutes(1), run: failOverdueRuns },
-  { name: 'forget runtimes that are gone', every: hours(1), run: deleteStaleHarnesses },
-  { name: 'take down environments that have expired', every: minutes(1), run: expireEnvironments },
-  { name: 'sweep idempotency keys', every: minutes(10), run: sweepIdempotencyKeys },
-  { name: 'sweep throttle counts', every: minutes(10), run: sweepThrottleCounts },
-  { name: 'sweep sign-in codes and links', every: minutes(10), run: sweepSignIns },
-  { name: 'sweep sessions', every: hours(1), run: sweepSessions },
-  { name: 'sweep OAuth codes, tokens, keys and clients', every: hours(1), run: sweepOAuth },
-  { name: 'sweep unclaimed agents', every: hours(1), run: sweepAgentIdentities },
-  { name: 'sweep artifacts and their contents', every: hours(1), run: sweepArtifacts },
-  { name: 'make and drop partitions of sandbox metrics', every: minutes(10), run: keepMetricPartitions },
+  { name: 'run what is due', intervalMs: 500, run: dispatchDue },
+  { name: 'take back runs of silent runtimes', intervalMs: seconds(5), run: releaseSilentRuns },
+  { name: 'end sandboxes that are out of time', intervalMs: seconds(10), run: endOverdueSandboxes },
+  { name: 'explain what runs wait for', intervalMs: seconds(2), run: explainWaits },
+  { name: 'fail runs that no runtime claimed', intervalMs: minutes(1), run: failOverdueRuns },
+  { name: 'delete runtimes that are gone', intervalMs: hours(1), run: deleteStaleHarnesses },
+  { name: 'take down environments that have expired', intervalMs: minutes(1), run: expireEnvironments },
+  { name: 'sweep idempotency keys', intervalMs: minutes(10), run: sweepIdempotencyKeys },
+  { name: 'sweep throttle counts', intervalMs: minutes(10), run: sweepThrottleCounts },
+  { name: 'sweep sign-in codes and links', intervalMs: minutes(10), run: sweepSignIns },
+  { name: 'sweep sessions', intervalMs: hours(1), run: sweepSessions },
+  { name: 'sweep OAuth codes, tokens, keys and clients', intervalMs: hours(1), run: sweepOAuth },
+  { name: 'sweep unclaimed agents', intervalMs: hours(1), run: sweepAgentIdentities },
+  { name: 'sweep artifacts and their contents', intervalMs: hours(1), run: sweepArtifacts },
+  { name: 'create and drop partitions of sandbox metrics', intervalMs: minutes(10), run: keepMetricPartitions },
 ];

@@ -1,45 +1,45 @@
-// Time is a caller too: runs each job of the list again and again until it is stopped.
+// Runs each periodic job repeatedly until it is stopped.
 import type { Log } from '#foundation/log.ts';
 import type { Job } from './jobs.ts';
 
 export interface Scheduler {
-  /** No job begins any more; resolves when those under way have ended. */
+  /** Starts no further job; resolves when the running ones have ended. */
   stop(): Promise<void>;
 }
 
 export function startScheduler(jobs: readonly Job[], log: Log): Scheduler {
   let stopped = false;
   const timers = new Set<NodeJS.Timeout>();
-  const underWay = new Set<Promise<void>>();
+  const running = new Set<Promise<void>>();
 
-  function later(job: Job): void {
+  function schedule(job: Job): void {
     if (stopped) return;
     const timer = setTimeout(() => {
       timers.delete(timer);
-      const run = once(job).finally(() => {
-        underWay.delete(run);
-        later(job);
+      const run = attempt(job).finally(() => {
+        running.delete(run);
+        schedule(job);
       });
-      underWay.add(run);
-    }, job.every);
+      running.add(run);
+    }, job.intervalMs);
     timers.add(timer);
   }
 
-  async function once({ name, run }: Job): Promise<void> {
+  async function attempt({ name, run }: Job): Promise<void> {
     try {
       await run();
     } catch (error) {
-      // The next run tries again: a job that fails must not take the process with it.
+      // The next run tries again: a failing job must not end the process.
       log.error({ job: name, err: error }, 'job failed');
     }
   }
 
-  for (const job of jobs) later(job);
+  for (const job of jobs) schedule(job);
   return {
     async stop() {
       stopped = true;
       for (const timer of timers) clearTimeout(timer);
-      await Promise.all(underWay);
+      await Promise.all(running);
     },
   };
 }
