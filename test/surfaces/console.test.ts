@@ -427,7 +427,7 @@ describe('signing out', () => {
     for (const csrf_token of [await stranger.csrf(), '', 'x']) {
       const answer = await tab.submit('/sign-out', { csrf_token });
       expect(answer.status).toBe(403);
-      expect(answer.body).toContain('This form did not come from a page of ours.');
+      expect(answer.body).toContain('This form did not come from one of our pages.');
     }
     const csrf_token = await tab.csrf();
     expect((await tab.submit('/sign-out', { csrf_token }, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);

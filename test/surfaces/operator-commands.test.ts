@@ -468,7 +468,7 @@ describe('What a command refuses', () => {
     [
       'a stranger',
       ['token:create', '--org', 'acme', '--email', 'a@b.c', '--scopes', 'all'],
-      '--email: a@b.c is not a member of acme; member:add makes one',
+      '--email: a@b.c is not a member of acme; member:add adds them',
     ],
     [
       'a slug that is taken',
@@ -498,7 +498,7 @@ describe('What a command refuses', () => {
     [
       'nothing piped in',
       ['integration:create', '--org', 'acme', '--vendor', 'linear', '--name', 'L', '--credentials-stdin'],
-      '--credentials-stdin: nothing was piped in',
+      '--credentials-stdin: standard input is empty',
     ],
     ['a service token that is not there', ['service-token:revoke', '--id', 'svc_1'], 'No such service token.'],
   ])('%s', async (_, [name, ...args], message) => {
