@@ -10,26 +10,25 @@ import { weightOf } from '#graph/weight.ts';
 import { pages, skillReposPerAgent, text } from '#limits.ts';
 import { repositoryPattern } from '../integrations/repository-name.ts';
 import * as catalog from './catalog.ts';
-import { Agent, agentRoles, efforts, harnessIds, instanceTypeIds } from './model.ts';
+import { AgentCatalog, AgentRole, Effort, Harness } from './fields.ts';
+import { Agent } from './model.ts';
 import * as operations from './operations.ts';
 
-export const AgentRole = wordSet('AgentRole', agentRoles, 'What an agent does in a mission.');
-export const Harness = wordSet('Harness', harnessIds, 'The program that drives the model.');
-export const InstanceType = wordSet('InstanceType', instanceTypeIds, 'How large a sandbox is.');
-export const Effort = wordSet('AgentEffort', efforts, 'How long the model may think.');
 const SandboxKind = wordSet('AgentSandboxKind', ['existing'], 'Where the sandbox of an agent comes from.');
 
 export const AgentType = builder.modelType(Agent, 'Agent').implement({
   description: 'Who missions run with: a role, a harness and a model under one name.',
   fields: (t) => ({
-    id: t.exposeString('id'),
-    orgId: t.exposeString('orgId'),
+    id: t.exposeString('id', { description: 'Starts with `agn_`.' }),
+    orgId: t.exposeString('orgId', { description: 'The organization; for a built-in agent, that of the caller.' }),
     name: t.exposeString('name', { description: 'Unique among the organization’s own agents.' }),
-    role: t.expose('role', { type: AgentRole.type }),
-    harness: t.expose('harness', { type: Harness.type }),
+    role: t.expose('role', { type: AgentRole.type, description: 'The part it plays in a mission.' }),
+    harness: t.expose('harness', { type: Harness.type, description: 'The program that drives its model.' }),
     model: t.exposeString('model', { description: 'One of the models of the harness, as the catalog lists them.' }),
     effort: t.expose('effort', { type: Effort.type, nullable: true, description: 'Null: the harness decides.' }),
-    sandboxTemplateId: t.exposeString('sandboxTemplateId'),
+    sandboxTemplateId: t.exposeString('sandboxTemplateId', {
+      description: 'The template of its sandboxes: the key of a catalog template.',
+    }),
     userPrompt: t.exposeString('userPrompt', {
       nullable: true,
       complexity: weightOf(text.userPrompt.max),
@@ -39,72 +38,20 @@ export const AgentType = builder.modelType(Agent, 'Agent').implement({
     isBuiltin: t.exposeBoolean('isBuiltin', {
       description: 'Came with the service: there in every organization, and never changed or deleted.',
     }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs' }),
-    updatedAt: t.expose('updatedAt', { type: 'EpochMs' }),
-    organization: t.belongsTo('organization', { link: 'organizations:read' }),
+    createdAt: t.expose('createdAt', {
+      type: 'EpochMs',
+      description: 'When it was created; for a built-in agent, a fixed time.',
+    }),
+    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When it was last changed.' }),
+    organization: t.belongsTo('organization', {
+      link: 'organizations:read',
+      description: 'The organization; null when the caller may not read organizations.',
+    }),
   }),
 });
 
 const AgentPage = pageOf('AgentPage', AgentType);
 const DeleteAgentResponse = okIdAnswer('DeleteAgentResponse');
-
-const CatalogRole = builder.objectRef<catalog.Role>('CatalogRole').implement({
-  fields: (t) => ({
-    key: t.expose('key', { type: AgentRole.type }),
-    name: t.exposeString('name'),
-    roleLabel: t.exposeString('roleLabel'),
-    blurb: t.exposeString('blurb'),
-  }),
-});
-export const CatalogModelType = builder.objectRef<catalog.CatalogModel>('CatalogModel').implement({
-  fields: (t) => ({ id: t.exposeString('id'), label: t.exposeString('label') }),
-});
-const CatalogHarness = builder.objectRef<catalog.Harness>('CatalogHarness').implement({
-  fields: (t) => ({
-    id: t.expose('id', { type: Harness.type }),
-    label: t.exposeString('label'),
-    executable: t.exposeBoolean('executable', { description: 'Whether missions may be given to agents that use it.' }),
-    models: t.field({ type: [CatalogModelType], resolve: ({ models }) => [...models] }),
-  }),
-});
-const CatalogAgent = builder.objectRef<catalog.BuiltinAgent>('CatalogAgent').implement({
-  fields: (t) => ({
-    key: t.exposeString('key'),
-    name: t.exposeString('name'),
-    role: t.expose('role', { type: AgentRole.type }),
-    harness: t.expose('harness', { type: Harness.type }),
-    model: t.exposeString('model'),
-    userPrompt: t.exposeString('userPrompt', { complexity: weightOf(text.userPrompt.max) }),
-    skillRepos: t.stringList({ resolve: ({ skillRepos }) => [...skillRepos] }),
-    sandboxTemplateKey: t.exposeString('sandboxTemplateKey'),
-  }),
-});
-const CatalogSandboxTemplate = builder.objectRef<catalog.SandboxTemplate>('CatalogSandboxTemplate').implement({
-  fields: (t) => ({
-    key: t.exposeString('key', { description: 'What `sandbox.templateId` of a new agent may say.' }),
-    name: t.exposeString('name'),
-    dockerfile: t.exposeString('dockerfile'),
-  }),
-});
-const CatalogInstanceType = builder.objectRef<catalog.InstanceType>('CatalogInstanceType').implement({
-  fields: (t) => ({
-    id: t.expose('id', { type: InstanceType.type }),
-    label: t.exposeString('label'),
-    vcpu: t.exposeFloat('vcpu'),
-    memory: t.exposeInt('memory', { description: 'MiB.' }),
-    disk: t.exposeInt('disk', { description: 'GB.' }),
-  }),
-});
-const AgentCatalog = builder.objectRef<typeof catalog>('AgentCatalog').implement({
-  description: 'What agents are made of.',
-  fields: (t) => ({
-    roles: t.field({ type: [CatalogRole], resolve: ({ roles }) => [...roles] }),
-    harnesses: t.field({ type: [CatalogHarness], resolve: ({ harnesses }) => [...harnesses] }),
-    builtinAgents: t.field({ type: [CatalogAgent], resolve: ({ builtinAgents }) => [...builtinAgents] }),
-    builtinSandboxTemplate: t.expose('builtinSandboxTemplate', { type: CatalogSandboxTemplate }),
-    instanceTypes: t.field({ type: [CatalogInstanceType], resolve: ({ instanceTypes }) => [...instanceTypes] }),
-  }),
-});
 
 const name = nameText(text.missionAgentName).describe('1 to 120 characters; unique in the organization.');
 const model = boundedText(text.modelId).describe('One of the models of the harness.');

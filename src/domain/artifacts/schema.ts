@@ -6,7 +6,7 @@ import { filter, pathId } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { pages, shown } from '#limits.ts';
-import { AgentRole } from '../agents/schema.ts';
+import { AgentRole } from '../agents/fields.ts';
 import { ProjectType } from '../projects/schema.ts';
 import { SandboxType } from '../sandboxes/schema.ts';
 import { contentAddress } from './address.ts';
@@ -18,22 +18,35 @@ export const ArtifactKind = wordSet('ArtifactKind', artifactKinds, 'What a piece
 export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
   description: 'Proof of work that an agent has left behind.',
   fields: (t) => ({
-    id: t.exposeString('id'),
-    projectId: t.exposeString('projectId'),
-    issueId: t.exposeString('issueId', { nullable: true }),
-    sessionId: t.exposeString('sessionId', { nullable: true }),
-    sandboxId: t.exposeString('sandboxId', { nullable: true }),
-    role: t.expose('role', { type: AgentRole.type }),
-    kind: t.expose('kind', { type: ArtifactKind.type }),
+    id: t.exposeString('id', { description: 'Starts with `art_`.' }),
+    projectId: t.exposeString('projectId', { description: 'The project.' }),
+    issueId: t.exposeString('issueId', {
+      nullable: true,
+      description: 'The issue it was created for, by the id of the tracker.',
+    }),
+    sessionId: t.exposeString('sessionId', {
+      nullable: true,
+      description: 'The session in the sandbox; null when unknown.',
+    }),
+    sandboxId: t.exposeString('sandboxId', {
+      nullable: true,
+      description: 'The sandbox it was created in; null when unknown.',
+    }),
+    role: t.expose('role', { type: AgentRole.type, description: 'The role of the agent that submitted it.' }),
+    kind: t.expose('kind', { type: ArtifactKind.type, description: 'What the content is.' }),
     contentType: t.exposeString('contentType', { description: 'As the agent’s runtime says.' }),
-    sizeBytes: t.exposeInt('sizeBytes'),
-    caption: t.exposeString('caption', { nullable: true }),
+    sizeBytes: t.exposeInt('sizeBytes', { description: 'Length of the content in bytes.' }),
+    caption: t.exposeString('caption', { nullable: true, description: 'Description for display; null without one.' }),
     criterion: t.exposeString('criterion', {
       nullable: true,
       description: 'The acceptance criterion that it speaks of.',
     }),
     criterionPassed: t.exposeBoolean('criterionPassed', { nullable: true, description: 'Whether that was met.' }),
-    createdAt: t.field({ type: 'IsoTime', resolve: ({ createdAt }) => isoTime(createdAt) }),
+    createdAt: t.field({
+      type: 'IsoTime',
+      description: 'When it was registered.',
+      resolve: ({ createdAt }) => isoTime(createdAt),
+    }),
     expiresAt: t.field({
       type: 'IsoTime',
       description: 'From then on it is gone.',
@@ -43,9 +56,18 @@ export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
       description: 'Where its content is downloaded: good for about an hour, without a credential.',
       resolve: ({ id }) => contentAddress(id),
     }),
-    traceViewerUrl: t.exposeString('traceViewerUrl', { nullable: true }),
-    project: t.belongsTo('project', { link: 'projects:read' }),
-    sandbox: t.belongsTo('sandbox', { link: 'sandboxes:read' }),
+    traceViewerUrl: t.exposeString('traceViewerUrl', {
+      nullable: true,
+      description: 'Address of a viewer for a trace; null for other kinds.',
+    }),
+    project: t.belongsTo('project', {
+      link: 'projects:read',
+      description: 'The project; null when the caller may not read projects.',
+    }),
+    sandbox: t.belongsTo('sandbox', {
+      link: 'sandboxes:read',
+      description: 'The sandbox; null without one, or when the caller may not read sandboxes.',
+    }),
   }),
 });
 

@@ -14,16 +14,30 @@ const EnvironmentStatus = wordSet('EnvironmentStatus', environmentStatuses, 'How
 const EnvironmentType = builder.modelType(Environment, 'Environment').implement({
   description: 'Where a change can be tried before it is merged.',
   fields: (t) => ({
-    environmentId: t.exposeString('id'),
-    projectId: t.exposeString('projectId'),
+    environmentId: t.exposeString('id', { description: 'Starts with `env_`.' }),
+    projectId: t.exposeString('projectId', { description: 'The project whose change it runs.' }),
     issueId: t.exposeString('issueId', { nullable: true, description: 'The issue whose change it shows.' }),
     prNumber: t.exposeInt('prNumber', { nullable: true, description: 'The pull request of the change.' }),
     workerName: t.exposeString('workerName', { nullable: true, description: 'What it is called where it runs.' }),
-    status: t.expose('status', { type: EnvironmentStatus.type }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs' }),
-    expiresAt: t.expose('expiresAt', { type: 'EpochMs', nullable: true }),
-    destroyedAt: t.expose('destroyedAt', { type: 'EpochMs', nullable: true }),
-    project: t.belongsTo('project', { link: 'projects:read' }),
+    status: t.expose('status', {
+      type: EnvironmentStatus.type,
+      description: '`destroying` and `failed` can follow at any time.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the runtime registered it.' }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When it is destroyed automatically; null: never.',
+    }),
+    destroyedAt: t.expose('destroyedAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When it was gone; null until then.',
+    }),
+    project: t.belongsTo('project', {
+      link: 'projects:read',
+      description: 'The project; null when the caller may not read projects.',
+    }),
   }),
 });
 
@@ -33,12 +47,17 @@ builder.objectField(ProjectType, 'environments', (t) =>
 
 const EnvironmentPage = pageOf('EnvironmentPage', EnvironmentType);
 const EnvironmentDetail = builder.objectRef<{ environment: Row<Environment> }>('EnvironmentDetail').implement({
-  fields: (t) => ({ environment: t.expose('environment', { type: EnvironmentType }) }),
+  description: 'One environment.',
+  fields: (t) => ({ environment: t.expose('environment', { type: EnvironmentType, description: 'The environment.' }) }),
 });
 const DestroyEnvironmentResponse = builder
   .objectRef<{ ok: true; environmentId: string }>('DestroyEnvironmentResponse')
   .implement({
-    fields: (t) => ({ ok: t.expose('ok', { type: 'True' }), environmentId: t.exposeString('environmentId') }),
+    description: 'Confirms that the environment is to be destroyed.',
+    fields: (t) => ({
+      ok: t.expose('ok', { type: 'True', description: 'Confirms the request, also when it was already destroyed.' }),
+      environmentId: t.exposeString('environmentId', { description: 'The environment.' }),
+    }),
   });
 
 builder.queryFields((t) => ({

@@ -11,20 +11,29 @@ const Vendor = wordSet('Vendor', vendorNames, 'Who is connected.');
 export const IntegrationType = builder.modelType(Integration, 'Integration').implement({
   description: 'A tracker, a source host or a language model that projects connect to.',
   fields: (t) => ({
-    id: t.exposeString('id'),
-    orgId: t.exposeString('orgId'),
-    vendor: t.expose('vendor', { type: Vendor.type }),
-    vendorKind: t.expose('vendorKind', { type: VendorKind.type }),
-    externalOrgId: t.exposeString('externalOrgId', { nullable: true }),
-    displayName: t.exposeString('displayName'),
-    createdAt: t.expose('createdAt', { type: 'EpochMs' }),
-    updatedAt: t.expose('updatedAt', { type: 'EpochMs' }),
-    organization: t.belongsTo('organization', { link: 'organizations:read' }),
+    id: t.exposeString('id', { description: 'Starts with `int_`.' }),
+    orgId: t.exposeString('orgId', { description: 'The organization.' }),
+    vendor: t.expose('vendor', { type: Vendor.type, description: 'The external service.' }),
+    vendorKind: t.expose('vendorKind', { type: VendorKind.type, description: 'What projects use it for.' }),
+    externalOrgId: t.exposeString('externalOrgId', {
+      nullable: true,
+      description: 'The organization, workspace or account at the vendor; null when unknown.',
+    }),
+    displayName: t.exposeString('displayName', { description: 'Name for display.' }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was connected.' }),
+    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When its credentials were last replaced.' }),
+    organization: t.belongsTo('organization', {
+      link: 'organizations:read',
+      description: 'The organization that owns it; null when the caller may not read organizations.',
+    }),
   }),
 });
 
 const IntegrationList = builder.objectRef<{ integrations: Row<Integration>[] }>('IntegrationList').implement({
-  fields: (t) => ({ integrations: t.expose('integrations', { type: [IntegrationType] }) }),
+  description: 'The integrations of the organization.',
+  fields: (t) => ({
+    integrations: t.expose('integrations', { type: [IntegrationType], description: 'Oldest first.' }),
+  }),
 });
 
 builder.queryField('integrations', (t) =>

@@ -15,21 +15,39 @@ const InviteStatus = wordSet('InviteStatus', inviteStatuses, 'What became of an 
 export const InviteType = builder.modelType(Invite, 'Invite').implement({
   description: 'Asks the owner of an email address into the organization.',
   fields: (t) => ({
-    id: t.exposeString('id'),
+    id: t.exposeString('id', { description: 'Starts with `inv_`.' }),
     email: t.exposeString('email', { description: 'Only the account with this address can accept.' }),
-    role: t.expose('role', { type: OrgRole.type }),
-    orgId: t.exposeString('orgId'),
-    status: t.field({ type: InviteStatus.type, resolve: statusOf }),
-    invitedByUserId: t.exposeString('invitedByUserId', { nullable: true }),
-    expiresAtSec: t.field({ type: 'EpochSec', resolve: ({ expiresAt }) => Math.floor(expiresAt / 1_000) }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs' }),
-    invitedBy: t.belongsTo('invitedBy', { link: 'members:read' }),
-    organization: t.belongsTo('organization', { link: 'organizations:read' }),
+    role: t.expose('role', { type: OrgRole.type, description: 'The role of the person after accepting.' }),
+    orgId: t.exposeString('orgId', { description: 'The organization that the person is invited to.' }),
+    status: t.field({
+      type: InviteStatus.type,
+      resolve: statusOf,
+      description: 'Only a pending invite can be accepted or revoked.',
+    }),
+    invitedByUserId: t.exposeString('invitedByUserId', {
+      nullable: true,
+      description: 'The person who created the invite; null when no person did, or the account was deleted.',
+    }),
+    expiresAtSec: t.field({
+      type: 'EpochSec',
+      description: 'Seven days after creation, in seconds; after that the invite cannot be accepted.',
+      resolve: ({ expiresAt }) => Math.floor(expiresAt / 1_000),
+    }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created.' }),
+    invitedBy: t.belongsTo('invitedBy', {
+      link: 'members:read',
+      description: 'The account of the person who created the invite.',
+    }),
+    organization: t.belongsTo('organization', {
+      link: 'organizations:read',
+      description: 'The organization that the person is invited to.',
+    }),
   }),
 });
 
 const InviteList = builder.objectRef<{ invites: Row<Invite>[] }>('InviteList').implement({
-  fields: (t) => ({ invites: t.expose('invites', { type: [InviteType] }) }),
+  description: 'All invites of the organization, whatever their status.',
+  fields: (t) => ({ invites: t.expose('invites', { type: [InviteType], description: 'Newest first.' }) }),
 });
 const RevokeInviteResponse = okAnswer('RevokeInviteResponse');
 

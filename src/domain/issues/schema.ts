@@ -14,18 +14,21 @@ const IssueState = wordSet('IssueState', issueStates, 'Whether there is still so
 export const IssueType = builder.modelType(Issue, 'Issue').implement({
   description: 'An issue of the tracker that is built in.',
   fields: (t) => ({
-    id: t.exposeString('id'),
-    projectId: t.exposeString('projectId'),
+    id: t.exposeString('id', { description: 'Starts with `iss_`.' }),
+    projectId: t.exposeString('projectId', { description: 'The project.' }),
     number: t.exposeInt('number', { description: 'Counts up in the project.' }),
     key: t.exposeString('key', { description: 'Such as WEB-12.' }),
-    title: t.exposeString('title'),
-    body: t.exposeString('body', { complexity: weightOf(text.prompt.max) }),
-    labels: t.exposeStringList('labels'),
-    state: t.expose('state', { type: IssueState.type }),
+    title: t.exposeString('title', { description: 'One line.' }),
+    body: t.exposeString('body', { complexity: weightOf(text.prompt.max), description: 'Markdown.' }),
+    labels: t.exposeStringList('labels', { description: 'Free texts.' }),
+    state: t.expose('state', { type: IssueState.type, description: 'Whether work on it is finished.' }),
     runId: t.exposeString('runId', { nullable: true, description: 'The run that it was made for.' }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs' }),
-    updatedAt: t.expose('updatedAt', { type: 'EpochMs' }),
-    project: t.belongsTo('project', { link: 'projects:read' }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created.' }),
+    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When it was last changed.' }),
+    project: t.belongsTo('project', {
+      link: 'projects:read',
+      description: 'The project; null when the caller may not read projects.',
+    }),
   }),
 });
 

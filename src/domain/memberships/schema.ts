@@ -15,16 +15,20 @@ export const OrgRole = wordSet('OrgRole', orgRoles, 'What a person may do in an 
 export const MembershipType = builder.modelType(Membership, 'Membership').implement({
   description: 'A person in an organization, with one role.',
   fields: (t) => ({
-    orgId: t.exposeString('orgId'),
-    userId: t.exposeString('userId'),
-    role: t.expose('role', { type: OrgRole.type }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs' }),
-    person: t.belongsTo('person', { link: 'members:read' }),
+    orgId: t.exposeString('orgId', { description: 'The organization.' }),
+    userId: t.exposeString('userId', { description: 'The member.' }),
+    role: t.expose('role', {
+      type: OrgRole.type,
+      description: 'Determines the scopes that the member and their credentials can have.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the person joined.' }),
+    person: t.belongsTo('person', { link: 'members:read', description: 'The account of the member.' }),
   }),
 });
 
 const MembershipList = builder.objectRef<{ memberships: Row<Membership>[] }>('MembershipList').implement({
-  fields: (t) => ({ memberships: t.expose('memberships', { type: [MembershipType] }) }),
+  description: 'The members of an organization.',
+  fields: (t) => ({ memberships: t.expose('memberships', { type: [MembershipType], description: 'Oldest first.' }) }),
 });
 
 const CreateMembershipRequest = request(

@@ -6,7 +6,7 @@ import { wordSet } from '#graph/scalars.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { dailyCostCapUsd, text } from '#limits.ts';
 import { modelVendors } from '../agents/catalog.ts';
-import { CatalogModelType } from '../agents/schema.ts';
+import { CatalogModelType } from '../agents/fields.ts';
 import { IntegrationType } from '../integrations/schema.ts';
 import { OrganizationType } from '../organizations/schema.ts';
 import * as operations from './operations.ts';
@@ -14,9 +14,18 @@ import * as operations from './operations.ts';
 const ModelVendor = wordSet('ModelVendor', modelVendors, 'Who makes a language model.');
 
 const ModelsByVendor = builder.objectRef<operations.OrchestratorRecord['modelsByVendor']>('ModelsByVendor').implement({
+  description: 'The models that the orchestrator can use, by vendor.',
   fields: (t) => ({
-    anthropic: t.field({ type: [CatalogModelType], resolve: ({ anthropic }) => [...anthropic] }),
-    openai: t.field({ type: [CatalogModelType], resolve: ({ openai }) => [...openai] }),
+    anthropic: t.field({
+      type: [CatalogModelType],
+      resolve: ({ anthropic }) => [...anthropic],
+      description: 'The first is the default of the vendor.',
+    }),
+    openai: t.field({
+      type: [CatalogModelType],
+      resolve: ({ openai }) => [...openai],
+      description: 'The first is the default of the vendor.',
+    }),
   }),
 });
 
@@ -24,24 +33,29 @@ const SpendPoint = builder.objectRef<operations.SpendPoint>('SpendPoint').implem
   description: 'What missions have cost within an hour.',
   fields: (t) => ({
     t: t.expose('t', { type: 'EpochMs', description: 'When the hour began.' }),
-    usd: t.exposeFloat('usd'),
+    usd: t.exposeFloat('usd', { description: 'US dollars.' }),
   }),
 });
 
 const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orchestrator').implement({
   description: 'Who decides which agents work on an issue, and what an organization may spend on that in a day.',
   fields: (t) => ({
-    orgId: t.exposeString('orgId'),
-    name: t.exposeString('name'),
-    blurb: t.exposeString('blurb'),
-    model: t.exposeString('model'),
+    orgId: t.exposeString('orgId', { description: 'The organization.' }),
+    name: t.exposeString('name', { description: 'Name for display.' }),
+    blurb: t.exposeString('blurb', { description: 'Description for display.' }),
+    model: t.exposeString('model', { description: 'The id of its language model.' }),
     vendor: t.expose('vendor', { type: ModelVendor.type, description: 'Who makes the model.' }),
-    llmConnectorId: t.exposeString('llmConnectorId', { nullable: true }),
+    llmConnectorId: t.exposeString('llmConnectorId', {
+      nullable: true,
+      description: 'The integration that holds the credentials of its model; null when none is assigned.',
+    }),
     assignedCredentialUsableForInference: t.exposeBoolean('assignedCredentialUsableForInference', {
       description: 'Whether the connector holds credentials and is of the model’s vendor.',
     }),
-    modelsByVendor: t.expose('modelsByVendor', { type: ModelsByVendor }),
-    defaultModel: t.exposeString('defaultModel'),
+    modelsByVendor: t.expose('modelsByVendor', { type: ModelsByVendor, description: 'The models that it can use.' }),
+    defaultModel: t.exposeString('defaultModel', {
+      description: 'The id of the model without a choice of the organization.',
+    }),
     isBuiltin: t.exposeBoolean('isBuiltin', {
       description: 'Whether name, blurb and model are as the service has them.',
     }),
@@ -50,8 +64,12 @@ const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orche
       nullable: true,
       description: 'The organization’s own cap; null leaves it to the default.',
     }),
-    defaultDailyCostCapUsd: t.exposeFloat('defaultDailyCostCapUsd'),
-    effectiveDailyCostCapUsd: t.exposeFloat('effectiveDailyCostCapUsd'),
+    defaultDailyCostCapUsd: t.exposeFloat('defaultDailyCostCapUsd', {
+      description: 'The cap without a choice of the organization, US dollars per UTC day.',
+    }),
+    effectiveDailyCostCapUsd: t.exposeFloat('effectiveDailyCostCapUsd', {
+      description: 'The cap that applies, US dollars per UTC day.',
+    }),
     dailySpendUsd: t.exposeFloat('dailySpendUsd', { description: 'What missions have cost since midnight UTC.' }),
     atDailyCostCap: t.exposeBoolean('atDailyCostCap', { description: 'Whether no mission may start any more today.' }),
     updatedAt: t.expose('updatedAt', {
@@ -66,8 +84,14 @@ const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orche
       complexity: { field: 1, multiplier: 24 },
       resolve: operations.spendByHour,
     }),
-    organization: t.byId(OrganizationType, 'orgId', { link: 'organizations:read' }),
-    llmConnector: t.byId(IntegrationType, 'llmConnectorId', { link: 'integrations:read' }),
+    organization: t.byId(OrganizationType, 'orgId', {
+      link: 'organizations:read',
+      description: 'The organization that owns it; null when the caller may not read organizations.',
+    }),
+    llmConnector: t.byId(IntegrationType, 'llmConnectorId', {
+      link: 'integrations:read',
+      description: 'The assigned integration; null without one, or when the caller may not read integrations.',
+    }),
   }),
 });
 

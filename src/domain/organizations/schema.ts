@@ -18,30 +18,43 @@ const slug = boundedText(text.organizationSlug)
 export const OrganizationType = builder.modelType(Organization, 'Organization').implement({
   description: 'What owns projects, credentials and credits.',
   fields: (t) => ({
-    id: t.exposeString('id'),
-    name: t.exposeString('name'),
+    id: t.exposeString('id', { description: 'Starts with `org_`.' }),
+    name: t.exposeString('name', { description: '1 to 120 characters; not unique.' }),
     slug: t.exposeString('slug', { description: 'Unique; stands in console addresses.' }),
-    createdByUserId: t.exposeString('createdByUserId'),
-    createdAt: t.expose('createdAt', { type: 'EpochMs' }),
+    createdByUserId: t.exposeString('createdByUserId', {
+      description: 'The person who created it and became its first owner.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created.' }),
     namePending: t.exposeBoolean('namePending', {
       description: 'Not used yet: always false, since a person chooses every name.',
     }),
-    memberships: t.hasMany('memberships', { link: 'members:read' }),
+    memberships: t.hasMany('memberships', {
+      link: 'members:read',
+      description: 'All members with their roles, oldest first.',
+    }),
   }),
 });
 
 builder.objectField(MembershipType, 'organization', (t) => t.belongsTo('organization', { link: 'organizations:read' }));
 
 const OrganizationList = builder.objectRef<{ orgs: Row<Organization>[] }>('OrganizationList').implement({
-  fields: (t) => ({ orgs: t.expose('orgs', { type: [OrganizationType] }) }),
+  description: 'The organizations of the caller.',
+  fields: (t) => ({
+    orgs: t.expose('orgs', {
+      type: [OrganizationType],
+      description: 'Oldest first; a token sees its own organization only.',
+    }),
+  }),
 });
 const SlugPreviewResponse = builder.objectRef<{ slug: string }>('SlugPreviewResponse').implement({
-  fields: (t) => ({ slug: t.exposeString('slug') }),
+  description: 'A slug derived from a name; it is not reserved.',
+  fields: (t) => ({ slug: t.exposeString('slug', { description: '1 to 64 lower-case letters, digits and hyphens.' }) }),
 });
 const SlugAvailabilityResponse = builder.objectRef<operations.SlugAvailability>('SlugAvailabilityResponse').implement({
+  description: 'Whether a slug is free at this moment; it is not reserved.',
   fields: (t) => ({
-    slug: t.exposeString('slug'),
-    available: t.exposeBoolean('available'),
+    slug: t.exposeString('slug', { description: 'The slug that was checked.' }),
+    available: t.exposeBoolean('available', { description: 'Whether no organization has the slug.' }),
     suggestion: t.exposeString('suggestion', {
       nullable: true,
       description: 'The nearest free slug, when this one is taken.',

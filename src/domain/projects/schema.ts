@@ -21,21 +21,27 @@ const ProjectTracker = wordSet('ProjectTracker', projectTrackers, 'Where the iss
 export const ProjectType = builder.modelType(Project, 'Project').implement({
   description: 'A tracker, a repository and a language model, tied together.',
   fields: (t) => ({
-    id: t.exposeString('id'),
-    orgId: t.exposeString('orgId'),
+    id: t.exposeString('id', { description: 'Starts with `prj_`.' }),
+    orgId: t.exposeString('orgId', { description: 'The organization.' }),
     slug: t.exposeString('slug', { description: 'Unique in the organization; does not follow a rename.' }),
-    name: t.exposeString('name'),
-    status: t.expose('status', { type: ProjectStatus.type }),
-    tracker: t.expose('tracker', { type: ProjectTracker.type }),
-    trackerConnectorId: t.exposeString('trackerConnectorId', { nullable: true }),
-    trackerTeamId: t.exposeString('trackerTeamId', { nullable: true }),
+    name: t.exposeString('name', { description: '1 to 120 characters; not unique.' }),
+    status: t.expose('status', { type: ProjectStatus.type, description: 'Missions start only on an active project.' }),
+    tracker: t.expose('tracker', { type: ProjectTracker.type, description: 'The kind of issue tracker.' }),
+    trackerConnectorId: t.exposeString('trackerConnectorId', {
+      nullable: true,
+      description: 'The integration of the tracker; null for the built-in one without an integration.',
+    }),
+    trackerTeamId: t.exposeString('trackerTeamId', {
+      nullable: true,
+      description: 'The team in the tracker; null when the tracker has none.',
+    }),
     trackerProjectId: t.exposeString('trackerProjectId', { nullable: true, description: 'Not used yet: always null.' }),
     scmConnectorId: t.string({
       description: 'Empty while `missingConnectorKinds` names `scm`.',
       resolve: (project) => project.scmConnectorId ?? '',
     }),
-    scmOwner: t.exposeString('scmOwner'),
-    scmRepo: t.exposeString('scmRepo'),
+    scmOwner: t.exposeString('scmOwner', { description: 'Owner of the repository: the part before the slash.' }),
+    scmRepo: t.exposeString('scmRepo', { description: 'Name of the repository: the part after the slash.' }),
     llmConnectorId: t.string({
       description: 'Empty while `missingConnectorKinds` names `llm`.',
       resolve: (project) => project.llmConnectorId ?? '',
@@ -48,7 +54,7 @@ export const ProjectType = builder.modelType(Project, 'Project').implement({
       nullable: true,
       description: 'What built-in agents work in; null leaves it to the agent.',
     }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs' }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created.' }),
     missingConnectorKinds: t.field({
       description: 'The kinds of connector it still lacks; absent when it lacks none.',
       absent: true,
@@ -59,10 +65,22 @@ export const ProjectType = builder.modelType(Project, 'Project').implement({
         return kinds.length > 0 ? kinds : null;
       },
     }),
-    organization: t.belongsTo('organization', { link: 'organizations:read' }),
-    trackerConnector: t.belongsTo('trackerConnector', { link: 'integrations:read' }),
-    scmConnector: t.belongsTo('scmConnector', { link: 'integrations:read' }),
-    llmConnector: t.belongsTo('llmConnector', { link: 'integrations:read' }),
+    organization: t.belongsTo('organization', {
+      link: 'organizations:read',
+      description: 'The organization that owns it; null when the caller may not read organizations.',
+    }),
+    trackerConnector: t.belongsTo('trackerConnector', {
+      link: 'integrations:read',
+      description: 'The integration of the tracker; null without one.',
+    }),
+    scmConnector: t.belongsTo('scmConnector', {
+      link: 'integrations:read',
+      description: 'The integration of the source host; null without one.',
+    }),
+    llmConnector: t.belongsTo('llmConnector', {
+      link: 'integrations:read',
+      description: 'The integration of the language model; null without one.',
+    }),
   }),
 });
 

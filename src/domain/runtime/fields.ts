@@ -4,10 +4,9 @@ import { request } from '#graph/input.ts';
 import { epochMs, wordSet } from '#graph/scalars.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { report, text } from '#limits.ts';
-import { AgentRole, Harness, InstanceType } from '../agents/schema.ts';
+import { AgentRole, Harness, InstanceType } from '../agents/fields.ts';
 import { ArtifactKind } from '../artifacts/schema.ts';
-import { LogPart, PromptScope } from '../sandboxes/fields.ts';
-import { FragmentKind } from '../sandboxes/schema.ts';
+import { FragmentKind, LogPart, PromptScope } from '../sandboxes/fields.ts';
 
 const Ending = wordSet('Ending', ['completed', 'failed'], 'How something came to its end.');
 const EnvironmentMove = wordSet(

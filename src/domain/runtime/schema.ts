@@ -6,7 +6,7 @@ import { wordSet } from '#graph/scalars.ts';
 import { boundedText } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
 import { bytes, lease, text } from '#limits.ts';
-import { AgentRole, Effort, Harness, InstanceType } from '../agents/schema.ts';
+import { AgentRole, Effort, Harness, InstanceType } from '../agents/fields.ts';
 import { type ClaimedRun, claimRun, type RunAgent } from './claim.ts';
 import * as endings from './endings.ts';
 import * as requests from './fields.ts';

@@ -1,29 +1,35 @@
-// The log of a session in the graph (specification, Sandbox: log response).
+// The parts of a sandbox in the graph: logs, metrics and fragments (specification, Sandbox).
+import type { Row } from '#foundation/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
-import { bytes } from '#limits.ts';
-import { AgentRole } from '../agents/schema.ts';
+import { bytes, text } from '#limits.ts';
+import { AgentRole } from '../agents/fields.ts';
 import type { PromptSpan, SandboxLog } from './log.ts';
-import { logParts, promptScopes } from './model.ts';
+import { fragmentKinds, logParts, promptScopes, type SandboxFragment } from './model.ts';
+import type { MetricPoint } from './operations.ts';
 
 export const LogPart = wordSet('SandboxLogPart', logParts, 'Which log of a session.');
 export const PromptScope = wordSet('PromptScope', promptScopes, 'Whose words a span of a prompt holds.');
 
 const PromptSpanType = builder.objectRef<PromptSpan>('PromptSpan').implement({
+  description: 'A part of a prompt with its source.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Unique among the spans of the answer.' }),
-    content: t.exposeString('content', { complexity: weightOf(bytes.logContent) }),
+    content: t.exposeString('content', {
+      complexity: weightOf(bytes.logContent),
+      description: 'The text of the span within this chunk.',
+    }),
     scope: t.expose('scope', { link: 'open', type: PromptScope.type, description: 'Whose words it holds.' }),
   }),
 });
 export const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implement({
   description: 'One log of a session.',
   fields: (t) => ({
-    sandboxId: t.exposeString('sandboxId'),
-    role: t.expose('role', { type: AgentRole.type }),
-    sessionId: t.exposeString('sessionId'),
-    part: t.expose('part', { type: LogPart.type }),
+    sandboxId: t.exposeString('sandboxId', { description: 'The sandbox.' }),
+    role: t.expose('role', { type: AgentRole.type, description: 'The role of the session.' }),
+    sessionId: t.exposeString('sessionId', { description: 'The session.' }),
+    part: t.expose('part', { type: LogPart.type, description: 'Which log of the session this is.' }),
     content: t.exposeString('content', {
       description: 'At most 1048576 bytes: the newest, or by `cursor` older ones.',
       complexity: weightOf(bytes.logContent),
@@ -46,5 +52,54 @@ export const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implem
       nullable: true,
       description: 'Leads to the piece before this one; null when this one begins the log. REST says it in `Link`.',
     }),
+  }),
+});
+
+export const FragmentKind = wordSet('SandboxFragmentKind', fragmentKinds, 'What an agent shows of its work.');
+
+export const SandboxMetric = builder.objectRef<MetricPoint>('SandboxMetric').implement({
+  description: 'How busy a sandbox was: the mean over a stretch of time that ends at `t`.',
+  fields: (t) => ({
+    t: t.expose('t', { type: 'EpochMs', description: 'End of the interval.' }),
+    cpuPct: t.exposeFloat('cpuPct', { description: 'CPU use in percent of all cores, 0 to 100.' }),
+    memUsedMb: t.exposeFloat('memUsedMb', { description: 'Memory in use, MiB.' }),
+    memTotalMb: t.exposeFloat('memTotalMb', { description: 'Memory available to the sandbox, MiB.' }),
+    diskUsedPct: t.exposeFloat('diskUsedPct', { description: 'Disk use in percent, 0 to 100.' }),
+  }),
+});
+
+const PlanItem = builder.objectRef<SandboxFragment['items'][number]>('SandboxPlanItem').implement({
+  description: 'One step of a plan.',
+  fields: (t) => ({
+    content: t.exposeString('content', { description: 'The step in words.' }),
+    status: t.exposeString('status', { description: 'As reported by the agent, such as `pending` or `completed`.' }),
+  }),
+});
+export const LiveFragment = builder.objectRef<Row<SandboxFragment>>('SandboxLiveFragment').implement({
+  description: 'What an agent thinks, does or says, while it does.',
+  fields: (t) => ({
+    kind: t.expose('kind', { type: FragmentKind.type, description: 'Determines which of the other fields are set.' }),
+    t: t.expose('at', { type: 'EpochMs', description: 'When it happened.' }),
+    body: t.exposeString('body', {
+      nullable: true,
+      complexity: weightOf(text.fragmentBody.max),
+      description: 'The text; null for an action.',
+    }),
+    action: t.exposeString('action', { nullable: true, description: 'The tool that is used.' }),
+    parameter: t.exposeString('parameter', {
+      nullable: true,
+      complexity: weightOf(text.fragmentBody.max),
+      description: 'Input of the tool; null for other kinds.',
+    }),
+    result: t.exposeString('result', {
+      nullable: true,
+      complexity: weightOf(text.fragmentBody.max),
+      description: 'Output of the tool; null until there is one.',
+    }),
+    toolUseId: t.exposeString('toolUseId', {
+      nullable: true,
+      description: 'The id that the model gave the tool call.',
+    }),
+    items: t.expose('items', { type: [PlanItem], description: 'The steps of a plan.' }),
   }),
 });

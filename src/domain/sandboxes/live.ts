@@ -3,13 +3,14 @@ import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { report, shown } from '#limits.ts';
+import { LiveFragment, SandboxMetric } from './fields.ts';
 import { followSandbox, type SandboxUpdate } from './following.ts';
-import { LiveFragment, SandboxMetric, SandboxType } from './schema.ts';
+import { SandboxType } from './schema.ts';
 
 const SandboxUpdateType = builder.objectRef<SandboxUpdate>('SandboxUpdate').implement({
   description: 'What is new of a sandbox.',
   fields: (t) => ({
-    sandbox: t.expose('sandbox', { type: SandboxType }),
+    sandbox: t.expose('sandbox', { type: SandboxType, description: 'The sandbox at this moment.' }),
     fragments: t.expose('fragments', {
       description: 'Those that came since the last event, at most 200 at a time, the newest last.',
       type: [LiveFragment],

@@ -7,28 +7,16 @@ import { filter, pathId } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText } from '#graph/validation.ts';
-import { weightOf } from '#graph/weight.ts';
 import { pages, shown, text } from '#limits.ts';
-import { AgentRole, Harness, InstanceType } from '../agents/schema.ts';
+import { AgentRole, Harness, InstanceType } from '../agents/fields.ts';
 import { ProjectType } from '../projects/schema.ts';
-import { LogPart, SandboxLogType } from './fields.ts';
+import { LiveFragment, LogPart, SandboxLogType, SandboxMetric } from './fields.ts';
 import { readLog } from './log.ts';
-import { fragmentKinds, Sandbox, type SandboxFragment, sandboxStatuses } from './model.ts';
+import { Sandbox, type SandboxFragment, sandboxStatuses } from './model.ts';
 import * as operations from './operations.ts';
 
 const SandboxStatus = wordSet('SandboxStatus', sandboxStatuses, 'How a sandbox is; `stale` is running, but silent.');
-export const FragmentKind = wordSet('SandboxFragmentKind', fragmentKinds, 'What an agent shows of its work.');
 
-export const SandboxMetric = builder.objectRef<operations.MetricPoint>('SandboxMetric').implement({
-  description: 'How busy a sandbox was: the mean over a stretch of time that ends at `t`.',
-  fields: (t) => ({
-    t: t.expose('t', { type: 'EpochMs' }),
-    cpuPct: t.exposeFloat('cpuPct'),
-    memUsedMb: t.exposeFloat('memUsedMb'),
-    memTotalMb: t.exposeFloat('memTotalMb'),
-    diskUsedPct: t.exposeFloat('diskUsedPct'),
-  }),
-});
 const metricsIn = (points: number) =>
   toMany<operations.MetricPoint>(
     (ids) => operations.metricsOf(ids, points),
@@ -39,13 +27,13 @@ const [sparklineOf, metricsOf] = [metricsIn(shown.sparkline), metricsIn(shown.me
 const SandboxSession = builder.objectRef<operations.SessionRecord>('SandboxSession').implement({
   description: 'One conversation of a role with its model.',
   fields: (t) => ({
-    role: t.expose('role', { type: AgentRole.type }),
-    sessionId: t.exposeString('sessionId'),
+    role: t.expose('role', { type: AgentRole.type, description: 'The role of the agent.' }),
+    sessionId: t.exposeString('sessionId', { description: 'Unique within the sandbox and role.' }),
     ts: t.field({ type: 'IsoTime', description: 'When it began.', resolve: ({ startedAt }) => isoTime(startedAt) }),
     outcome: t.exposeString('outcome', { nullable: true, description: 'Null while it goes on.' }),
     logKey: t.exposeString('logKey', { nullable: true, description: 'Names its log; null while that is empty.' }),
     systemKey: t.exposeString('systemKey', { nullable: true, description: 'Names its system log, likewise.' }),
-    totalCostUsd: t.exposeFloat('totalCostUsd'),
+    totalCostUsd: t.exposeFloat('totalCostUsd', { description: 'Model costs so far, US dollars.' }),
   }),
 });
 const sessionsOf = toMany<operations.SessionRecord>(operations.sessionsOf, ({ sandboxId }) => sandboxId);
@@ -53,26 +41,62 @@ const sessionsOf = toMany<operations.SessionRecord>(operations.sessionsOf, ({ sa
 export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
   description: 'The container that an agent works in.',
   fields: (t) => ({
-    sandboxId: t.exposeString('id'),
+    sandboxId: t.exposeString('id', { description: 'Starts with `sbx_`.' }),
     issueId: t.exposeString('issueId', { nullable: true, description: 'The issue that is worked on.' }),
-    projectId: t.exposeString('projectId'),
-    role: t.expose('role', { type: AgentRole.type }),
-    harness: t.expose('harness', { type: Harness.type }),
-    harnessVersion: t.exposeString('harnessVersion', { nullable: true }),
+    projectId: t.exposeString('projectId', { description: 'The project.' }),
+    role: t.expose('role', { type: AgentRole.type, description: 'The role of the agent.' }),
+    harness: t.expose('harness', { type: Harness.type, description: 'The program that drives the model.' }),
+    harnessVersion: t.exposeString('harnessVersion', {
+      nullable: true,
+      description: 'As reported by the runtime; null when unknown.',
+    }),
     runId: t.exposeString('runId', { nullable: true, description: 'The run of a recurring mission it belongs to.' }),
-    status: t.expose('status', { type: SandboxStatus.type }),
+    status: t.expose('status', {
+      type: SandboxStatus.type,
+      description: '`stale` is a running sandbox that has stopped sending heartbeats.',
+    }),
     terminationReason: t.exposeString('terminationReason', { nullable: true, description: 'Such as `killed`.' }),
-    instanceType: t.expose('instanceType', { type: InstanceType.type }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs' }),
-    timeoutAt: t.expose('timeoutAt', { type: 'EpochMs', nullable: true }),
-    lastHeartbeatAt: t.expose('lastHeartbeatAt', { type: 'EpochMs' }),
-    destroyedAt: t.expose('destroyedAt', { type: 'EpochMs', nullable: true }),
-    lastCpuPct: t.exposeFloat('lastCpuPct', { nullable: true }),
-    lastMemUsedMb: t.exposeFloat('lastMemUsedMb', { nullable: true }),
-    lastMemTotalMb: t.exposeFloat('lastMemTotalMb', { nullable: true }),
-    lastDiskUsedPct: t.exposeFloat('lastDiskUsedPct', { nullable: true }),
-    lastMetricAt: t.expose('lastMetricAt', { type: 'EpochMs', nullable: true }),
-    project: t.belongsTo('project', { link: 'projects:read' }),
+    instanceType: t.expose('instanceType', { type: InstanceType.type, description: 'Its size.' }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the runtime registered it.' }),
+    timeoutAt: t.expose('timeoutAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When it is ended at the latest; null without such a time.',
+    }),
+    lastHeartbeatAt: t.expose('lastHeartbeatAt', {
+      type: 'EpochMs',
+      description: 'When the runtime last reported it.',
+    }),
+    destroyedAt: t.expose('destroyedAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When it ended; null while it runs.',
+    }),
+    lastCpuPct: t.exposeFloat('lastCpuPct', {
+      nullable: true,
+      description: 'CPU use of the last sample in percent; null before the first sample.',
+    }),
+    lastMemUsedMb: t.exposeFloat('lastMemUsedMb', {
+      nullable: true,
+      description: 'Memory in use at the last sample, MiB.',
+    }),
+    lastMemTotalMb: t.exposeFloat('lastMemTotalMb', {
+      nullable: true,
+      description: 'Memory available at the last sample, MiB.',
+    }),
+    lastDiskUsedPct: t.exposeFloat('lastDiskUsedPct', {
+      nullable: true,
+      description: 'Disk use of the last sample in percent.',
+    }),
+    lastMetricAt: t.expose('lastMetricAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'Time of the last sample; null before the first.',
+    }),
+    project: t.belongsTo('project', {
+      link: 'projects:read',
+      description: 'The project; null when the caller may not read projects.',
+    }),
     sessions: t.field({
       link: 'open',
       type: [SandboxSession],
@@ -92,22 +116,6 @@ builder.objectField(ProjectType, 'sandboxes', (t) =>
   t.hasMany('sandboxes', { description: 'The newest 20.', link: 'sandboxes:read', limit: shown.perParent }),
 );
 
-const PlanItem = builder.objectRef<SandboxFragment['items'][number]>('SandboxPlanItem').implement({
-  fields: (t) => ({ content: t.exposeString('content'), status: t.exposeString('status') }),
-});
-export const LiveFragment = builder.objectRef<Row<SandboxFragment>>('SandboxLiveFragment').implement({
-  description: 'What an agent thinks, does or says, while it does.',
-  fields: (t) => ({
-    kind: t.expose('kind', { type: FragmentKind.type }),
-    t: t.expose('at', { type: 'EpochMs' }),
-    body: t.exposeString('body', { nullable: true, complexity: weightOf(text.fragmentBody.max) }),
-    action: t.exposeString('action', { nullable: true, description: 'The tool that is used.' }),
-    parameter: t.exposeString('parameter', { nullable: true, complexity: weightOf(text.fragmentBody.max) }),
-    result: t.exposeString('result', { nullable: true, complexity: weightOf(text.fragmentBody.max) }),
-    toolUseId: t.exposeString('toolUseId', { nullable: true }),
-    items: t.expose('items', { type: [PlanItem], description: 'The steps of a plan.' }),
-  }),
-});
 const fragmentsOf = toMany<Row<SandboxFragment>>(operations.fragmentsOf, ({ sandboxId }) => sandboxId);
 
 const FragmentPage = pageOf('SandboxFragmentPage', LiveFragment);
@@ -115,7 +123,7 @@ const FragmentPage = pageOf('SandboxFragmentPage', LiveFragment);
 const SandboxDetail = builder.objectRef<Row<Sandbox>>('SandboxDetail').implement({
   description: 'A sandbox with what went on inside.',
   fields: (t) => ({
-    sandbox: t.field({ type: SandboxType, resolve: (sandbox) => sandbox }),
+    sandbox: t.field({ type: SandboxType, resolve: (sandbox) => sandbox, description: 'The sandbox.' }),
     metrics: t.field({
       description: 'Over all its time, oldest first, in at most 240 points.',
       type: [SandboxMetric],
@@ -147,7 +155,14 @@ const SandboxDetail = builder.objectRef<Row<Sandbox>>('SandboxDetail').implement
 
 const SandboxPage = pageOf('SandboxPage', SandboxType);
 const KillSandboxResponse = builder.objectRef<{ ok: true; sandboxId: string }>('KillSandboxResponse').implement({
-  fields: (t) => ({ ok: t.expose('ok', { type: 'True' }), sandboxId: t.exposeString('sandboxId') }),
+  description: 'Confirms that the sandbox is killed.',
+  fields: (t) => ({
+    ok: t.expose('ok', {
+      type: 'True',
+      description: 'Confirms the kill, also of a sandbox that was already destroyed.',
+    }),
+    sandboxId: t.exposeString('sandboxId', { description: 'The sandbox.' }),
+  }),
 });
 
 builder.queryFields((t) => ({

@@ -1,0 +1,104 @@
+// The catalog of roles, harnesses, models and sandboxes in the graph (specification, Agent and catalog).
+import { builder } from '#graph/builder.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { weightOf } from '#graph/weight.ts';
+import { text } from '#limits.ts';
+import type * as catalog from './catalog.ts';
+import { agentRoles, efforts, harnessIds, instanceTypeIds } from './model.ts';
+
+export const AgentRole = wordSet('AgentRole', agentRoles, 'What an agent does in a mission.');
+export const Harness = wordSet('Harness', harnessIds, 'The program that drives the model.');
+export const InstanceType = wordSet('InstanceType', instanceTypeIds, 'How large a sandbox is.');
+export const Effort = wordSet('AgentEffort', efforts, 'How long the model may think.');
+
+const CatalogRole = builder.objectRef<catalog.Role>('CatalogRole').implement({
+  description: 'A role that an agent can have.',
+  fields: (t) => ({
+    key: t.expose('key', { type: AgentRole.type, description: 'Value for `role` of an agent.' }),
+    name: t.exposeString('name', { description: 'Name for display.' }),
+    roleLabel: t.exposeString('roleLabel', { description: 'Short label for display.' }),
+    blurb: t.exposeString('blurb', { description: 'What an agent in this role does, in one sentence.' }),
+  }),
+});
+export const CatalogModelType = builder.objectRef<catalog.CatalogModel>('CatalogModel').implement({
+  description: 'A language model.',
+  fields: (t) => ({
+    id: t.exposeString('id', { description: 'Value for `model` of an agent.' }),
+    label: t.exposeString('label', { description: 'Name for display.' }),
+  }),
+});
+const CatalogHarness = builder.objectRef<catalog.Harness>('CatalogHarness').implement({
+  description: 'A program that drives a model, and the models it runs.',
+  fields: (t) => ({
+    id: t.expose('id', { type: Harness.type, description: 'Value for `harness` of an agent.' }),
+    label: t.exposeString('label', { description: 'Name for display.' }),
+    executable: t.exposeBoolean('executable', { description: 'Whether missions may be given to agents that use it.' }),
+    models: t.field({
+      type: [CatalogModelType],
+      resolve: ({ models }) => [...models],
+      description: 'The models that an agent with this harness can use.',
+    }),
+  }),
+});
+const CatalogAgent = builder.objectRef<catalog.BuiltinAgent>('CatalogAgent').implement({
+  description: 'An agent that exists in every organization.',
+  fields: (t) => ({
+    key: t.exposeString('key', { description: 'Its agent id is `agn_builtin_` and this key.' }),
+    name: t.exposeString('name', { description: 'Name for display.' }),
+    role: t.expose('role', { type: AgentRole.type, description: 'The part it plays in a mission.' }),
+    harness: t.expose('harness', { type: Harness.type, description: 'The program that drives its model.' }),
+    model: t.exposeString('model', { description: 'The id of its model.' }),
+    userPrompt: t.exposeString('userPrompt', {
+      complexity: weightOf(text.userPrompt.max),
+      description: 'Instructions it gets in addition to the issue.',
+    }),
+    skillRepos: t.stringList({
+      resolve: ({ skillRepos }) => [...skillRepos],
+      description: '`<owner>/<repo>` of repositories with skills.',
+    }),
+    sandboxTemplateKey: t.exposeString('sandboxTemplateKey', { description: 'The key of its sandbox template.' }),
+  }),
+});
+const CatalogSandboxTemplate = builder.objectRef<catalog.SandboxTemplate>('CatalogSandboxTemplate').implement({
+  description: 'A container image for sandboxes.',
+  fields: (t) => ({
+    key: t.exposeString('key', { description: 'What `sandbox.templateId` of a new agent may say.' }),
+    name: t.exposeString('name', { description: 'Name for display.' }),
+    dockerfile: t.exposeString('dockerfile', { description: 'The Dockerfile of the image.' }),
+  }),
+});
+const CatalogInstanceType = builder.objectRef<catalog.InstanceType>('CatalogInstanceType').implement({
+  description: 'A sandbox size.',
+  fields: (t) => ({
+    id: t.expose('id', { type: InstanceType.type, description: 'Value for `instanceType` of a sandbox.' }),
+    label: t.exposeString('label', { description: 'Name for display.' }),
+    vcpu: t.exposeFloat('vcpu', { description: 'Virtual CPU cores.' }),
+    memory: t.exposeInt('memory', { description: 'MiB.' }),
+    disk: t.exposeInt('disk', { description: 'GB.' }),
+  }),
+});
+export const AgentCatalog = builder.objectRef<typeof catalog>('AgentCatalog').implement({
+  description: 'What agents are made of.',
+  fields: (t) => ({
+    roles: t.field({ type: [CatalogRole], resolve: ({ roles }) => [...roles], description: 'All roles.' }),
+    harnesses: t.field({
+      type: [CatalogHarness],
+      resolve: ({ harnesses }) => [...harnesses],
+      description: 'All harnesses.',
+    }),
+    builtinAgents: t.field({
+      type: [CatalogAgent],
+      resolve: ({ builtinAgents }) => [...builtinAgents],
+      description: 'The agents of every organization.',
+    }),
+    builtinSandboxTemplate: t.expose('builtinSandboxTemplate', {
+      type: CatalogSandboxTemplate,
+      description: 'The only sandbox template.',
+    }),
+    instanceTypes: t.field({
+      type: [CatalogInstanceType],
+      resolve: ({ instanceTypes }) => [...instanceTypes],
+      description: 'All sandbox sizes, smallest first.',
+    }),
+  }),
+});
