@@ -468,7 +468,13 @@ describe('DELETE /scheduled-tasks/{id}', () => {
     expect((await world.rest('GET', `/scheduled-tasks/${id}/runs`, { token: alice })).status).toBe(404);
     const left = await world.knex('runs').whereIn('id', [running.runId, waiting.runId]).orderBy('status');
     expect(left).toMatchObject([
-      { id: waiting.runId, status: 'canceled', reason: 'The scheduled task was deleted.', scheduledTaskId: null },
+      {
+        id: waiting.runId,
+        status: 'canceled',
+        reason: 'The scheduled task was deleted.',
+        finishedAt: present(),
+        scheduledTaskId: null,
+      },
       { id: running.runId, status: 'running', reason: null, scheduledTaskId: null },
     ]);
   });

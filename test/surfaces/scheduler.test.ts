@@ -105,6 +105,18 @@ describe('a process that dies', () => {
       .update({ issueId: null, issueUrl: null, claimedBy: 'dead:1', leaseUntil: present() + dispatch.lease });
 });
 
+it('a run that is canceled while its issue is created keeps its reason, and links to the issue', async () => {
+  const id = await dueTask();
+  await world.knex.raw(`create function cancel() returns trigger language plpgsql as $$ begin
+      update runs set status = 'canceled', reason = 'Canceled by a person.' where id = new.run_id; return new; end $$;
+    create trigger cancel after insert on issues for each row execute function cancel()`);
+  await due();
+  await world.knex.raw('drop trigger cancel on issues; drop function cancel()');
+  expect(await runsOf(id)).toMatchObject([
+    { status: 'canceled', reason: 'Canceled by a person.', issueId: expect.any(String) },
+  ]);
+});
+
 describe('a tracker that fails', () => {
   const breakTracker = () =>
     world.knex.raw(`create function broken() returns trigger language plpgsql as $$ begin raise 'broken'; end $$;

@@ -63,7 +63,10 @@ builder.queryFields((t) => ({
     rest: 'GET /automations',
     tool: 'list_automations',
     type: AutomationPage,
-    args: { ...pageArguments(pages.other), projectId: t.arg.string(filter) },
+    args: {
+      ...pageArguments(pages.other),
+      projectId: t.arg.string({ ...filter, description: 'Of this project only.' }),
+    },
     resolve: (_, args, { caller }) => operations.list(caller, args),
   }),
   automationTemplates: t.field({
@@ -80,7 +83,7 @@ builder.queryFields((t) => ({
     rest: 'GET /automations/{automationId}',
     tool: 'get_automation',
     type: AutomationType,
-    args: { automationId: t.arg.string(pathId) },
+    args: { automationId: t.arg.string({ ...pathId, description: 'The id of the automation.' }) },
     resolve: (_, { automationId }, { caller }) => operations.find(caller, automationId),
   }),
   automationRuns: t.field({
@@ -89,7 +92,10 @@ builder.queryFields((t) => ({
     rest: 'GET /automations/{automationId}/runs',
     tool: 'list_automation_runs',
     type: AutomationRunPage,
-    args: { automationId: t.arg.string(pathId), ...pageArguments(pages.runs) },
+    args: {
+      automationId: t.arg.string({ ...pathId, description: 'The id of the automation.' }),
+      ...pageArguments(pages.runs),
+    },
     resolve: (_, { automationId, ...page }, { caller }) => operations.runs(caller, automationId, page),
   }),
 }));
@@ -101,7 +107,7 @@ builder.mutationFields((t) => ({
     rest: { route: 'POST /automations', status: 201, errors: [404] },
     tool: 'create_automation',
     type: AutomationType,
-    args: { input: t.arg({ type: CreateRequest, required: true }) },
+    args: { input: t.arg({ type: CreateRequest, required: true, description: 'The new automation.' }) },
     resolve: (_, { input }, { caller }) => operations.create(caller, input),
   }),
   updateAutomation: t.field({
@@ -112,7 +118,10 @@ builder.mutationFields((t) => ({
     rest: 'PATCH /automations/{automationId}',
     tool: { name: 'update_automation', idempotent: true },
     type: AutomationType,
-    args: { automationId: t.arg.string(pathId), input: t.arg({ type: UpdateRequest, required: true }) },
+    args: {
+      automationId: t.arg.string({ ...pathId, description: 'The id of the automation.' }),
+      input: t.arg({ type: UpdateRequest, required: true, description: 'The fields to change.' }),
+    },
     resolve: (_, { automationId, input }, { caller }) => operations.change(caller, automationId, input),
   }),
   deleteAutomation: t.field({
@@ -121,7 +130,7 @@ builder.mutationFields((t) => ({
     rest: 'DELETE /automations/{automationId}',
     tool: { name: 'delete_automation', destructive: true, idempotent: true },
     type: DeleteAutomationResponse,
-    args: { automationId: t.arg.string(pathId) },
+    args: { automationId: t.arg.string({ ...pathId, description: 'The id of the automation.' }) },
     resolve: (_, { automationId }, { caller }) => operations.remove(caller, automationId),
   }),
   runAutomation: t.field({
@@ -130,7 +139,7 @@ builder.mutationFields((t) => ({
     rest: { route: 'POST /automations/{automationId}/run', errors: [402] },
     tool: { name: 'run_automation', openWorld: true },
     type: RunNowResponse,
-    args: { automationId: t.arg.string(pathId) },
+    args: { automationId: t.arg.string({ ...pathId, description: 'The id of the automation.' }) },
     resolve: (_, { automationId }, { caller }) => operations.runNow(caller, automationId),
   }),
 }));

@@ -5,8 +5,9 @@ import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { emptyPage, type Page, type PageRequest } from '#foundation/cursor.ts';
 import { sql, type Transaction } from '#foundation/database.ts';
+import { conflict } from '#foundation/problem.ts';
 import { environmentGrace } from '#limits.ts';
-import { Environment, type EnvironmentStatus, statusesBefore } from './model.ts';
+import { Environment, type EnvironmentStatus, environmentMoves, statusesBefore } from './model.ts';
 
 export interface EnvironmentFilter extends PageRequest {
   issueId?: string | null | undefined;
@@ -38,6 +39,33 @@ export async function destroyEnvironment(
     .patch({ status: 'destroying' });
   if (moved === 0) await findEnvironment(caller, environmentId);
   return { ok: true, environmentId };
+}
+
+/** Registers an environment that is being created; a repeated call changes nothing. */
+export async function insertEnvironment(
+  trx: Transaction,
+  environment: Omit<Row<Environment>, 'status' | 'createdAt' | 'destroyedAt'>,
+): Promise<void> {
+  await trx(Environment.tableName)
+    .insert({ ...environment, status: 'provisioning', createdAt: now() })
+    .onConflict()
+    .ignore();
+}
+
+/** Changes the status; the same status again changes nothing. @throws 409 for a move that is not allowed */
+export async function setEnvironmentStatus(
+  own: { id: string; orgId?: string },
+  status: Exclude<EnvironmentStatus, 'provisioning'>,
+): Promise<void> {
+  const moved = await Environment.query()
+    .where(own)
+    .whereIn('status', statusesBefore(status))
+    .patch({ status, ...(status === 'destroyed' && { destroyedAt: now() }) });
+  if (moved > 0) return;
+  const { status: present } = await Environment.get(own);
+  if (present === status) return;
+  const moves = environmentMoves[present].join(' or ') || 'nothing';
+  throw conflict(`status: the environment is ${present}; what follows that is ${moves}.`);
 }
 
 const liveEnvironmentsSql = `select id from environments

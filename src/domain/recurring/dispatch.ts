@@ -47,6 +47,9 @@ export async function readMissions(
   return found;
 }
 
+const moveSchedulesSql = ({ tableName }: Kind['record']) =>
+  `update ${tableName} t set next_run_at = d.next from unnest($1::text[], $2::bigint[]) d (id, next) where t.id = d.id`;
+
 /** Writes a run for each mission of the next batch that is due; other processes skip this batch. */
 const startDue = (kind: Kind): Promise<Row<Run>[]> =>
   transaction(async (trx) => {
@@ -63,9 +66,10 @@ const startDue = (kind: Kind): Promise<Row<Run>[]> =>
     if (due.length === 0) return [];
     const { runs } = await startRuns(trx, kind, due, { kind: 'scheduled', at });
     // From now on, not from the occurrence: occurrences that were missed meanwhile are one run.
-    await trx.raw(
-      `update ${kind.record.tableName} t set next_run_at = d.next from unnest(?::text[], ?::bigint[]) d (id, next) where t.id = d.id`,
+    await sql(
+      moveSchedulesSql(kind.record),
       [due.map(({ id }) => id), due.map(({ triggers }) => nextRunAt(triggers, at))],
+      trx,
     );
     return runs;
   });

@@ -167,7 +167,7 @@ const templateKey = z.enum(templateKeys).nullable().describe('The key of a templ
 const labels = z.array(nameText(text.label)).max(recurring.labels).describe('At most 20, put on each issue.');
 const schedule = z
   .object({
-    interval: ScheduleInterval.zod,
+    interval: ScheduleInterval.zod.describe('How often it is due.'),
     time: z.string().regex(timePattern, 'must be HH:MM, 00:00 to 23:59').describe('HH:MM, 00:00 to 23:59.'),
     timezone: boundedText(text.timeZone)
       .refine(isTimeZone, 'must be an IANA time zone such as Europe/Berlin')
@@ -181,8 +181,9 @@ const schedule = z
     if (interval === 'weekly' && weekday == null) lacks('weekday');
     if (interval === 'monthly' && dayOfMonth == null) lacks('dayOfMonth');
   });
+const kind = TriggerKind.zod.describe('Always `schedule`.');
 const triggers = z
-  .array(z.object({ kind: TriggerKind.zod, schedule }))
+  .array(z.object({ kind, schedule: schedule.describe('When it is due.') }))
   .min(recurring.triggers.min)
   .max(recurring.triggers.max)
   .describe('1 to 10; each occurrence of any of them starts a mission.');
@@ -197,10 +198,7 @@ export const CreateRequest = request(
       templateKey: templateKey.optional(),
       triggers,
       labels: labels.default([]),
-      skipIfPreviousOpen: z
-        .boolean()
-        .default(false)
-        .describe('Whether an occurrence is skipped while an earlier run is open.'),
+      skipIfPreviousOpen: z.boolean().default(false).describe('Whether an open run makes an occurrence skipped.'),
       enabled: z.boolean().default(true).describe('Whether the schedule is active.'),
     })
     .meta({
@@ -226,10 +224,7 @@ export const UpdateRequest = request(
       templateKey: templateKey.optional(),
       triggers: triggers.optional(),
       labels: labels.optional(),
-      skipIfPreviousOpen: z
-        .boolean()
-        .optional()
-        .describe('Whether an occurrence is skipped while an earlier run is open.'),
+      skipIfPreviousOpen: z.boolean().optional().describe('Whether an open run makes an occurrence skipped.'),
       enabled: z.boolean().optional().describe('Whether the schedule is active.'),
     })
     .meta({ examples: [{ enabled: false }] }),

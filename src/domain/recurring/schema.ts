@@ -33,7 +33,7 @@ builder.queryField('upcomingOccurrences', (t) =>
     scope: 'scheduled-tasks:read',
     type: UpcomingOccurrenceList,
     args: {
-      projectId: t.arg.string(filter),
+      projectId: t.arg.string({ ...filter, description: 'Of this project only.' }),
       limit: t.arg.int({
         required: true,
         defaultValue: upcomingShown.default,

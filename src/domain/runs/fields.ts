@@ -30,7 +30,7 @@ export const runFields = (t: FieldsOfRun) => ({
   }),
   issueUrl: t.exposeString('issueUrl', {
     nullable: true,
-    description: 'The page of the issue; null for the built-in tracker.',
+    description: 'The page of the issue; null until the tracker has created it.',
   }),
   reason: t.exposeString('reason', {
     nullable: true,

@@ -72,7 +72,7 @@ builder.queryFields((t) => ({
     tool: 'list_runs',
     type: RunPage,
     args: {
-      projectId: t.arg.string(filter),
+      projectId: t.arg.string({ ...filter, description: 'Runs of this project only.' }),
       status: t.arg({ type: RunStatus.type, description: 'Runs in this status only.' }),
       ...pageArguments(pages.runs),
     },
@@ -83,7 +83,7 @@ builder.queryFields((t) => ({
     scope: 'missions:read',
     tool: 'get_run',
     type: RunType,
-    args: { runId: t.arg.string(pathId) },
+    args: { runId: t.arg.string({ ...pathId, description: 'The id of the run.' }) },
     resolve: (_, { runId }, { caller }) => operations.findRun(caller, runId),
   }),
 }));
@@ -94,7 +94,7 @@ builder.mutationField('cancelRun', (t) =>
     scope: 'missions:run',
     tool: { name: 'cancel_run', destructive: true, idempotent: true },
     type: RunType,
-    args: { runId: t.arg.string(pathId) },
+    args: { runId: t.arg.string({ ...pathId, description: 'The id of the run.' }) },
     resolve: (_, { runId }, { caller }) => operations.cancelRun(caller, runId),
   }),
 );
@@ -104,7 +104,7 @@ builder.subscriptionField('runUpdated', (t) =>
     description: 'One run at once and after each change; completes when the run has ended.',
     scope: 'missions:read',
     type: RunType,
-    args: { runId: t.arg.string(pathId) },
+    args: { runId: t.arg.string({ ...pathId, description: 'The id of the run.' }) },
     subscribe: (_, { runId }, { follow }) => operations.followRun(follow(runId), runId),
     resolve: (run) => run,
   }),

@@ -4,14 +4,14 @@ import { announce } from '#foundation/changes.ts';
 import { now } from '#foundation/clock.ts';
 import { transaction } from '#foundation/database.ts';
 import { derivedId, type Id, newId } from '#foundation/ids.ts';
-import { conflict } from '#foundation/problem.ts';
 import { lifetimes } from '#limits.ts';
 import type { AgentRole } from '../agents/model.ts';
 import { claimContent, reserveContent } from '../artifacts/content.ts';
 import { Artifact, type ArtifactKind } from '../artifacts/model.ts';
-import { Environment, type EnvironmentStatus, environmentMoves, statusesBefore } from '../environments/model.ts';
+import type { EnvironmentStatus } from '../environments/model.ts';
+import { insertEnvironment, setEnvironmentStatus } from '../environments/operations.ts';
+import { sandboxOfRun } from '../sandboxes/register.ts';
 import { lockHeldRun, serviceReach } from './lease.ts';
-import { sandboxOfRun } from './reports.ts';
 
 /** Where the bytes of an artifact go before it is registered. */
 export async function createArtifactUpload(caller: Caller, input: { runId: string; leaseId: string }) {
@@ -78,38 +78,14 @@ export const registerEnvironment = (
     const { id: runId, orgId, projectId, issueId } = await lockHeldRun(trx, caller, input);
     const { key, prNumber = null, workerName = null, expiresAt = null } = input;
     const environmentId = derivedId('environment', runId, key);
-    await trx(Environment.tableName)
-      .insert({
-        id: environmentId,
-        orgId,
-        projectId,
-        issueId,
-        prNumber,
-        workerName,
-        status: 'provisioning',
-        createdAt: now(),
-        expiresAt,
-      })
-      .onConflict()
-      .ignore();
+    const record = { id: environmentId, orgId, projectId, issueId, prNumber, workerName, expiresAt };
+    await insertEnvironment(trx, record);
     await announce(trx, runId);
     return { environmentId };
   });
 
-/** Changes the status of an environment. It outlives its run, so that no lease is required. @throws 409 for a move that is not allowed */
-export async function moveEnvironment(
+/** Changes the status of an environment. It outlives its run, so that no lease is required. */
+export const moveEnvironment = (
   caller: Caller,
   { environmentId, status }: { environmentId: string; status: Exclude<EnvironmentStatus, 'provisioning'> },
-): Promise<void> {
-  const moved = await transaction(async (trx) =>
-    Environment.query(trx)
-      .where({ id: environmentId, ...serviceReach(caller) })
-      .whereIn('status', statusesBefore(status))
-      .patch({ status, ...(status === 'destroyed' && { destroyedAt: now() }) }),
-  );
-  if (moved > 0) return;
-  const { status: present } = await Environment.get({ id: environmentId, ...serviceReach(caller) });
-  if (present === status) return;
-  const moves = environmentMoves[present].join(' or ') || 'nothing';
-  throw conflict(`status: the environment is ${present}; what follows that is ${moves}.`);
-}
+): Promise<void> => setEnvironmentStatus({ id: environmentId, ...serviceReach(caller) }, status);

@@ -1,4 +1,4 @@
-// Ends running sandboxes from outside: with their run, or because of the time. What a person or a runtime ends stands elsewhere.
+// Ends running sandboxes: by their runtime, with their run, or because of the time.
 import { announce } from '#foundation/changes.ts';
 import { now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
@@ -7,7 +7,7 @@ import { Sandbox, type SandboxStatus } from './model.ts';
 
 export interface SandboxEnd {
   status: Extract<SandboxStatus, 'destroyed' | 'completed' | 'failed'>;
-  terminationReason: string;
+  terminationReason: string | null;
 }
 
 /** Ends the running sandboxes of these runs, or those registered under these leases, and returns their ids. */
@@ -24,6 +24,14 @@ export async function endSandboxesOf(
     .patch({ ...end, destroyedAt: now() })
     .returning('id');
   return ended.map(({ id }) => id);
+}
+
+/** Returns whether it was running. */
+export async function endRunningSandbox(trx: Transaction, id: Sandbox['id'], end: SandboxEnd): Promise<boolean> {
+  const ended = await Sandbox.query(trx)
+    .where({ id, status: 'running' })
+    .patch({ ...end, destroyedAt: now() });
+  return ended > 0;
 }
 
 /** Ends sandboxes whose time is over, and those without a heartbeat for ten minutes. */

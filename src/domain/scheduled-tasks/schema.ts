@@ -72,7 +72,10 @@ builder.queryFields((t) => ({
     rest: 'GET /scheduled-tasks',
     tool: 'list_scheduled_tasks',
     type: ScheduledTaskPage,
-    args: { ...pageArguments(pages.other), projectId: t.arg.string(filter) },
+    args: {
+      ...pageArguments(pages.other),
+      projectId: t.arg.string({ ...filter, description: 'Of this project only.' }),
+    },
     resolve: (_, args, { caller }) => operations.list(caller, args),
   }),
   scheduledTaskTemplates: t.field({
@@ -89,7 +92,7 @@ builder.queryFields((t) => ({
     rest: 'GET /scheduled-tasks/{id}',
     tool: 'get_scheduled_task',
     type: ScheduledTaskType,
-    args: { id: t.arg.string(pathId) },
+    args: { id: t.arg.string({ ...pathId, description: 'The id of the scheduled task.' }) },
     resolve: (_, { id }, { caller }) => operations.find(caller, id),
   }),
   scheduledTaskRuns: t.field({
@@ -98,7 +101,10 @@ builder.queryFields((t) => ({
     rest: 'GET /scheduled-tasks/{id}/runs',
     tool: 'list_scheduled_task_runs',
     type: ScheduledTaskRunPage,
-    args: { id: t.arg.string(pathId), ...pageArguments(pages.runs) },
+    args: {
+      id: t.arg.string({ ...pathId, description: 'The id of the scheduled task.' }),
+      ...pageArguments(pages.runs),
+    },
     resolve: (_, { id, ...page }, { caller }) => operations.runs(caller, id, page),
   }),
 }));
@@ -110,7 +116,7 @@ builder.mutationFields((t) => ({
     rest: { route: 'POST /scheduled-tasks', status: 201, errors: [404] },
     tool: 'create_scheduled_task',
     type: ScheduledTaskType,
-    args: { input: t.arg({ type: CreateRequest, required: true }) },
+    args: { input: t.arg({ type: CreateRequest, required: true, description: 'The new scheduled task.' }) },
     resolve: (_, { input }, { caller }) => operations.create(caller, input),
   }),
   updateScheduledTask: t.field({
@@ -121,7 +127,10 @@ builder.mutationFields((t) => ({
     rest: 'PATCH /scheduled-tasks/{id}',
     tool: { name: 'update_scheduled_task', idempotent: true },
     type: ScheduledTaskType,
-    args: { id: t.arg.string(pathId), input: t.arg({ type: UpdateRequest, required: true }) },
+    args: {
+      id: t.arg.string({ ...pathId, description: 'The id of the scheduled task.' }),
+      input: t.arg({ type: UpdateRequest, required: true, description: 'The fields to change.' }),
+    },
     resolve: (_, { id, input }, { caller }) => operations.change(caller, id, input),
   }),
   deleteScheduledTask: t.field({
@@ -130,7 +139,7 @@ builder.mutationFields((t) => ({
     rest: 'DELETE /scheduled-tasks/{id}',
     tool: { name: 'delete_scheduled_task', destructive: true, idempotent: true },
     type: DeleteScheduledTaskResponse,
-    args: { id: t.arg.string(pathId) },
+    args: { id: t.arg.string({ ...pathId, description: 'The id of the scheduled task.' }) },
     resolve: (_, { id }, { caller }) => operations.remove(caller, id),
   }),
   runScheduledTask: t.field({
@@ -139,7 +148,7 @@ builder.mutationFields((t) => ({
     rest: { route: 'POST /scheduled-tasks/{id}/run', errors: [402] },
     tool: { name: 'run_scheduled_task', openWorld: true },
     type: RunNowResponse,
-    args: { id: t.arg.string(pathId) },
+    args: { id: t.arg.string({ ...pathId, description: 'The id of the scheduled task.' }) },
     resolve: (_, { id }, { caller }) => operations.runNow(caller, id),
   }),
 }));

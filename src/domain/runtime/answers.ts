@@ -1,0 +1,150 @@
+// The answers to runtimes in the graph.
+import { builder } from '#graph/builder.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { weightOf } from '#graph/weight.ts';
+import { bytes, lease, text } from '#limits.ts';
+import { AgentRole, Effort, Harness, InstanceType } from '../agents/fields.ts';
+import type { ClaimedRun, RunAgent } from './claim.ts';
+import type { HeartbeatAnswer } from './heartbeat.ts';
+
+const RunAgentType = builder.objectRef<RunAgent>('RunAgent').implement({
+  description: 'The agent that works on a run, as it was when the run was claimed.',
+  fields: (t) => ({
+    agentId: t.exposeString('agentId', { nullable: true, description: 'Null for a built-in agent.' }),
+    name: t.exposeString('name', { description: 'The name of the agent.' }),
+    role: t.expose('role', { type: AgentRole.type, description: 'A builder is chosen before the other roles.' }),
+    harness: t.expose('harness', { type: Harness.type, description: 'One of those that the claim offered.' }),
+    model: t.exposeString('model', { description: 'The model that the harness is to use, by its vendor’s name.' }),
+    effort: t.expose('effort', { type: Effort.type, nullable: true, description: 'Null: the default of the model.' }),
+    userPrompt: t.exposeString('userPrompt', {
+      nullable: true,
+      complexity: weightOf(text.userPrompt.max),
+      description: 'Instructions beside the prompt of the mission; null without any.',
+    }),
+    skillRepos: t.exposeStringList('skillRepos', {
+      description: 'Repositories with skills to install, `<owner>/<repo>`.',
+    }),
+    sandboxTemplateId: t.exposeString('sandboxTemplateId', {
+      description: 'The template that the sandbox is created from.',
+    }),
+  }),
+});
+
+export const ClaimedRunType = builder.objectRef<ClaimedRun>('ClaimedRun').implement({
+  description: 'A run that this runtime now holds, with all it needs to work on it.',
+  fields: (t) => ({
+    runId: t.exposeString('runId', { description: 'The id of the run.' }),
+    leaseId: t.exposeString('leaseId', { description: 'Required in every report on this run.' }),
+    leaseUntil: t.expose('leaseUntil', {
+      type: 'EpochMs',
+      description: `When the lease expires. Each heartbeat renews it for ${lease.lasts / 1_000} seconds; send one every ${lease.heartbeat / 1_000} seconds.`,
+    }),
+    orgId: t.exposeString('orgId', { description: 'The organization of the run.' }),
+    projectId: t.exposeString('projectId', { description: 'The project in whose repository it works.' }),
+    missionTitle: t.exposeString('missionTitle', {
+      nullable: true,
+      description: 'The name of the scheduled task or automation when the run began.',
+    }),
+    prompt: t.exposeString('prompt', {
+      complexity: weightOf(text.prompt.max),
+      description: 'The task for the agent. The shell harness runs it as a script.',
+    }),
+    issueId: t.exposeString('issueId', { description: 'The issue’s id in the project’s tracker.' }),
+    issueUrl: t.exposeString('issueUrl', {
+      nullable: true,
+      description: 'The page of the issue; null when its tracker has none.',
+    }),
+    repoFullName: t.exposeString('repoFullName', { description: 'The project’s repository, `<owner>/<repo>`.' }),
+    autoMerge: t.exposeBoolean('autoMerge', { description: 'Whether the runtime merges an approved change.' }),
+    instanceType: t.expose('instanceType', { type: InstanceType.type, description: 'The size of the sandbox.' }),
+    agent: t.expose('agent', { type: RunAgentType, description: 'The agent that is to work on it.' }),
+  }),
+});
+
+const Desired = wordSet(
+  'Desired',
+  ['run', 'stop'],
+  'What a runtime has to do: `run` continues, `stop` ends it at once.',
+);
+const desiredType = <K extends string>(name: string, id: K, noun: string) =>
+  builder.objectRef<Record<K, string> & { desired: 'run' | 'stop' }>(name).implement({
+    description: `What a runtime has to do with ${noun}.`,
+    fields: (t) => ({
+      [id]: t.string({ description: 'As in the request.', resolve: (answer) => answer[id] }),
+      desired: t.field({
+        type: Desired.type,
+        description: 'What is unknown, ended or lost has to stop.',
+        resolve: (answer) => answer.desired,
+      }),
+    }),
+  });
+const HeartbeatRun = builder.objectRef<HeartbeatAnswer['runs'][number]>('HeartbeatRun').implement({
+  description: 'What a runtime has to do with a run.',
+  fields: (t) => ({
+    runId: t.exposeString('runId', { description: 'As in the request.' }),
+    desired: t.expose('desired', { type: Desired.type, description: 'What is unknown, ended or lost has to stop.' }),
+    leaseUntil: t.expose('leaseUntil', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When the lease expires; null when the run has to stop.',
+    }),
+  }),
+});
+export const HeartbeatResponse = builder.objectRef<HeartbeatAnswer>('HeartbeatResponse').implement({
+  description: 'What a runtime has to do with each run, sandbox and environment of its heartbeat.',
+  fields: (t) => ({
+    runs: t.expose('runs', { type: [HeartbeatRun], description: 'In the order of the request.' }),
+    sandboxes: t.expose('sandboxes', {
+      type: [desiredType('HeartbeatSandbox', 'sandboxId', 'a sandbox')],
+      description: 'In the order of the request.',
+    }),
+    environments: t.expose('environments', {
+      type: [desiredType('HeartbeatEnvironment', 'environmentId', 'a preview environment')],
+      description: 'In the order of the request.',
+    }),
+  }),
+});
+
+export const ReportAcknowledgement = builder.objectRef<{ ok: true }>('ReportAcknowledgement').implement({
+  description: 'The report was recorded, now or by an earlier request.',
+  fields: (t) => ({ ok: t.expose('ok', { type: 'True', description: 'Always true.' }) }),
+});
+export const Appended = builder.objectRef<{ nextSeq: number }>('Appended').implement({
+  description: 'Where the log or the list of fragments continues.',
+  fields: (t) => ({ nextSeq: t.exposeInt('nextSeq', { description: 'The sequence number of the next entry.' }) }),
+});
+const registeredType = <K extends string>(name: string, id: K, noun: string) =>
+  builder.objectRef<Record<K, string>>(name).implement({
+    description: `The id of ${noun} that was registered, now or by an earlier request.`,
+    fields: (t) => ({
+      [id]: t.string({ description: 'Required in further reports.', resolve: (registered) => registered[id] }),
+    }),
+  });
+export const RegisteredSandbox = registeredType('RegisteredSandbox', 'sandboxId', 'a sandbox');
+export const RegisteredArtifact = registeredType('RegisteredArtifact', 'artifactId', 'an artifact');
+export const RegisteredEnvironment = registeredType('RegisteredEnvironment', 'environmentId', 'a preview environment');
+export const ArtifactUpload = builder
+  .objectRef<{ contentKey: string; uploadUrl: string; expiresAt: number }>('ArtifactUpload')
+  .implement({
+    description: 'Where the bytes of one artifact are uploaded.',
+    fields: (t) => ({
+      contentKey: t.exposeString('contentKey', { description: 'The value for `registerArtifact`.' }),
+      uploadUrl: t.exposeString('uploadUrl', {
+        description: 'PUT the bytes to this URL; it needs no other credential.',
+      }),
+      expiresAt: t.expose('expiresAt', { type: 'EpochMs', description: 'The URL does not work after this time.' }),
+    }),
+  });
+export const RepositoryFile = builder
+  .objectRef<{ path: string; ref: string; content: string }>('RepositoryFile')
+  .implement({
+    description: 'A text file of a repository.',
+    fields: (t) => ({
+      path: t.exposeString('path', { description: 'From the root of the repository.' }),
+      ref: t.exposeString('ref', { description: 'The branch, tag or commit that it was read from.' }),
+      content: t.exposeString('content', {
+        complexity: weightOf(bytes.repositoryFile),
+        description: `At most ${bytes.repositoryFile.toLocaleString('en')} bytes.`,
+      }),
+    }),
+  });

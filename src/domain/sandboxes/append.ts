@@ -1,0 +1,79 @@
+// Appends to the logs of sessions and to what an agent thinks, does and says. Entries are numbered from 0 without a gap; one that
+// is stored already is skipped when it is equal.
+import { isDeepStrictEqual } from 'node:util';
+import type { Transaction } from '#foundation/database.ts';
+import { conflict } from '#foundation/problem.ts';
+import { report } from '#limits.ts';
+import { type LogPart, type PromptScope, SandboxFragment, SandboxLogPart, SandboxSession } from './model.ts';
+import type { SessionKey } from './register.ts';
+
+export interface LogPiece {
+  part: LogPart;
+  seq: number;
+  content: string;
+  /** The span of the prompt; of the part `prompt` only. */
+  spanId?: string | null | undefined;
+  promptScope?: PromptScope | null | undefined;
+}
+
+/** Returns the next sequence number. @throws 404 without such a session, 409 for a gap or for another content under that number */
+export async function appendLogPiece(
+  trx: Transaction,
+  { sandboxId, role, sessionId }: SessionKey,
+  { part, seq, content, spanId = null, promptScope = null }: LogPiece,
+): Promise<number> {
+  const session = await SandboxSession.query(trx).findById([sandboxId, role, sessionId]);
+  if (!session) SandboxSession.refuse();
+  const log = { sandboxId: session.sandboxId, role, sessionId, part };
+  const next = await nextSequence(trx, SandboxLogPart.tableName, log);
+  if (countNew(seq, 1, next, report.logPieces) === 0) {
+    const stored = (await SandboxLogPart.query(trx).findById([sandboxId, role, sessionId, part, seq]))!;
+    if (stored.content !== content || stored.spanId !== spanId || stored.promptScope !== promptScope) {
+      throw sequenceConflict(seq);
+    }
+  } else await SandboxLogPart.query(trx).insert({ ...log, seq, content, spanId, promptScope });
+  return Math.max(next, seq + 1);
+}
+
+export type Fragment = { kind: SandboxFragment['kind']; t: number; items: SandboxFragment['items'] } & {
+  [K in 'body' | 'action' | 'parameter' | 'result' | 'toolUseId']?: string | null | undefined;
+};
+
+/** Returns the next sequence number and how many of the fragments are new. @throws 409 as above */
+export async function insertFragments(
+  trx: Transaction,
+  sandboxId: SandboxFragment['sandboxId'],
+  first: number,
+  fragments: readonly Fragment[],
+): Promise<{ nextSeq: number; added: number }> {
+  const next = await nextSequence(trx, SandboxFragment.tableName, { sandboxId });
+  const added = countNew(first, fragments.length, next, report.fragmentsPerSandbox);
+  const entries = fragments.map(({ t, kind, items, ...fields }, i) => {
+    const { body = null, action = null, parameter = null, result = null, toolUseId = null } = fields;
+    return { sandboxId, seq: first + i, kind, at: t, body, action, parameter, result, toolUseId, items };
+  });
+  const known = entries.slice(0, entries.length - added);
+  const stored = await SandboxFragment.query(trx)
+    .where({ sandboxId })
+    .whereBetween('seq', [first, first + known.length - 1])
+    .orderBy('seq');
+  const different = known.find((entry, i) => !isDeepStrictEqual({ ...entry }, { ...stored[i] }));
+  if (different) throw sequenceConflict(different.seq);
+  if (added > 0) await SandboxFragment.query(trx).insert(entries.slice(-added));
+  return { nextSeq: Math.max(next, first + entries.length), added };
+}
+
+/** The sequence number of the next entry. */
+async function nextSequence(trx: Transaction, table: string, of: object): Promise<number> {
+  const last = await trx(table).where(of).max({ seq: 'seq' }).first<{ seq: number | null }>();
+  return (last.seq ?? -1) + 1;
+}
+
+/** How many of `count` entries from `seq` on are new. @throws 409 for a gap */
+function countNew(seq: number, count: number, next: number, most: number): number {
+  if (seq > next) throw conflict(`seq: ${next} comes next; ${seq} would leave a gap.`);
+  if (seq + count > most) throw conflict(`seq: at most ${most} entries are kept.`);
+  return Math.min(count, Math.max(0, seq + count - next));
+}
+
+const sequenceConflict = (seq: number) => conflict(`seq: ${seq} is there already, with another content.`);
