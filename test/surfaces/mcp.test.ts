@@ -79,7 +79,12 @@ describe('what is there', () => {
       required: ['projectId'],
       properties: {
         ...tool.inputSchema.properties,
-        projectId: { type: 'string', minLength: 1, maxLength: 200 },
+        projectId: {
+          type: 'string',
+          minLength: 1,
+          maxLength: 200,
+          description: 'An id that is unknown, or of another organization, is a 404.',
+        },
         name: { type: 'string', minLength: 1, maxLength: 120, description: '1 to 120 characters.' },
         status: { type: 'string', enum: ['active', 'paused', 'archived'] },
       },
