@@ -1,5 +1,5 @@
-// Who stands behind an agent's access token (specification, Me): before the claim the agent alone, afterwards the person who
-// claimed it, within what they lent and their role still holds.
+// The caller of an agent's access token (specification, Me): before the claim the agent alone, afterwards the person who claimed it,
+// within what that person lent and their role still holds.
 import { narrowedText } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
 import type { OrgRole } from '#access/roles.ts';
@@ -32,7 +32,7 @@ const findCallerSql = `select r.id, r.last_used_at, r.user_id, r.org_id, r.proje
 /**
  * The caller behind an `agt_` secret at this resource, in one statement; null when it is unknown, expired, revoked or made for
  * another resource, the agent was revoked, what was lent has ended, or its person has left the organization. Asked on every
- * request and never kept. The registration is the credential: fresh tokens don't give an agent a fresh rate.
+ * request and never kept. The registration is the credential: new tokens do not reset an agent's rate limit.
  */
 export async function callerOfAgentToken(secret: string, resource: Resource): Promise<Caller | null> {
   const [row] = await sql<Bearer>(findCallerSql, [digest(secret), resource, now()]);

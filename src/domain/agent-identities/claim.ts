@@ -1,5 +1,5 @@
-// A claim from the agent's side: asking for a code that its person is to type (specification, Authentication 6). The window is 24
-// hours; in it each attempt has a code and an address of its own, and ends the attempt before.
+// A claim from the agent's side: requesting a code that its person will type (specification, Authentication 6). For 24 hours the
+// agent may start attempts; each has a code and an address of its own, and supersedes the one before.
 import { addresses } from '#foundation/addresses.ts';
 import { hours, now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
@@ -12,7 +12,7 @@ import { alreadyClaimed, claimExpired, emailMismatch, invalidClaimToken } from '
 import { ClaimAttempt, Registration, stateOf } from './model.ts';
 import { userCodeDigest } from './user-code.ts';
 
-/** What the agent shows its person. The code and the address are never shown again. */
+/** What the agent shows its person. The code and the address are returned here only. */
 export interface Ceremony {
   attemptId: Id<'claimAttempt'>;
   userCode: string;
@@ -29,7 +29,7 @@ export interface InitiatedClaim extends Ceremony {
   registrationId: Id<'registration'>;
 }
 
-/** Whose account is asked, and from which network address. */
+/** Whose account may claim the agent, and the network address of the request. */
 export interface Asker {
   email: string;
   address: string;

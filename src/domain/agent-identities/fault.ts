@@ -1,5 +1,5 @@
-// What goes wrong on the agent endpoints, as the specification's `AgentAuthError` (auth.md v0.6; agent authentication §4.5 and §5).
-// The status is born with the fault; a surface only prints it.
+// Errors of the agent endpoints: the specification's `AgentAuthError` (auth.md v0.6; agent authentication §4.5 and §5). A fault
+// carries its status; a surface only prints it.
 import { lifetimes } from '#limits.ts';
 
 export class AgentAuthFault extends Error {
@@ -40,7 +40,7 @@ export const missingVerifiedEmail = maker('missing_verified_email');
 export const loginRequired = (description: string): AgentAuthFault =>
   new AgentAuthFault(401, 'login_required', description, lifetimes.idJagLogin / 1_000);
 
-/** Unknown, or replaced by a later one: the two can't be told apart. */
+/** Unknown, or replaced by a later one: the two are not distinguished. */
 export const invalidClaimToken = maker('invalid_claim_token', 401);
 /** Only the account that the registration names may claim it. */
 export const emailMismatch = maker('email_mismatch');

@@ -9,10 +9,10 @@ import { useJti } from './id-jag/replay.ts';
 import { anId, checkAudience, checkSignature, idOf, issuedAt, issuerOf } from './id-jag/verify.ts';
 import { endProviderUser } from './revoke.ts';
 
-/** The events that something is done about. Others are accepted and leave everything as it is. */
+/** The events that revoke an agent. Others are accepted and change nothing. */
 export const revocationEvents = ['https://schemas.workos.com/events/agent/auth/identity/assertion/revoked'];
 
-/** Takes one security event token and does what it says, unless that has been done. @throws Refusal */
+/** Receives one security event token and acts on it, once. @throws Refusal */
 export async function receiveSecurityEvent(jws: string): Promise<void> {
   const parsed = parseJws(jws, 'secevent+jwt');
   const { issuer, maySendEvents, ...provider } = issuerOf(parsed);

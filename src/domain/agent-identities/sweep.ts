@@ -1,12 +1,12 @@
-// What may be forgotten of agents: those that nobody claimed in time, and what was counted or used up long enough ago.
+// Deletes agents that nobody claimed in time, and used-up ids that have expired.
 import { days, now } from '#foundation/clock.ts';
 import { sql } from '#foundation/database.ts';
 import { sweepJtis } from './id-jag/replay.ts';
 
-/** Whoever is late is told "expired" for a while, and "unknown" after that. */
+/** A late agent gets "expired" for this long, and "unknown" after that. */
 const remembered = days(7);
 
-/** Deletes in bulk; asked now and then. Claims and tokens of a registration go with it. */
+/** Run periodically by the scheduler. Claims and tokens of a registration are deleted with it. */
 export async function sweepAgentIdentities(): Promise<void> {
   await sql('delete from agent_registrations where claimed_at is null and claim_expires_at <= $1', [
     now() - remembered,

@@ -1,5 +1,5 @@
-// Why something that a provider signed is not believed: inner reasons, one per check, and the outer words that each surface of
-// failure has for them (agent authentication §4.5 and §11; RFC 8935 §2.4). Two exhaustive switches, no text is ever looked into.
+// Why something that a provider signed is refused: one reason per check, and the error code that each endpoint answers for it
+// (agent authentication §4.5 and §11; RFC 8935 §2.4). Two exhaustive switches, no text is ever looked into.
 import {
   type AgentAuthFault,
   expired,
@@ -47,7 +47,7 @@ export function refuse(reason: Reason, description: string): never {
   throw new Refusal(reason, description);
 }
 
-/** The word at the registration endpoint. */
+/** The error of the registration endpoint. */
 export function registrationFault({ reason, message }: Refusal): AgentAuthFault {
   switch (reason) {
     case 'untrusted issuer':
@@ -89,7 +89,7 @@ export type EventError =
   | 'authentication_failed'
   | 'access_denied';
 
-/** The word at the receiver of security events. */
+/** The error code of the receiver of security events. */
 export function eventError({ reason }: Refusal): EventError {
   switch (reason) {
     case 'untrusted issuer':

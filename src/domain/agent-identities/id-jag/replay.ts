@@ -1,5 +1,5 @@
-// What a provider signs counts once: its `jti` is used up with it, on all processes alike, until the message is too old anyway.
-// Keyed by issuer too, so that no provider can use up the ids of another.
+// Replay protection: the `jti` of what a provider signed is accepted once over all processes, until the message has expired. Keyed
+// by issuer, so that no provider can use up the ids of another.
 import { now } from '#foundation/clock.ts';
 import { database, type Transaction } from '#foundation/database.ts';
 
@@ -17,7 +17,7 @@ export async function useJti(
   return used.length > 0;
 }
 
-/** Forgets the ids of what is too old to be believed. */
+/** Deletes the ids of messages that have expired. */
 export const sweepJtis = async (): Promise<void> => {
   await database()('used_jtis').where('expiresAt', '<=', now()).delete();
 };

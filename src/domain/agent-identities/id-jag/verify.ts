@@ -1,5 +1,5 @@
-// Whether what a provider signed is to be believed: the checks of agent authentication §15.1 in their order, the first that fails
-// ends it (draft-ietf-oauth-identity-assertion-authz-grant; RFC 8725). Step 15, the link, is the registration's.
+// Verification of what a provider signed: the checks of agent authentication §15.1 in their order, up to the first that fails
+// (draft-ietf-oauth-identity-assertion-authz-grant; RFC 8725). Step 15, the link, is the registration's.
 import { compactVerify, errors } from 'jose';
 import { addresses } from '#foundation/addresses.ts';
 import { now } from '#foundation/clock.ts';
@@ -51,7 +51,7 @@ async function verify(jwt: string): Promise<ProvidedIdentity> {
   return { issuer, subject, email };
 }
 
-/** The provider on the trust list. No network traffic comes before this. */
+/** The provider, from the trust list. Nothing is fetched before this. */
 export const issuerOf = ({ claims }: Parsed): TrustedIssuer =>
   trustedIssuer(claims.iss) ?? refuse('untrusted issuer', 'iss: is no provider that is trusted here.');
 
