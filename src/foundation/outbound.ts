@@ -71,11 +71,13 @@ export interface OutboundRequest {
   /** Aborts the request at any stage. */
   signal: AbortSignal;
   /** GET when absent. */
-  method?: 'GET' | 'POST' | 'PATCH';
+  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** In lower case. */
   headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   json?: unknown;
+  /** Sent as it is, instead of `json`. */
+  text?: string;
 }
 
 export interface OutboundResponse {
@@ -106,18 +108,34 @@ export async function fetchJson(address: string, { maxBytes, timeoutMs, accept }
 
 /** Returns any response, a redirect too. @throws OutboundError when the address is not allowed or does not respond */
 export async function sendRequest(address: string, request: OutboundRequest): Promise<OutboundResponse> {
-  const { signal, maxBytes } = request;
+  const response = await openResponse(address, request);
   try {
-    signal.throwIfAborted();
-    const url = new URL(address);
-    const pinned = await within(signal, addressesOf(url));
-    const response = await send(url, pinned, request);
-    const bytes = await readUpTo(maxBytes, response);
-    return { status: response.statusCode!, headers: response.headers, bytes };
+    const chunks: Buffer[] = [];
+    for await (const chunk of readUpTo(request.maxBytes, response)) chunks.push(chunk);
+    return { status: response.statusCode!, headers: response.headers, bytes: Buffer.concat(chunks) };
   } catch (error) {
-    if (error instanceof OutboundError) throw error;
-    throw new OutboundError(`${address.slice(0, 200)}: ${(error as Error).message}`, { cause: error });
+    throw outboundErrorOf(address, error);
   }
+}
+
+/** Sends a request as `sendRequest` does and returns the response with its body unread: read it with `readUpTo`. */
+export async function openResponse(
+  address: string,
+  request: Omit<OutboundRequest, 'maxBytes'>,
+): Promise<IncomingMessage> {
+  try {
+    request.signal.throwIfAborted();
+    const url = new URL(address);
+    const pinned = await within(request.signal, addressesOf(url));
+    return await send(url, pinned, request);
+  } catch (error) {
+    throw outboundErrorOf(address, error);
+  }
+}
+
+function outboundErrorOf(address: string, error: unknown): OutboundError {
+  if (error instanceof OutboundError) return error;
+  return new OutboundError(`${address.slice(0, 200)}: ${(error as Error).message}`, { cause: error });
 }
 
 /** The addresses of the host. @throws OutboundError when one of them is not allowed */
@@ -148,7 +166,13 @@ function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
 function send(
   url: URL,
   pinned: Resolved[],
-  { signal, method, json, ...own }: OutboundRequest,
+  {
+    signal,
+    method,
+    json,
+    text = json === undefined ? undefined : JSON.stringify(json),
+    ...own
+  }: Omit<OutboundRequest, 'maxBytes'>,
 ): Promise<IncomingMessage> {
   const lookup = ((_host, { all }, done) =>
     all ? done(null, pinned) : done(null, pinned[0]!.address, pinned[0]!.family)) as LookupFunction;
@@ -163,20 +187,19 @@ function send(
     // Without an agent, no pooled connection to another address is reused.
     request(url, { agent: false, method, lookup, headers, signal, ...(bound.ca && { ca: bound.ca }) }, done)
       .on('error', fail)
-      .end(json === undefined ? undefined : JSON.stringify(json));
+      .end(text);
   });
 }
 
-async function readUpTo(limit: number, response: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
+/** The chunks of a body. @throws ResponseTooLarge beyond the limit */
+export async function* readUpTo(limit: number, response: IncomingMessage): AsyncGenerator<Buffer> {
   let size = 0;
   // Leaving the loop early closes the connection.
   for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > limit) throw new ResponseTooLarge(`the response is larger than ${limit} bytes`);
-    chunks.push(chunk);
+    yield chunk;
   }
-  return Buffer.concat(chunks);
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
