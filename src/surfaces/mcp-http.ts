@@ -1,0 +1,95 @@
+// MCP messages over HTTP, stateless (MCP 2025-03-26 to 2026-07-28), for the surfaces that are MCP servers: the official SDK
+// implements the protocol, with one server object per request. Each surface identifies the caller itself.
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  localhostAllowedHostnames,
+  type Server,
+  validateHostHeader,
+  validateOriginHeader,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import { addresses } from '#foundation/addresses.ts';
+import { answer, answerJson, type Exchange, mediaType, parseJson, readText } from '#foundation/http.ts';
+import { forbidden, invalid, methodNotAllowed, unsupportedMediaType } from '#foundation/problem.ts';
+import { bytes, mcp } from '#limits.ts';
+
+export interface McpHttp<Asked> {
+  /** The server for one request. */
+  serverOf(asked: Asked): Server;
+  /** Counts the further messages of a batch against the caller's rate. @throws 429 */
+  meter(exchange: Exchange, asked: Asked, messages: number): Promise<void>;
+  /** Records a fault of the service (5xx) with its cause. */
+  report(exchange: Exchange, error: unknown): void;
+}
+
+/** A handler of one request of a caller who is identified and counted once. @throws 4xx for a malformed request */
+export function createMcpHttp<Asked>({ serverOf, meter, report }: McpHttp<Asked>) {
+  const asked = new WeakMap<Request, Asked>();
+  // From 2026-07-28 on. There is nothing to subscribe to: a tool list changes with the credential alone.
+  const modern = createMcpHandler(({ requestInfo }) => serverOf(asked.get(requestInfo!)!), {
+    legacy: 'reject',
+    maxSubscriptions: 0,
+  });
+
+  async function respond(request: Request, body: unknown, who: Asked): Promise<Response> {
+    if (!(await isLegacyRequest(request, body))) {
+      asked.set(request, who);
+      return modern.fetch(request, { parsedBody: body });
+    }
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+    const server = serverOf(who);
+    await server.connect(transport);
+    const response = await transport.handleRequest(request, { parsedBody: body });
+    await server.close();
+    return response;
+  }
+
+  return async (exchange: Exchange, url: string, who: Asked): Promise<void> => {
+    const { req } = exchange;
+    // Without sessions there is no stream to open and nothing to end.
+    if (req.method !== 'POST') throw methodNotAllowed('POST');
+    if (mediaType(exchange) !== 'application/json')
+      throw unsupportedMediaType('Send the messages as application/json.');
+    const body = parseJson(await readText(exchange, bytes.jsonBody));
+    if (body === undefined) return answerJson(exchange, 400, unparsable, { 'cache-control': 'no-store' });
+    if (Array.isArray(body)) {
+      if (body.length > mcp.messagesPerBatch) throw invalid(`A batch has at most ${mcp.messagesPerBatch} messages.`);
+      if (body.length > 1) await meter(exchange, who, body.length - 1);
+    }
+    const request = new Request(url, { method: 'POST', headers: spoken(req.headers) });
+    const response = await respond(request, body, who);
+    const text = await response.text();
+    if (response.status >= 500) report(exchange, new Error(`the MCP server failed: ${text}`));
+    const type = response.headers.get('content-type');
+    answer(exchange, response.status, text || undefined, {
+      ...(type && { 'content-type': type }),
+      'cache-control': 'no-store',
+    });
+  };
+}
+
+const unparsable = { jsonrpc: '2.0', id: null, error: { code: -32_700, message: 'Parse error: the body is no JSON.' } };
+
+/** The headers that the protocol reads. The credential stays here. */
+const spoken = (headers: Exchange['req']['headers']): [string, string][] =>
+  Object.entries(headers).filter(
+    (entry): entry is [string, string] =>
+      typeof entry[1] === 'string' && (/^(accept|content-type)$/.test(entry[0]) || entry[0].startsWith('mcp-')),
+  );
+
+/**
+ * Against DNS rebinding (MCP, Transports: Security Warning): a page of a foreign site reaches nothing here. On a person's own
+ * machine it may come under a name that was made to point there, so the Host is looked at too.
+ */
+export function originGuard(url: string): (exchange: Exchange) => void {
+  const { hostname } = new URL(url);
+  const isLocal = localhostAllowedHostnames().includes(hostname);
+  const allowed = [hostname, new URL(addresses().issuer).hostname, ...(isLocal ? localhostAllowedHostnames() : [])];
+  return ({ req }) => {
+    if (!validateOriginHeader(req.headers.origin, allowed).ok) throw forbidden('Pages of this Origin may not call.');
+    if (isLocal && !validateHostHeader(req.headers.host, allowed).ok) {
+      throw forbidden(`This server answers to ${[...new Set(allowed)].join(', ')} as its Host.`);
+    }
+  };
+}
