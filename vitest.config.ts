@@ -10,8 +10,10 @@ export default defineConfig({
     globalSetup: ['test/global-setup.ts'],
     // The JSON is for `.ci/run`, which ends with the counts.
     reporters: ['default', ['json', { outputFile: 'node_modules/.cache/tests.json' }]],
-    // The MCP client's event parser publishes TypeScript under our own condition, `source`: Vite reads that, Node does not.
-    server: { deps: { inline: [/sdk\/dist\/esm\/client\/streamableHttp/, /eventsource-parser/] } },
+    // The MCP clients' event parsers publish TypeScript under our own condition, `source`: Vite reads that, Node does not.
+    server: {
+      deps: { inline: [/sdk\/dist\/esm\/client\/streamableHttp/, /@modelcontextprotocol\/client/, /eventsource/] },
+    },
     pool: 'forks',
     isolate: false,
     maxWorkers: 2,

@@ -54,6 +54,13 @@ export const text = {
   contentType: { min: 3, max: 200 },
   filePath: { min: 1, max: 1_000 },
   gitRef: { min: 1, max: 250 },
+  mcpServerName: { min: 1, max: 64 },
+  mcpToolName: { min: 1, max: 128 },
+  mcpSecret: { min: 1, max: 8_192 },
+  hostname: { min: 1, max: 253 },
+  oauthCode: { min: 1, max: 4_000 },
+  oauthState: { min: 1, max: 500 },
+  consolePath: { min: 1, max: 2_000 },
 } as const;
 
 /** List pages: least, most, and what a caller gets without asking. */
@@ -356,6 +363,40 @@ export const mcp = { messagesPerBatch: 20 } as const;
 
 /** Invites in 24 hours: of an organization unless the settings say otherwise, and to one email address whoever sends them. */
 export const invitesPerDay = { organization: 100, recipient: 5 } as const;
+
+/** The config file in which a repository declares its MCP servers, and the bindings of one project. */
+export const mcpConfig = { bytes: 256 * 1024, depth: 100, servers: 50, secretRefs: 20, warnings: 100 } as const;
+
+/** What a binding may hold: entries of each list. */
+export const mcpBinding = { roles: 5, approvedTools: 500, credentials: 20, egressHosts: 20 } as const;
+
+/**
+ * What is taken of a remote MCP server: bytes of one answer, tools and pages of a list, characters of the words and bytes of the
+ * definition of one tool, how long listing and one call may take, and how old a tool snapshot may be when a run asks for its tools.
+ * Milliseconds.
+ */
+export const mcpRemote = {
+  bytes: 4 * 1024 * 1024,
+  tools: 500,
+  pages: 20,
+  title: 200,
+  description: 8_000,
+  definition: 64 * 1024,
+  list: seconds(20),
+  call: minutes(2),
+  fresh: minutes(10),
+} as const;
+
+/**
+ * Signing in to the authorization server of a remote MCP server: how long a person has, bytes of one answer, how long all requests
+ * of one step may take together, and how long before its end an access token is refreshed. Milliseconds.
+ */
+export const mcpOAuth = {
+  lifetime: minutes(10),
+  bytes: 64 * 1024,
+  timeout: seconds(15),
+  refreshAhead: seconds(60),
+} as const;
 
 export const rates = {
   /** Per client network. */

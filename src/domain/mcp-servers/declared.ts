@@ -1,0 +1,205 @@
+// What a project's config file declares: the words that MCP clients read from `.mcp.json`, in YAML or JSON. Pure. A secret value
+// never leaves this module in what is shown: names, and `${secret:NAME}` as it is written.
+import { createHash } from 'node:crypto';
+import { type Document, isAlias, isMap, isNode, isScalar, Lexer, Parser, parseDocument, visit } from 'yaml';
+import { isPlainAddress } from '#foundation/addresses.ts';
+import { mcpConfig } from '#limits.ts';
+import { type Isolation, isolationOf, shownArguments } from './isolation.ts';
+
+export const serverNamePattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+
+export interface Declared {
+  name: string;
+  transport: 'http' | 'stdio';
+  /** Scheme, host and port of an http server. */
+  origin: string | null;
+  path: string | null;
+  command: string | null;
+  /** The arguments, without literal secrets. */
+  displayArgs: string[];
+  headerNames: string[];
+  envNames: string[];
+  /** The names in `${secret:NAME}`. */
+  secretRefs: string[];
+  isolation: Isolation;
+  /** Not shown: the whole address, and the headers as they are declared. */
+  url: string | null;
+  headers: Record<string, string>;
+  /** SHA-256 of all that is declared: tells whether it is still what was bound. */
+  digest: string;
+}
+
+export interface Declarations {
+  servers: Declared[];
+  warnings: string[];
+}
+
+/** Says what in the file is wrong; in words that a person who wrote the file understands. */
+export class InvalidConfig extends Error {}
+
+function invalid(message: string): never {
+  throw new InvalidConfig(message);
+}
+
+/** @throws InvalidConfig */
+export function parseConfig(text: string): Declarations {
+  if (Buffer.byteLength(text) > mcpConfig.bytes) invalid(`The file has more than ${mcpConfig.bytes} bytes.`);
+  const root = readDocument(text);
+  const warnings: string[] = [];
+  if (root === null) return { servers: [], warnings };
+  if (!(root instanceof Map)) invalid('The file must be a mapping.');
+  const declared = root.get('mcpServers') ?? new Map();
+  if (!(declared instanceof Map)) invalid('mcpServers: must be a mapping of names to servers.');
+  if (declared.size > mcpConfig.servers) invalid(`mcpServers: must be at most ${mcpConfig.servers} servers.`);
+  const servers = [...declared].map(([name, server]) => readServer(name, server, warnings));
+  return { servers, warnings: warnings.slice(0, mcpConfig.warnings) };
+}
+
+/** Maps as `Map`, so that no key means more than its letters. */
+function readDocument(text: string): unknown {
+  try {
+    refuseDepth(text);
+    // Duplicate keys are looked for below: the library compares each with each.
+    const document = parseDocument(text, { uniqueKeys: false, logLevel: 'error', merge: false, prettyErrors: false });
+    const [error] = document.errors;
+    // Its message may quote the file, and with it a secret.
+    if (error) invalid(`The file is not valid YAML: ${error.code} in line ${lineOf(text, error.pos[0])}.`);
+    refuseTricks(document);
+    return document.toJS({ mapAsMap: true, maxAliasCount: 0 });
+  } catch (error) {
+    if (error instanceof InvalidConfig) throw error;
+    return invalid('The file is not valid YAML.');
+  }
+}
+
+/** The library composes a document by recursion, and a regular expression that is compiled at the end of the stack ends Node. */
+function refuseDepth(text: string): void {
+  const parser = new Parser();
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const _ of parser.next(lexeme));
+    if (parser.stack.length > mcpConfig.depth) invalid('The file is nested too deeply.');
+  }
+}
+
+const lineOf = (text: string, position: number): number => text.slice(0, position).split('\n').length;
+
+/** Aliases make small files large, tags make text something else, and of duplicate keys readers take different ones. */
+function refuseTricks(document: Document): void {
+  visit(document, (_, node) => {
+    if (isAlias(node)) invalid('The file must have no aliases.');
+    if (!isNode(node)) return;
+    if ('anchor' in node && node.anchor) invalid('The file must have no anchors.');
+    if (node.tag) invalid('The file must have no tags.');
+    if (!isMap(node)) return;
+    const keys = new Set<string>();
+    for (const { key } of node.items) {
+      const name = isScalar(key) ? String(key.value) : invalid('The keys of the file must be plain texts.');
+      if (keys.has(name)) invalid(`The file has the key ${JSON.stringify(name.slice(0, 100))} twice.`);
+      keys.add(name);
+    }
+  });
+}
+
+const keys = { http: ['type', 'url', 'headers'], stdio: ['type', 'command', 'args', 'env'] } as const;
+
+function readServer(name: unknown, server: unknown, warnings: string[]): Declared {
+  if (typeof name !== 'string' || !serverNamePattern.test(name)) {
+    invalid('mcpServers: a name must be up to 64 letters, digits, _ or -, beginning with a letter or digit.');
+  }
+  const at = `mcpServers.${name}`;
+  if (!(server instanceof Map)) invalid(`${at}: must be a mapping.`);
+  const transport = transportOf(at, server);
+  for (const key of server.keys()) {
+    if ((keys[transport] as readonly unknown[]).includes(key)) continue;
+    warnings.push(`${at}: ${JSON.stringify(String(key).slice(0, 100))} is unknown and ignored.`);
+  }
+  return transport === 'http' ? readRemote(name, at, server, warnings) : readCommand(name, at, server, warnings);
+}
+
+function transportOf(at: string, server: Map<unknown, unknown>): Declared['transport'] {
+  const transport = server.has('url') ? 'http' : 'stdio';
+  if (server.has('url') === server.has('command')) invalid(`${at}: must have either url or command.`);
+  const type = server.get('type') ?? transport;
+  if (type !== transport) invalid(`${at}.type: must be ${transport}, or left out.`);
+  return transport;
+}
+
+const nothing = { origin: null, path: null, command: null, url: null };
+const lists = { displayArgs: [], headerNames: [], envNames: [], headers: {} };
+
+function readRemote(name: string, at: string, server: Map<unknown, unknown>, warnings: string[]): Declared {
+  const given = server.get('url');
+  if (typeof given !== 'string' || given.length > 2_000 || !isPlainAddress(given)) {
+    invalid(`${at}.url: must be an http or https address without user, query and fragment.`);
+  }
+  const { href: url, origin, pathname: path } = new URL(given);
+  const headers = texts(`${at}.headers`, server.get('headers'), warnings);
+  for (const [header, value] of Object.entries(headers)) checkHeader(`${at}.headers.${header}`, header, value);
+  const secretRefs = secretsOf(at, Object.values(headers));
+  return {
+    ...{ ...nothing, ...lists, name, transport: 'http', origin, path, url, headers, secretRefs },
+    headerNames: Object.keys(headers),
+    isolation: { kind: 'remote', packageSpec: null, reason: null },
+    digest: digestOf({ url, headers }),
+  };
+}
+
+function readCommand(name: string, at: string, server: Map<unknown, unknown>, warnings: string[]): Declared {
+  const command = server.get('command');
+  if (typeof command !== 'string' || command === '') invalid(`${at}.command: must be a text.`);
+  const args = server.get('args') ?? [];
+  if (!Array.isArray(args) || args.some((one) => typeof one !== 'string'))
+    invalid(`${at}.args: must be a list of texts.`);
+  const env = texts(`${at}.env`, server.get('env'), warnings);
+  return {
+    ...{ ...nothing, ...lists, name, transport: 'stdio', command },
+    displayArgs: shownArguments(at, args, warnings),
+    envNames: Object.keys(env),
+    secretRefs: secretsOf(at, [...args, ...Object.values(env)]),
+    isolation: isolationOf(command, args),
+    digest: digestOf({ command, args, env }),
+  };
+}
+
+/** A mapping of names to texts. A literal value is a warning: it belongs among the credentials of the binding. */
+function texts(at: string, given: unknown, warnings: string[]): Record<string, string> {
+  if (given === undefined || given === null) return {};
+  if (!(given instanceof Map)) invalid(`${at}: must be a mapping of names to texts.`);
+  const pairs = [...given].map(([name, value]): [string, string] => {
+    if (typeof name !== 'string' || !/^[\w-]{1,100}$/.test(name))
+      invalid(`${at}: a name has letters, digits, _ and -.`);
+    if (!['string', 'number', 'boolean'].includes(typeof value)) invalid(`${at}.${name}: must be a text.`);
+    if (!String(value).includes('${secret:')) {
+      warnings.push(`${at}.${name}: holds a literal value; write \${secret:NAME} and give the value to the binding.`);
+    }
+    return [name, String(value)];
+  });
+  return Object.fromEntries(pairs);
+}
+
+/** What the protocol itself writes, and what could make one request two. */
+const reserved = /^(accept|connection|content-.*|cookie|host|mcp-.*|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
+
+function checkHeader(at: string, header: string, value: string): void {
+  if (reserved.test(header)) invalid(`${at}: this header is written by the protocol.`);
+  if (!/^[\x20-\x7e]{0,4000}$/.test(value)) invalid(`${at}: must be one line of printable ASCII characters.`);
+}
+
+const secretPattern = /\$\{secret:([A-Za-z_][A-Za-z0-9_]{0,63})\}/g;
+
+function secretsOf(at: string, values: readonly string[]): string[] {
+  for (const value of values) {
+    if (value.replace(secretPattern, '').includes('${'))
+      invalid(`${at}: only \${secret:NAME} can be written with \${.`);
+  }
+  const names = [...new Set(values.flatMap((value) => [...value.matchAll(secretPattern)].map(([, name]) => name!)))];
+  if (names.length > mcpConfig.secretRefs) invalid(`${at}: must name at most ${mcpConfig.secretRefs} secrets.`);
+  return names;
+}
+
+/** The text with the values of its secrets. */
+export const withSecrets = (text: string, secrets: Readonly<Record<string, string>>): string =>
+  text.replace(secretPattern, (_, name: string) => secrets[name] ?? '');
+
+const digestOf = (declaration: object): string =>
+  createHash('sha256').update(JSON.stringify(declaration)).digest('hex');

@@ -1,0 +1,74 @@
+// Where a declared command may run: in the mission's sandbox when it is a pinned package or a file of the repository, nowhere
+// otherwise; and how its arguments are shown. Pure.
+
+export const isolationKinds = ['remote', 'sandbox', 'refused'] as const;
+export const refusalReasons = ['python', 'unpinned', 'shell', 'unknown-command'] as const;
+
+export interface Isolation {
+  kind: (typeof isolationKinds)[number];
+  /** `name@version` of the package that is run. */
+  packageSpec: string | null;
+  /** Why it is refused. */
+  reason: (typeof refusalReasons)[number] | null;
+}
+
+const refused = (reason: Isolation['reason']): Isolation => ({ kind: 'refused', packageSpec: null, reason });
+const sandbox = (packageSpec: string | null): Isolation => ({ kind: 'sandbox', packageSpec, reason: null });
+
+const pythons = /^(python[\d.]*|uvx?|pipx?[\d.]*|poetry|conda)$/;
+const shells = /^(ba|z|da|fi|k|c|tc)?sh$|^(cmd|powershell|pwsh)(\.exe)?$/;
+
+export function isolationOf(command: string, args: readonly string[]): Isolation {
+  const program = command.split('/').at(-1)!;
+  if (pythons.test(program)) return refused('python');
+  if (shells.test(program)) return refused('shell');
+  if (command === 'npx' || command === 'bunx') return ofPackage(args);
+  if (command === 'node') return ofFile(args);
+  return refused('unknown-command');
+}
+
+/** An exact version: a range or a tag is another package tomorrow. */
+const pinned = /^(?:@[a-z0-9][\w.-]*\/)?[a-z0-9][\w.-]*@\d+\.\d+\.\d+(?:[-+][\w.+-]+)?$/;
+
+function ofPackage(args: readonly string[]): Isolation {
+  if (args.some((arg) => /^(-c|--call)(=|$)/.test(arg))) return refused('shell');
+  const specs: string[] = [];
+  let i = 0;
+  for (; args[i]?.startsWith('-'); i++) {
+    const [flag, value] = args[i]!.split('=', 2) as [string, string?];
+    if (flag === '-p' || flag === '--package') specs.push(value ?? args[++i] ?? '');
+    else if (!['-y', '--yes', '-q', '--quiet', '--bun'].includes(flag)) return refused('unpinned');
+  }
+  if (specs.length === 0) specs.push(args[i] ?? '');
+  return specs.every((spec) => pinned.test(spec)) ? sandbox(specs[0]!) : refused('unpinned');
+}
+
+/** A file of the repository is pinned by its commit; code on the command line is a shell by another name. */
+function ofFile([file = '']: readonly string[]): Isolation {
+  if (file.startsWith('-') || file === '') return refused(/^(-e|-p|--eval|--print)/.test(file) ? 'shell' : 'unpinned');
+  return file.startsWith('/') || file.split('/').includes('..') ? refused('unpinned') : sandbox(null);
+}
+
+const secretName = /(token|secret|password|passwd|api[-_]?key|auth|credential|private[-_]?key)/i;
+/** Known tokens, the value of an Authorization header, and addresses with a password. */
+const secretValue =
+  /^(sk-|ghp_|gho_|github_pat_|glpat-|xox[abposr]-|AKIA|eyJ)|\b(bearer|basic)\s+\S|authorization\s*:|\/\/[^/@\s]*:[^/@\s]+@/i;
+const hidden = '[hidden]';
+
+/** The arguments with literal secrets hidden; each of these is a warning. */
+export function shownArguments(at: string, args: readonly string[], warnings: string[]): string[] {
+  return args.map((arg, i) => {
+    const [name, value] = splitAt(arg, arg.indexOf('='));
+    const before = args[i - 1] ?? '';
+    const afterFlag = /^-[^=]*$/.test(before) && secretName.test(before) && !arg.startsWith('-');
+    const assigned = value !== undefined && secretName.test(name);
+    if (arg.includes('${secret:') || !(afterFlag || assigned || secretValue.test(value ?? arg))) return arg;
+    warnings.push(
+      `${at}.args.${i}: looks like a literal secret; write \${secret:NAME} and give the value to the binding.`,
+    );
+    return value === undefined ? hidden : `${name}=${hidden}`;
+  });
+}
+
+const splitAt = (text: string, at: number): [string, string?] =>
+  at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)];

@@ -1,0 +1,190 @@
+// What a config file declares, and what is refused of one: pure.
+import { describe, expect, it } from 'vitest';
+import { InvalidConfig, parseConfig } from '#domain/mcp-servers/declared.ts';
+import { mcpConfig } from '#limits.ts';
+
+const secret = (name: string): string => `\${secret:${name}}`;
+const parse = (servers: unknown) => parseConfig(JSON.stringify({ mcpServers: servers }));
+const wrong = (text: string): string => {
+  try {
+    parseConfig(text);
+  } catch (error) {
+    expect(error).toBeInstanceOf(InvalidConfig);
+    return (error as Error).message;
+  }
+  return 'was accepted';
+};
+const wrongServer = (server: unknown): string => wrong(JSON.stringify({ mcpServers: { a: server } }));
+
+describe('a declared server', () => {
+  it('ok · of YAML as of JSON, its address apart, its headers by name alone', () => {
+    const { servers, warnings } = parseConfig(
+      `mcpServers:\n  issues:\n    type: http\n    url: https://mcp.example.com:8443/v1/mcp\n    headers: { X-Tenant: "${secret('TENANT')}" }\n`,
+    );
+    expect(warnings).toEqual([]);
+    expect(servers[0]).toMatchObject({
+      name: 'issues',
+      transport: 'http',
+      origin: 'https://mcp.example.com:8443',
+      path: '/v1/mcp',
+      headerNames: ['X-Tenant'],
+      secretRefs: ['TENANT'],
+    });
+  });
+
+  it('ok · a file without servers declares none, and other parts of it are nobody’s business', () => {
+    for (const text of ['', '# nothing', 'name: shop', 'mcpServers:', 'mcpServers: {}']) {
+      expect(parseConfig(text)).toEqual({ servers: [], warnings: [] });
+    }
+  });
+
+  it.each([
+    ['npx', ['-y', '@scope/files@1.2.3'], 'sandbox', '@scope/files@1.2.3', null],
+    ['npx', ['--package=files@1.2.3', 'files', '--all'], 'sandbox', 'files@1.2.3', null],
+    ['bunx', ['files@1.2.3-beta.1'], 'sandbox', 'files@1.2.3-beta.1', null],
+    ['node', ['tools/server.js'], 'sandbox', null, null],
+    ['npx', ['-y', 'files'], 'refused', null, 'unpinned'],
+    ['npx', ['files@latest'], 'refused', null, 'unpinned'],
+    ['npx', ['files@^1.2.3'], 'refused', null, 'unpinned'],
+    ['npx', ['-p', 'files@1.2.3', '-p', 'other', 'files'], 'refused', null, 'unpinned'],
+    ['npx', ['--registry', 'https://evil.example', 'files@1.2.3'], 'refused', null, 'unpinned'],
+    ['npx', ['github:a/b#1.2.3'], 'refused', null, 'unpinned'],
+    ['npx', ['-y', 'files@1.2.3', '-c', 'rm -rf /'], 'refused', null, 'shell'],
+    ['npx', [], 'refused', null, 'unpinned'],
+    ['node', ['-e', 'evil()'], 'refused', null, 'shell'],
+    ['node', ['../outside.js'], 'refused', null, 'unpinned'],
+    ['node', ['/etc/evil.js'], 'refused', null, 'unpinned'],
+    ['python3', ['server.py'], 'refused', null, 'python'],
+    ['uvx', ['mcp-server@1.2.3'], 'refused', null, 'python'],
+    ['/usr/bin/python3.12', ['server.py'], 'refused', null, 'python'],
+    ['bash', ['-c', 'npx files@1.2.3'], 'refused', null, 'shell'],
+    ['docker', ['run', 'image'], 'refused', null, 'unknown-command'],
+    ['./npx', ['files@1.2.3'], 'refused', null, 'unknown-command'],
+  ])('%s %j · %s', (command, args, kind, packageSpec, reason) => {
+    expect(parse({ a: { command, args } }).servers[0]!.isolation).toEqual({ kind, packageSpec, reason });
+  });
+
+  it('ok · a literal secret is never shown, and gives a warning', () => {
+    const literal = 'hunter2-literal';
+    const { servers, warnings } = parse({
+      a: { url: 'https://a.example/', headers: { Authorization: `Bearer ${literal}` } },
+      b: {
+        command: 'npx',
+        args: [
+          'b@1.0.0',
+          '--api-key',
+          literal,
+          `--token=${literal}`,
+          '-H',
+          `Authorization: Bearer ${literal}`,
+          'ghp_x',
+        ],
+        env: { KEY: literal },
+        note: literal,
+      },
+    });
+    const shown = servers.map(({ headers: _, ...rest }) => rest);
+    expect(JSON.stringify([shown, warnings])).not.toContain(literal);
+    expect(servers[1]!.displayArgs).toEqual([
+      'b@1.0.0',
+      '--api-key',
+      '[hidden]',
+      '--token=[hidden]',
+      '-H',
+      '[hidden]',
+      '[hidden]',
+    ]);
+    expect(warnings.map((warning) => warning.split(':')[0])).toEqual([
+      'mcpServers.a.headers.Authorization',
+      'mcpServers.b',
+      'mcpServers.b.env.KEY',
+      'mcpServers.b.args.2',
+      'mcpServers.b.args.3',
+      'mcpServers.b.args.5',
+      'mcpServers.b.args.6',
+    ]);
+  });
+
+  it.each(['a', 'A1_-', '0', 'constructor', 'x'.repeat(64)])('ok · the name %s', (name) => {
+    expect(parse({ [name]: { url: 'https://a.example/' } }).servers[0]!.name).toBe(name);
+  });
+
+  it.each(['', '_a', '-a', 'a b', 'ä', 'a.b', '__proto__', 'x'.repeat(65)])('invalid · the name %j', (name) => {
+    expect(wrong(`{"mcpServers": {${JSON.stringify(name)}: {"url": "https://a.example/"}}}`)).toContain(
+      'a name must be',
+    );
+  });
+});
+
+describe('an invalid file', () => {
+  const anchors = 'a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\nd: [*c, *c]\n';
+  it.each([
+    ['aliases that multiply', anchors, 'must have no'],
+    ['an anchor alone', 'a: &x 1', 'no anchors'],
+    ['an alias in another part', 'other: &x 1\nmore: *x\nmcpServers: {}', 'must have no'],
+    ['a merge key', 'a: &x {b: 1}\nc:\n  <<: *x', 'must have no'],
+    ['a tag', 'mcpServers: !!map {}', 'no tags'],
+    ['a tag of a language', 'a: !!js/function "x"', 'tag'],
+    ['a duplicate key', 'mcpServers: {}\nmcpServers: {}', 'the key "mcpServers" twice'],
+    [
+      'a duplicate server',
+      '{"mcpServers": {"a": {"url": "https://a.example"}, "a": {"url": "https://b.example"}}}',
+      'twice',
+    ],
+    ['a key that is a list', '[a, b]: 1', 'plain texts'],
+    ['two documents', 'a: 1\n---\nb: 2', 'not valid YAML'],
+    ['brackets that never end', '['.repeat(100_000), 'nested too deeply'],
+    ['brackets that end', '['.repeat(50_000) + ']'.repeat(50_000), 'nested too deeply'],
+    ['lists within lists', '- '.repeat(100_000), 'nested too deeply'],
+    ['keys within keys', '? '.repeat(100_000), 'nested too deeply'],
+    ['maps within maps', '{a: '.repeat(50_000), 'nested too deeply'],
+    ['ever more indented', Array.from({ length: 600 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'), 'nested too deeply'],
+    ['a list', '- a', 'must be a mapping'],
+    ['a text', 'just words', 'must be a mapping'],
+    ['servers that are a list', 'mcpServers: [a]', 'mcpServers: must be a mapping'],
+    ['more bytes than are read', `# ${'x'.repeat(mcpConfig.bytes)}`, 'more than 262144 bytes'],
+  ])('%s', (_, text, words) => {
+    const message = wrong(text);
+    expect(message).not.toBe('was accepted');
+    expect(message).toContain(words);
+  });
+
+  it('more servers than are taken; and just as many', () => {
+    const servers = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, i) => [`s${i}`, { url: 'https://a.example/' }]));
+    expect(parse(servers(50)).servers).toHaveLength(50);
+    expect(wrong(JSON.stringify({ mcpServers: servers(51) }))).toContain('at most 50 servers');
+  });
+
+  it('a file full of keys is read in no time', () => {
+    const text = Array.from({ length: 25_000 }, (_, i) => `k${i}: 1`).join('\n');
+    const started = performance.now();
+    parseConfig(text);
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+
+  it.each([
+    [{}, 'either url or command'],
+    [{ url: 'https://a.example/', command: 'npx' }, 'either url or command'],
+    [{ url: 'ftp://a.example/' }, 'url: must be'],
+    [{ url: 'https://user:pass@a.example/' }, 'url: must be'],
+    [{ url: 'https://a.example/?key=1' }, 'url: must be'],
+    [{ url: 5 }, 'url: must be'],
+    [{ type: 'sse', url: 'https://a.example/' }, 'type: must be http'],
+    [{ command: '' }, 'command: must be'],
+    [{ command: 'npx', args: 'files' }, 'args: must be'],
+    [{ url: 'https://a.example/', headers: { Host: 'b.example' } }, 'written by the protocol'],
+    [{ url: 'https://a.example/', headers: { 'Mcp-Session-Id': '1' } }, 'written by the protocol'],
+    [{ url: 'https://a.example/', headers: { A: 'x\r\nB: y' } }, 'one line of printable'],
+    [{ url: 'https://a.example/', headers: { 'A B': 'x' } }, 'a name has letters'],
+    [{ url: 'https://a.example/', headers: { A: { b: 1 } } }, 'must be a text'],
+    [{ url: 'https://a.example/', headers: { A: '$' + '{HOME}' } }, `only ${secret('NAME')}`],
+    ['npx files@1.2.3', 'must be a mapping'],
+  ])('%j', (server, words) => {
+    expect(wrongServer(server)).toContain(words);
+  });
+
+  it('a message quotes nothing of the file', () => {
+    expect(wrong('token: hunter2\n  bad: [hunter2')).not.toContain('hunter2');
+  });
+});
