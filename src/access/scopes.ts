@@ -64,7 +64,6 @@ export const scopeGroups = {
   },
   mcp: {
     name: 'MCP servers',
-    isPlanned: true,
     actions: {
       read: ['See MCP server bindings.', 'viewer'],
       write: ['Bind, approve and remove MCP servers.', 'admin'],

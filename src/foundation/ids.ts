@@ -31,6 +31,8 @@ export const prefixes = {
   artifact: 'art',
   content: 'cnt',
   lease: 'lse',
+  mcpBinding: 'mcb',
+  mcpCall: 'mcc',
 } as const;
 
 export type Noun = keyof typeof prefixes;

@@ -21,11 +21,11 @@ export interface Repository {
   readFile(project: Row<Project>, connector: Row<Integration>, path: string, ref?: string): Promise<Buffer | null>;
 }
 
-/** @throws 400 */
-export function checkPath(path: string): void {
+/** @throws 400 that names the `field` */
+export function checkPath(path: string, field = 'path'): void {
   const parts = path.split('/');
   if (path.startsWith('-') || hasControl(path) || parts.some((part) => part === '' || part === '.' || part === '..')) {
-    throw invalid('path: must be the path of a file from the top of its repository, without . and .. in it.');
+    throw invalid(`${field}: must be the path of a file from the top of its repository, without . and .. in it.`);
   }
 }
 

@@ -2,6 +2,7 @@
 import { withinReach } from '#access/reach.ts';
 import { BaseModel, type Scope } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
+import type { AgentRole } from '../agents/model.ts';
 import { Issue } from '../issues/model.ts';
 import { Project } from '../projects/model.ts';
 import { Sandbox } from '../sandboxes/model.ts';
@@ -87,6 +88,8 @@ export class Run extends BaseModel {
   declare attempts: number;
   /** Created at each claim by a runtime; the reports of that runtime carry it. */
   declare leaseId: Id<'lease'> | null;
+  /** Role of the agent that works on it; decides which tools of MCP servers it may call. Null before the first claim. */
+  declare agentRole: AgentRole | null;
   /** How often a runtime claimed it and was lost. */
   declare claims: number;
   /** Since when it waits for a runtime; null: since it was created. */

@@ -11,7 +11,7 @@ import { recordHarnesses } from '../agents/runtime-harnesses.ts';
 import { Project } from '../projects/model.ts';
 import { readMissions } from '../recurring/dispatch.ts';
 import { claimLongestWaitingRun } from '../runs/claim.ts';
-import { parentOf } from '../runs/model.ts';
+import { parentOf, Run } from '../runs/model.ts';
 
 export type RunAgent = Pick<
   Agent,
@@ -57,6 +57,8 @@ export async function claimRun(caller: Caller, { runtime, harnesses, claimId }: 
     const { id: runId, orgId, projectId, missionTitle, issueUrl } = run;
     const project = (await Project.query(trx).findById(projectId))!;
     const mission = (await readMissions([run], trx)).get(parentOf(run)!)!;
+    const agent = await chooseAgent(trx, project, harnesses);
+    await Run.query(trx).findById(runId).patch({ agentRole: agent.role });
     await announce(trx, runId);
     return {
       runId,
@@ -71,7 +73,7 @@ export async function claimRun(caller: Caller, { runtime, harnesses, claimId }: 
       repoFullName: `${project.scmOwner}/${project.scmRepo}`,
       autoMerge: project.autoMerge,
       instanceType: defaultInstanceType,
-      agent: await chooseAgent(trx, project, harnesses),
+      agent,
     };
   });
 }

@@ -3,6 +3,7 @@ import { sweepAgentIdentities } from '#domain/agent-identities/sweep.ts';
 import { deleteStaleHarnesses } from '#domain/agents/runtime-harnesses.ts';
 import { sweepArtifacts } from '#domain/artifacts/content.ts';
 import { expireEnvironments } from '#domain/environments/operations.ts';
+import { sweepMcpAuthorizations } from '#domain/mcp-servers/authorization.ts';
 import { sweepOAuth } from '#domain/oauth/sweep.ts';
 import { sweepSignIns } from '#domain/people/sign-in-codes.ts';
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
@@ -34,6 +35,7 @@ export const jobs: readonly Job[] = [
   { name: 'sweep sign-in codes and links', intervalMs: minutes(10), run: sweepSignIns },
   { name: 'sweep sessions', intervalMs: hours(1), run: sweepSessions },
   { name: 'sweep OAuth codes, tokens, keys and clients', intervalMs: hours(1), run: sweepOAuth },
+  { name: 'sweep unfinished connections of MCP servers', intervalMs: minutes(10), run: sweepMcpAuthorizations },
   { name: 'sweep unclaimed agents', intervalMs: hours(1), run: sweepAgentIdentities },
   { name: 'sweep artifacts and their contents', intervalMs: hours(1), run: sweepArtifacts },
   { name: 'create and drop partitions of sandbox metrics', intervalMs: minutes(10), run: keepMetricPartitions },

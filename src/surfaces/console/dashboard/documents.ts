@@ -68,6 +68,13 @@ export type IssueState =
   | 'closed'
   | 'open';
 
+/** How a call of a tool ended. */
+export type McpCallOutcome =
+  | 'failed'
+  | 'ok'
+  | 'refused'
+  | 'tool_error';
+
 /** Who makes a language model. */
 export type ModelVendor =
   | 'anthropic'

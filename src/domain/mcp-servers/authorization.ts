@@ -1,0 +1,233 @@
+// Signing in to the authorization server of a remote MCP server, for a binding: discovery (RFC 9728, RFC 8414), registration
+// (RFC 7591), PKCE and the resource (RFC 8707), and the way back: once, in time, for the person who left.
+import {
+  type AuthorizationServerMetadata,
+  checkResourceAllowed,
+  discoverOAuthServerInfo,
+  exchangeAuthorization,
+  extractWWWAuthenticateParams,
+  IssuerMismatchError,
+  OAuthError,
+  type OAuthProtectedResourceMetadata,
+  registerClient,
+  startAuthorization,
+} from '@modelcontextprotocol/client';
+import type { Caller } from '#access/principal.ts';
+import { ownPerson, withinReach } from '#access/reach.ts';
+import { addresses } from '#foundation/addresses.ts';
+import type { Row } from '#foundation/base-model.ts';
+import { now } from '#foundation/clock.ts';
+import { sql, transaction } from '#foundation/database.ts';
+import { firstStep } from '#foundation/idempotency.ts';
+import { HostNotAllowed } from '#foundation/outbound-fetch.ts';
+import { badGateway, conflict, invalid, notFound, Problem } from '#foundation/problem.ts';
+import { digest, newSecret, seal, unseal } from '#foundation/secrets.ts';
+import { mcpOAuth } from '#limits.ts';
+import { type AuthorizationServer, finalRefusals, findGrant, keepGrant, oauthFetch } from './grants.ts';
+import { McpBinding, obstacleOf } from './model.ts';
+import { findOwnProject } from './view.ts';
+
+/** Where authorization servers send people back to: a page of the console. */
+export const callbackPath = '/console/mcp/callback';
+const redirectUrl = (): string => `${addresses().issuer}${callbackPath}`;
+
+/** What is sealed while the person is away. */
+interface Departure {
+  server: AuthorizationServer;
+  codeVerifier: string;
+}
+
+const purpose = (stateDigest: Buffer): string => `mcp-authorization:${stateDigest.toString('hex')}`;
+
+/** `returnTo`: a path of the console. @throws 400, 404; 409 where a person has to do something; 502 */
+export async function startOAuth(
+  caller: Caller,
+  projectId: string,
+  serverName: string,
+  returnTo: string | undefined,
+): Promise<{ authorizeUrl: string; expiresAt: number }> {
+  const userId = ownPerson(caller);
+  const { orgId } = await findOwnProject(caller, projectId);
+  const binding = await McpBinding.get({ projectId, serverName });
+  const obstacle = obstacleOf({ ...binding, needsAuthorization: false });
+  if (obstacle) throw conflict(obstacle[1] ?? 'The server is disabled: enable it first.');
+  if (binding.transport !== 'remote' || !binding.pinnedUrl) throw conflict('Only a remote server can be connected.');
+  const state = await newState();
+  const leaving = await explained(binding, () => prepare(binding.pinnedUrl!, binding, state));
+  const [stateDigest, expiresAt] = [digest(state), now() + mcpOAuth.lifetime];
+  await sql(insertAuthorizationSql, [
+    ...[stateDigest, binding.id, orgId, userId, seal(purpose(stateDigest), JSON.stringify(leaving.departure))],
+    ...[returnTo ?? `/console/projects/${projectId}`, expiresAt],
+  ]);
+  return { authorizeUrl: leaving.authorizeUrl, expiresAt };
+}
+
+/** A repeated call with an Idempotency-Key has the same state, and replaces what it stored before. */
+const insertAuthorizationSql = `
+  insert into mcp_authorizations (state_digest, binding_id, org_id, user_id, sealed, return_to, expires_at)
+    values ($1, $2, $3, $4, $5, $6, $7)
+  on conflict (state_digest) do update set sealed = excluded.sealed, expires_at = excluded.expires_at`;
+
+/** No transaction is open after this step, also in a call with an Idempotency-Key: servers of others are asked next. */
+const newState = async (): Promise<string> =>
+  unseal('mcp-state', await firstStep(async () => seal('mcp-state', newSecret('', 32))));
+
+async function prepare(serverUrl: string, binding: Row<McpBinding>, state: string) {
+  const fetchFn = oauthFetch(binding);
+  const { resourceMetadataUrl, scope } = await challengeOf(serverUrl, fetchFn);
+  const { authorizationServerUrl, authorizationServerMetadata, resourceMetadata } = await discoverOAuthServerInfo(
+    serverUrl,
+    { fetchFn, ...(resourceMetadataUrl && { resourceMetadataUrl }) },
+  );
+  const metadata = usable(authorizationServerMetadata);
+  const resource = resourceOf(serverUrl, resourceMetadata);
+  const scopes = scope ?? resourceMetadata?.scopes_supported?.join(' ');
+  const client = await registerClient(authorizationServerUrl, {
+    metadata,
+    clientMetadata: {
+      client_name: 'Agent Engineering Platform',
+      client_uri: addresses().issuer,
+      redirect_uris: [redirectUrl()],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+    },
+    ...(scopes && { scope: scopes }),
+    fetchFn,
+  });
+  const { authorizationUrl, codeVerifier } = await startAuthorization(authorizationServerUrl, {
+    metadata,
+    clientInformation: client,
+    redirectUrl: redirectUrl(),
+    state,
+    resource,
+    ...(scopes && { scope: scopes }),
+  });
+  const server: AuthorizationServer = { url: authorizationServerUrl, metadata, client, resource };
+  return { authorizeUrl: authorizationUrl.href, departure: { server, codeVerifier } satisfies Departure };
+}
+
+/** What the server says of itself when it is asked without credentials (RFC 9728, section 5.1). */
+async function challengeOf(serverUrl: string, fetchFn: ReturnType<typeof oauthFetch>) {
+  const answer = await fetchFn(serverUrl, { headers: { accept: 'application/json, text/event-stream' } });
+  const challenge = answer.status === 401 ? extractWWWAuthenticateParams(answer) : {};
+  await answer.body?.cancel();
+  return challenge;
+}
+
+/** A person is sent there by the browser: an address of any other kind could run in it. */
+function usable(metadata: AuthorizationServerMetadata | undefined): AuthorizationServerMetadata {
+  if (!metadata) throw conflict('The server names no authorization server.');
+  const methods = metadata.code_challenge_methods_supported;
+  if (!methods?.includes('S256')) throw conflict('The authorization server does not support PKCE with S256.');
+  if (!metadata.registration_endpoint) throw conflict('The authorization server does not register clients.');
+  const { protocol } = new URL(metadata.authorization_endpoint);
+  if (protocol !== 'https:' && protocol !== 'http:') throw conflict('The authorization endpoint is not a web address.');
+  return metadata;
+}
+
+function resourceOf(serverUrl: string, metadata: OAuthProtectedResourceMetadata | undefined): string {
+  if (!metadata) return serverUrl;
+  const { resource } = metadata;
+  if (checkResourceAllowed({ requestedResource: serverUrl, configuredResource: resource })) return resource;
+  throw conflict('The metadata of the server is of another resource.');
+}
+
+/** What a stranger's servers do wrong is no fault of ours; their own words stay outside. */
+async function explained<T>(binding: Row<McpBinding>, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    throw Object.assign(problemOf(binding, error), { cause: error });
+  }
+}
+
+function problemOf({ serverName }: Row<McpBinding>, error: unknown): Problem {
+  if (error instanceof IssuerMismatchError)
+    return conflict('The authorization server names another issuer than its own.');
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (!(cause instanceof HostNotAllowed)) continue;
+    return conflict(`The authorization server is at ${cause.hostname}: add it to allowedEgressHosts.`);
+  }
+  return badGateway(`The authorization server of ${serverName} does not answer as it must.`);
+}
+
+interface Pending {
+  bindingId: string;
+  sealed: string;
+  returnTo: string;
+}
+
+export interface Arrival {
+  code: string;
+  state: string;
+  /** RFC 9207. */
+  iss?: string | undefined;
+}
+
+/** @throws 404 for a state that is unknown, used, expired or another person's; 400 for a code or issuer that is not accepted; 502 */
+export async function completeOAuth(
+  caller: Caller,
+  { code, state, iss }: Arrival,
+): Promise<{ projectId: string; serverName: string; returnTo: string }> {
+  const userId = ownPerson(caller);
+  const stateDigest = digest(state);
+  const { orgId, projectId: boundTo } = withinReach(caller);
+  // Deleted before the code is exchanged: a state works once, whatever comes of it. No transaction is open after this step.
+  const step = await firstStep(async () => {
+    const values = [stateDigest, userId, orgId, boundTo ?? null, now()];
+    const [found] = await sql<Pending>(takeAuthorizationSql, values);
+    if (!found) throw notFound('pending authorization');
+    return JSON.stringify(found);
+  });
+  const pending: Pending = JSON.parse(step);
+  const binding = await McpBinding.get({ id: pending.bindingId });
+  const completed = { projectId: binding.projectId, serverName: binding.serverName, returnTo: pending.returnTo };
+  const completes = stateDigest.toString('hex');
+  // A repeated call: its code was exchanged, and the answer got lost.
+  if ((await findGrant(binding.id))?.completes === completes) return completed;
+  const { server, codeVerifier }: Departure = JSON.parse(unseal(purpose(stateDigest), pending.sealed));
+  // It may have been bound to another address meanwhile: nothing that was granted for this one may go there.
+  if (!isFor(binding, server)) throw conflict('The server has been bound anew. Connect it again.');
+  const tokens = await exchanged(binding, server, { code, iss, codeVerifier });
+  await transaction(async (trx) => {
+    await keepGrant(trx, binding.id, { server, tokens, completes });
+    await McpBinding.query(trx)
+      .findById(binding.id)
+      .patch({ authKind: 'oauth', needsAuthorization: false, lastError: null, updatedAt: now() });
+  });
+  return completed;
+}
+
+const takeAuthorizationSql = `delete from mcp_authorizations a using mcp_bindings b
+  where a.binding_id = b.id and a.state_digest = $1 and a.user_id = $2 and a.org_id = $3
+    and ($4::text is null or b.project_id = $4) and a.expires_at > $5
+  returning a.binding_id, a.sealed, a.return_to`;
+
+const isFor = ({ pinnedUrl }: Row<McpBinding>, { resource }: AuthorizationServer): boolean =>
+  pinnedUrl !== null && checkResourceAllowed({ requestedResource: pinnedUrl, configuredResource: resource });
+
+function exchanged(
+  binding: Row<McpBinding>,
+  { url, metadata, client, resource }: AuthorizationServer,
+  { code, iss, codeVerifier }: Pick<Arrival, 'code' | 'iss'> & { codeVerifier: string },
+) {
+  return explained(binding, async () => {
+    try {
+      return await exchangeAuthorization(url, {
+        ...{ metadata, clientInformation: client, authorizationCode: code, codeVerifier, resource },
+        ...(iss !== undefined && { iss }),
+        redirectUri: redirectUrl(),
+        fetchFn: oauthFetch(binding),
+      });
+    } catch (error) {
+      if (error instanceof IssuerMismatchError) throw invalid('iss: is not the authorization server that was asked.');
+      if (error instanceof OAuthError && finalRefusals.includes(error.code))
+        throw invalid('code: was not accepted by the authorization server. Start again.');
+      throw error;
+    }
+  });
+}
+
+export const sweepMcpAuthorizations = () => sql('delete from mcp_authorizations where expires_at <= $1', [now()]);

@@ -1,0 +1,136 @@
+// Speaking with a remote MCP server as a binding allows: at its pinned address and its allowed hosts alone, with its credentials,
+// through the official client, which is told of no capability of ours: a server that asks for sampling or elicitation is refused.
+import {
+  Client,
+  ProtocolError,
+  SdkHttpError,
+  StreamableHTTPClientTransport,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client';
+import type { Row } from '#foundation/base-model.ts';
+import { sql } from '#foundation/database.ts';
+import { OutboundError, ResponseTooLarge } from '#foundation/outbound.ts';
+import { boundedFetch } from '#foundation/outbound-fetch.ts';
+import { Problem } from '#foundation/problem.ts';
+import { unseal } from '#foundation/secrets.ts';
+import { mcpRemote } from '#limits.ts';
+import { withSecrets } from './declared.ts';
+import { accessTokenOf } from './grants.ts';
+import { mayReach } from './hosts.ts';
+import type { McpBinding } from './model.ts';
+
+/** What the values of a binding are sealed for. */
+export const sealedFor = (bindingId: string, what: 'headers' | 'credentials'): string => `mcp-${what}:${bindingId}`;
+
+export interface Sealed {
+  headers: Record<string, string>;
+  credentials: Record<string, string>;
+}
+
+/** The declared headers and the credentials, in clear: for a call to this server, and for no log, error or record. */
+export async function unsealed(bindingId: string): Promise<Sealed> {
+  const [row] = await sql<{ sealedHeaders: string | null; sealedCredentials: string | null }>(
+    'select sealed_headers, sealed_credentials from mcp_bindings where id = $1',
+    [bindingId],
+  );
+  const open = (what: 'headers' | 'credentials', sealed: string | null | undefined) =>
+    sealed ? JSON.parse(unseal(sealedFor(bindingId, what), sealed)) : {};
+  return { headers: open('headers', row?.sealedHeaders), credentials: open('credentials', row?.sealedCredentials) };
+}
+
+/** Why a server could not be asked; the words are ours, since what stands in its own may be made for our readers. */
+export class RemoteFailure extends Error {
+  /** Whether other credentials may help. */
+  readonly needsAuthorization: boolean;
+
+  constructor(message: string, needsAuthorization = false) {
+    super(message);
+    this.needsAuthorization = needsAuthorization;
+  }
+}
+
+/**
+ * Connects, does the work and hangs up, all within `timeoutMs`. @throws RemoteFailure, also for a server that answers nonsense;
+ * a ProtocolError, when it answers a request of the work with one
+ */
+export async function withRemote<T>(
+  binding: Row<McpBinding>,
+  timeoutMs: number,
+  work: (client: Client, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const late = AbortSignal.timeout(timeoutMs);
+  const broken = new AbortController();
+  const signal = AbortSignal.any([late, broken.signal]);
+  const client = new Client(
+    { name: 'agent-engineering-platform', version: '1' },
+    { capabilities: {}, versionNegotiation: { mode: 'auto' } },
+  );
+  try {
+    const { transport, secrets } = await transportTo(binding, signal);
+    await client.connect(transport, { timeout: timeoutMs, signal });
+    // A stream that breaks, or grows too large, is told here alone: whoever waits for its answer would wait for ever.
+    client.onerror = (error) => broken.abort(error);
+    const result = await work(client, signal);
+    // A server that keeps a session may forget it.
+    await transport.terminateSession().catch(() => {});
+    return redacted(result, secrets);
+  } catch (error) {
+    if (late.aborted) throw new RemoteFailure(`The server did not answer within ${timeoutMs / 1_000} seconds.`);
+    throw failureOf(broken.signal.aborted ? broken.signal.reason : error);
+  } finally {
+    client.onerror = () => {};
+    await client.close();
+  }
+}
+
+/** A server may repeat what it was sent: whoever reads its answer is not who gave the credential. */
+function redacted<T>(result: T, secrets: readonly string[]): T {
+  const json = JSON.stringify(result);
+  const found = secrets.map((secret) => JSON.stringify(secret).slice(1, -1)).filter((secret) => json.includes(secret));
+  if (found.length === 0) return result;
+  return JSON.parse(found.reduce((text, secret) => text.replaceAll(secret, '[redacted]'), json));
+}
+
+/** Shorter ones stand in ordinary words. */
+const shortestSecret = 6;
+
+async function transportTo(binding: Row<McpBinding>, signal: AbortSignal) {
+  const { headers, credentials } = await unsealed(binding.id);
+  const rendered = Object.entries(headers).map(([name, value]) => [name, withSecrets(value, credentials)]);
+  const token = await accessTokenOf(binding);
+  if (!token && binding.authKind === 'oauth') throw new RemoteFailure('The server must be connected again.', true);
+  const ask = boundedFetch({ maxBytes: mcpRemote.bytes, signal, mayReach: mayReach(binding) });
+  const transport = new StreamableHTTPClientTransport(new URL(binding.pinnedUrl!), {
+    requestInit: { headers: Object.fromEntries(rendered), redirect: 'manual' },
+    // Nothing that a server says unasked is of use here.
+    fetch: async (url, init) => (init?.method === 'GET' ? new Response(null, { status: 405 }) : ask(url, init)),
+    ...(token && { authProvider: { token: async () => token } }),
+    reconnectionOptions: {
+      maxRetries: 0,
+      initialReconnectionDelay: 1_000,
+      maxReconnectionDelay: 1_000,
+      reconnectionDelayGrowFactor: 1,
+    },
+  });
+  const secrets = [...Object.values(credentials), ...(token ? [token] : [])];
+  return { transport, secrets: secrets.filter(({ length }) => length >= shortestSecret) };
+}
+
+function failureOf(error: unknown): unknown {
+  if (error instanceof RemoteFailure || error instanceof ProtocolError || error instanceof Problem) return error;
+  const status = statusOf(error);
+  if (status === 401) return new RemoteFailure('The server requires credentials.', true);
+  if (status === 403) return new RemoteFailure('The server refused the credentials.', true);
+  if (status) return new RemoteFailure(`The server answered with status ${status}.`);
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof ResponseTooLarge)
+      return new RemoteFailure('The server returned a response that is too large.');
+    if (cause instanceof OutboundError) return new RemoteFailure('The server cannot be reached.');
+  }
+  return new RemoteFailure('The server returned an invalid response.');
+}
+
+function statusOf(error: unknown): number | undefined {
+  if (error instanceof UnauthorizedError) return 401;
+  return error instanceof SdkHttpError ? error.status : undefined;
+}

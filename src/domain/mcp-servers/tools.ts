@@ -1,0 +1,109 @@
+// The tools of a remote server as it defines them now: read within bounds, kept as a snapshot, and held against what a person has
+// reviewed. What the server says is data of a stranger: it is checked before any of it is kept.
+import { type Client, ProtocolError } from '@modelcontextprotocol/client';
+import { z } from 'zod';
+import type { Caller } from '#access/principal.ts';
+import type { Row } from '#foundation/base-model.ts';
+import { now } from '#foundation/clock.ts';
+import { firstStep } from '#foundation/idempotency.ts';
+import { conflict } from '#foundation/problem.ts';
+import { mcpRemote, text } from '#limits.ts';
+import { McpBinding, obstacleOf, type ToolDefinition } from './model.ts';
+import { RemoteFailure, withRemote } from './remote.ts';
+import { findOwnProject, markDrift, readConfigFile } from './view.ts';
+
+/** Neither can be kept: PostgreSQL's jsonb has no NUL, and UTF-8 no lone surrogate. */
+const unstorable = /\\u0000|\\ud[89a-f]/i;
+
+const schema = z.record(z.string(), z.unknown()).refine(({ type }) => type === 'object', 'must be of the type object');
+const definition = z
+  .object({
+    name: z
+      .string()
+      .regex(/^[\x21-\x7e]+$/)
+      .min(text.mcpToolName.min)
+      .max(text.mcpToolName.max),
+    title: z.string().max(mcpRemote.title).optional(),
+    description: z.string().max(mcpRemote.description).optional(),
+    inputSchema: schema,
+    outputSchema: schema.optional(),
+    annotations: z.record(z.string(), z.unknown()).optional(),
+  })
+  .refine((tool) => {
+    const json = JSON.stringify(tool);
+    return json.length <= mcpRemote.definition && !unstorable.test(json);
+  }, 'is too large, or holds characters that cannot be kept');
+
+/** @throws RemoteFailure for too many, or one that is not what the protocol says */
+export async function listTools(client: Client, signal: AbortSignal): Promise<ToolDefinition[]> {
+  if (!client.getServerCapabilities()?.tools) return [];
+  const tools = new Map<string, ToolDefinition>();
+  let cursor: string | undefined;
+  for (let page = 0; page < mcpRemote.pages; page++) {
+    const options = { signal, timeout: mcpRemote.list };
+    const answer = await client.request(
+      { method: 'tools/list', params: cursor === undefined ? {} : { cursor } },
+      options,
+    );
+    for (const given of answer.tools) {
+      const tool = definition.safeParse(given);
+      if (!tool.success) throw new RemoteFailure(`The server returned an invalid definition of ${named(given)}.`);
+      if (tools.has(tool.data.name)) throw new RemoteFailure(`The server defines ${named(given)} twice.`);
+      tools.set(tool.data.name, tool.data);
+      if (tools.size > mcpRemote.tools) throw new RemoteFailure(`The server has more than ${mcpRemote.tools} tools.`);
+    }
+    cursor = answer.nextCursor;
+    if (cursor === undefined) return [...tools.values()];
+  }
+  throw new RemoteFailure(`The list of tools has more than ${mcpRemote.pages} pages.`);
+}
+
+const named = ({ name }: { name: string }): string =>
+  /^[\w.:/-]{1,128}$/.test(name) ? `the tool ${name}` : 'a tool with an unusual name';
+
+/**
+ * Reads the config file and, unless something stands in the way, the tools of the server; the status says how that went. No
+ * transaction is open meanwhile, also in a call with an Idempotency-Key: it is repeated as a whole.
+ * @throws 404; 409 for a server that is disabled or runs in sandboxes alone
+ */
+export async function refreshTools(caller: Caller, projectId: string, serverName: string): Promise<Row<McpBinding>> {
+  const project = await findOwnProject(caller, projectId);
+  const { id, enabled, transport } = await McpBinding.get({ projectId, serverName });
+  if (!enabled) throw conflict('The server is disabled: enable it to read its tools.');
+  if (transport === 'sandbox')
+    throw conflict('The server runs in the sandboxes of missions: its tools cannot be read from here.');
+  await firstStep(async () => id);
+  await markDrift(projectId, await readConfigFile(project));
+  return takeSnapshot(await McpBinding.get({ projectId, serverName }));
+}
+
+/** Whether a request cannot help: after a drift, while disabled, and while credentials are known to be missing. */
+const isHopeless = (binding: Row<McpBinding>): boolean =>
+  obstacleOf({ ...binding, needsAuthorization: false }) !== null || binding.pinnedUrl === null;
+
+export async function takeSnapshot(binding: Row<McpBinding>): Promise<Row<McpBinding>> {
+  if (isHopeless(binding)) return binding;
+  try {
+    const toolSnapshot = await withRemote(binding, mcpRemote.list, listTools);
+    return await note(binding, { toolSnapshot, toolsRefreshedAt: now(), lastError: null, needsAuthorization: false });
+  } catch (error) {
+    return noteFailure(binding, error);
+  }
+}
+
+/** What a failed request tells of the binding. @throws anything that is not the server's fault */
+export function noteFailure(binding: Row<McpBinding>, error: unknown): Promise<Row<McpBinding>> {
+  const failure = error instanceof ProtocolError ? new RemoteFailure('The server refused to list its tools.') : error;
+  if (!(failure instanceof RemoteFailure)) throw error;
+  if (failure.needsAuthorization) return note(binding, { needsAuthorization: true, lastError: null });
+  return note(binding, { lastError: failure.message });
+}
+
+/** Written only while the binding is still to the same server; what was bound anew meanwhile is answered as it is. */
+async function note(binding: Row<McpBinding>, patch: Partial<McpBinding>): Promise<Row<McpBinding>> {
+  const { id, projectId, serverName, pinnedUrl, declaredDigest } = binding;
+  await McpBinding.query()
+    .where({ id, pinnedUrl, declaredDigest })
+    .patch({ ...patch, updatedAt: now() });
+  return McpBinding.get({ projectId, serverName });
+}

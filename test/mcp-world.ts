@@ -1,0 +1,106 @@
+// A world with a project whose repository is a folder on this machine, in which a test writes the config file; and the runtime
+// that holds one of its runs.
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { connectIntegration } from '#domain/projects/connectors.ts';
+import { openOutbound } from '#foundation/outbound.ts';
+import { type Answer, openWorld, type Session } from './world.ts';
+
+export type McpWorld = Awaited<ReturnType<typeof openMcpWorld>>;
+export type McpProject = Awaited<ReturnType<McpWorld['project']>>;
+
+export async function openMcpWorld() {
+  openOutbound({ allowLoopback: true });
+  const world = await openWorld();
+  const folder = await mkdtemp(path.join(tmpdir(), 'aep-mcp-'));
+  let count = 0;
+
+  /** A project of a new organization, with its owner signed in. */
+  async function project() {
+    const n = ++count;
+    const owner = await world.person(`Owner-${n}`);
+    const organization = await world.found(owner, `Acme ${n}`);
+    const connect = { orgId: organization.id, vendor: 'builtin' as const, displayName: 'Code' };
+    await connectIntegration({ ...connect, vendorKind: 'tracker' });
+    await connectIntegration({ ...connect, vendorKind: 'scm', externalOrgId: folder });
+    const session = await world.session(owner, organization.id);
+    const repository = path.join(folder, 'acme', `shop-${n}`);
+    await mkdir(repository, { recursive: true });
+    git(repository, 'init', '-q', '-b', 'main');
+    const body = { name: `Shop ${n}`, repoFullName: `acme/shop-${n}` };
+    const { id } = (await world.rest('POST', '/projects', { session, body })).body;
+    const base = `/mcp/projects/${id}`;
+    const ask = (method: string, at: string, body?: unknown, as: Session = session): Promise<Answer> =>
+      world.rest(method, base + at, { session: as, ...(body !== undefined && { body }) });
+    return {
+      id: id as string,
+      owner,
+      organization,
+      session,
+      /** Writes the config file and commits it. */
+      async declare(config: unknown, file = 'service.yml'): Promise<void> {
+        const text = typeof config === 'string' ? config : JSON.stringify({ mcpServers: config });
+        await mkdir(path.dirname(path.join(repository, file)), { recursive: true });
+        await writeFile(path.join(repository, file), text);
+        git(repository, 'add', '-A');
+        git(repository, 'commit', '-q', '--allow-empty', '-m', 'declare');
+      },
+      view: async () => (await ask('GET', '')).body,
+      ask,
+      put: (server: string, body: unknown) => ask('PUT', `/servers/${server}`, body),
+      refresh: (server: string) => ask('POST', `/servers/${server}/tools/refresh`),
+      server: async (name: string) => {
+        const { servers } = (await ask('GET', '')).body;
+        return servers.find((one: { name: string }) => one.name === name);
+      },
+    };
+  }
+
+  /** A run of the project in the hands of a runtime, whose agent has the role. */
+  async function run({ id, session }: { id: string; session: Session }, role = 'builder') {
+    const agent = { name: `Agent ${++count}`, role, harness: 'codex', model: 'gpt-5.1' };
+    const sandbox = { kind: 'existing', templateId: 'standard' };
+    await world.rest('POST', '/agents', { session, body: { ...agent, sandbox } });
+    const schedule = { interval: 'daily', time: '09:00', timezone: 'UTC' };
+    const task = { projectId: id, name: 'Nightly', prompt: 'true', triggers: [{ kind: 'schedule', schedule }] };
+    const made = await world.rest('POST', '/scheduled-tasks', { session, body: task });
+    await world.rest('POST', `/scheduled-tasks/${made.body.id}/run`, { session });
+    const token = await world.service();
+    const claim =
+      'mutation { claimRun(input: { runtime: "test", harnesses: [codex] }) { runId leaseId agent { role } } }';
+    const { runId, leaseId } = (await world.graphql(claim, { token })).body.data.claimRun;
+    const headers = { 'x-lease-id': leaseId as string };
+    return {
+      runId: runId as string,
+      leaseId: leaseId as string,
+      token,
+      headers,
+      at: (server: string) => `/mcp/runs/${runId}/${server}`,
+    };
+  }
+
+  return {
+    ...world,
+    project,
+    run,
+    async close(): Promise<void> {
+      await world.close();
+      await rm(folder, { recursive: true });
+      openOutbound({ allowLoopback: false });
+    },
+  };
+}
+
+const identity = {
+  GIT_AUTHOR_NAME: 'a',
+  GIT_AUTHOR_EMAIL: 'a@example.com',
+  GIT_COMMITTER_NAME: 'a',
+  GIT_COMMITTER_EMAIL: 'a@example.com',
+};
+const git = (cwd: string, ...args: string[]): void =>
+  void execFileSync('git', args, {
+    cwd,
+    env: { ...process.env, ...identity, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' },
+  });
