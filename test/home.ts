@@ -1,6 +1,8 @@
 // An organization with one of everything, and what a right request to it looks like: where the tests begin that then take a
 // credential away or break an argument. A noun that joins adds its record to `furnish` and its bodies to `bodies`.
-import { mkdir, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { cp, mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Vendor, VendorKind } from '#domain/integrations/model.ts';
@@ -13,7 +15,9 @@ import { callerOfServiceToken, createServiceToken } from '#domain/tokens/service
 import type { Row } from '#foundation/base-model.ts';
 import { days } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
+import { openOutbound } from '#foundation/outbound.ts';
 import { type Arguments, inputOf, isRequired, type RootField } from './fields.ts';
+import { openRemoteMcp } from './remote-mcp.ts';
 import {
   noteArtifact,
   openEnvironment,
@@ -62,7 +66,7 @@ export async function furnish(world: World, named = 'Acme'): Promise<Home> {
     });
   const [tracker, scm, session] = await Promise.all([
     connect('tracker', 'builtin'),
-    connect('scm', 'builtin', await emptyRepository(`repositories/shop-${n}`)),
+    connect('scm', 'builtin', await repositoryOf(`repositories/shop-${n}`)),
     world.session(owner!, organization.id),
     connect('llm', 'anthropic'),
     world.join(organization, member!, 'member'),
@@ -97,8 +101,15 @@ export async function furnish(world: World, named = 'Acme'): Promise<Home> {
     { sandboxId: sandbox.id, caption: `Screenshot of ${name}` },
   );
 
+  // The service of a world is on loopback, and so is the MCP server.
+  openOutbound({ allowLoopback: true });
+  const server = `/mcp/projects/${project.id}/servers/issues`;
+  await world.rest('PUT', server, { session, body: { roles: ['builder'] } });
+  const leaving = await make(`${server}/oauth/start`, {});
+
   const ofProject = {
     id: task.id,
+    mcpState: new URL(leaving.authorizeUrl).searchParams.get('state')!,
     automationId: automation.id,
     issueId: run.issueId,
     runId,
@@ -179,6 +190,10 @@ export const bodies: Record<string, (home: Home) => Record<string, unknown>> = {
   CreateScheduledTaskRequest: ({ ids }) => recurringBody(ids.projectId!),
   UpdateScheduledTaskRequest: () => ({ name: `Renamed ${++asked}`, triggers: recurringBody('').triggers }),
   UpdateOrchestratorRequest: () => ({ name: `Renamed ${++asked}` }),
+  UpdateProjectMcpRequest: () => ({ configPath: 'service.yml' }),
+  PutMcpBindingRequest: () => ({ roles: ['builder'] }),
+  StartMcpOAuthRequest: () => ({}),
+  CompleteMcpOAuthRequest: ({ ids }) => ({ code: 'code', state: ids.mcpState }),
   ClaimRunRequest: () => ({ runtime: 'Another', harnesses: ['shell'] }),
   HeartbeatRequest: (home) => ({
     runs: [{ ...held(home), progress: 10, activity: 'Reading' }],
@@ -223,16 +238,36 @@ const plain: Record<string, string> = {
   'slugAvailability.slug': 'free',
   'sandboxLog.role': 'builder',
   'repositoryFile.path': 'AGENTS.md',
+  'putMcpBinding.serverName': 'issues',
+  'deleteMcpBinding.serverName': 'issues',
+  'refreshMcpTools.serverName': 'issues',
+  'startMcpOAuth.serverName': 'issues',
 };
 
 const folder = fileURLToPath(new URL('../node_modules/.cache/repositories', import.meta.url));
 
-/** A folder with a git repository of that name, in which nothing is. */
-async function emptyRepository(name: string): Promise<string> {
-  const repository = path.join(folder, `${name}.git`);
-  for (const part of ['objects', 'refs']) await mkdir(path.join(repository, part), { recursive: true });
-  await writeFile(path.join(repository, 'HEAD'), 'ref: refs/heads/main\n');
+/** The folder in which there is a git repository of that name, a copy of one that declares the remote MCP server. */
+async function repositoryOf(name: string): Promise<string> {
+  original ??= declaringRepository();
+  await cp(await original, path.join(folder, `${name}.git`), { recursive: true });
   return folder;
+}
+
+let original: Promise<string> | undefined;
+const remote = openRemoteMcp();
+
+async function declaringRepository(): Promise<string> {
+  const work = await mkdtemp(path.join(tmpdir(), 'aep-home-'));
+  await writeFile(path.join(work, 'service.yml'), `mcpServers: { issues: { url: "${(await remote).url}" } }`);
+  const by = { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@a', GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'a@a' };
+  const env = { ...process.env, ...by, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' };
+  for (const args of [
+    ['init', '-q'],
+    ['add', '-A'],
+    ['commit', '-qm', 'declare'],
+  ])
+    execFileSync('git', args, { cwd: work, env });
+  return path.join(work, '.git');
 }
 
 const place = ({ organization, ids }: Home) => ({ orgId: organization.id, projectId: ids.projectId as Id<'project'> });

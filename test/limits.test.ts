@@ -178,6 +178,18 @@ const bounds: Record<string, Bound> = {
       [101, 'must be at most 100'],
     ],
   },
+  'putMcpBinding.serverName': {
+    bound: '1 to 64 letters, digits, _ or -, beginning with a letter or digit',
+    fits: () => [letter(), '0', `${digits(6)}${x(58)}`, `${letter()}_-`],
+    beyond: [
+      ['', 'must be at least 1 character'],
+      [x(65), 'must be at most 64 characters'],
+      ...['_a', '-a', 'a b', 'ä', 'a.b', 'a/b', 'a\n', ' '].map((name): [string, string] => [
+        name,
+        'must be up to 64 letters',
+      ]),
+    ],
+  },
   ...Object.fromEntries(
     [
       'byTrackerConnectorId',
@@ -220,7 +232,10 @@ describe('a bound of the Limits table, at its edge and one beyond, in REST and G
     },
   );
 
-  const parameters = rootFields.flatMap((root) => (root.route?.parameters ?? []).map((name) => [root, name] as const));
+  const parameters = rootFields.flatMap((root) =>
+    // A server's name has a pattern of its own.
+    (root.route?.parameters ?? []).filter((name) => name !== 'serverName').map((name) => [root, name] as const),
+  );
   it.each(parameters.map(([root, name]) => [`${root.route!.method} ${root.route!.template}`, name, root] as const))(
     '%s · %s has 1 to 200 characters',
     async (_, name, root) => {

@@ -224,13 +224,23 @@ const openToBound: Record<string, string> = {
   slugAvailability: 'tells of the whole service, nothing of an organization',
   projects: 'project records stay readable across the organization (specification, behaviour 5)',
   project: 'project records stay readable across the organization (specification, behaviour 5)',
+  mcpBindings: 'shows the bindings of its own project alone',
 };
+/** Of another project, though no id in `ofProject` says so: named by the project itself, or by what is in the body. */
+const ofOtherProject = [
+  'projectMcp',
+  'updateProjectMcp',
+  'putMcpBinding',
+  'deleteMcpBinding',
+  'refreshMcpTools',
+].concat(['startMcpOAuth', 'completeMcpOAuth']);
 /** Of its own project a credential sees all; of the others nothing; and what is the whole organization's is refused to it. */
 function bound(root: RootField, args: Arguments): Verdict {
   const { exposure, name, field } = root;
   if (exposure.scope === 'person') return forbidden;
   if (exposure.scope === 'runtime:report') return missing(exposure.scope);
   if (name in openToBound) return 'served';
+  if (ofOtherProject.includes(name)) return notFound;
   const named = field.args.filter((argument) => argument.name in args);
   if (named.some((argument) => argument.name in acme.ofProject && isRequired(argument))) return notFound;
   if (named.some((argument) => argument.name === 'projectId' && !isRequired(argument))) return 'finds nothing';

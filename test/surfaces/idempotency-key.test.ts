@@ -1,14 +1,20 @@
 // Once means once: whatever dies while a call with an Idempotency-Key runs, it has happened or it has not, the key is free or
 // answers what was answered. KEYED_CALLS=<n> makes more of the random calls.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import knexFactory, { type Knex } from 'knex';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
+import { connectIntegration } from '#domain/projects/connectors.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { days } from '#foundation/clock.ts';
+import { openOutbound } from '#foundation/outbound.ts';
 import { databaseUrl } from '../command-line.ts';
+import { openRemoteMcp, type RemoteMcp } from '../remote-mcp.ts';
 import { startSandbox } from '../runtime-records.ts';
 import { type Answer, openWorld, requestsTo, type Session, type World } from '../world.ts';
 
@@ -21,6 +27,9 @@ let session: Session;
 let projectId: string;
 /** Beside the service: looks at what it has written, and ends its connections. */
 let beside: Knex;
+/** Its tools and its authorization server are asked while a call runs. */
+let remote: RemoteMcp;
+let repositories: string;
 
 beforeAll(async () => {
   world = await openWorld();
@@ -29,6 +38,13 @@ beforeAll(async () => {
   token = await world.token(alice, acme);
   session = await world.session(alice, acme.id);
   beside = knexFactory({ client: 'pg', connection: world.connection, pool: { min: 0, max: 2 } });
+  remote = await openRemoteMcp();
+  openOutbound({ allowLoopback: true });
+  repositories = await mkdtemp(path.join(tmpdir(), 'aep-keys-'));
+  await declareServers();
+  await connectIntegration({
+    ...{ orgId: acme.id, vendor: 'builtin', vendorKind: 'scm', displayName: 'Code', externalOrgId: repositories },
+  });
   projectId = (await write('/projects', { name: 'Home', repoFullName: 'acme/home' })).body.id;
   await beside.raw('create sequence deaths');
   // Ends the connection that it runs on, once for each time that `die` asks for it.
@@ -40,7 +56,36 @@ beforeAll(async () => {
 afterAll(async () => {
   await beside.destroy();
   await world.close();
+  await remote.close();
+  await rm(repositories, { recursive: true });
+  openOutbound({ allowLoopback: false });
 });
+
+const serversDeclared = 50;
+/** The project's repository, with as many servers as a file may declare. */
+async function declareServers(): Promise<void> {
+  const folder = path.join(repositories, 'acme', 'home');
+  const servers = Array.from({ length: serversDeclared }, (_, n) => [`s${n}`, { url: remote.url }]);
+  await mkdir(folder, { recursive: true });
+  await writeFile(path.join(folder, 'service.yml'), JSON.stringify({ mcpServers: Object.fromEntries(servers) }));
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], { cwd: folder });
+  git('init', '-q');
+  git('add', '-A');
+  git('commit', '-qm', 'declare');
+}
+
+let bound = 0;
+/** A server of the project, bound anew. */
+async function bindServer(): Promise<{ at: string; id: string }> {
+  const serverName = `s${bound++ % serversDeclared}`;
+  const at = `/mcp/projects/${projectId}/servers/${serverName}`;
+  await world.rest('DELETE', at, { token });
+  const { status } = await world.rest('PUT', at, { token, body: { roles: ['builder'] } });
+  expect(status).toBe(200);
+  const [row] = await beside('mcp_bindings').where({ project_id: projectId, server_name: serverName }).select('id');
+  return { at, id: row!.id };
+}
 
 const write = (path: string, body?: object, key?: string, ask: object = { token }) =>
   world.rest('POST', path, { ...ask, body, ...(key && { headers: { 'idempotency-key': key } }) });
@@ -57,6 +102,8 @@ interface Call {
   /** What it writes, and where: as many rows as it has happened. */
   table: string;
   where: object;
+  /** A call of the route that is refused, unless a wrong member of the body or an unknown id makes it one. */
+  refused?: { path: string; body?: object };
 }
 
 /** One new call to each route that takes a key. */
@@ -115,10 +162,32 @@ const routes: Record<string, () => Promise<Call>> = {
     const { id } = await startSandbox({ orgId: acme.id, projectId: projectId as never });
     return { path: `/sandboxes/${id}/kill`, table: 'sandboxes', where: { id, termination_reason: 'killed' } };
   },
+  async '/mcp/projects/{projectId}/servers/{serverName}/tools/refresh'() {
+    const { at, id } = await bindServer();
+    const where = (binding: Knex.QueryBuilder) => binding.where({ id }).whereNotNull('tools_refreshed_at');
+    const refused = { path: at.replace(/[^/]+$/, 'unknown/tools/refresh') };
+    return { path: `${at}/tools/refresh`, table: 'mcp_bindings', where, refused };
+  },
+  async '/mcp/projects/{projectId}/servers/{serverName}/oauth/start'() {
+    const { at, id } = await bindServer();
+    const path = `${at}/oauth/start`;
+    const refused = { path, body: { returnTo: 7 } };
+    return { path, body: {}, table: 'mcp_authorizations', where: { binding_id: id }, refused };
+  },
+  async '/mcp/oauth/complete'() {
+    const { at, id } = await bindServer();
+    const { authorizeUrl } = (await write(`${at}/oauth/start`, {})).body;
+    const body = { code: 'code', state: new URL(authorizeUrl).searchParams.get('state')! };
+    const path = '/mcp/oauth/complete';
+    const refused = { path, body: { code: 7 } };
+    return { path, body, table: 'mcp_grants', where: { binding_id: id }, refused };
+  },
 };
 
 const count = async ({ table, where }: Call): Promise<number> => {
-  const [row] = await beside(table).where(where).count();
+  const [row] = await beside(table)
+    .where(where as object)
+    .count();
   return Number(row!.count);
 };
 const outcome = ({ status, body }: Answer) => ({ status, body });
@@ -154,9 +223,12 @@ describe.each(Object.keys(routes))('POST %s', (route) => {
 
   it('4xx · a problem is the same with a key as without, writes nothing, and leaves the key free', async () => {
     const key = unique();
-    const wrong = call.body
-      ? () => write(call.path, { ...call.body, name: 7, role: 7 }, key, call.ask)
-      : () => write(`${call.path.replace(/[^/]+(?=\/\w+$)/, 'unknown')}`, undefined, key, call.ask);
+    const { refused } = call;
+    const wrong = refused
+      ? () => write(refused.path, refused.body, key, call.ask)
+      : call.body
+        ? () => write(call.path, { ...call.body, name: 7, role: 7 }, key, call.ask)
+        : () => write(`${call.path.replace(/[^/]+(?=\/\w+$)/, 'unknown')}`, undefined, key, call.ask);
     const { status } = await wrong();
     expect([400, 404]).toContain(status);
     expect(await count(call)).toBe(0);
