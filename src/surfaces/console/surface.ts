@@ -1,4 +1,5 @@
 // The console: pages for people. Lists all of its paths; errors are pages too.
+import { callbackPath } from '#domain/mcp-servers/authorization.ts';
 import type { Exchange, Handler } from '#foundation/http.ts';
 import { notFound, type Problem } from '#foundation/problem.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';
@@ -10,6 +11,7 @@ import { acceptOwnInvite, changeOwnName, createOwnOrganization, showHome, switch
 import { issueBase, showIssue, showIssues } from './issues.ts';
 import { answerProblemPage, seeOther } from './layout.ts';
 import { showMailbox } from './mailbox.ts';
+import { showMcpCallback } from './mcp-callback.ts';
 import {
   answerCreationOptions,
   createOwnPasskey,
@@ -65,6 +67,7 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     ['/console/tokens/revoke', { GET: back('/console/tokens'), POST: revokeOwnToken }],
     ['/console/connected-agents', { GET: showDelegations }],
     ['/console/connected-agents/revoke', { GET: back('/console/connected-agents'), POST: revokeOwnDelegation }],
+    [callbackPath, { GET: showMcpCallback }],
     ['/console/sessions', { GET: showSessions }],
     ['/console/sessions/end', { GET: back('/console/sessions'), POST: endOwnSession }],
     ['/console/sessions/end-others', { GET: back('/console/sessions'), POST: endOwnOtherSessions }],

@@ -1,0 +1,26 @@
+// Where the authorization server of an MCP server sends a person back to: the connection is completed for whoever is signed in,
+// and the person goes on where they began.
+import { z } from 'zod';
+import { admit } from '#access/gate.ts';
+import { completeOAuth } from '#domain/mcp-servers/authorization.ts';
+import { invalid } from '#foundation/problem.ts';
+import { boundedText } from '#graph/validation.ts';
+import { text } from '#limits.ts';
+import { seeOther } from './layout.ts';
+import { fieldsOf, ownPath, personsPage } from './visitor.ts';
+
+const arrival = z.object({
+  code: boundedText(text.oauthCode),
+  state: boundedText(text.oauthState),
+  iss: boundedText(text.redirectUri).optional(),
+});
+
+/** What an error of the authorization server says is a stranger's words: they are not shown (RFC 9207, section 2.4). */
+export const showMcpCallback = personsPage(async (exchange, { caller }) => {
+  const answer = new URLSearchParams(exchange.search);
+  if (answer.has('error'))
+    throw invalid('The server was not connected: its authorization server refused. Start again.');
+  admit(caller, 'mcp:write');
+  const { returnTo } = await completeOAuth(caller, fieldsOf(answer, arrival));
+  seeOther(exchange, ownPath(returnTo));
+});

@@ -1,0 +1,276 @@
+// Connecting an MCP server that requires OAuth: to a real one of others, and to one that does what the test wants. A state is good
+// once, in time, for the person who started; tokens are sealed, refreshed when due, and sent nowhere else.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { minutes, seconds } from '#foundation/clock.ts';
+import { openGuarded, type Peer } from '../mcp-peers.ts';
+import { type McpProject, type McpWorld, openMcpWorld } from '../mcp-world.ts';
+import { openRemoteMcp, type RemoteMcp, tool } from '../remote-mcp.ts';
+
+let world: McpWorld;
+let remote: RemoteMcp;
+let guarded: Peer;
+beforeAll(async () => {
+  [world, remote, guarded] = await Promise.all([openMcpWorld(), openRemoteMcp(), openGuarded()]);
+});
+afterAll(() => Promise.all([world.close(), remote.close(), guarded.close()]));
+beforeEach(() => {
+  const disturb = () => false;
+  Object.assign(remote.settings, { token: 'none yet', tokenError: null, metadata: {}, expiresIn: 3_600, disturb });
+  remote.settings.tools = [tool('search')];
+  remote.asked.length = 0;
+});
+
+async function bound(url: string, body: object = {}): Promise<McpProject> {
+  const project = await world.project();
+  await project.declare({ issues: { url } });
+  await project.put('issues', { roles: ['builder'], ...body });
+  return project;
+}
+const start = (project: McpProject, body: object = {}) => project.ask('POST', '/servers/issues/oauth/start', body);
+const complete = (project: McpProject, body: object, session = project.session) =>
+  world.rest('POST', '/mcp/oauth/complete', { session, body });
+
+/** The parameters with which the authorization server was to be asked. */
+async function left(project: McpProject): Promise<Record<string, string>> {
+  const { status, body } = await start(project);
+  expect(status).toBe(200);
+  return Object.fromEntries(new URL(body.authorizeUrl).searchParams);
+}
+
+describe('a real server of others', () => {
+  it('ready · needs_auth, then connected by way of the console, then its tools are read', async () => {
+    const project = await bound(guarded.url);
+    expect((await project.refresh('issues')).body).toMatchObject({ status: 'needs_auth', authKind: 'none' });
+    const { body } = await start(project, { returnTo: `/console/projects/${project.id}` });
+    const asked = new URL(body.authorizeUrl).searchParams;
+    expect([asked.get('code_challenge_method'), asked.get('resource')]).toEqual(['S256', guarded.url]);
+    // The person's browser: to the authorization server, which approves, and back to the console.
+    const back = await fetch(body.authorizeUrl, { redirect: 'manual' });
+    const callback = new URL(back.headers.get('location')!);
+    expect(callback.origin + callback.pathname).toBe(`${world.url}/console/mcp/callback`);
+    const page = await world.request('GET', callback.pathname + callback.search, { session: project.session });
+    expect([page.status, page.headers.get('location')]).toEqual([303, `/console/projects/${project.id}`]);
+    const refreshed = (await project.refresh('issues')).body;
+    expect(refreshed).toMatchObject({ status: 'needs_review', authKind: 'oauth' });
+    expect(refreshed.toolSnapshot.map(({ name }: { name: string }) => name)).toContain('greet');
+    const again = await world.request('GET', callback.pathname + callback.search, { session: project.session });
+    expect(again.status).toBe(404);
+  });
+});
+
+describe('the start', () => {
+  it('200 · names client, PKCE, resource and state, and until when; nothing of it can be read from a row', async () => {
+    const project = await bound(remote.url);
+    const { body } = await start(project);
+    const { origin, searchParams } = new URL(body.authorizeUrl);
+    expect(origin).toBe(remote.origin);
+    expect(Object.fromEntries(searchParams)).toEqual({
+      response_type: 'code',
+      client_id: expect.stringMatching(/^client-/),
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge_method: 'S256',
+      redirect_uri: `${world.url}/console/mcp/callback`,
+      state: expect.stringMatching(/^[\w-]{43}$/),
+      scope: 'tools',
+      resource: remote.url,
+    });
+    const [row] = await world.knex('mcp_authorizations').orderBy('expiresAt', 'desc');
+    expect(body.expiresAt).toBe(row.expiresAt);
+    expect(JSON.stringify(row)).not.toContain(searchParams.get('state'));
+    const registered = remote.asked.find(({ path }) => path === '/register')!.body;
+    expect([registered.redirect_uris, registered.token_endpoint_auth_method]).toEqual([
+      [`${world.url}/console/mcp/callback`],
+      'none',
+    ]);
+  });
+
+  it.each([
+    ['https://evil.example/'],
+    ['//evil.example'],
+    ['/sign-out'],
+    ['/console/../sign-out'],
+    ['/console\\evil'],
+    ['/consolevil'],
+    ['console'],
+    [''],
+  ])('400 · returnTo %j is no path of the console', async (returnTo) => {
+    const project = await bound(remote.url);
+    const { status, body } = await start(project, { returnTo });
+    expect([status, body.description]).toEqual([400, expect.stringContaining('returnTo')]);
+    expect(remote.asked).toEqual([]);
+  });
+
+  it.each([
+    ['no PKCE', { code_challenge_methods_supported: ['plain'] }, 409, 'PKCE'],
+    ['no registration', { registration_endpoint: undefined }, 409, 'register clients'],
+    ['another issuer', { issuer: 'https://evil.example' }, 409, 'another issuer'],
+    [
+      'a host that is not allowed',
+      { registration_endpoint: 'https://evil.example/register' },
+      409,
+      'allowedEgressHosts',
+    ],
+    [
+      'an address that runs in the browser',
+      { authorization_endpoint: 'javascript:alert(1)' },
+      502,
+      'does not answer as it must',
+    ],
+  ])('%s · refused, and nobody is sent anywhere', async (_, metadata, status, words) => {
+    const project = await bound(remote.url);
+    remote.settings.metadata = metadata;
+    const answer = await start(project);
+    expect([answer.status, answer.body.description]).toEqual([status, expect.stringContaining(words)]);
+  });
+
+  it('409 · metadata of another resource; 502 for a server that is not there; 404 for one that is not bound', async () => {
+    const project = await bound(remote.url);
+    remote.settings.disturb = ({ path }, res) => {
+      if (!path.startsWith('/.well-known/oauth-protected')) return false;
+      remote.json(res, 200, { resource: 'https://other.example/', authorization_servers: [remote.origin] });
+      return true;
+    };
+    expect((await start(project)).body.description).toContain('of another resource');
+    expect((await start(await bound('http://127.0.0.1:9/mcp'))).status).toBe(502);
+    expect((await start(await world.project())).status).toBe(404);
+  });
+});
+
+describe('the way back', () => {
+  it('200 · exchanges the code once, with verifier and resource, and keeps the tokens sealed', async () => {
+    const project = await bound(remote.url);
+    const { state, client_id, resource } = await left(project);
+    const done = await complete(project, { code: 'c0de', state, iss: remote.origin });
+    expect([done.status, done.body]).toEqual([
+      200,
+      { projectId: project.id, serverName: 'issues', returnTo: `/console/projects/${project.id}` },
+    ]);
+    expect(remote.asked.at(-1)!.body).toEqual({
+      grant_type: 'authorization_code',
+      code: 'c0de',
+      code_verifier: expect.stringMatching(/^[\w.~-]{43,128}$/),
+      redirect_uri: `${world.url}/console/mcp/callback`,
+      client_id,
+      resource,
+    });
+    const rows = JSON.stringify([await world.knex('mcp_grants'), await world.knex('mcp_bindings')]);
+    expect(rows).not.toContain(remote.settings.token);
+    expect((await project.refresh('issues')).body.status).toBe('needs_review');
+    const replayed = await complete(project, { code: 'c0de', state });
+    expect([replayed.status, replayed.body.code]).toEqual([404, 'not_found']);
+  });
+
+  it('404 · a state of another person, of another organization, expired or made up; nothing is sent for it', async () => {
+    const project = await bound(remote.url);
+    const { state } = await left(project);
+    const colleague = await world.person('Colleague');
+    await world.join(project.organization, colleague, 'owner');
+    const strangers = [await world.session(colleague, project.organization.id), (await world.project()).session];
+    remote.asked.length = 0;
+    for (const session of strangers) expect((await complete(project, { code: 'c', state }, session)).status).toBe(404);
+    expect((await complete(project, { code: 'c', state: `${state}x` })).status).toBe(404);
+    world.clock.turn(minutes(10));
+    expect((await complete(project, { code: 'c', state })).status).toBe(404);
+    expect(remote.asked).toEqual([]);
+  });
+
+  it('400 · another issuer, or none where one is promised; the state is spent', async () => {
+    const project = await bound(remote.url);
+    const first = await left(project);
+    remote.asked.length = 0;
+    const wrong = await complete(project, { code: 'c', state: first.state, iss: 'https://evil.example' });
+    expect([wrong.status, wrong.body.description]).toEqual([400, expect.stringContaining('iss: ')]);
+    expect((await complete(project, { code: 'c', state: first.state, iss: remote.origin })).status).toBe(404);
+    remote.settings.metadata = { authorization_response_iss_parameter_supported: true };
+    const second = await left(project);
+    remote.asked.length = 0;
+    expect((await complete(project, { code: 'c', state: second.state })).status).toBe(400);
+    expect(remote.asked).toEqual([]);
+  });
+
+  it('400 · a code that is refused; 502 for tokens that are none; the binding is as it was', async () => {
+    const project = await bound(remote.url);
+    const answers: [object, number][] = [
+      [{ status: 400, body: { error: 'invalid_grant', error_description: 'words of a stranger' } }, 400],
+      [{ status: 500, body: 'oops' }, 502],
+      [{ status: 200, body: { access_token: 5 } }, 502],
+    ];
+    for (const [tokenError, status] of answers) {
+      Object.assign(remote.settings, { tokenError });
+      const { state } = await left(project);
+      const answer = await complete(project, { code: 'c', state });
+      expect([answer.status, JSON.stringify(answer.body)]).toEqual([status, expect.not.stringContaining('stranger')]);
+    }
+    expect((await project.server('issues')).binding.authKind).toBe('none');
+  });
+
+  it('409 · the server was bound to another address meanwhile', async () => {
+    const project = await bound(remote.url);
+    const { state } = await left(project);
+    await project.declare({ issues: { url: 'http://127.0.0.1:9/mcp' } });
+    await project.put('issues', { roles: ['builder'] });
+    remote.asked.length = 0;
+    expect((await complete(project, { code: 'c', state })).status).toBe(409);
+    expect(remote.asked).toEqual([]);
+  });
+
+  it('page · an error of the authorization server is a page without its words', async () => {
+    const project = await bound(remote.url);
+    const search = '?error=access_denied&error_description=Call+this+number';
+    const page = await world.request('GET', `/console/mcp/callback${search}`, { session: project.session });
+    expect([page.status, page.body]).toEqual([400, expect.not.stringContaining('Call this number')]);
+    const visitor = await world.request('GET', '/console/mcp/callback?code=c&state=s');
+    expect([visitor.status, visitor.headers.get('location')]).toEqual([303, expect.stringContaining('/sign-in')]);
+  });
+});
+
+describe('a token', () => {
+  async function connected(): Promise<McpProject> {
+    const project = await bound(remote.url);
+    const { state } = await left(project);
+    expect((await complete(project, { code: 'c', state })).status).toBe(200);
+    return project;
+  }
+  const refreshes = () => remote.asked.filter(({ body }) => body?.grant_type === 'refresh_token');
+
+  it('is refreshed when it is due, once, however many ask at once', async () => {
+    const project = await connected();
+    world.clock.turn(seconds(3_600));
+    const answers = await Promise.all(Array.from({ length: 5 }, () => project.refresh('issues')));
+    expect(answers.map(({ body }) => body.status)).toEqual(Array(5).fill('needs_review'));
+    expect(refreshes()).toHaveLength(1);
+    expect(refreshes()[0]!.body).toMatchObject({ resource: remote.url, refresh_token: expect.stringMatching(/^rt-/) });
+  });
+
+  it('needs_auth · its refresh is refused for good; connecting again helps', async () => {
+    const project = await connected();
+    world.clock.turn(seconds(3_600));
+    remote.settings.tokenError = { status: 400, body: { error: 'invalid_grant' } };
+    remote.asked.length = 0;
+    const { body } = await project.refresh('issues');
+    expect([body.status, body.statusDetail]).toEqual(['needs_auth', expect.stringContaining('Connect it again')]);
+    // Without a token nothing was sent to the server itself.
+    expect(remote.methods()).toEqual([]);
+    remote.settings.tokenError = null;
+    const { state } = await left(project);
+    await complete(project, { code: 'c', state });
+    expect((await project.refresh('issues')).body.status).toBe('needs_review');
+  });
+
+  it('error · its authorization server is away for a while: nothing is forgotten', async () => {
+    const project = await connected();
+    world.clock.turn(seconds(3_600));
+    remote.settings.tokenError = { status: 503, body: { error: 'temporarily_unavailable' } };
+    expect((await project.refresh('issues')).body.status).toBe('error');
+    remote.settings.tokenError = null;
+    expect((await project.refresh('issues')).body.status).toBe('needs_review');
+  });
+
+  it('is forgotten with the address that it was for', async () => {
+    const project = await connected();
+    await project.declare({ issues: { url: `${remote.origin}/other` } });
+    await project.put('issues', { roles: ['builder'] });
+    const [{ id }] = await world.knex('mcp_bindings').where({ projectId: project.id });
+    expect(await world.knex('mcp_grants').where({ bindingId: id })).toEqual([]);
+  });
+});
