@@ -21,6 +21,7 @@ import { type ConsoleSettings, createConsole } from './surfaces/console/surface.
 import { answerProblem, type CallerSettings, framed, type Report, type Surface } from './surfaces/frame.ts';
 import { createGraphql } from './surfaces/graphql/surface.ts';
 import { createMcp } from './surfaces/mcp/surface.ts';
+import { createMcpGateway } from './surfaces/mcp-gateway/surface.ts';
 import { oauthPaths, oauthSchemas } from './surfaces/oauth/openapi.ts';
 import { createOAuth, type OAuthSettings } from './surfaces/oauth/surface.ts';
 import { createOperator } from './surfaces/operator/surface.ts';
@@ -79,6 +80,7 @@ export function createApp(settings: AppSettings): RequestListener {
     createRest({ schema, version, beside, ...callersOf('api') }),
     createGraphql({ ...settings, schema, callerStill, ...callersOf('api') }),
     createMcp({ schema, version, ...callersOf('mcp') }),
+    createMcpGateway({ version, ...callersOf('api') }),
     createArtifacts({ report }),
     createReference({ report }),
     createOperator({ version, ...callersOf('api') }),

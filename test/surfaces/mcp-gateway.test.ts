@@ -1,0 +1,219 @@
+// The gateway for missions: the runtime that holds a run reaches the MCP servers of its project with the official clients; what it
+// sees are the approved tools of its agent's role, and never a credential. Each call is recorded with the run.
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { minutes } from '#foundation/clock.ts';
+import { openEverything, type Peer } from '../mcp-peers.ts';
+import { type McpProject, type McpWorld, openMcpWorld } from '../mcp-world.ts';
+import { openRemoteMcp, type RemoteMcp, tool } from '../remote-mcp.ts';
+
+let world: McpWorld;
+let remote: RemoteMcp;
+let everything: Peer;
+beforeAll(async () => {
+  [world, remote, everything] = await Promise.all([openMcpWorld(), openRemoteMcp(), openEverything()]);
+});
+afterAll(() => Promise.all([world.close(), remote.close(), everything.close()]));
+const disturb = () => false;
+beforeEach(() => {
+  Object.assign(remote.settings, { token: null, disturb, result: null, tools: [tool('search'), tool('write')] });
+  remote.asked.length = 0;
+});
+
+type Held = Awaited<ReturnType<McpWorld['run']>>;
+const approvedTools = [{ name: 'search', attestedReadOnly: true }, { name: 'write' }];
+
+/** A project with the remote server bound and reviewed. */
+async function bound(body: object = {}): Promise<McpProject> {
+  const project = await world.project();
+  await project.declare({ issues: { url: remote.url, headers: { 'X-Key': `\${secret:KEY}` } } });
+  const roles = ['builder', 'planner'];
+  await project.put('issues', { roles, credentials: { KEY: 'key-of-acme' }, ...body });
+  await project.refresh('issues');
+  expect((await project.put('issues', { roles, approvedTools, ...body })).body.status).toBe('ready');
+  remote.asked.length = 0;
+  return project;
+}
+
+/** Through the gateway as a harness would: with the official client. */
+async function within<T>(run: Held, server: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ name: 'harness', version: '1' });
+  const headers = { authorization: `Bearer ${run.token}`, ...run.headers };
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(world.url + run.at(server)), { requestInit: { headers } }),
+  );
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}
+const names = (run: Held, server = 'issues') =>
+  within(run, server, async (client) => (await client.listTools()).tools.map(({ name }) => name));
+const call = (run: Held, name: string, args: object = {}, server = 'issues') =>
+  within(run, server, (client) => client.callTool({ name, arguments: args as Record<string, unknown> }));
+const list = (run: Held, more: object = {}) =>
+  world.request('POST', run.at('issues'), {
+    token: run.token,
+    headers: { accept: 'application/json, text/event-stream', ...run.headers },
+    body: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+    ...more,
+  });
+const callsOf = async ({ runId }: Held, project: McpProject) => {
+  const query = `{ run(runId: "${runId}") { mcpCalls { serverName tool outcome durationMs } } }`;
+  return (await world.graphql(query, { session: project.session })).body.data.run.mcpCalls;
+};
+
+describe('a run', () => {
+  it('ok · a builder sees what is approved, a planner what is attested to change nothing; each call is recorded', async () => {
+    const [project, other] = [await bound(), await bound()];
+    const [builder, planner] = [await world.run(project, 'builder'), await world.run(other, 'planner')];
+    expect(await names(builder)).toEqual(['search', 'write']);
+    expect(await names(planner)).toEqual(['search']);
+    // The definitions are those that were reviewed: the server itself was not asked.
+    expect(remote.asked).toEqual([]);
+    expect((await call(builder, 'write')).content).toEqual([{ type: 'text', text: 'did write' }]);
+    await expect(call(planner, 'write')).rejects.toThrow('No such tool that is approved for this run');
+    expect(remote.methods().filter((method) => method === 'tools/call')).toHaveLength(1);
+    expect(await callsOf(builder, project)).toEqual([
+      { serverName: 'issues', tool: 'write', outcome: 'ok', durationMs: 0 },
+    ]);
+    expect(await callsOf(planner, other)).toEqual([
+      { serverName: 'issues', tool: 'write', outcome: 'refused', durationMs: 0 },
+    ]);
+  });
+
+  it('ok · the server gets the credential, and nothing of ours; the run gets nothing of the credential', async () => {
+    const project = await bound();
+    const run = await world.run(project);
+    remote.settings.result = { content: [{ type: 'text', text: 'you sent key-of-acme' }], isError: true };
+    expect(await call(run, 'search')).toMatchObject({ content: [{ text: 'you sent [redacted]' }], isError: true });
+    expect(remote.asked.every(({ headers }) => headers['x-key'] === 'key-of-acme')).toBe(true);
+    expect(JSON.stringify(remote.asked)).not.toMatch(new RegExp(`${run.token}|${run.leaseId}|${run.runId}`));
+    expect((await callsOf(run, project))[0].outcome).toBe('tool_error');
+  });
+
+  it('ok · finds its servers by asking for them', async () => {
+    const project = await bound();
+    await project.put('later', { roles: ['reviewer'] });
+    const run = await world.run(project);
+    const query = `{ runMcpServers(runId: "${run.runId}", leaseId: "${run.leaseId}") { serverName url } }`;
+    const { data } = (await world.graphql(query, { token: run.token })).body;
+    expect(data.runMcpServers).toEqual([{ serverName: 'issues', url: world.url + run.at('issues') }]);
+  });
+
+  it('ok · a tool that has changed is gone at the next look, the others stay', async () => {
+    const project = await bound();
+    const run = await world.run(project);
+    remote.settings.tools = [tool('search', { description: 'Another.' }), tool('write'), tool('more')];
+    expect(await names(run)).toEqual(['search', 'write']);
+    world.clock.turn(minutes(10));
+    const later = await world.run(project);
+    expect(await names(later)).toEqual(['write']);
+    await expect(call(later, 'search')).rejects.toThrow('No such tool');
+    expect((await project.server('issues')).binding.statusDetail).toBe('New or changed tools: search, more.');
+  });
+
+  it('error · a server that fails: said to the agent, recorded, in our words', async () => {
+    const project = await bound();
+    const run = await world.run(project);
+    remote.settings.disturb = ({ body }, res) => {
+      if (body?.method !== 'tools/call') return false;
+      res.writeHead(500).end('words of a stranger');
+      return true;
+    };
+    await expect(call(run, 'search')).rejects.toThrow(
+      'The MCP server issues failed: The server answered with status 500.',
+    );
+    expect((await callsOf(run, project))[0].outcome).toBe('failed');
+    remote.settings.token = 'changed';
+    remote.settings.disturb = disturb;
+    await expect(call(run, 'search')).rejects.toThrow('requires credentials');
+    expect((await project.server('issues')).binding.status).toBe('needs_auth');
+  });
+
+  it.each([
+    ['disabled', { enabled: false }],
+    ['without its credential', { credentials: { KEY: null } }],
+  ])('error · a server that is %s is not asked', async (_, change) => {
+    const project = await bound();
+    const run = await world.run(project);
+    await project.put('issues', { roles: ['builder'], ...change });
+    await expect(call(run, 'search')).rejects.toThrow('cannot be used');
+    await expect(names(run)).rejects.toThrow('cannot be used');
+    expect(remote.asked).toEqual([]);
+  });
+
+  it('error · a changed address: the run calls nothing, neither there nor here', async () => {
+    const project = await bound();
+    const run = await world.run(project);
+    await project.declare({ issues: { url: 'http://127.0.0.1:9/mcp' } });
+    await project.view();
+    await expect(call(run, 'search')).rejects.toThrow('address has changed');
+    expect(remote.asked).toEqual([]);
+  });
+});
+
+describe('a lease', () => {
+  it('409 · that is over, or of another run; nothing is sent', async () => {
+    const project = await bound();
+    const run = await world.run(project);
+    const wrong = await list(run, { headers: { ...run.headers, 'x-lease-id': 'lse_another' } });
+    expect([wrong.status, wrong.body.code]).toEqual([409, 'lease_lost']);
+    world.clock.turn(minutes(1));
+    const over = await list(run);
+    expect([over.status, over.body.code]).toEqual([409, 'lease_lost']);
+    expect(remote.asked).toEqual([]);
+  });
+
+  it('409 · of a run that is canceled', async () => {
+    const project = await bound();
+    const run = await world.run(project);
+    await world.graphql(`mutation { cancelRun(runId: "${run.runId}") { id } }`, { session: project.session });
+    expect((await list(run)).status).toBe(409);
+  });
+
+  it('400, 401, 403, 404, 405 · without it, without a service token, elsewhere', async () => {
+    const project = await bound();
+    const run = await world.run(project);
+    const headers = { accept: 'application/json, text/event-stream' };
+    expect((await list(run, { headers })).body.description).toContain('X-Lease-Id');
+    expect((await list(run, { token: undefined })).status).toBe(401);
+    const token = await world.token(project.owner, project.organization);
+    expect((await list(run, { token })).body.code).toBe('missing_scope');
+    expect((await list(run, { token: undefined, session: project.session })).body.code).toBe('missing_scope');
+    expect((await list({ ...run, at: () => run.at('unknown') })).status).toBe(404);
+    expect((await list({ ...run, at: () => '/mcp/runs/run_none/issues' })).status).toBe(404);
+    for (const path of ['/mcp/runs/', `/mcp/runs/${run.runId}`, `${run.at('issues')}/more`, run.at('a%2Fb')]) {
+      expect([path, (await list({ ...run, at: () => path })).status]).toEqual([path, 404]);
+    }
+    expect((await world.request('GET', run.at('issues'), { token: run.token, headers: run.headers })).status).toBe(405);
+    const other = await world.run(await bound());
+    expect((await list({ ...run, at: other.at })).status).toBe(409);
+  });
+
+  it('404 · a server that is for other roles', async () => {
+    const project = await bound();
+    const reviewer = await world.run(project, 'reviewer');
+    expect((await list(reviewer)).status).toBe(404);
+  });
+});
+
+it('ok · a real server of others: its tools are reviewed, and called by a run', async () => {
+  const project = await world.project();
+  await project.declare({ all: { url: everything.url } });
+  await project.put('all', { roles: ['builder'] });
+  const { body } = await project.refresh('all');
+  const offered = body.toolSnapshot.map(({ name }: { name: string }) => name);
+  expect(offered).toEqual(expect.arrayContaining(['echo', 'get-sum']));
+  const approved = await project.put('all', { roles: ['builder'], approvedTools: [{ name: 'echo' }] });
+  expect([approved.body.status, approved.body.effectiveToolCounts.builder]).toEqual(['ready', 1]);
+  const run = await world.run(project);
+  expect(await names(run, 'all')).toEqual(['echo']);
+  expect((await call(run, 'echo', { message: 'hello' }, 'all')).content).toEqual([
+    { type: 'text', text: 'Echo: hello' },
+  ]);
+  await expect(call(run, 'get-sum', { a: 1, b: 2 }, 'all')).rejects.toThrow('No such tool');
+  const bad = await call(run, 'echo', { message: 5 }, 'all').catch((error) => ({ isError: true, error }));
+  expect(bad.isError).toBe(true);
+});
