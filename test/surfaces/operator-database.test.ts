@@ -60,7 +60,7 @@ it('Beside the service that owns the database commands work, a backup too; a mov
       secretKey: 'in the backup',
       contents: 'in the backup',
     });
-    expect(move).toBe('the service is running: stop it first, or what it writes meanwhile would stay behind');
+    expect(move).toBe('the service is running: stop it first, or rows that it writes meanwhile would be lost');
   } finally {
     await service.stop();
   }

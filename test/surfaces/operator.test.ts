@@ -133,7 +133,7 @@ describe('GET /metrics', () => {
     for (const ask of [{ token }, { session }]) {
       const { status, body } = await world.request('GET', '/metrics', { headers: forwarded, ...ask });
       expect(status).toBe(403);
-      expect(body.description).toBe('Metrics are read with a service token, or on the machine itself.');
+      expect(body.description).toBe('Reading metrics takes a service token, or a request from this machine.');
     }
   });
 

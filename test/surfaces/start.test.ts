@@ -74,7 +74,7 @@ const childrenOf = (pid: number): number[] =>
 describe('npm start', () => {
   it('says last where everything is, with links and a token that work, none of which are in the log', async () => {
     const one = await start('start', { LOG_LEVEL: 'debug' });
-    await vi.waitFor(() => expect(one.said).toContain('own page is'));
+    await vi.waitFor(() => expect(one.said).toContain('page of the run is'));
     const at = one.said.indexOf('\nConsole ');
     const [log, welcome] = [one.said.slice(0, at), one.said.slice(at)];
     expect(
@@ -121,7 +121,7 @@ describe('npm start', () => {
 
   it('starts no runner for a service that others reach', async () => {
     const one = await start('start', { PUBLIC_URL: 'https://platform.example.com' });
-    await vi.waitFor(() => expect(one.said).toContain('own page is'));
+    await vi.waitFor(() => expect(one.said).toContain('page of the run is'));
     expect(one.said).not.toMatch(/takes runs|Mailbox/);
   });
 });
