@@ -16,8 +16,10 @@ const internalColumns: Record<string, Record<string, string>> = {
   claim_attempts: { token_digest: 'identifies a secret', code_digest: 'identifies a secret' },
   agent_registrations: { claim_token_digest: 'identifies a secret' },
   integrations: { sealed_credentials: 'a secret' },
+  mcp_bindings: { sealed_credentials: 'a secret', sealed_headers: 'a secret' },
   organizations: { closed_at: 'not used yet' },
   runs: {
+    agent_role: 'the gateway of MCP servers reads it',
     claimed_by: 'the lease of the runtime',
     claims: 'the lease of the runtime',
     lease_id: 'the lease of the runtime',

@@ -137,7 +137,7 @@ describe('GET /me', () => {
       scopes: [],
       projectId: null,
     });
-    expect(() => admit(unclaimed, 'projects:read')).toThrow('not been claimed');
+    expect(() => admit(unclaimed, 'projects:read')).toThrow('No person has claimed this agent yet.');
   });
 
   it('An agent that nobody has claimed may not follow a relation', async () => {
