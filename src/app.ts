@@ -100,9 +100,9 @@ export function createApp(settings: AppSettings): RequestListener {
       observeRequest(name, exchange, milliseconds);
       log.request(name, exchange, milliseconds);
     });
-    const unknown = wantsPage(req) ? console.answerUnknown : answerUnknown;
+    const handle = surface?.handle ?? (wantsPage(req) ? console.answerUnknown : answerUnknown);
     // A surface answers its own errors; what is thrown past it broke while answering.
-    void framed(surface?.handle ?? unknown, { report })(exchange);
+    void framed(handle, { report })(exchange);
   };
 }
 
