@@ -7,7 +7,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['source'] } },
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/global-setup.ts'],
+    globalSetup: ['test/support/global-setup.ts'],
     // The JSON is for `.ci/run`, which ends with the counts.
     reporters: ['default', ['json', { outputFile: 'node_modules/.cache/tests.json' }]],
     // The MCP clients' event parsers publish TypeScript under our own condition, `source`: Vite reads that, Node does not.
@@ -18,7 +18,7 @@ export default defineConfig({
     isolate: false,
     maxWorkers: 2,
     // Bounds for what hangs, not for what is slow: no test may depend on the speed of a machine.
-    setupFiles: ['test/patience.ts'],
+    setupFiles: ['test/support/wait-timeouts.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 100_000 } },

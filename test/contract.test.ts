@@ -7,10 +7,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { requestRecords } from '#graph/input.ts';
 import { nonNullSchema } from '#graph/projection/json-schema.ts';
 import { schema } from '#schema.ts';
-import { askField, bodyRoots, inputOf, rootFields } from './fields.ts';
 import spec from './fixtures/spec.json' with { type: 'json' };
-import { argumentsOf, furnish, type Home } from './home.ts';
-import { type Ask, openWorld, type World } from './world.ts';
+import { askField, bodyRoots, inputOf, rootFields } from './support/root-fields.ts';
+import { argumentsOf, type SampleOrganization, seedOrganization } from './support/sample-organization.ts';
+import { type Ask, openWorld, type World } from './support/world.ts';
 
 /** A field of a record as spec.json writes it. */
 interface Member {
@@ -46,12 +46,12 @@ const records = { ...spec.schemas, ...spec.gaps.schemas } as unknown as Record<s
 const endpoints = [...spec.endpoints, ...spec.gaps.endpoints] as unknown as Endpoint[];
 
 let world: World;
-let acme: Home;
+let acme: SampleOrganization;
 let document: Json;
 
 beforeAll(async () => {
   world = await openWorld();
-  acme = await furnish(world);
+  acme = await seedOrganization(world);
   document = world.contract.document;
 });
 afterAll(() => world.close());
@@ -174,11 +174,11 @@ describe('an endpoint of the specification', () => {
   it.each(endpoints.map((one) => [one.id, one] as const))(
     '%s · answers its record, key by key',
     async (_, endpoint) => {
-      const home = endpoint.method === 'GET' ? acme : await furnish(world);
-      const session = await world.session(home.owner, home.organization.id);
+      const sample = endpoint.method === 'GET' ? acme : await seedOrganization(world);
+      const session = await world.session(sample.owner, sample.organization.id);
       const root = routeOf(endpoint);
       if (!root) throw new Error(`${endpoint.id} is not served.`);
-      const { status, data } = await askField(checked, 'REST', root, argumentsOf(root, home), { session });
+      const { status, data } = await askField(checked, 'REST', root, argumentsOf(root, sample), { session });
       expect(status).toBe(endpoint.status ?? (endpoint.method === 'POST' ? 201 : 200));
       const { schema, fields } = endpoint.response;
       expect(complaints(fields ?? records[schema!]!, data, endpoint.id)).toEqual([]);
@@ -267,7 +267,7 @@ describe('nothing else is served', () => {
 
   let token: string;
   beforeAll(async () => {
-    const { owner, organization } = await furnish(world);
+    const { owner, organization } = await seedOrganization(world);
     token = await world.token(owner, organization);
   });
 

@@ -6,8 +6,8 @@ import { createSignInLink } from '#domain/people/sign-in-links.ts';
 import { connectIntegration } from '#domain/projects/connectors.ts';
 import { developmentMailbox } from '#foundation/mail.ts';
 import { codeDigest } from '#foundation/secrets.ts';
-import { rowsOf } from './rows.ts';
-import { openWorld, type World } from './world.ts';
+import { rowsOf } from './support/database-rows.ts';
+import { openWorld, type World } from './support/world.ts';
 
 let world: World;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 // The layering rules applied to this tree, and each rule against a tree that violates it.
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import * as layering from './layering.ts';
+import * as layering from './support/layering-rules.ts';
 
 const rules = Object.entries(layering).filter((entry): entry is [string, layering.Rule] => entry[0] !== 'readTree');
 const sentence = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

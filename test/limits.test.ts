@@ -10,6 +10,7 @@ import { requestRecords } from '#graph/input.ts';
 import { nonNullSchema } from '#graph/projection/json-schema.ts';
 import { bytes } from '#limits.ts';
 import { schema } from '#schema.ts';
+import { nothing, rowsOf, written } from './support/database-rows.ts';
 import {
   type Arguments,
   askField,
@@ -23,20 +24,25 @@ import {
   rootFields,
   type Surface,
   surfacesOf,
-} from './fields.ts';
-import { adderOf, argumentsOf, bodyOf, furnish, type Home } from './home.ts';
-import { nothing, rowsOf, written } from './rows.ts';
-import { type Answer, type Ask, openWorld, type World } from './world.ts';
+} from './support/root-fields.ts';
+import {
+  adderOf,
+  argumentsOf,
+  bodyOf,
+  type SampleOrganization,
+  seedOrganization,
+} from './support/sample-organization.ts';
+import { type Answer, type Ask, openWorld, type World } from './support/world.ts';
 
 let world: World;
-let home: Home;
+let sample: SampleOrganization;
 /** The owner, in the console: who may ask everything but what a runtime asks. */
 let owner: Ask;
 
 beforeAll(async () => {
   world = await openWorld();
-  home = await furnish(world);
-  owner = { session: await world.session(home.owner, home.organization.id) };
+  sample = await seedOrganization(world);
+  owner = { session: await world.session(sample.owner, sample.organization.id) };
 });
 afterAll(() => world.close());
 
@@ -45,11 +51,11 @@ const checked = (method: string, path: string, ask?: Ask) =>
 const ask = (surface: Surface, root: RootField, args: Arguments): Promise<Outcome> =>
   askField(checked, surface, root, args, asker(root));
 const asker = ({ exposure: { scope } }: RootField): Ask =>
-  scope === 'runtime:report' ? { token: home.serviceToken } : owner;
+  scope === 'runtime:report' ? { token: sample.serviceToken } : owner;
 
 /** Right arguments but for one: of the field itself, or a member of its body. */
 function argumentsWith(root: RootField, name: string, value: unknown): Arguments {
-  const args = argumentsOf(root, home);
+  const args = argumentsOf(root, sample);
   if (root.field.args.some((argument) => argument.name === name)) return { ...args, [name]: value };
   return { ...args, input: { ...(args.input as object), [name]: value } };
 }
@@ -259,7 +265,7 @@ describe('a bound of the Limits table, at its edge and one beyond, in REST and G
   );
 
   it('GET /projects · 20 rows unless asked, 100 at most, and a cursor to the rest', async () => {
-    const { organization, owner: person } = await furnish(world);
+    const { organization, owner: person } = await seedOrganization(world);
     const rows = Array.from({ length: 101 }, (_, i) => ({
       id: newId('project'),
       orgId: organization.id,
@@ -294,7 +300,7 @@ describe('a bound of the Limits table, at its edge and one beyond, in REST and G
   it.each([['1 to 255 printable characters', ['k', x(255), '~!"#'], ['', x(256), 'ü', 'a\tb']]])(
     'Idempotency-Key · %s',
     async (_, fits, beyond) => {
-      const body = () => bodyOf('CreateProjectRequest', home);
+      const body = () => bodyOf('CreateProjectRequest', sample);
       for (const key of fits) {
         const answer = await world.rest('POST', '/projects', {
           ...owner,
@@ -391,7 +397,7 @@ const isUndeclaredScope = ([name]: string[], value: unknown): boolean =>
 describe('400 · a member of a body that is not what it must be is named, in REST and GraphQL', () => {
   it.each(bodyRoots.map((root) => [`${root.name}(${inputOf(root.field)})`, root] as const))('%s', async (_, root) => {
     const { json } = requestRecords.get(inputOf(root.field)!)!;
-    const right = bodyOf(inputOf(root.field)!, home);
+    const right = bodyOf(inputOf(root.field)!, sample);
     const cases = Object.entries(json.properties as Record<string, Property>).flatMap(([member, property]) =>
       wrongs([member], property, right[member]),
     );
@@ -408,7 +414,7 @@ describe('400 · a member of a body that is not what it must be is named, in RES
       );
       const missing = (json.required ?? []).flatMap((member) =>
         surfacesOf(root).map(async (surface) => {
-          const args = argumentsOf(root, home);
+          const args = argumentsOf(root, sample);
           delete (args.input as Arguments)[member];
           return unlessNamed(`${surface} without ${member}`, member, await ask(surface, root, args));
         }),
@@ -565,7 +571,7 @@ describe('400 · a query that is not what it must be', () => {
       : [],
   );
   const get = (root: RootField, name: string, query: string) => {
-    const args = argumentsOf(root, home);
+    const args = argumentsOf(root, sample);
     delete args[name];
     const path = pathOf(root.route!, args);
     return checked('GET', `${path}${path.includes('?') ? '&' : '?'}${query}`, owner);
@@ -619,22 +625,22 @@ describe('400 · a query that is not what it must be', () => {
     async (_, root) => {
       const [surface] = surfacesOf(root).reverse() as [Surface];
       const filters = root.field.args.filter((argument) => !isRequired(argument) && !isPaging(argument.name));
-      const own = argumentsOf(root, home);
+      const own = argumentsOf(root, sample);
       for (const { name } of filters) delete own[name];
       for (let rows = 0; rows < 2; rows++) {
         const adds = adderOf(root.name);
-        if (typeof adds === 'function') await adds(home);
+        if (typeof adds === 'function') await adds(sample);
         else
-          expect((await ask('GraphQL', rootField(adds), argumentsOf(rootField(adds), home))).problem).toBe(undefined);
+          expect((await ask('GraphQL', rootField(adds), argumentsOf(rootField(adds), sample))).problem).toBe(undefined);
       }
       const { nextCursor: good } = (await ask(surface, root, { ...own, limit: 1 })).data as { nextCursor: string };
       expect(typeof good).toBe('string');
 
       for (let rows = 0; rows < 2; rows++) {
-        await world.rest('POST', '/invites', { ...owner, body: bodyOf('CreateInviteRequest', home) });
+        await world.rest('POST', '/invites', { ...owner, body: bodyOf('CreateInviteRequest', sample) });
       }
-      const invites = await Invite.page({ orgId: home.organization.id }, { limit: 1 });
-      const other = await furnish(world);
+      const invites = await Invite.page({ orgId: sample.organization.id }, { limit: 1 });
+      const other = await seedOrganization(world);
       const elsewhere: Ask = { session: await world.session(other.owner, other.organization.id) };
 
       await untouched(async () => {
@@ -692,7 +698,7 @@ describe('404 · an id of another kind', () => {
 
   it.each(takers)('%s · %s', async (_, name, root) => {
     await untouched(async () => {
-      for (const [kind, id] of Object.entries({ ...home.ids, userId: home.nomadId })) {
+      for (const [kind, id] of Object.entries({ ...sample.ids, userId: sample.outsiderId })) {
         if (kind === name) continue;
         for (const surface of surfacesOf(root)) {
           const { status, problem } = await ask(surface, root, argumentsWith(root, name, id));
@@ -708,7 +714,7 @@ describe('404 · an id of another kind', () => {
   ])('%s · %s in the body', async (name, member) => {
     const root = rootField(name);
     await untouched(async () => {
-      for (const [kind, id] of Object.entries({ ...home.ids, none: 'none' })) {
+      for (const [kind, id] of Object.entries({ ...sample.ids, none: 'none' })) {
         if (kind === member) continue;
         for (const surface of surfacesOf(root)) {
           const { status } = await ask(surface, root, argumentsWith(root, member, id));
@@ -728,7 +734,7 @@ describe('a path or method that is not there', () => {
     '%s · 405 with Allow for other methods, HEAD as GET without its body, OPTIONS tells',
     async (template) => {
       const root = rootFields.find(({ route }) => route?.template === template)!;
-      const path = pathOf(root.route!, argumentsOf(root, home));
+      const path = pathOf(root.route!, argumentsOf(root, sample));
       const declared = methodsOf(template);
       const allow = [...declared, ...(declared.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].sort();
       const told = ({ headers }: Answer) => headers.get('allow')?.split(', ').sort();

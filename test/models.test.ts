@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { snake } from '#foundation/base-model.ts';
 import { openDatabase } from '#foundation/database.ts';
-import { type FreshDatabase, freshDatabase } from './database.ts';
-import { readTree } from './layering.ts';
+import { type FreshDatabase, freshDatabase } from './support/database.ts';
+import { readTree } from './support/layering-rules.ts';
 
 interface ModelClass {
   tableName: string;

@@ -12,7 +12,8 @@ import { transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
 import { digest } from '#foundation/secrets.ts';
 import { isLink } from '#graph/exposure.ts';
-import { type Door, openDoor } from './door.ts';
+import { rowsOf, written } from './support/database-rows.ts';
+import { type Impersonation, openImpersonation } from './support/impersonation.ts';
 import {
   type Arguments,
   askField,
@@ -25,12 +26,11 @@ import {
   type Surface,
   selectionOf,
   surfacesOf,
-} from './fields.ts';
-import { admitted, argumentsOf, furnish, type Home } from './home.ts';
-import { rowsOf, written } from './rows.ts';
-import { type Ask, openWorld, present, type Session, type World } from './world.ts';
+} from './support/root-fields.ts';
+import { admitted, argumentsOf, type SampleOrganization, seedOrganization } from './support/sample-organization.ts';
+import { type Ask, openWorld, present, type Session, type World } from './support/world.ts';
 
-/** What must come of it: a refusal, or an answer in which nothing of the home is to be seen; undefined is not asked at all. */
+/** What must come of it: a refusal, or an answer in which nothing of the sample is to be seen; undefined is not asked at all. */
 type Verdict = [status: number, code: string, words?: string] | 'served' | 'finds nothing' | undefined;
 
 interface Stranger {
@@ -44,9 +44,9 @@ interface Stranger {
 }
 
 let world: World;
-let door: Door;
-let acme: Home;
-let globex: Home;
+let impersonation: Impersonation;
+let acme: SampleOrganization;
+let globex: SampleOrganization;
 let strangers: Stranger[];
 let ownerSession: Session;
 
@@ -68,14 +68,14 @@ const missing = (scope: string): Verdict => [403, 'missing_scope', `missing-scop
 beforeAll(async () => {
   // Bad credentials are counted per address: each request comes from one of its own.
   world = await openWorld({ trustProxy: true });
-  door = await openDoor();
-  acme = await furnish(world, 'Acme');
-  globex = await furnish(world, 'Globex');
+  impersonation = await openImpersonation();
+  acme = await seedOrganization(world, 'Acme');
+  globex = await seedOrganization(world, 'Globex');
   ownerSession = await world.session(acme.owner, acme.organization.id);
   strangers = [...(await nobodies()), ...(await lesser()), ...(await foreigners()), ...(await cookies())];
 });
 afterAll(async () => {
-  await door.close();
+  await impersonation.close();
   await world.close();
 });
 
@@ -402,9 +402,9 @@ describe('served, so that it was the caller and not the request that was refused
   it.each(rootFields.map((root) => [root.name, root] as const))('%s', async (_, root) => {
     for (const surface of surfacesOf(root)) {
       // What changes something gets an organization of its own.
-      const home = root.kind === 'Mutation' ? await furnish(world) : acme;
-      const ask = await admitted(world, home, root);
-      const { status, problem } = await askField(checked, surface, root, argumentsOf(root, home), ask);
+      const sample = root.kind === 'Mutation' ? await seedOrganization(world) : acme;
+      const ask = await admitted(world, sample, root);
+      const { status, problem } = await askField(checked, surface, root, argumentsOf(root, sample), ask);
       expect([status, problem]).toEqual([surface === 'REST' ? root.route!.status : 200, undefined]);
     }
   });
@@ -452,7 +452,7 @@ function links(): Link[] {
 }
 
 describe('a relation is followed by those alone who may', () => {
-  const caller = ({ owner, organization }: Home, changes: Partial<Caller>): Caller => ({
+  const caller = ({ owner, organization }: SampleOrganization, changes: Partial<Caller>): Caller => ({
     ...nobody,
     userId: owner.id,
     orgId: organization.id,
@@ -461,7 +461,7 @@ describe('a relation is followed by those alone who may', () => {
     ...changes,
   });
   /** As a person where the way begins at what only a person may ask. */
-  const follow = async ({ root, way, target }: Link, home: Home, changes: Partial<Caller> = {}) => {
+  const follow = async ({ root, way, target }: Link, sample: SampleOrganization, changes: Partial<Caller> = {}) => {
     const principalType = root.exposure.scope === 'person' ? 'cookie' : 'user';
     const args = argumentsOf(root, acme);
     const query = documentOf(
@@ -469,8 +469,8 @@ describe('a relation is followed by those alone who may', () => {
       args,
       way.reduceRight((inner, name) => `{ ${name} ${inner} }`, selectionOf(target)),
     );
-    const ask = door.as(caller(home, { principalType, ...changes }));
-    return (await door.request('POST', '/graphql', { ...ask, body: { query, variables: args } })).body;
+    const ask = impersonation.as(caller(sample, { principalType, ...changes }));
+    return (await impersonation.request('POST', '/graphql', { ...ask, body: { query, variables: args } })).body;
   };
 
   it.each(links().map((link) => [link.name, link] as const))('%s', async (_, link) => {

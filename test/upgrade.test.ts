@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import knexFactory, { type Knex } from 'knex';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from '#foundation/migrations.ts';
-import { startSandbox, startSession, writeLog } from './runtime-records.ts';
-import { openWorld, type World } from './world.ts';
+import { startSandbox, startSession, writeLog } from './support/runtime-records.ts';
+import { openWorld, type World } from './support/world.ts';
 
 let world: World;
 let token: string;

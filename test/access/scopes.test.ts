@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { orgRoles } from '#access/roles.ts';
 import { catalog, presetScopes, scopePresets, scopesOfRole } from '#access/scopes.ts';
 import { tokens } from '#limits.ts';
-import { rootFields } from '../fields.ts';
+import { rootFields } from '../support/root-fields.ts';
 
 it('pages offer every scope that a field requires, and none of a feature that is not there', () => {
   const required = new Set<string>(rootFields.map(({ exposure }) => exposure.scope));

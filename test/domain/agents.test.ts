@@ -4,7 +4,7 @@ import { builtinAgents } from '#domain/agents/catalog.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
 import type { Row } from '#foundation/base-model.ts';
-import { openWorld, present, type World } from '../world.ts';
+import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
 let acme: Row<Organization>;

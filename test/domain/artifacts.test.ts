@@ -10,8 +10,8 @@ import { days, hours, minutes } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { openStorage } from '#foundation/storage.ts';
 import { folderStorage } from '#foundation/storage-folder.ts';
-import { leaveArtifact, type Place, startSandbox } from '../runtime-records.ts';
-import { openWorld, present, type World } from '../world.ts';
+import { leaveArtifact, type Place, startSandbox } from '../support/runtime-records.ts';
+import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
 /** What the log has called a fault of ours. */

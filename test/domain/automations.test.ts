@@ -6,7 +6,7 @@ import type { Person } from '#domain/people/model.ts';
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { days } from '#foundation/clock.ts';
-import { openWorld, present, type World } from '../world.ts';
+import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
 let owner: Row<Person>;

@@ -7,8 +7,8 @@ import { SignIn } from '#domain/oauth/sign-ins.ts';
 import { days, hours, minutes } from '#foundation/clock.ts';
 import { transaction } from '#foundation/database.ts';
 import { newId } from '#foundation/ids.ts';
-import { type AgentWorld, type Human, openAgentWorld } from '../agent-world.ts';
-import { present } from '../world.ts';
+import { type AgentWorld, type Human, openAgentWorld } from '../support/agent-world.ts';
+import { present } from '../support/world.ts';
 
 let world: AgentWorld;
 beforeAll(async () => {

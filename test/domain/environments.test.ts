@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Environment, environmentStatuses, statusesBefore } from '#domain/environments/model.ts';
 import { expireEnvironments } from '#domain/environments/operations.ts';
 import { days } from '#foundation/clock.ts';
-import { openEnvironment, type Place } from '../runtime-records.ts';
-import { openWorld, present, type World } from '../world.ts';
+import { openEnvironment, type Place } from '../support/runtime-records.ts';
+import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
 let alice: string;

@@ -7,8 +7,8 @@ import { createServiceToken } from '#domain/tokens/service-tokens.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { openOutbound } from '#foundation/outbound.ts';
 import { silence } from '#limits.ts';
-import { type Linear, openLinear } from '../linear.ts';
-import { openWorld, type World } from '../world.ts';
+import { type Linear, openLinear } from '../support/fake-linear.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 const key = 'lin_api_OfAcme';
 const logged: string[] = [];

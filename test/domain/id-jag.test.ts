@@ -5,9 +5,9 @@ import { type CryptoKey, exportJWK, exportSPKI, generateKeyPair, importJWK, type
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { addresses } from '#foundation/addresses.ts';
 import { hours, isoTime, minutes, seconds } from '#foundation/clock.ts';
-import { type AgentWorld, idJagType, openAgentWorld } from '../agent-world.ts';
-import { type Claims, openProvider, type Pen } from '../provider.ts';
-import { present } from '../world.ts';
+import { type AgentWorld, idJagType, openAgentWorld } from '../support/agent-world.ts';
+import { type Claims, openProvider, type Pen } from '../support/id-jag-issuer.ts';
+import { present } from '../support/world.ts';
 
 let world: AgentWorld;
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { days, hours } from '#foundation/clock.ts';
 import { sql } from '#foundation/database.ts';
 import { developmentMailbox } from '#foundation/mail.ts';
 import { invitesPerDay } from '#limits.ts';
-import { type Answer, openWorld, type World } from '../world.ts';
+import { type Answer, openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let count = 0;

@@ -10,7 +10,7 @@ import { days } from '#foundation/clock.ts';
 import { sql } from '#foundation/database.ts';
 import { developmentMailbox, openMail } from '#foundation/mail.ts';
 import type { Problem } from '#foundation/problem.ts';
-import { openWorld, present, type World } from '../world.ts';
+import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
 let alice: Row<Person>;

@@ -2,9 +2,9 @@
 // once, in time, for the person who started; tokens are sealed, refreshed when due, and sent nowhere else.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { minutes, seconds } from '#foundation/clock.ts';
-import { openGuarded, type Peer } from '../mcp-peers.ts';
-import { type McpProject, type McpWorld, openMcpWorld } from '../mcp-world.ts';
-import { openRemoteMcp, type RemoteMcp, tool } from '../remote-mcp.ts';
+import { openRemoteMcp, type RemoteMcp, tool } from '../support/fake-mcp-server.ts';
+import { openGuarded, type Peer } from '../support/mcp-reference-servers.ts';
+import { type McpProject, type McpWorld, openMcpWorld } from '../support/mcp-world.ts';
 
 let world: McpWorld;
 let remote: RemoteMcp;

@@ -1,7 +1,7 @@
 // Remote servers that mean no good, and what is never sent to them: a clear status each time, and other bindings untouched.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type McpProject, type McpWorld, openMcpWorld } from '../mcp-world.ts';
-import { type Disturb, openRemoteMcp, type RemoteMcp, tool } from '../remote-mcp.ts';
+import { type Disturb, openRemoteMcp, type RemoteMcp, tool } from '../support/fake-mcp-server.ts';
+import { type McpProject, type McpWorld, openMcpWorld } from '../support/mcp-world.ts';
 
 const secret = (name: string): string => `\${secret:${name}}`;
 let world: McpWorld;

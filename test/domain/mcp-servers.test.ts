@@ -1,7 +1,7 @@
 // MCP servers of a project: declared beside bound, tools that a person reviews, and remote servers that mean no good.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type McpProject, type McpWorld, openMcpWorld } from '../mcp-world.ts';
-import { openRemoteMcp, type RemoteMcp, tool } from '../remote-mcp.ts';
+import { openRemoteMcp, type RemoteMcp, tool } from '../support/fake-mcp-server.ts';
+import { type McpProject, type McpWorld, openMcpWorld } from '../support/mcp-world.ts';
 
 const secret = (name: string): string => `\${secret:${name}}`;
 

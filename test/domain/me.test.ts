@@ -10,7 +10,7 @@ import type { Person } from '#domain/people/model.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { createContext } from '#graph/context.ts';
 import { schema } from '#schema.ts';
-import { openWorld, type Session, type World } from '../world.ts';
+import { openWorld, type Session, type World } from '../support/world.ts';
 
 let world: World;
 let acme: Row<Organization>;

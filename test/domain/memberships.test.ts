@@ -7,7 +7,7 @@ import { organizationsOf } from '#domain/organizations/operations.ts';
 import type { Person } from '#domain/people/model.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { sql, transaction } from '#foundation/database.ts';
-import { openWorld, present, type World } from '../world.ts';
+import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
 let alice: Row<Person>;

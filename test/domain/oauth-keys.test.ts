@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { publicKeys, rotateSigningKey, signJwt, sweepSigningKeys, verifyOwnJwt } from '#domain/oauth/keys.ts';
 import { days, minutes } from '#foundation/clock.ts';
 import { openDatabase } from '#foundation/database.ts';
-import { openWorld, present, type World } from '../world.ts';
+import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
 const pools: ReturnType<typeof openDatabase>[] = [];

@@ -9,9 +9,9 @@ import type { Person } from '#domain/people/model.ts';
 import { findPersonByAddress } from '#domain/people/operations.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { sql } from '#foundation/database.ts';
-import { type AgentWorld, openAgentWorld } from '../agent-world.ts';
-import { pkce, redirectUri } from '../oauth-world.ts';
-import type { Session } from '../world.ts';
+import { type AgentWorld, openAgentWorld } from '../support/agent-world.ts';
+import { pkce, redirectUri } from '../support/oauth-world.ts';
+import type { Session } from '../support/world.ts';
 
 let world: AgentWorld;
 let clientId: string;

@@ -9,8 +9,8 @@ import { connectIntegration } from '#domain/projects/connectors.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { days, hours } from '#foundation/clock.ts';
 import { transaction } from '#foundation/database.ts';
-import { type Place, spend } from '../runtime-records.ts';
-import { openWorld, present, type World } from '../world.ts';
+import { type Place, spend } from '../support/runtime-records.ts';
+import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
 let owner: Row<Person>;

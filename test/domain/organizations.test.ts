@@ -1,6 +1,6 @@
 // Organizations: lists and reads agree, a read moves no session, a preview says the slug that would be given now.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openWorld, type World } from '../world.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let count = 0;

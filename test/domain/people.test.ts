@@ -25,7 +25,7 @@ import {
 import { days, hours, minutes, now } from '#foundation/clock.ts';
 import { sql, transaction, watchStatements } from '#foundation/database.ts';
 import type { Problem } from '#foundation/problem.ts';
-import { openWorld, type World } from '../world.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
 beforeAll(async () => {

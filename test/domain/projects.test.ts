@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Row } from '#foundation/base-model.ts';
-import { openWorld, present, type World } from '../world.ts';
+import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
 let acme: Row<Organization>;

@@ -12,8 +12,8 @@ import { readRepositoryFile } from '#domain/repositories/choose.ts';
 import { openOutbound } from '#foundation/outbound.ts';
 import { Problem } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
-import { type GitHub, openGitHub } from '../github.ts';
-import { openWorld, type World } from '../world.ts';
+import { type GitHub, openGitHub } from '../support/fake-github.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 const token = 'ghp_OfAcmeAndOfNobodyElse';
 let world: World;

@@ -15,7 +15,7 @@ import {
 } from '#domain/runs/states.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { transaction } from '#foundation/database.ts';
-import { openWorld, type World } from '../world.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let acme: Row<Organization>;

@@ -14,8 +14,8 @@ import type { Row } from '#foundation/base-model.ts';
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
 import { openStorage } from '#foundation/storage.ts';
 import { folderStorage } from '#foundation/storage-folder.ts';
-import { rowsOf, written } from '../rows.ts';
-import { openWorld, present, type World } from '../world.ts';
+import { rowsOf, written } from '../support/database-rows.ts';
+import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
 let acme: Row<Organization>;

@@ -4,8 +4,8 @@ import { keepMetricPartitions } from '#domain/sandboxes/metric-partitions.ts';
 import { metricsOf } from '#domain/sandboxes/operations.ts';
 import { days, seconds } from '#foundation/clock.ts';
 import { sandboxMetrics } from '#limits.ts';
-import { measure } from '../runtime-records.ts';
-import { openWorld, present, type World } from '../world.ts';
+import { measure } from '../support/runtime-records.ts';
+import { openWorld, present, type World } from '../support/world.ts';
 
 const sandbox = { id: 'sbx_1' as const };
 const week = days(7);

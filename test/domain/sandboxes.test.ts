@@ -6,8 +6,15 @@ import { hours, minutes, seconds } from '#foundation/clock.ts';
 import { watchStatements } from '#foundation/database.ts';
 import { newId } from '#foundation/ids.ts';
 import { shown } from '#limits.ts';
-import { measure, type Place, showFragments, startSandbox, startSession, writeLog } from '../runtime-records.ts';
-import { openWorld, present, type World } from '../world.ts';
+import {
+  measure,
+  type Place,
+  showFragments,
+  startSandbox,
+  startSession,
+  writeLog,
+} from '../support/runtime-records.ts';
+import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
 let alice: string;

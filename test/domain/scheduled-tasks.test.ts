@@ -7,7 +7,7 @@ import { dispatchDue } from '#domain/recurring/dispatch.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { days, hours, minutes } from '#foundation/clock.ts';
 import { watchStatements } from '#foundation/database.ts';
-import { openWorld, present, type World } from '../world.ts';
+import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
 let owner: Row<Person>;

@@ -8,7 +8,7 @@ import { sql } from '#foundation/database.ts';
 import { developmentMailbox } from '#foundation/mail.ts';
 import type { Problem } from '#foundation/problem.ts';
 import { digest, newSecret } from '#foundation/secrets.ts';
-import { openWorld, type World } from '../world.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
 beforeAll(async () => {

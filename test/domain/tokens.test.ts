@@ -12,7 +12,7 @@ import { days, hours, minutes, seconds } from '#foundation/clock.ts';
 import { watchStatements } from '#foundation/database.ts';
 import { digest } from '#foundation/secrets.ts';
 import { lifetimes, tokens } from '#limits.ts';
-import { openWorld, present, type Session, type World } from '../world.ts';
+import { openWorld, present, type Session, type World } from '../support/world.ts';
 
 let world: World;
 let acme: Row<Organization>;

@@ -17,10 +17,10 @@ import { Problem } from '#foundation/problem.ts';
 import { bindSecretKey } from '#foundation/secrets.ts';
 import { dispatch, vendorRest } from '#limits.ts';
 import { startScheduler } from '#surfaces/scheduler/surface.ts';
-import { type GitHub, openGitHub } from '../github.ts';
-import { failing, type Linear, openLinear, rateLimited } from '../linear.ts';
-import { rowsOf } from '../rows.ts';
-import { openWorld, present, type World } from '../world.ts';
+import { rowsOf } from '../support/database-rows.ts';
+import { type GitHub, openGitHub } from '../support/fake-github.ts';
+import { failing, type Linear, openLinear, rateLimited } from '../support/fake-linear.ts';
+import { openWorld, present, type World } from '../support/world.ts';
 
 const linearKey = 'lin_api_OfAcmeAndOfNobodyElse';
 const githubToken = 'ghp_OfAcmeAndOfNobodyElse';

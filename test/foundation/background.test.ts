@@ -12,7 +12,7 @@ import { deliverMail, developmentMailbox, openMail, type QueuedMail, queueMail }
 import { metricsText } from '#foundation/metrics.ts';
 import { bindSecretKey } from '#foundation/secrets.ts';
 import { background as bounds, queues } from '#limits.ts';
-import { type FreshDatabase, freshDatabase } from '../database.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 
 let fresh: FreshDatabase;
 let knex: ReturnType<typeof openDatabase>;
@@ -224,7 +224,7 @@ describe('a process that is killed in the middle of a job', () => {
 
   /** A process that has a job under way. */
   async function midway(): Promise<ChildProcess> {
-    const script = fileURLToPath(new URL('../background-worker.ts', import.meta.url));
+    const script = fileURLToPath(new URL('../support/background-process.ts', import.meta.url));
     const flags = ['--conditions=source', '--import', 'tsx', script, JSON.stringify(fresh.connection)];
     child = spawn(process.execPath, flags, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
     const [payload] = await once(child, 'message');

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { backUp, restore } from '#foundation/backup.ts';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '#foundation/embedded/database.ts';
-import { temporaryHome } from '../global-setup.ts';
+import { temporaryHome } from '../support/global-setup.ts';
 
 const top = temporaryHome();
 const place = (name: string) => path.join(top, name);

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { announce, announcing, type Changes, type ChangesSettings, openChanges, watch } from '#foundation/changes.ts';
 import { openDatabase, sql, transaction } from '#foundation/database.ts';
 import { listening } from '#limits.ts';
-import { type FreshDatabase, freshDatabase } from '../database.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 
 let fresh: FreshDatabase;
 let knex: ReturnType<typeof openDatabase>;

@@ -4,7 +4,7 @@ import { Model } from 'objection';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { databaseFault, isUniqueViolation, retrying } from '#foundation/database-errors.ts';
-import { emptyDatabase, type FreshDatabase } from '../database.ts';
+import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
 
 let fresh: FreshDatabase;
 let knex: Knex;

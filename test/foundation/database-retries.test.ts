@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openDatabase, sql, transaction } from '#foundation/database.ts';
 import { databaseFault } from '#foundation/database-errors.ts';
-import { type FreshDatabase, freshDatabase } from '../database.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 
 let fresh: FreshDatabase;
 let knex: ReturnType<typeof openDatabase>;

@@ -22,7 +22,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type EmbeddedDatabase, findEmbeddedDatabase, startEmbeddedDatabase } from '#foundation/embedded/database.ts';
 import { linkLibraries, nativeFolder } from '#foundation/embedded/files.ts';
 import { DatabaseInUse, startOf, takeOwnership } from '#foundation/embedded/owner.ts';
-import { temporaryHome } from '../global-setup.ts';
+import { temporaryHome } from '../support/global-setup.ts';
 
 const isRoot = process.getuid?.() === 0;
 const homes: string[] = [];

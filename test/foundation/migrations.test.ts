@@ -9,7 +9,7 @@ import { knexSnakeCaseMappers } from 'objection';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { databaseFault } from '#foundation/database-errors.ts';
 import { migrate, migrationStatus, rollback } from '#foundation/migrations.ts';
-import { emptyDatabase, type FreshDatabase } from '../database.ts';
+import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
 
 const silent = { warn() {}, error() {}, debug() {}, deprecate() {} };
 const first = '20260101_01_boats.sql';

@@ -11,8 +11,8 @@ import {
 } from '#foundation/embedded/database.ts';
 import { migrate } from '#foundation/migrations.ts';
 import { moveDatabase } from '#foundation/move.ts';
-import { emptyDatabase, type FreshDatabase, freshDatabase } from '../database.ts';
-import { asAdmin, careless, temporaryHome } from '../global-setup.ts';
+import { emptyDatabase, type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { asAdmin, careless, temporaryHome } from '../support/global-setup.ts';
 
 const home = temporaryHome();
 const folder = path.join(home, 'migrations');

@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { fetchJson, OutboundError, openOutbound, ResponseTooLarge, sendRequest } from '#foundation/outbound.ts';
-import { makeCertificate } from '../certificate.ts';
+import { makeCertificate } from '../support/certificate.ts';
 
 const certificate = makeCertificate(['client.example', 'localhost']);
 let listener: RequestListener;

@@ -2,7 +2,7 @@
 import knexFactory, { type Knex } from 'knex';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDatabase, sql, transaction } from '#foundation/database.ts';
-import { emptyDatabase, type FreshDatabase } from '../database.ts';
+import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
 
 let fresh: FreshDatabase;
 let knex: Knex;

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Storage } from '#foundation/storage.ts';
 import { folderStorage } from '#foundation/storage-folder.ts';
 import { type BucketStorage, bucketStorage, readBucket } from '#foundation/storage-s3.ts';
-import { openS3, type S3 } from '../s3.ts';
+import { openS3, type S3 } from '../support/fake-s3.ts';
 
 let home: string;
 let s3: S3;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { networkOf } from '#foundation/network.ts';
 import { createSharedThrottle, createThrottle, sweepThrottleCounts } from '#foundation/throttle.ts';
-import { openWorld, type World } from '../world.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Vendor, VendorKind } from '#domain/integrations/model.ts';
 import { connectIntegration } from '#domain/projects/connectors.ts';
 import { watchStatements } from '#foundation/database.ts';
-import { openWorld, type World } from '../world.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let token: string;

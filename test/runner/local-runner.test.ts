@@ -17,7 +17,7 @@ import { minutes, seconds, setClock } from '#foundation/clock.ts';
 import { openStorage } from '#foundation/storage.ts';
 import { folderStorage } from '#foundation/storage-folder.ts';
 import { isOffered } from '../../src/runner/confinement.ts';
-import { openWorld, type World } from '../world.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let acme: Row<Organization>;

@@ -5,7 +5,7 @@ import { catalog } from '#access/scopes.ts';
 import { addresses, bindAddresses } from '#foundation/addresses.ts';
 import { bytes } from '#limits.ts';
 import { createA2a } from '../../src/surfaces/a2a/surface.ts';
-import { openWorld, type World } from '../world.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let alice: Awaited<ReturnType<World['person']>>;

@@ -12,8 +12,8 @@ import { openDatabase } from '#foundation/database.ts';
 import { openLog } from '#foundation/log.ts';
 import { bindSecretKey } from '#foundation/secrets.ts';
 import { type AppSettings, createApp } from '../../src/app.ts';
-import { type AgentWorld, claimGrant, idJagType, jwtBearer, openAgentWorld } from '../agent-world.ts';
-import { present, requestsTo } from '../world.ts';
+import { type AgentWorld, claimGrant, idJagType, jwtBearer, openAgentWorld } from '../support/agent-world.ts';
+import { present, requestsTo } from '../support/world.ts';
 
 let world: AgentWorld;
 const lines: string[] = [];

@@ -23,9 +23,9 @@ import { type Exchange, readBody } from '#foundation/http.ts';
 import { openStorage, type Storage } from '#foundation/storage.ts';
 import { folderStorage } from '#foundation/storage-folder.ts';
 import { bucketStorage, readBucket } from '#foundation/storage-s3.ts';
-import { noteArtifact, type Place } from '../runtime-records.ts';
-import { openS3, type S3 } from '../s3.ts';
-import { openWorld, present, type World } from '../world.ts';
+import { openS3, type S3 } from '../support/fake-s3.ts';
+import { noteArtifact, type Place } from '../support/runtime-records.ts';
+import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
 /** What the log has called a fault of ours. */

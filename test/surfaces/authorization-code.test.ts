@@ -14,8 +14,8 @@ import {
   pkce,
   redirectUri,
   type Visit,
-} from '../oauth-world.ts';
-import type { Answer } from '../world.ts';
+} from '../support/oauth-world.ts';
+import type { Answer } from '../support/world.ts';
 
 let world: OAuthWorld;
 let ada: Visit;

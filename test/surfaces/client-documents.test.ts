@@ -7,9 +7,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/outbound.ts';
 import { clientDocument, rates } from '#limits.ts';
-import { makeCertificate } from '../certificate.ts';
-import { authorizationRequest, locationOf, type OAuthWorld, openOAuthWorld, type Visit } from '../oauth-world.ts';
-import type { Answer } from '../world.ts';
+import { makeCertificate } from '../support/certificate.ts';
+import {
+  authorizationRequest,
+  locationOf,
+  type OAuthWorld,
+  openOAuthWorld,
+  type Visit,
+} from '../support/oauth-world.ts';
+import type { Answer } from '../support/world.ts';
 
 let world: OAuthWorld;
 let ada: Visit;

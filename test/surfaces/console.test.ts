@@ -12,7 +12,7 @@ import { sql } from '#foundation/database.ts';
 import { developmentMailbox, mailboxAddress, openMail } from '#foundation/mail.ts';
 import { ownPath } from '../../src/surfaces/console/visitor.ts';
 import { csrfToken } from '../../src/surfaces/cookie.ts';
-import { type Answer, openWorld, type World } from '../world.ts';
+import { type Answer, openWorld, type World } from '../support/world.ts';
 
 let world: World;
 beforeAll(async () => {

@@ -8,8 +8,8 @@ import type { Person } from '#domain/people/model.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { days, minutes } from '#foundation/clock.ts';
 import { deviceName } from '../../src/surfaces/console/device.ts';
-import { authorizationRequest, type OAuthWorld, openOAuthWorld } from '../oauth-world.ts';
-import type { Answer, Session } from '../world.ts';
+import { authorizationRequest, type OAuthWorld, openOAuthWorld } from '../support/oauth-world.ts';
+import type { Answer, Session } from '../support/world.ts';
 
 let world: OAuthWorld;
 beforeAll(async () => {

@@ -14,7 +14,8 @@ import { hours, minutes, seconds } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { openStorage } from '#foundation/storage.ts';
 import { folderStorage } from '#foundation/storage-folder.ts';
-import { launchBrowser } from '../browser.ts';
+import { launchBrowser } from '../support/browser.ts';
+import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
 import {
   leaveArtifact,
   measure,
@@ -25,9 +26,8 @@ import {
   startSandbox,
   startSession,
   writeLog,
-} from '../runtime-records.ts';
-import { createVisits, type Visits } from '../visits.ts';
-import { openWorld, present, type Session, type World } from '../world.ts';
+} from '../support/runtime-records.ts';
+import { openWorld, present, type Session, type World } from '../support/world.ts';
 
 const launched = await launchBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
@@ -38,11 +38,11 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
   let folder: string;
   let acme: Owner;
   let shop: Place;
-  let visits: Visits;
+  let pages: PageInspector;
 
   beforeAll(async () => {
     world = await openWorld();
-    visits = createVisits(browser, world.url);
+    pages = createPageInspector(browser, world.url);
     folder = mkdtempSync(path.join(tmpdir(), 'aep-dashboard-'));
     openStorage(folderStorage(folder));
     acme = await another('Acme');
@@ -50,8 +50,8 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     await everything();
   });
   afterEach(async () => {
-    await visits.leave();
-    expect(visits.takeFaults()).toEqual([]);
+    await pages.close();
+    expect(pages.takeProblems()).toEqual([]);
   });
   afterAll(async () => {
     await browser.close();
@@ -215,8 +215,8 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     await recurring('automations', 'Monthly report', schedule({ interval: 'monthly', dayOfMonth: 1, time: '08:00' }));
   }
 
-  const open = (session: Session | null = acme.session) => visits.open(session);
-  const inspect = (page: Page, name: string) => visits.inspect(page, name);
+  const open = (session: Session | null = acme.session) => pages.open(session);
+  const inspect = (page: Page, name: string) => pages.inspect(page, name);
 
   /** How many operations each request to the graph carries, as they are sent. */
   function countRequests(page: Page): number[] {
@@ -347,7 +347,7 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     await world.knex('runs').where({ id }).update({ missionActivity: 'Half way' });
     await page.clock.runFor(seconds(5));
     await page.getByText('Half way').waitFor();
-    for (const fault of visits.takeFaults()) expect(fault).toContain('net::ERR_FAILED');
+    for (const fault of pages.takeProblems()) expect(fault).toContain('net::ERR_FAILED');
   });
 
   it('a run is canceled, after it was asked once more', async () => {
@@ -434,7 +434,7 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
       await page.getByRole('heading', { name: 'Not found' }).waitFor();
     }
     // The browser says so itself.
-    expect(visits.takeFaults()).toHaveLength(4);
+    expect(pages.takeProblems()).toHaveLength(4);
     const stranger = await open(null);
     await stranger.goto(`/console/runs/${running}`);
     expect(new URL(stranger.url()).search).toBe(`?return_to=${encodeURIComponent(`/console/runs/${running}`)}`);
@@ -489,7 +489,7 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     await page.getByRole('button', { name: 'Try again' }).click();
     await page.getByText('Find dead code').first().waitFor();
     expect(await page.getByRole('alert').count()).toBe(0);
-    expect(visits.takeFaults()[0]).toContain('503');
+    expect(pages.takeProblems()[0]).toContain('503');
   });
 
   it('with 10,000 runs it reads no more of them than it shows', async () => {

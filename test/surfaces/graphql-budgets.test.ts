@@ -9,7 +9,7 @@ import { bytes, graphql } from '#limits.ts';
 import { schema as theGraph } from '#schema.ts';
 import { createExecutions } from '#surfaces/graphql/budget.ts';
 import { createGraphql } from '#surfaces/graphql/surface.ts';
-import { openWorld, type World } from '../world.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 let written: string[] = [];
 let introspected = 0;

@@ -9,7 +9,7 @@ import { bindAddresses } from '#foundation/addresses.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { ownHosts } from '#foundation/hosts.ts';
 import { tokens } from '#limits.ts';
-import { openWorld, type World } from '../world.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let alice: Row<Person>;

@@ -13,10 +13,10 @@ import { connectIntegration } from '#domain/projects/connectors.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { days } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/outbound.ts';
-import { databaseUrl } from '../command-line.ts';
-import { openRemoteMcp, type RemoteMcp } from '../remote-mcp.ts';
-import { startSandbox } from '../runtime-records.ts';
-import { type Answer, openWorld, requestsTo, type Session, type World } from '../world.ts';
+import { databaseUrl } from '../support/command-line.ts';
+import { openRemoteMcp, type RemoteMcp } from '../support/fake-mcp-server.ts';
+import { startSandbox } from '../support/runtime-records.ts';
+import { type Answer, openWorld, requestsTo, type Session, type World } from '../support/world.ts';
 
 const randomCalls = Number(process.env.KEYED_CALLS ?? 240);
 

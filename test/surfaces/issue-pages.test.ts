@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Row } from '#foundation/base-model.ts';
-import { openWorld, type Session, type World } from '../world.ts';
+import { openWorld, type Session, type World } from '../support/world.ts';
 
 let world: World;
 let acme: Row<Organization>;

@@ -14,7 +14,7 @@ import { openLog } from '#foundation/log.ts';
 import { openStorage } from '#foundation/storage.ts';
 import { folderStorage } from '#foundation/storage-folder.ts';
 import { type LocalRunner, startLocalRunner } from '#surfaces/operator/local-runner.ts';
-import { openWorld, type World } from '../world.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let runner: LocalRunner | null = null;

@@ -7,8 +7,8 @@ import type { OAuthClientInformationMixed, OAuthTokens } from '@modelcontextprot
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { catalog } from '#access/scopes.ts';
 import { hours } from '#foundation/clock.ts';
-import { hiddenRequest, locationOf } from '../oauth-world.ts';
-import { openWorld, type Session, type World } from '../world.ts';
+import { hiddenRequest, locationOf } from '../support/oauth-world.ts';
+import { openWorld, type Session, type World } from '../support/world.ts';
 
 let world: World;
 let alice: Awaited<ReturnType<World['person']>>;

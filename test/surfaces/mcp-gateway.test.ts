@@ -3,9 +3,9 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { minutes } from '#foundation/clock.ts';
-import { openEverything, type Peer } from '../mcp-peers.ts';
-import { type McpProject, type McpWorld, openMcpWorld } from '../mcp-world.ts';
-import { openRemoteMcp, type RemoteMcp, tool } from '../remote-mcp.ts';
+import { openRemoteMcp, type RemoteMcp, tool } from '../support/fake-mcp-server.ts';
+import { openEverything, type Peer } from '../support/mcp-reference-servers.ts';
+import { type McpProject, type McpWorld, openMcpWorld } from '../support/mcp-world.ts';
 
 let world: McpWorld;
 let remote: RemoteMcp;

@@ -10,7 +10,7 @@ import { connectIntegration } from '#domain/projects/connectors.ts';
 import { bytes, mcp } from '#limits.ts';
 import { schema } from '#schema.ts';
 import { toolsOf } from '../../src/surfaces/mcp/tools.ts';
-import { type Ask, openWorld, type World } from '../world.ts';
+import { type Ask, openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let alice: Awaited<ReturnType<World['person']>>;

@@ -6,7 +6,7 @@ import * as oauth from 'oauth4webapi';
 import * as client from 'openid-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { catalog } from '#access/scopes.ts';
-import { locationOf, type OAuthWorld, openOAuthWorld, redirectUri, type Visit } from '../oauth-world.ts';
+import { locationOf, type OAuthWorld, openOAuthWorld, redirectUri, type Visit } from '../support/oauth-world.ts';
 
 let world: OAuthWorld;
 let ada: Visit;

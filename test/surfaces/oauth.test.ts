@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { catalog } from '#access/scopes.ts';
 import { rotateSigningKey, signJwt } from '#domain/oauth/keys.ts';
 import { oauthPaths, oauthSchemas } from '../../src/surfaces/oauth/openapi.ts';
-import { claimGrantType, type OAuthWorld, openOAuthWorld } from '../oauth-world.ts';
-import { present } from '../world.ts';
+import { claimGrantType, type OAuthWorld, openOAuthWorld } from '../support/oauth-world.ts';
+import { present } from '../support/world.ts';
 
 let world: OAuthWorld;
 beforeAll(async () => {

@@ -17,8 +17,8 @@ import { folderStorage } from '#foundation/storage-folder.ts';
 import { dailyCostCapUsd, sandboxMetrics } from '#limits.ts';
 import { readOptions, usage } from '#surfaces/operator/command.ts';
 import { commands } from '#surfaces/operator/commands.ts';
-import { admin, databaseUrl } from '../command-line.ts';
-import { openWorld, present, type World } from '../world.ts';
+import { admin, databaseUrl } from '../support/command-line.ts';
+import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
 let acme: Row<Organization>;

@@ -5,9 +5,9 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startEmbeddedDatabase } from '#foundation/embedded/database.ts';
 import { secretKeyFile } from '#foundation/secret-key.ts';
-import { admin, databaseUrl } from '../command-line.ts';
-import { emptyDatabase, type FreshDatabase } from '../database.ts';
-import { temporaryHome } from '../global-setup.ts';
+import { admin, databaseUrl } from '../support/command-line.ts';
+import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
+import { temporaryHome } from '../support/global-setup.ts';
 
 let home: string;
 let here: string;

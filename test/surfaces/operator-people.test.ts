@@ -7,8 +7,8 @@ import { createServiceToken } from '#domain/tokens/service-tokens.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { helpOf, readOptions } from '#surfaces/operator/command.ts';
 import { commands } from '#surfaces/operator/commands.ts';
-import { admin } from '../command-line.ts';
-import { openWorld, present, type World } from '../world.ts';
+import { admin } from '../support/command-line.ts';
+import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
 let alice: Row<Person>;

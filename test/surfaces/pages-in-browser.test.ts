@@ -8,10 +8,10 @@ import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { developmentMailbox, mailboxAddress } from '#foundation/mail.ts';
-import { launchBrowser } from '../browser.ts';
-import { authorizationRequest, claimGrantType } from '../oauth-world.ts';
-import { createVisits, type Visits } from '../visits.ts';
-import { openWorld, type Session, type World } from '../world.ts';
+import { launchBrowser } from '../support/browser.ts';
+import { authorizationRequest, claimGrantType } from '../support/oauth-world.ts';
+import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
+import { openWorld, type Session, type World } from '../support/world.ts';
 
 const launched = await launchBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
@@ -19,23 +19,23 @@ if (typeof launched === 'string') console.warn(`The tests in a browser are skipp
 describe.skipIf(typeof launched === 'string')('in a browser', () => {
   const browser = launched as Browser;
   let world: World;
-  let visits: Visits;
+  let pages: PageInspector;
 
   beforeAll(async () => {
     world = await openWorld();
-    visits = createVisits(browser, world.url);
+    pages = createPageInspector(browser, world.url);
   });
   afterEach(async () => {
-    await visits.leave();
-    expect(visits.takeFaults()).toEqual([]);
+    await pages.close();
+    expect(pages.takeProblems()).toEqual([]);
   });
   afterAll(async () => {
     await browser.close();
     await world.close();
   });
 
-  const open = (session?: Session, options: BrowserContextOptions = {}) => visits.open(session, options);
-  const inspect = (page: Page, name: string) => visits.inspect(page, name);
+  const open = (session?: Session, options: BrowserContextOptions = {}) => pages.open(session, options);
+  const inspect = (page: Page, name: string) => pages.inspect(page, name);
 
   /** Comes to it by the Tab key alone, and it can be seen that the focus is there. */
   async function tabTo(page: Page, target: Locator): Promise<void> {
@@ -123,7 +123,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.goto('/sign-in/code');
     await inspect(page, 'problem');
     // The browser says so itself, of the wrong code and of the last page.
-    expect(visits.takeFaults().map((fault) => /status of \d+/.exec(fault)?.[0])).toEqual([
+    expect(pages.takeProblems().map((fault) => /status of \d+/.exec(fault)?.[0])).toEqual([
       'status of 401',
       'status of 405',
     ]);
@@ -168,7 +168,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByLabel('Number of days').fill('45');
     await page.getByRole('button', { name: 'Create token' }).click();
     expect(await page.getByRole('alert').textContent()).toBe('scopes: select at least one.');
-    expect(visits.takeFaults()).toHaveLength(1);
+    expect(pages.takeProblems()).toHaveLength(1);
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('By hand');
     expect(await page.getByLabel('Number of days').inputValue()).toBe('45');
     await page.getByLabel('See agents and the catalog.').check();
@@ -217,7 +217,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await inspect(page, 'not-found');
     await page.getByRole('link', { name: 'Go to the console' }).click();
     await page.getByRole('link', { name: 'Open the dashboard' }).waitFor();
-    expect(visits.takeFaults()).toEqual([expect.stringContaining('status of 404')]);
+    expect(pages.takeProblems()).toEqual([expect.stringContaining('status of 404')]);
   });
 
   it('a session is ended from another one', async () => {

@@ -4,9 +4,9 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { bindAddresses } from '#foundation/addresses.ts';
 import { developmentMailbox } from '#foundation/mail.ts';
-import { launchBrowser } from '../browser.ts';
-import { createVisits, type Visits } from '../visits.ts';
-import { openWorld, type World } from '../world.ts';
+import { launchBrowser } from '../support/browser.ts';
+import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 const launched = await launchBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
@@ -14,17 +14,17 @@ if (typeof launched === 'string') console.warn(`The tests in a browser are skipp
 describe.skipIf(typeof launched === 'string')('passkeys in a browser', () => {
   const browser = launched as Browser;
   let world: World;
-  let visits: Visits;
+  let pages: PageInspector;
 
   beforeAll(async () => {
     world = await openWorld();
     const issuer = world.url.replace('127.0.0.1', 'localhost');
     bindAddresses({ baseHost: issuer, issuer, mcp: issuer, a2a: `${issuer}/a2a` });
-    visits = createVisits(browser, issuer);
+    pages = createPageInspector(browser, issuer);
   });
   afterEach(async () => {
-    await visits.leave();
-    expect(visits.takeFaults()).toEqual([]);
+    await pages.close();
+    expect(pages.takeProblems()).toEqual([]);
   });
   afterAll(async () => {
     await browser.close();
@@ -67,22 +67,22 @@ describe.skipIf(typeof launched === 'string')('passkeys in a browser', () => {
   }
 
   it('one is created after the first sign-in, signs in from then on, and is removed', async () => {
-    const page = await visits.open();
+    const page = await pages.open();
     const authenticator = await authenticatorOf(page);
     await signInByMail(page, 'ada@example.com');
     await page.getByRole('heading', { name: 'Sign in faster next time' }).waitFor();
-    await visits.inspect(page, 'passkey-offer');
+    await pages.inspect(page, 'passkey-offer');
     await page.getByRole('button', { name: 'Create passkey' }).click();
     await page.getByText('Passkey created.').waitFor();
     expect(await authenticator.credentials()).toMatchObject([
       { rpId: 'localhost', isResidentCredential: true, signCount: 1 },
     ]);
-    await visits.inspect(page, 'passkeys');
+    await pages.inspect(page, 'passkeys');
 
     await page.getByRole('button', { name: 'Create passkey' }).click();
     await page.getByText('This device already holds a passkey for your account.').waitFor();
 
-    const phone = await visits.open();
+    const phone = await pages.open();
     // A virtual authenticator would answer the suggestions of the email field by itself, before the button is pressed.
     await phone.addInitScript('delete PublicKeyCredential.isConditionalMediationAvailable');
     const [credential] = await authenticator.credentials();
@@ -91,7 +91,7 @@ describe.skipIf(typeof launched === 'string')('passkeys in a browser', () => {
     await phone.goto('/sign-in?return_to=%2Fconsole%2Fpasskeys');
     await there.add(credential!);
     await phone.getByRole('button', { name: 'Sign in with a passkey' }).waitFor();
-    await visits.inspect(phone, 'sign-in-with-passkey');
+    await pages.inspect(phone, 'sign-in-with-passkey');
     await phone.getByRole('button', { name: 'Sign in with a passkey' }).click();
     await phone.getByText('No passkey was used.').waitFor();
     await there.setUserVerified(true);
@@ -100,36 +100,36 @@ describe.skipIf(typeof launched === 'string')('passkeys in a browser', () => {
     expect(new URL(phone.url()).pathname).toBe('/console/passkeys');
 
     await phone.locator('summary', { hasText: 'Remove' }).click();
-    await visits.inspect(phone, 'passkey-removal');
+    await pages.inspect(phone, 'passkey-removal');
     await phone.getByRole('button', { name: /^Remove/ }).click();
     await phone.getByText('Passkey removed.').waitFor();
     await phone.getByRole('button', { name: 'Sign out' }).click();
     await phone.getByRole('button', { name: 'Sign in with a passkey' }).click();
     await phone.getByText('This passkey is not known here.').waitFor();
-    expect(visits.takeFaults().map((fault) => /status of \d+/.exec(fault)?.[0])).toEqual(['status of 401']);
+    expect(pages.takeProblems().map((fault) => /status of \d+/.exec(fault)?.[0])).toEqual(['status of 401']);
   });
 
   it('one is taken from the suggestions of the email field', async () => {
-    const page = await visits.open();
+    const page = await pages.open();
     const authenticator = await authenticatorOf(page);
     await signInByMail(page, 'suggested@example.com');
     await page.getByRole('button', { name: 'Create passkey' }).click();
     await page.getByText('Passkey created.').waitFor();
     const [credential] = await authenticator.credentials();
-    const phone = await visits.open();
+    const phone = await pages.open();
     await (await authenticatorOf(phone)).add(credential!);
     await phone.goto('/sign-in');
     await phone.getByRole('heading', { name: 'Welcome, suggested' }).waitFor();
   });
 
   it('the offer is skipped, and everything works without script', async () => {
-    const page = await visits.open(null, { javaScriptEnabled: false });
+    const page = await pages.open(null, { javaScriptEnabled: false });
     await signInByMail(page, 'grace@example.com');
     expect(await page.getByRole('heading', { name: 'Sign in faster next time' }).isVisible()).toBe(false);
     await page.goto('/console/passkeys');
     expect(await page.getByRole('button', { name: 'Create passkey' }).isVisible()).toBe(false);
 
-    const scripted = await visits.open();
+    const scripted = await pages.open();
     await signInByMail(scripted, 'grace@example.com');
     await scripted.getByRole('button', { name: 'Not now' }).click();
     await scripted.getByRole('heading', { name: 'Welcome, grace' }).waitFor();
@@ -138,17 +138,17 @@ describe.skipIf(typeof launched === 'string')('passkeys in a browser', () => {
   });
 
   it('a mailed link shows whom it signs in, and its button does', async () => {
-    const page = await visits.open();
+    const page = await pages.open();
     await page.goto('/sign-in');
     await page.getByLabel('Email', { exact: true }).fill('linked@example.com');
     await page.keyboard.press('Enter');
     await page.getByLabel('Six-digit code').waitFor();
-    await visits.inspect(page, 'code-and-link');
+    await pages.inspect(page, 'code-and-link');
     await world.delivered();
     const { text } = developmentMailbox()!.find(({ to }) => to === 'linked@example.com')!;
-    const phone = await visits.open();
+    const phone = await pages.open();
     await phone.goto(/\S+\/sign-in\/link\?\S+/.exec(text)![0]);
-    await visits.inspect(phone, 'link');
+    await pages.inspect(phone, 'link');
     await phone.getByRole('button', { name: 'Sign in as l•••@example.com' }).click();
     await phone.getByRole('heading', { name: 'Welcome, linked' }).waitFor();
   });

@@ -5,8 +5,8 @@ import { bindAddresses } from '#foundation/addresses.ts';
 import { minutes, now } from '#foundation/clock.ts';
 import { sql } from '#foundation/database.ts';
 import { developmentMailbox } from '#foundation/mail.ts';
-import { createAuthenticator } from '../authenticator.ts';
-import { type Answer, openWorld, type World } from '../world.ts';
+import { createAuthenticator } from '../support/authenticator.ts';
+import { type Answer, openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let origin: string;

@@ -1,6 +1,6 @@
 // What a browser is shown where there is no page, or none for this person: a page too, with the way on.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openWorld, type Session, type World } from '../world.ts';
+import { openWorld, type Session, type World } from '../support/world.ts';
 
 let world: World;
 let alice: Session;

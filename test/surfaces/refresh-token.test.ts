@@ -7,8 +7,14 @@ import { signJwt } from '#domain/oauth/keys.ts';
 import { listSignIns, revokeSignIn } from '#domain/oauth/sign-ins.ts';
 import { sweepOAuth } from '#domain/oauth/sweep.ts';
 import { days, hours } from '#foundation/clock.ts';
-import { authorizationRequest, type OAuthWorld, openOAuthWorld, redirectUri, type Visit } from '../oauth-world.ts';
-import { present } from '../world.ts';
+import {
+  authorizationRequest,
+  type OAuthWorld,
+  openOAuthWorld,
+  redirectUri,
+  type Visit,
+} from '../support/oauth-world.ts';
+import { present } from '../support/world.ts';
 
 let world: OAuthWorld;
 let ada: Visit;

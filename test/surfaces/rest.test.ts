@@ -6,8 +6,8 @@ import type { Person } from '#domain/people/model.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { watchStatements } from '#foundation/database.ts';
 import { rates } from '#limits.ts';
-import { asAdmin } from '../global-setup.ts';
-import { type Ask, openWorld, type Session, type World } from '../world.ts';
+import { asAdmin } from '../support/global-setup.ts';
+import { type Ask, openWorld, type Session, type World } from '../support/world.ts';
 
 let world: World;
 let alice: Row<Person>;

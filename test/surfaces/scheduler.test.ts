@@ -12,8 +12,8 @@ import { openLog } from '#foundation/log.ts';
 import { dispatch } from '#limits.ts';
 import { jobs } from '#surfaces/scheduler/jobs.ts';
 import { startScheduler } from '#surfaces/scheduler/surface.ts';
-import type { Orders } from '../dispatcher.ts';
-import { openWorld, present, type World } from '../world.ts';
+import type { Orders } from '../support/scheduler-process.ts';
+import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
 let owner: Row<Person>;
@@ -174,7 +174,7 @@ describe('a tracker that fails', () => {
 describe('four processes on one database', () => {
   const occurrences = { scheduled_tasks: 2_000, automations: 1_000 };
   const speed = 60;
-  const program = fileURLToPath(new URL('../dispatcher.ts', import.meta.url));
+  const program = fileURLToPath(new URL('../support/scheduler-process.ts', import.meta.url));
 
   it('run three thousand occurrences once each, while sixteen of them are killed at work', {
     timeout: 300_000,

@@ -4,9 +4,9 @@ import { generateKeyPair } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { addresses } from '#foundation/addresses.ts';
 import { days, minutes } from '#foundation/clock.ts';
-import { type AgentWorld, openAgentWorld } from '../agent-world.ts';
-import { type Claims, openProvider } from '../provider.ts';
-import { present } from '../world.ts';
+import { type AgentWorld, openAgentWorld } from '../support/agent-world.ts';
+import { type Claims, openProvider } from '../support/id-jag-issuer.ts';
+import { present } from '../support/world.ts';
 
 let world: AgentWorld;
 beforeAll(async () => {

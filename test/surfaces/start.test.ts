@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { databaseUrl } from '../command-line.ts';
-import { openWorld, type World } from '../world.ts';
+import { databaseUrl } from '../support/command-line.ts';
+import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
 const root = path.resolve(import.meta.dirname, '../..');

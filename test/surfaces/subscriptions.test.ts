@@ -20,11 +20,11 @@ import { graphql, report, shown, subscriptions } from '#limits.ts';
 import { schema } from '#schema.ts';
 import { createSlotLimiter } from '#surfaces/graphql/subscription-slots.ts';
 import { toolsOf } from '#surfaces/mcp/tools.ts';
-import { launchBrowser } from '../browser.ts';
-import { databaseUrl } from '../command-line.ts';
-import { type Event, eventsOf } from '../events.ts';
-import { measure, showFragments } from '../runtime-records.ts';
-import { type Ask, openWorld, present, type World } from '../world.ts';
+import { launchBrowser } from '../support/browser.ts';
+import { databaseUrl } from '../support/command-line.ts';
+import { measure, showFragments } from '../support/runtime-records.ts';
+import { type Event, eventsOf } from '../support/server-sent-events.ts';
+import { type Ask, openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
 let owner: Row<Person>;

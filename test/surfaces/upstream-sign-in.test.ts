@@ -4,8 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addresses, bindAddresses } from '#foundation/addresses.ts';
 import { minutes } from '#foundation/clock.ts';
 import { createConsole } from '../../src/surfaces/console/surface.ts';
-import { client, type OpenIdProvider, openOpenIdProvider } from '../openid-provider.ts';
-import { type Answer, openWorld, type World } from '../world.ts';
+import { client, type OpenIdProvider, openOpenIdProvider } from '../support/fake-openid-provider.ts';
+import { type Answer, openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let provider: OpenIdProvider;

@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { buildSchema, GraphQLError, type GraphQLFormattedError, graphql, parse, validate } from 'graphql';
-import { type Disturbance, openStandIn } from './stand-in.ts';
+import { type Disturbance, openStandIn } from './fake-vendor.ts';
 
-const schema = buildSchema(readFileSync(new URL('fixtures/linear.graphql', import.meta.url), 'utf8'));
+const schema = buildSchema(readFileSync(new URL('../fixtures/linear.graphql', import.meta.url), 'utf8'));
 
 interface LinearIssue {
   id: string;

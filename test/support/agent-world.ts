@@ -5,7 +5,7 @@ import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { openOutbound } from '#foundation/outbound.ts';
-import { type Claims, openProvider } from './provider.ts';
+import { type Claims, openProvider } from './id-jag-issuer.ts';
 import { type Answer, type Ask, openWorld, type Session, type WorldSettings } from './world.ts';
 
 export const claimGrant = 'urn:workos:agent-auth:grant-type:claim';

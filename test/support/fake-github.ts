@@ -1,11 +1,11 @@
-// A GitHub of ours, on a loopback server: holds every request, and its own answers too, against GitHub's published OpenAPI
+// A GitHub as a loopback server: holds every request, and its own answers too, against GitHub's published OpenAPI
 // description (fixtures/github.json), and answers as GitHub does.
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { Ajv, type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import { isoTime } from '#foundation/clock.ts';
-import { type Asked, openStandIn, type Reply, type Violate } from './stand-in.ts';
+import { type Asked, openStandIn, type Reply, type Violate } from './fake-vendor.ts';
 import { present } from './world.ts';
 
 interface Operation {
@@ -15,7 +15,7 @@ interface Operation {
   responses: Record<string, object | null>;
 }
 const description: { version: string; paths: Record<string, Record<string, Operation>> } = JSON.parse(
-  readFileSync(new URL('fixtures/github.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../fixtures/github.json', import.meta.url), 'utf8'),
 );
 
 const ajv = new Ajv();

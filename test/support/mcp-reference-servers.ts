@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const modules = fileURLToPath(new URL('../node_modules/@modelcontextprotocol', import.meta.url));
+const modules = fileURLToPath(new URL('../../node_modules/@modelcontextprotocol', import.meta.url));
 
 export interface Peer {
   url: string;

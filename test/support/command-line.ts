@@ -9,7 +9,7 @@ export interface Outcome {
   stderr: string;
 }
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Runs one command to its end; `input` is piped in. */
 export function admin(args: string[], env: NodeJS.ProcessEnv, input = ''): Promise<Outcome> {

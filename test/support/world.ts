@@ -26,11 +26,11 @@ import { openMail } from '#foundation/mail.ts';
 import { bindSecretKey } from '#foundation/secrets.ts';
 import { subscriptions } from '#limits.ts';
 import { deliveries } from '#surfaces/scheduler/deliveries.ts';
-import { createApp } from '../src/app.ts';
-import { csrfToken } from '../src/surfaces/cookie.ts';
-import { openContract } from './contract.ts';
+import { createApp } from '../../src/app.ts';
+import { csrfToken } from '../../src/surfaces/cookie.ts';
 import { freshDatabase } from './database.ts';
-import { eventsOf } from './events.ts';
+import { openContract } from './openapi-contract.ts';
+import { eventsOf } from './server-sent-events.ts';
 
 export interface Answer {
   status: number;

@@ -1,5 +1,5 @@
-// An organization with one of everything, and what a right request to it looks like: where the tests begin that then take a
-// credential away or break an argument. A noun that joins adds its record to `furnish` and its bodies to `bodies`.
+// An organization with one record of each noun, and valid requests to it: tests start from these and remove the credential or
+// invalidate one argument. A new noun adds its record to `seedOrganization` and its request bodies to `bodies`.
 import { execFileSync } from 'node:child_process';
 import { cp, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,8 +16,8 @@ import type { Row } from '#foundation/base-model.ts';
 import { days } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { openOutbound } from '#foundation/outbound.ts';
-import { type Arguments, inputOf, isRequired, type RootField } from './fields.ts';
-import { openRemoteMcp } from './remote-mcp.ts';
+import { openRemoteMcp } from './fake-mcp-server.ts';
+import { type Arguments, inputOf, isRequired, type RootField } from './root-fields.ts';
 import {
   noteArtifact,
   openEnvironment,
@@ -28,7 +28,7 @@ import {
 } from './runtime-records.ts';
 import { type Ask, present, type World } from './world.ts';
 
-export interface Home {
+export interface SampleOrganization {
   organization: Row<Organization>;
   owner: Row<Person>;
   /** The ids of its records, by the argument that takes them. */
@@ -40,20 +40,20 @@ export interface Home {
   /** Its second project. */
   otherProjectId: string;
   /** Somebody with an account who belongs nowhere. */
-  nomadId: string;
+  outsiderId: string;
   /** Of its runtime. */
   serviceToken: string;
   /** Texts that stand in its records and nowhere else. */
   words: string[];
 }
 
-let furnished = 0;
+let seeded = 0;
 
-export async function furnish(world: World, named = 'Acme'): Promise<Home> {
-  const n = ++furnished;
+export async function seedOrganization(world: World, named = 'Acme'): Promise<SampleOrganization> {
+  const n = ++seeded;
   const name = `${named} ${n}`;
-  const [owner, member, nomad] = await Promise.all(
-    ['owner', 'member', 'nomad'].map((role) => world.person(`${role}-of-${n}`)),
+  const [owner, member, outsider] = await Promise.all(
+    ['owner', 'member', 'outsider'].map((role) => world.person(`${role}-of-${n}`)),
   );
   const organization = await world.found(owner!, name);
   const connect = (vendorKind: VendorKind, vendor: Vendor, externalOrgId?: string) =>
@@ -139,7 +139,7 @@ export async function furnish(world: World, named = 'Acme'): Promise<Home> {
     ofProject,
     ofOwner,
     otherProjectId: other.id,
-    nomadId: nomad!.id,
+    outsiderId: outsider!.id,
     serviceToken,
     words: [name, organization.slug, owner!.email, member!.email, invite.email],
   };
@@ -177,10 +177,10 @@ const recurringBody = (projectId: string) => ({
 let asked = 0;
 
 /** A body that is right, by the name of its record: a new one at each call, so that it meets no earlier one. */
-export const bodies: Record<string, (home: Home) => Record<string, unknown>> = {
+export const bodies: Record<string, (sample: SampleOrganization) => Record<string, unknown>> = {
   CreateOrganizationRequest: () => ({ name: 'Founded', slug: `founded-${++asked}` }),
   UpdateOrganizationRequest: () => ({ name: 'Renamed' }),
-  CreateMembershipRequest: ({ nomadId }) => ({ userId: nomadId, role: 'viewer' }),
+  CreateMembershipRequest: ({ outsiderId }) => ({ userId: outsiderId, role: 'viewer' }),
   UpdateMembershipRequest: () => ({ role: 'viewer' }),
   CreateInviteRequest: () => ({ email: `guest-${++asked}@example.com`, role: 'viewer' }),
   CreateProjectRequest: () => ({ name: 'Created', repoFullName: `created/by-${++asked}` }),
@@ -195,42 +195,46 @@ export const bodies: Record<string, (home: Home) => Record<string, unknown>> = {
   StartMcpOAuthRequest: () => ({}),
   CompleteMcpOAuthRequest: ({ ids }) => ({ code: 'code', state: ids.mcpState }),
   ClaimRunRequest: () => ({ runtime: 'Another', harnesses: ['shell'] }),
-  HeartbeatRequest: (home) => ({
-    runs: [{ ...held(home), progress: 10, activity: 'Reading' }],
-    sandboxes: [{ ...inside(home), metrics: [] }],
-    environments: [home.ids.environmentId],
+  HeartbeatRequest: (sample) => ({
+    runs: [{ ...held(sample), progress: 10, activity: 'Reading' }],
+    sandboxes: [{ ...inside(sample), metrics: [] }],
+    environments: [sample.ids.environmentId],
   }),
-  ReportCostRequest: (home) => ({ ...held(home), costId: `cost-${++asked}`, usd: 0.01 }),
-  RegisterSandboxRequest: (home) => ({
-    ...held(home),
+  ReportCostRequest: (sample) => ({ ...held(sample), costId: `cost-${++asked}`, usd: 0.01 }),
+  RegisterSandboxRequest: (sample) => ({
+    ...held(sample),
     key: `box-${++asked}`,
     role: 'builder',
     harness: 'claude-code',
     instanceType: 'lite',
   }),
-  FinishSandboxRequest: (home) => ({ ...inside(home), status: 'completed' }),
-  ReportSessionRequest: (home) => ({ ...session(home), outcome: 'done' }),
-  AppendLogRequest: (home) => ({ ...session(home), part: 'system', seq: 0, content: 'Linux' }),
-  AppendFragmentsRequest: (home) => ({ ...inside(home), seq: 0, fragments: [{ kind: 'thought', t: present() }] }),
-  CreateArtifactUploadRequest: (home) => held(home),
-  RegisterArtifactRequest: (home) => ({
-    ...held(home),
-    contentKey: home.ids.contentKey,
+  FinishSandboxRequest: (sample) => ({ ...inside(sample), status: 'completed' }),
+  ReportSessionRequest: (sample) => ({ ...session(sample), outcome: 'done' }),
+  AppendLogRequest: (sample) => ({ ...session(sample), part: 'system', seq: 0, content: 'Linux' }),
+  AppendFragmentsRequest: (sample) => ({ ...inside(sample), seq: 0, fragments: [{ kind: 'thought', t: present() }] }),
+  CreateArtifactUploadRequest: (sample) => held(sample),
+  RegisterArtifactRequest: (sample) => ({
+    ...held(sample),
+    contentKey: sample.ids.contentKey,
     role: 'qa',
     kind: 'log',
     contentType: 'text/plain',
   }),
-  RegisterEnvironmentRequest: (home) => ({ ...held(home), key: `preview-${++asked}` }),
+  RegisterEnvironmentRequest: (sample) => ({ ...held(sample), key: `preview-${++asked}` }),
   MoveEnvironmentRequest: ({ ids }) => ({ environmentId: ids.environmentId, status: 'destroying' }),
-  FinishRunRequest: (home) => ({ ...held(home), status: 'completed' }),
-  HandBackRunRequest: (home) => ({ ...held(home), reason: 'shutting down' }),
+  FinishRunRequest: (sample) => ({ ...held(sample), status: 'completed' }),
+  HandBackRunRequest: (sample) => ({ ...held(sample), reason: 'shutting down' }),
   CreateTokenRequest: ({ ids }) => ({ name: 'Created', scopes: ['projects:read'], projectId: ids.projectId }),
 };
 
 /** A report of what the home's runtime holds. */
-const held = ({ ids: { runId, leaseId } }: Home) => ({ runId, leaseId });
-const inside = ({ ids: { sandboxId, leaseId } }: Home) => ({ sandboxId, leaseId });
-const session = (home: Home) => ({ ...inside(home), role: 'builder', sessionId: home.ids.sessionId });
+const held = ({ ids: { runId, leaseId } }: SampleOrganization) => ({ runId, leaseId });
+const inside = ({ ids: { sandboxId, leaseId } }: SampleOrganization) => ({ sandboxId, leaseId });
+const session = (sample: SampleOrganization) => ({
+  ...inside(sample),
+  role: 'builder',
+  sessionId: sample.ids.sessionId,
+});
 
 /** What an argument takes that is no id of a record, by `field.argument`. */
 const plain: Record<string, string> = {
@@ -244,7 +248,7 @@ const plain: Record<string, string> = {
   'startMcpOAuth.serverName': 'issues',
 };
 
-const folder = fileURLToPath(new URL('../node_modules/.cache/repositories', import.meta.url));
+const folder = fileURLToPath(new URL('../../node_modules/.cache/repositories', import.meta.url));
 
 /** The folder in which there is a git repository of that name, a copy of one that declares the remote MCP server. */
 async function repositoryOf(name: string): Promise<string> {
@@ -270,10 +274,13 @@ async function declaringRepository(): Promise<string> {
   return path.join(work, '.git');
 }
 
-const place = ({ organization, ids }: Home) => ({ orgId: organization.id, projectId: ids.projectId as Id<'project'> });
+const place = ({ organization, ids }: SampleOrganization) => ({
+  orgId: organization.id,
+  projectId: ids.projectId as Id<'project'>,
+});
 
 /** What adds a row to each list that pages: a mutation, or what a runtime would report. */
-const adders: Record<string, string | ((home: Home) => Promise<unknown>)> = {
+const adders: Record<string, string | ((sample: SampleOrganization) => Promise<unknown>)> = {
   projects: 'createProject',
   agents: 'createAgent',
   scheduledTasks: 'createScheduledTask',
@@ -282,42 +289,47 @@ const adders: Record<string, string | ((home: Home) => Promise<unknown>)> = {
   automationRuns: 'runAutomation',
   issues: 'runScheduledTask',
   runs: 'runScheduledTask',
-  sandboxes: (home) => startSandbox(place(home)),
-  environments: (home) => openEnvironment(place(home)),
-  artifacts: (home) => noteArtifact(place(home)),
+  sandboxes: (sample) => startSandbox(place(sample)),
+  environments: (sample) => openEnvironment(place(sample)),
+  artifacts: (sample) => noteArtifact(place(sample)),
 };
 
 export function adderOf(list: string) {
   const adds = adders[list];
-  if (!adds) throw new Error(`What adds a row to ${list}? Say it in \`adders\`, test/home.ts.`);
+  if (!adds) throw new Error(`What adds a row to ${list}? Say it in \`adders\`, test/support/sample-organization.ts.`);
   return adds;
 }
 
-/** Who may ask a field everything about the home: its owner in the console, or its runtime. */
-export const admitted = async (world: World, home: Home, { exposure: { scope } }: RootField): Promise<Ask> =>
+/** Who may ask a field everything about the sample: its owner in the console, or its runtime. */
+export const admitted = async (
+  world: World,
+  sample: SampleOrganization,
+  { exposure: { scope } }: RootField,
+): Promise<Ask> =>
   scope === 'runtime:report'
-    ? { token: home.serviceToken }
-    : { session: await world.session(home.owner, home.organization.id) };
+    ? { token: sample.serviceToken }
+    : { session: await world.session(sample.owner, sample.organization.id) };
 
 /** A right body of a request record. */
-export function bodyOf(record: string, home: Home): Record<string, unknown> {
+export function bodyOf(record: string, sample: SampleOrganization): Record<string, unknown> {
   const body = bodies[record];
-  if (!body) throw new Error(`Nobody knows a right ${record}: add one to \`bodies\` in test/home.ts.`);
-  return body(home);
+  if (!body)
+    throw new Error(`There is no valid ${record} yet: add one to \`bodies\` in test/support/sample-organization.ts.`);
+  return body(sample);
 }
 
-/** Arguments with which the field serves the owner. Of the optional ones, those that name a record of the home. */
-export function argumentsOf({ name, field }: RootField, home: Home): Arguments {
+/** Arguments with which the field serves the owner. Of the optional ones, those that name a record of the sample. */
+export function argumentsOf({ name, field }: RootField, sample: SampleOrganization): Arguments {
   const args: Arguments = {};
   const record = inputOf(field);
   for (const argument of field.args) {
-    const id = home.ids[argument.name] ?? plain[`${name}.${argument.name}`];
-    if (argument.name === 'input') args.input = bodyOf(record!, home);
+    const id = sample.ids[argument.name] ?? plain[`${name}.${argument.name}`];
+    if (argument.name === 'input') args.input = bodyOf(record!, sample);
     else if (id !== undefined) args[argument.name] = id;
     else if (isRequired(argument)) {
       throw new Error(
-        `${name} asks for ${argument.name}: when that is the id of a record, add one to \`furnish\` in test/home.ts, ` +
-          'else add a right value to `plain` there.',
+        `${name} requires ${argument.name}: add the record whose id it is to \`seedOrganization\` in ` +
+          'test/support/sample-organization.ts, or another valid value to `plain` there.',
       );
     }
   }

@@ -1,4 +1,4 @@
-// One database server for the whole test run, and in it one migrated template that every test file copies (database.ts).
+// One database server for the whole test run, and in it one migrated template that every test file copies (support/database.ts).
 // TEST_DATABASE_URL names a server to use instead of an embedded one. Vitest resolves no `#room` imports for this file.
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { buildDashboard } from '../scripts/dashboard-build.ts';
-import { openDatabase } from '../src/foundation/database.ts';
-import { type DatabaseConnection, startEmbeddedDatabase } from '../src/foundation/embedded/database.ts';
-import { migrate } from '../src/foundation/migrations.ts';
+import { buildDashboard } from '../../scripts/dashboard-build.ts';
+import { openDatabase } from '../../src/foundation/database.ts';
+import { type DatabaseConnection, startEmbeddedDatabase } from '../../src/foundation/embedded/database.ts';
+import { migrate } from '../../src/foundation/migrations.ts';
 
 export interface TestServer {
   connection: DatabaseConnection;

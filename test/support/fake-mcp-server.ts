@@ -1,5 +1,5 @@
 // A remote MCP server that does what a test wants, with an authorization server beside it: a loopback server that notes what it is
-// asked. Real ones of others are in mcp-peers.ts; what they would never do is done here.
+// asked. Real servers are in mcp-reference-servers.ts; what they would never do is done here.
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -15,7 +15,7 @@ interface Program {
   env?: Record<string, string>;
 }
 
-const cache = fileURLToPath(new URL('../node_modules/.cache/chromium-147.0.0', import.meta.url));
+const cache = fileURLToPath(new URL('../../node_modules/.cache/chromium-147.0.0', import.meta.url));
 
 /** The browser inside @sparticuz/chromium; with the libraries and fonts beside it where the machine has none. */
 async function packaged(): Promise<Program> {

@@ -1,5 +1,5 @@
-// The projections of the graph behind a door that lets in whoever the test says, over real HTTP: for callers that no
-// credential could be made for, such as a person without a scope that every role holds.
+// REST and GraphQL over real HTTP for any caller a test composes: for those that no credential could be created for, such as a
+// person without a scope that every role holds.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Caller } from '#access/principal.ts';
@@ -9,14 +9,14 @@ import { createGraphql } from '#surfaces/graphql/surface.ts';
 import { createRest } from '#surfaces/rest/surface.ts';
 import { type Ask, requestsTo } from './world.ts';
 
-export type Door = Awaited<ReturnType<typeof openDoor>>;
+export type Impersonation = Awaited<ReturnType<typeof openImpersonation>>;
 
 /** Opened within a world: it stands on the world's database. */
-export async function openDoor() {
-  const guests: Caller[] = [];
+export async function openImpersonation() {
+  const callers: Caller[] = [];
   const settings = {
     schema,
-    authenticate: async ({ req }: Exchange) => guests[Number(req.headers['x-guest'])]!,
+    authenticate: async ({ req }: Exchange) => callers[Number(req.headers['x-caller'])]!,
     callerStill: async (_: Exchange, caller: Caller) => caller,
     meter: async () => {},
     report: (_: Exchange, error: unknown) => console.error(error),
@@ -27,14 +27,14 @@ export async function openDoor() {
   ];
   const server = createServer((req, res) => {
     const [path = '', search = ''] = req.url!.split('?', 2);
-    const exchange = { req, res, path, search, requestId: 'req_door', address: '127.0.0.1' };
+    const exchange = { req, res, path, search, requestId: 'req_impersonation', address: '127.0.0.1' };
     void surfaces.find((surface) => surface.owns(path))!.handle(exchange);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     request: requestsTo(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
     /** What to ask with, to be this caller. */
-    as: (caller: Caller): Ask => ({ headers: { 'x-guest': String(guests.push(caller) - 1) } }),
+    as: (caller: Caller): Ask => ({ headers: { 'x-caller': String(callers.push(caller) - 1) } }),
     async close(): Promise<void> {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -1,6 +1,6 @@
-// Visits of a browser to the pages of a world: windows of people who are signed in or not, and a look at a page in each look it
-// has. What goes wrong on any page is kept: what failed, what asked another machine, each serious fault that axe finds (WCAG 2.2).
-// SCREENSHOTS=<folder> keeps a picture of each page in each look.
+// Opens the pages of a world in a browser and inspects each in light, dark and at the width of a phone. Whatever goes wrong on any
+// page is kept: failed requests, requests to another machine, each serious problem that axe finds (WCAG 2.2).
+// SCREENSHOTS=<folder> keeps a picture of each inspected page.
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -24,11 +24,11 @@ const looks = [
   },
 ] as const;
 
-export type Visits = ReturnType<typeof createVisits>;
+export type PageInspector = ReturnType<typeof createPageInspector>;
 
-export function createVisits(browser: Browser, baseURL: string) {
+export function createPageInspector(browser: Browser, baseURL: string) {
   const contexts: BrowserContext[] = [];
-  const faults: string[] = [];
+  const problems: string[] = [];
 
   /** A browser window of its own; with a session, of somebody who is signed in. */
   async function open(session: Session | null = null, options: BrowserContextOptions = {}): Promise<Page> {
@@ -37,23 +37,23 @@ export function createVisits(browser: Browser, baseURL: string) {
     contexts.push(context);
     if (session) await context.addCookies([{ name: 'session', value: session.secret, url: baseURL }]);
     context.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type())) faults.push(`${message.page()?.url()}: ${message.text()}`);
+      if (['error', 'warning'].includes(message.type())) problems.push(`${message.page()?.url()}: ${message.text()}`);
     });
-    context.on('weberror', (error) => faults.push(String(error.error())));
+    context.on('weberror', (error) => problems.push(String(error.error())));
     context.on('requestfailed', (request) => {
       const reason = request.failure()?.errorText;
       // Who leaves a page gives up what it still waits for, and who downloads does not show it.
-      if (reason !== 'net::ERR_ABORTED') faults.push(`${request.url()}: ${reason}`);
+      if (reason !== 'net::ERR_ABORTED') problems.push(`${request.url()}: ${reason}`);
     });
     context.on('request', (request) => {
       const { protocol, hostname } = new URL(request.url());
       if (!/^(data|blob):$/.test(protocol) && !/^(127\.0\.0\.1|localhost)$/.test(hostname))
-        faults.push(`asked ${request.url()}`);
+        problems.push(`asked ${request.url()}`);
     });
     return context.newPage();
   }
 
-  /** The page as it is now, in each look: no serious fault, and nothing beside the screen. */
+  /** The page as it is now, in each look: no serious problem, and nothing wider than the screen. */
   async function inspect(page: Page, name: string): Promise<void> {
     const before = page.viewportSize();
     await page.evaluate(axe);
@@ -66,10 +66,10 @@ export function createVisits(browser: Browser, baseURL: string) {
       );
       for (const { id, impact, nodes } of found) {
         if (impact !== 'serious' && impact !== 'critical') continue;
-        faults.push(`${name}, ${look}: ${id} at ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
+        problems.push(`${name}, ${look}: ${id} at ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
       }
       const isTooWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
-      if (isTooWide) faults.push(`${name}, ${look}: is wider than the screen`);
+      if (isTooWide) problems.push(`${name}, ${look}: is wider than the screen`);
       if (pictures) await page.screenshot({ path: path.join(pictures, `${name}-${look}.png`), fullPage: true });
     }
     await page.emulateMedia({ colorScheme: 'light' });
@@ -80,9 +80,9 @@ export function createVisits(browser: Browser, baseURL: string) {
     open,
     inspect,
     /** What went wrong since they were last taken. */
-    takeFaults: (): string[] => faults.splice(0),
+    takeProblems: (): string[] => problems.splice(0),
     /** Closes all windows. */
-    leave: async (): Promise<void> => {
+    close: async (): Promise<void> => {
       await Promise.all(contexts.splice(0).map((context) => context.close()));
     },
   };

@@ -142,6 +142,8 @@ export function statusOf(problem: ProblemBody): number {
   if (problem.conflictingProjectId) return 409;
   const status = statuses[problem.code ?? ''];
   if (!status)
-    throw new Error(`Which status has ${JSON.stringify(problem)}? Add its code to \`statuses\`, test/fields.ts`);
+    throw new Error(
+      `Which status has ${JSON.stringify(problem)}? Add its code to \`statuses\`, test/support/root-fields.ts`,
+    );
   return status;
 }
