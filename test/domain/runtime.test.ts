@@ -289,6 +289,15 @@ describe('the built-in shell agent', () => {
     });
   });
 
+  it('comes after the organization’s own agents, also those of another role', async () => {
+    await runNow();
+    const sandbox = { kind: 'existing', templateId: 'standard' };
+    const agent = { name: 'Plans', role: 'planner', harness: 'shell', model: 'none', sandbox };
+    const { id } = (await world.rest('POST', '/agents', { token: alice, body: agent })).body;
+    expect((await claim({ harnesses: ['shell'] })).data).toMatchObject({ agent: { agentId: id, role: 'planner' } });
+    await world.rest('DELETE', `/agents/${id}`, { token: alice });
+  });
+
   it('leaves runs to a connected runtime that offers another built-in agent', async () => {
     const runId = await runNow();
     // Busy elsewhere, or with nothing to do: it is there.

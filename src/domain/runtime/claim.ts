@@ -80,22 +80,15 @@ export async function claimRun(caller: Caller, { runtime, harnesses, claimId }: 
 
 const defaultInstanceType = instanceTypes.find(({ id }) => id === 'standard-1')!.id;
 
-/** A builder before the other roles, the organization's own before those that are built in, a fallback last. */
+/** A fallback last; else a builder before the other roles, and the organization's own before those that are built in. */
 async function chooseAgent(trx: Transaction, project: Project, harnesses: HarnessId[]): Promise<RunAgent> {
   const { orgId, defaultSandboxTemplateId } = project;
   const owned = await Agent.query(trx).where({ orgId }).whereIn('harness', harnesses).orderBy(['createdAt', 'id']);
   const builtin = builtinAgents.filter(({ harness }) => harnesses.includes(harness));
-  const candidates = [
-    ...owned.map((agent): RunAgent => ({ ...agent, agentId: agent.id })),
-    ...builtin.map(
-      ({ sandboxTemplateKey, skillRepos, isFallback, ...agent }): RunAgent => ({
-        ...agent,
-        agentId: null,
-        effort: null,
-        skillRepos: [...skillRepos],
-        sandboxTemplateId: defaultSandboxTemplateId ?? sandboxTemplateKey,
-      }),
-    ),
-  ];
-  return candidates.find(({ role }) => role === 'builder') ?? candidates[0]!;
+  const candidates = [...owned, ...builtin.filter(({ isFallback }) => !isFallback)];
+  const agent = candidates.find(({ role }) => role === 'builder') ?? candidates[0] ?? builtin[0]!;
+  if (agent instanceof Agent) return { ...agent, agentId: agent.id };
+  const { sandboxTemplateKey, skillRepos, isFallback, ...shown } = agent;
+  const sandboxTemplateId = defaultSandboxTemplateId ?? sandboxTemplateKey;
+  return { ...shown, agentId: null, effort: null, skillRepos: [...skillRepos], sandboxTemplateId };
 }
