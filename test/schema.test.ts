@@ -1,5 +1,6 @@
 // schema.graphql is what the code says, and what breaks a client is announced (scripts/schema-check.ts).
 import { readFileSync } from 'node:fs';
+import { isEnumType, isInputObjectType, isIntrospectionType, isObjectType, isSpecifiedScalarType } from 'graphql';
 import { expect, test } from 'vitest';
 import { printGraph } from '#graph/print.ts';
 import { schema } from '#schema.ts';
@@ -33,4 +34,25 @@ test('a field that is gone breaks clients unless the changelog names its path un
 
 test('what adds to the graph breaks nobody', async () => {
   expect(await unannounced(withoutName, before, '')).toEqual([]);
+});
+
+test('every type, field, argument and enum value has a description', () => {
+  const lacking: string[] = [];
+  const check = (path: string, { description }: { description?: string | null | undefined }) => {
+    if (!description) lacking.push(path);
+  };
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (isIntrospectionType(type) || isSpecifiedScalarType(type)) continue;
+    check(type.name, type);
+    if (isEnumType(type)) for (const value of type.getValues()) check(`${type.name}.${value.name}`, value);
+    if (isInputObjectType(type)) {
+      for (const field of Object.values(type.getFields())) check(`${type.name}.${field.name}`, field);
+    }
+    if (!isObjectType(type)) continue;
+    for (const field of Object.values(type.getFields())) {
+      check(`${type.name}.${field.name}`, field);
+      for (const argument of field.args) check(`${type.name}.${field.name}(${argument.name})`, argument);
+    }
+  }
+  expect(lacking).toEqual([]);
 });

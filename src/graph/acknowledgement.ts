@@ -1,15 +1,19 @@
 // Answers without a record: `{ ok }` and `{ ok, id }`.
 import { builder } from './builder.ts';
 
+const description = 'Confirms that the call succeeded.';
+const ok = { type: 'True', description: 'Always true: a call that fails returns an error instead.' } as const;
+
 /** `{ ok: true }`, with the specification's name. */
 export const okAnswer = (name: string) =>
-  builder.objectRef<{ ok: true }>(name).implement({ fields: (t) => ({ ok: t.expose('ok', { type: 'True' }) }) });
+  builder.objectRef<{ ok: true }>(name).implement({ description, fields: (t) => ({ ok: t.expose('ok', ok) }) });
 
 /** `{ ok: true, id }`: the answer of a delete. */
 export const okIdAnswer = (name: string) =>
   builder.objectRef<{ ok: true; id: string }>(name).implement({
+    description,
     fields: (t) => ({
-      ok: t.expose('ok', { type: 'True' }),
+      ok: t.expose('ok', ok),
       id: t.exposeString('id', { description: 'The record that the call changed.' }),
     }),
   });

@@ -11,6 +11,7 @@ type Types = typeof builder.$inferSchemaTypes;
 /** The page type of a record, for example ProjectPage. */
 export function pageOf<Row extends object>(name: string, row: ObjectRef<Types, Row>) {
   return builder.objectRef<Page<Row>>(name).implement({
+    description: `One page of a list of ${row.name} records.`,
     fields: (t) => ({
       data: t.field({ type: [row], description: 'Newest first.', resolve: (page) => page.data }),
       nextCursor: t.exposeString('nextCursor', {

@@ -85,11 +85,22 @@ const isGraphQLName = (word: string) => /^[_A-Za-z]\w*$/.test(word);
 
 /**
  * A closed set of values: a GraphQL enum, or a scalar where a value is not a GraphQL name (`already-revoked`). Returns the output
- * type and the zod schema, which has the name, so that inputs declared with zod use the same type.
+ * type and the zod schema, which has the name, so that inputs declared with zod use the same type. `meanings` are the descriptions
+ * of the values of an enum.
  */
-export function wordSet<const W extends readonly [string, ...string[]]>(name: string, words: W, description: string) {
+export function wordSet<const W extends readonly [string, ...string[]]>(
+  name: string,
+  words: W,
+  description: string,
+  meanings?: Readonly<Record<W[number], string>>,
+) {
   const zod = z.enum(words).meta({ id: name });
-  if (words.every(isGraphQLName)) return { type: builder.enumType(name, { values: words, description }), zod };
+  if (words.every(isGraphQLName)) {
+    const values = Object.fromEntries(
+      words.map((word) => [word, { description: meanings?.[word as W[number]] }]),
+    ) as Record<W[number], { description: string }>;
+    return { type: builder.enumType(name, { values, description }), zod };
+  }
   const set = scalar({
     name,
     description: `${description} One of: ${words.join(', ')}.`,

@@ -116,8 +116,8 @@ const roleOf = (file: string) => {
   const [, , noun, ...rest] = file.split('/');
   return { noun: noun!, role: rest.join('/') };
 };
-/** The files of a noun that declare GraphQL; `live.ts` holds its subscriptions, `fields.ts` and `answers.ts` its other types. */
-const declaresGraph = (role: string): boolean => /^(schema|fields|answers|live)\.ts$/.test(role);
+/** The files of a noun that declare GraphQL; `live.ts` holds its subscriptions, `fields.ts`, `<part>-fields.ts` and `answers.ts` its other types. */
+const declaresGraph = (role: string): boolean => /^(schema|(\w+-)?fields|answers|live)\.ts$/.test(role);
 const domainFiles = (tree: Tree) => sourceFiles(tree).filter(([file]) => layerOf(file) === 'domain');
 
 export const nounFilesKeepTheirRoles: Rule = (tree) =>
@@ -150,7 +150,7 @@ export const nounFilesKeepTheirRoles: Rule = (tree) =>
 export const schemasAreImportedBySchemas: Rule = (tree) =>
   sourceFiles(tree).flatMap(([file, text]) =>
     importsOf(file, text)
-      .filter((target) => /^src\/domain\/.*\/(schema|fields|answers|live)\.ts$/.test(target))
+      .filter((target) => /^src\/domain\/.*\/(schema|(\w+-)?fields|answers|live)\.ts$/.test(target))
       .filter(() => layerOf(file) !== 'domain' && file !== 'src/schema.ts')
       .map((target) => `${file} imports ${target}: outside the domain only src/schema.ts imports schemas.`),
   );

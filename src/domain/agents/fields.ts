@@ -6,10 +6,20 @@ import { text } from '#limits.ts';
 import type * as catalog from './catalog.ts';
 import { agentRoles, efforts, harnessIds, instanceTypeIds } from './model.ts';
 
-export const AgentRole = wordSet('AgentRole', agentRoles, 'What an agent does in a mission.');
+export const AgentRole = wordSet('AgentRole', agentRoles, 'What an agent does in a mission.', {
+  planner: 'Splits the issue into steps.',
+  builder: 'Changes the code.',
+  reviewer: 'Reviews the change.',
+  qa: 'Tests the change as a user would.',
+  researcher: 'Gathers what the others need to know.',
+});
 export const Harness = wordSet('Harness', harnessIds, 'The program that drives the model.');
 export const InstanceType = wordSet('InstanceType', instanceTypeIds, 'How large a sandbox is.');
-export const Effort = wordSet('AgentEffort', efforts, 'How long the model may think.');
+export const Effort = wordSet('AgentEffort', efforts, 'How long the model may think.', {
+  low: 'Fastest and cheapest.',
+  medium: 'A balance of speed and care.',
+  high: 'Slowest and most careful.',
+});
 
 const CatalogRole = builder.objectRef<catalog.Role>('CatalogRole').implement({
   description: 'A role that an agent can have.',

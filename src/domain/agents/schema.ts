@@ -14,7 +14,9 @@ import { AgentCatalog, AgentRole, Effort, Harness } from './fields.ts';
 import { Agent } from './model.ts';
 import * as operations from './operations.ts';
 
-const SandboxKind = wordSet('AgentSandboxKind', ['existing'], 'Where the sandbox of an agent comes from.');
+const SandboxKind = wordSet('AgentSandboxKind', ['existing'], 'Where the sandbox of an agent comes from.', {
+  existing: 'From an existing template, named by `templateId`.',
+});
 
 export const AgentType = builder.modelType(Agent, 'Agent').implement({
   description: 'Who missions run with: a role, a harness and a model under one name.',
@@ -54,15 +56,17 @@ const AgentPage = pageOf('AgentPage', AgentType);
 const DeleteAgentResponse = okIdAnswer('DeleteAgentResponse');
 
 const name = nameText(text.missionAgentName).describe('1 to 120 characters; unique in the organization.');
+const role = AgentRole.zod.describe('The part it plays in a mission.');
+const harness = Harness.zod.describe('The program that drives its model.');
 const model = boundedText(text.modelId).describe('One of the models of the harness.');
 const sandbox = z
   .object({
-    kind: SandboxKind.zod,
+    kind: SandboxKind.zod.describe('Always `existing`.'),
     templateId: boundedText(text.pathId).describe('A template that there is, such as the catalog’s `standard`.'),
   })
   .describe('What the agent works in.');
 const more = {
-  effort: Effort.zod.nullable().optional(),
+  effort: Effort.zod.nullable().optional().describe('How long the model may think; null: the harness decides.'),
   userPrompt: boundedText(text.userPrompt)
     .nullable()
     .optional()
@@ -76,7 +80,8 @@ const more = {
 
 const CreateAgentRequest = request(
   'CreateAgentRequest',
-  z.object({ name, role: AgentRole.zod, harness: Harness.zod, model, sandbox, ...more }).meta({
+  z.object({ name, role, harness, model, sandbox, ...more }).meta({
+    description: 'A new agent of the organization.',
     examples: [
       {
         name: 'Careful builder',
@@ -93,13 +98,16 @@ const UpdateAgentRequest = request(
   z
     .object({
       name: name.optional(),
-      role: AgentRole.zod.optional(),
-      harness: Harness.zod.optional(),
+      role: role.optional(),
+      harness: harness.optional(),
       model: model.optional(),
       sandbox: sandbox.optional(),
       ...more,
     })
-    .meta({ examples: [{ model: 'claude-opus-4-5', effort: 'high' }] }),
+    .meta({
+      description: 'Members that are left out stay as they are.',
+      examples: [{ model: 'claude-opus-4-5', effort: 'high' }],
+    }),
 );
 
 builder.queryFields((t) => ({
@@ -138,7 +146,7 @@ builder.mutationFields((t) => ({
     rest: { route: 'POST /agents', status: 201, errors: [409] },
     tool: 'create_agent',
     type: AgentType,
-    args: { input: t.arg({ type: CreateAgentRequest, required: true }) },
+    args: { input: t.arg({ type: CreateAgentRequest, required: true, description: 'The new agent.' }) },
     resolve: (_, { input }, { caller }) => operations.createAgent(caller, input),
   }),
   updateAgent: t.field({
@@ -147,7 +155,10 @@ builder.mutationFields((t) => ({
     rest: { route: 'PATCH /agents/{agentId}', errors: [409] },
     tool: { name: 'update_agent', idempotent: true },
     type: AgentType,
-    args: { agentId: t.arg.string(pathId), input: t.arg({ type: UpdateAgentRequest, required: true }) },
+    args: {
+      agentId: t.arg.string(pathId),
+      input: t.arg({ type: UpdateAgentRequest, required: true, description: 'The members to change.' }),
+    },
     resolve: (_, { agentId, input }, { caller }) => operations.updateAgent(caller, agentId, input),
   }),
   deleteAgent: t.field({

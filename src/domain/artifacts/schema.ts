@@ -13,7 +13,14 @@ import { contentAddress } from './address.ts';
 import { Artifact, artifactKinds } from './model.ts';
 import * as operations from './operations.ts';
 
-export const ArtifactKind = wordSet('ArtifactKind', artifactKinds, 'What a piece of proof is.');
+export const ArtifactKind = wordSet('ArtifactKind', artifactKinds, 'What a piece of proof is.', {
+  screenshot: 'An image of a page.',
+  video: 'A recording.',
+  trace: 'A recorded browser session, for a trace viewer.',
+  log: 'Output of a program.',
+  report: 'A document for people to read.',
+  file: 'Any other file.',
+});
 
 export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
   description: 'Proof of work that an agent has left behind.',

@@ -12,11 +12,22 @@ const DelegationKind = wordSet(
   operations.delegationKinds,
   'How a program came to act for a person: as an agent of one of the registration types that the person claimed, or by an ' +
     'authorization code.',
+  {
+    anonymous: 'An agent that registered without naming a person.',
+    identity_assertion: 'An agent whose provider vouched for it with an identity assertion.',
+    service_auth: 'An agent that asked for the person by email address.',
+    authorization_code: 'An OAuth client that the person gave consent to.',
+  },
 );
 const DelegationStatus = wordSet(
   'DelegationStatus',
   operations.delegationStatuses,
   'Whether the delegation is in effect.',
+  {
+    active: 'The program can act for the person.',
+    revoked: 'The person, or an administrator, ended it.',
+    expired: 'Its time has run out.',
+  },
 );
 
 const AgentDelegation = builder.objectRef<operations.Delegation>('AgentDelegation').implement({

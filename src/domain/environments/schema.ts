@@ -9,7 +9,13 @@ import { ProjectType } from '../projects/schema.ts';
 import { Environment, environmentStatuses } from './model.ts';
 import * as operations from './operations.ts';
 
-const EnvironmentStatus = wordSet('EnvironmentStatus', environmentStatuses, 'How far a preview environment is.');
+const EnvironmentStatus = wordSet('EnvironmentStatus', environmentStatuses, 'How far a preview environment is.', {
+  provisioning: 'The runtime is starting it.',
+  active: 'It can be reached at its address.',
+  destroying: 'It is being taken down.',
+  destroyed: 'It has been taken down.',
+  failed: 'It could not be started or taken down, or its runtime stopped sending heartbeats.',
+});
 
 const EnvironmentType = builder.modelType(Environment, 'Environment').implement({
   description: 'Where a change can be tried before it is merged.',
@@ -70,7 +76,7 @@ builder.queryFields((t) => ({
     args: {
       issueId: t.arg.string(filter),
       projectId: t.arg.string(filter),
-      status: t.arg({ type: EnvironmentStatus.type }),
+      status: t.arg({ type: EnvironmentStatus.type, description: 'Only environments in this status; all without it.' }),
       ...pageArguments(pages.environments),
     },
     resolve: (_, args, { caller }) => operations.listEnvironments(caller, args),

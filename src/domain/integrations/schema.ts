@@ -5,8 +5,18 @@ import { wordSet } from '#graph/scalars.ts';
 import { Integration, vendorKinds, vendorNames } from './model.ts';
 import { listIntegrations } from './operations.ts';
 
-export const VendorKind = wordSet('VendorKind', vendorKinds, 'What a connector is for.');
-const Vendor = wordSet('Vendor', vendorNames, 'Who is connected.');
+export const VendorKind = wordSet('VendorKind', vendorKinds, 'What a connector is for.', {
+  tracker: 'Holds the issues of projects.',
+  scm: 'Hosts the repositories.',
+  llm: 'Runs language models.',
+});
+const Vendor = wordSet('Vendor', vendorNames, 'Who is connected.', {
+  linear: 'Linear, a tracker.',
+  github: 'GitHub, a tracker and a source host.',
+  builtin: 'The tracker of this service.',
+  anthropic: 'Anthropic, whose models are the Claude models.',
+  openai: 'OpenAI, whose models are the GPT models.',
+});
 
 export const IntegrationType = builder.modelType(Integration, 'Integration').implement({
   description: 'A tracker, a source host or a language model that projects connect to.',

@@ -10,7 +10,12 @@ import { emailAddress } from '../people/email.ts';
 import { Invite, inviteStatuses, statusOf } from './model.ts';
 import * as operations from './operations.ts';
 
-const InviteStatus = wordSet('InviteStatus', inviteStatuses, 'What became of an invite.');
+const InviteStatus = wordSet('InviteStatus', inviteStatuses, 'What became of an invite.', {
+  pending: 'It can be accepted until `expiresAt`.',
+  accepted: 'The person has joined.',
+  revoked: 'A member withdrew it.',
+  expired: 'Nobody accepted it within 7 days.',
+});
 
 export const InviteType = builder.modelType(Invite, 'Invite').implement({
   description: 'Asks the owner of an email address into the organization.',
@@ -53,9 +58,10 @@ const RevokeInviteResponse = okAnswer('RevokeInviteResponse');
 
 const CreateInviteRequest = request(
   'CreateInviteRequest',
-  z
-    .object({ email: emailAddress, role: OrgRole.zod })
-    .meta({ examples: [{ email: 'bob@example.com', role: 'member' }] }),
+  z.object({ email: emailAddress, role: OrgRole.zod.describe('Not above the caller’s own.') }).meta({
+    description: 'A new invite, which is mailed to the address.',
+    examples: [{ email: 'bob@example.com', role: 'member' }],
+  }),
 );
 
 builder.queryFields((t) => ({
@@ -76,7 +82,7 @@ builder.mutationFields((t) => ({
     rest: { route: 'POST /invites', status: 201, errors: [409] },
     tool: { name: 'create_invite', openWorld: true },
     type: InviteType,
-    args: { input: t.arg({ type: CreateInviteRequest, required: true }) },
+    args: { input: t.arg({ type: CreateInviteRequest, required: true, description: 'The new invite.' }) },
     resolve: (_, { input }, { caller }) => operations.createInvite(caller, input),
   }),
   revokeInvite: t.field({

@@ -9,7 +9,10 @@ import { ProjectType } from '../projects/schema.ts';
 import { Issue, issueStates } from './model.ts';
 import * as operations from './operations.ts';
 
-const IssueState = wordSet('IssueState', issueStates, 'Whether there is still something to do.');
+const IssueState = wordSet('IssueState', issueStates, 'Whether there is still something to do.', {
+  open: 'Work is expected or under way.',
+  closed: 'Its run has ended.',
+});
 
 export const IssueType = builder.modelType(Issue, 'Issue').implement({
   description: 'An issue of the tracker that is built in.',

@@ -1,145 +1,37 @@
-// What is said of MCP servers, field by field: the requests with their bounds, and the parts of the records (specification, MCP
-// server binding).
-import { z } from 'zod';
+// The records of MCP servers on every surface (specification, MCP server binding; MCP servers of a project).
+import type { Row } from '#foundation/base-model.ts';
 import { builder } from '#graph/builder.ts';
-import { request } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';
-import { boundedText } from '#graph/validation.ts';
-import { mcpBinding, text } from '#limits.ts';
 import { AgentRole } from '../agents/fields.ts';
-import { type Declared, serverNamePattern } from './declared.ts';
-import { type Isolation, isolationKinds, refusalReasons } from './isolation.ts';
-import type { ApprovedTool, ToolDefinition } from './model.ts';
+import { DeclaredType } from './declared-fields.ts';
+import type { RunMcpServer } from './gateway.ts';
+import {
+  type ApprovedTool,
+  authKinds,
+  bindingStatuses,
+  McpBinding,
+  statusOf,
+  type ToolDefinition,
+  toolsFor,
+  transports,
+} from './model.ts';
+import type { BindingOfProject } from './operations.ts';
+import { configStatuses, type McpServer, type ProjectMcpView } from './view.ts';
 
-const nameRule = 'must be up to 64 letters, digits, _ or -, beginning with a letter or digit';
-/** The path parameter. */
-export const serverName = {
-  required: true,
-  description: 'As the config file names it: up to 64 letters, digits, `_` or `-`, beginning with a letter or digit.',
-  validate: { schema: boundedText(text.mcpServerName).regex(serverNamePattern, nameRule) },
-} as const;
-
-export const UpdateProjectMcpRequest = request(
-  'UpdateProjectMcpRequest',
-  z
-    .object({
-      configPath: boundedText(text.filePath)
-        .nullable()
-        .optional()
-        .describe('Path of the config file from the top of the repository; null: `service.yml`.'),
-    })
-    .meta({ examples: [{ configPath: 'config/service.yml' }] }),
-);
-
-const approvedTool = z.object({
-  name: boundedText(text.mcpToolName),
-  attestedReadOnly: z
-    .boolean()
-    .default(false)
-    .describe('Whether a person vouches that it changes nothing. Roles other than `builder` get such tools alone.'),
-});
-
-const secretName = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
-const credentials = z
-  .record(
-    z.string().regex(secretName, 'must be named with up to 64 letters, digits and _, not beginning with a digit'),
-    boundedText(text.mcpSecret)
-      .regex(/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/, 'must be one line of printable ASCII characters')
-      .nullable(),
-  )
-  .refine((given) => Object.keys(given).length <= mcpBinding.credentials, `must be at most ${mcpBinding.credentials}`)
-  .meta({ maxProperties: mcpBinding.credentials });
-
-const hostname = boundedText(text.hostname).regex(
-  /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$|^\[[0-9a-f:.]+\]$/,
-  'must be a host name in lower case, without scheme, port and path',
-);
-
-export const PutMcpBindingRequest = request(
-  'PutMcpBindingRequest',
-  z
-    .object({
-      roles: z.array(AgentRole.zod).max(mcpBinding.roles).describe('Whose agents may use the server.'),
-      approvedTools: z
-        .array(approvedTool)
-        .max(mcpBinding.approvedTools)
-        .refine((tools) => new Set(tools.map(({ name }) => name)).size === tools.length, 'must name each tool once')
-        .optional()
-        .describe('Left out: as they were. Given, it also says that all tools have been reviewed as they are now.'),
-      credentials: credentials
-        .optional()
-        .describe('Values of the declared secrets by name; never shown again. Null forgets one, one left out is kept.'),
-      allowedEgressHosts: z
-        .array(hostname)
-        .max(mcpBinding.egressHosts)
-        .optional()
-        .describe('Hosts that may be asked beside the one of the server, such as its authorization server.'),
-      enabled: z.boolean().optional().describe('True unless said otherwise when the server is bound.'),
-    })
-    .meta({
-      examples: [{ roles: ['planner', 'builder'], approvedTools: [{ name: 'search', attestedReadOnly: true }] }],
-    }),
-);
-
-const returnTo = boundedText(text.consolePath)
-  .regex(/^\/console(?:[/?][\x21-\x5b\x5d-\x7e]*)?$/, 'must be a path of the console, such as /console/projects')
-  .refine((path) => !path.split(/[/?]/).includes('..'), 'must have no .. in it');
-export const StartMcpOAuthRequest = request(
-  'StartMcpOAuthRequest',
-  z
-    .object({ returnTo: returnTo.optional().describe('The path of the console that the person comes back to.') })
-    .meta({ examples: [{ returnTo: '/console/projects' }] }),
-);
-
-export const CompleteMcpOAuthRequest = request(
-  'CompleteMcpOAuthRequest',
-  z
-    .object({
-      code: boundedText(text.oauthCode).describe('What the authorization server sent back with the person.'),
-      state: boundedText(text.oauthState).describe('The same; good once, for the person who started.'),
-      iss: boundedText(text.redirectUri).optional().describe('The same, where it names itself (RFC 9207).'),
-    })
-    .meta({ examples: [{ code: 'SplxlOBeZQQYbYS6WxSbIA', state: 'af0ifjsldkj' }] }),
-);
-
-const DeclaredTransport = wordSet('McpDeclaredTransport', ['http', 'stdio'], 'How a server is spoken to.');
-const IsolationKind = wordSet('McpIsolationKind', isolationKinds, 'Where a server runs.');
-const RefusalReason = wordSet('McpRefusalReason', refusalReasons, 'Why a declared command may not run.');
-
-const IsolationType = builder.objectRef<Isolation>('McpIsolation').implement({
-  description: 'Where a declared server may run.',
-  fields: (t) => ({
-    kind: t.expose('kind', { type: IsolationKind.type }),
-    packageSpec: t.exposeString('packageSpec', { nullable: true, description: 'The pinned package, `name@version`.' }),
-    reason: t.expose('reason', { type: RefusalReason.type, nullable: true, description: 'Null unless refused.' }),
-  }),
-});
-
-export const DeclaredType = builder.objectRef<Declared>('McpDeclared').implement({
-  description: 'A server as the config file declares it. Values of headers and variables are never shown.',
-  fields: (t) => ({
-    name: t.exposeString('name'),
-    transport: t.expose('transport', { type: DeclaredTransport.type }),
-    origin: t.exposeString('origin', { nullable: true, description: 'Scheme, host and port; null for a command.' }),
-    path: t.exposeString('path', { nullable: true, description: 'Path of the address; null for a command.' }),
-    command: t.exposeString('command', { nullable: true, description: 'Null for an http server.' }),
-    displayArgs: t.exposeStringList('displayArgs', { description: 'Arguments; what looks like a secret is hidden.' }),
-    headerNames: t.exposeStringList('headerNames'),
-    envNames: t.exposeStringList('envNames', { description: 'Names of environment variables.' }),
-    secretRefs: t.exposeStringList('secretRefs', { description: 'Names of the secrets that it needs.' }),
-    isolation: t.expose('isolation', { type: IsolationType }),
-  }),
-});
-
-export const ToolType = builder.objectRef<ToolDefinition>('McpTool').implement({
+const ToolType = builder.objectRef<ToolDefinition>('McpTool').implement({
   description: 'A tool as its server described it last. The hints are the server’s own claims.',
   fields: (t) => ({
-    name: t.exposeString('name'),
+    name: t.exposeString('name', { description: 'What agents call it by; unique on its server.' }),
     title: t.string({
       nullable: true,
+      description: 'A name for people; null when the server gives none.',
       resolve: ({ title, annotations }) => title ?? (annotations?.title as string | undefined) ?? null,
     }),
-    description: t.string({ nullable: true, resolve: ({ description }) => description ?? null }),
+    description: t.string({
+      nullable: true,
+      description: 'What it does, in the words of its server; null when the server says nothing.',
+      resolve: ({ description }) => description ?? null,
+    }),
     readOnlyHint: t.boolean({
       description: 'Whether it claims to change nothing.',
       resolve: ({ annotations }) => annotations?.readOnlyHint === true,
@@ -151,36 +43,178 @@ export const ToolType = builder.objectRef<ToolDefinition>('McpTool').implement({
   }),
 });
 
-export const ApprovedToolType = builder.objectRef<ApprovedTool>('McpApprovedTool').implement({
+const ApprovedToolType = builder.objectRef<ApprovedTool>('McpApprovedTool').implement({
   description: 'A tool that a person has approved.',
   fields: (t) => ({
-    name: t.exposeString('name'),
+    name: t.exposeString('name', { description: 'As the server names the tool.' }),
     attestedReadOnly: t.exposeBoolean('attestedReadOnly', {
       description: 'Whether a person vouches that it changes nothing.',
     }),
   }),
 });
 
-export const OAuthStart = builder
-  .objectRef<{ authorizeUrl: string; expiresAt: number }>('McpOAuthStartResponse')
-  .implement({
-    description: 'Where the person goes to sign in to the server.',
-    fields: (t) => ({
-      authorizeUrl: t.exposeString('authorizeUrl', { description: 'To be opened in the browser of the person.' }),
-      expiresAt: t.expose('expiresAt', { type: 'EpochMs', description: 'Until then the way back is open.' }),
+const ConfigPathSource = wordSet('McpConfigPathSource', ['service.yml', 'project'], 'Where the path comes from.');
+const ConfigStatus = wordSet('McpConfigStatus', configStatuses, 'Whether the config file could be read.', {
+  ok: 'It was read.',
+  missing: 'The repository has no such file.',
+  invalid: 'The file has an error: see `configError`.',
+  unreachable: 'The repository could not be read.',
+});
+const Transport = wordSet('McpTransport', transports, 'Where a bound server runs: elsewhere, or in sandboxes.', {
+  remote: 'Elsewhere, reached over HTTP through the gateway of the service.',
+  sandbox: 'As a command inside the sandboxes of runs.',
+});
+const BindingStatus = wordSet('McpBindingStatus', bindingStatuses, 'Whether a bound server can be used.', {
+  ready: 'Runs can use the approved tools.',
+  needs_auth: 'A credential is missing or was rejected.',
+  needs_review: 'Its declaration or its tools have changed since they were approved.',
+  error: 'The config file does not declare it, or connecting to it failed.',
+  disabled: 'A person has turned it off.',
+});
+const AuthKind = wordSet('McpAuthKind', authKinds, 'How a bound server is authenticated to.', {
+  none: 'No credential.',
+  bearer: 'A bearer token.',
+  headers: 'Headers of the declaration, with secrets filled in.',
+  oauth: 'OAuth, connected by a person.',
+});
+const countedRoles = ['planner', 'builder', 'reviewer', 'qa'] as const;
+const ToolCounts = builder.objectRef<Row<McpBinding>>('McpToolCounts').implement({
+  description: 'How many tools an agent of each role gets: approved, and unchanged since.',
+  fields: (t) =>
+    Object.fromEntries(
+      countedRoles.map((role) => [
+        role,
+        t.int({ description: `For an agent in the role ${role}.`, resolve: (one) => toolsFor(one, role).length }),
+      ]),
+    ),
+});
+
+export const BindingType = builder.modelType(McpBinding, 'McpBinding').implement({
+  description: 'How a declared server is bound to its project: who may use which of its tools.',
+  fields: (t) => ({
+    transport: t.expose('transport', { type: Transport.type, description: 'As it was declared when it was bound.' }),
+    status: t.field({
+      type: BindingStatus.type,
+      description: 'Derived from the binding, its declaration and its tools at the time of the read.',
+      resolve: (one) => statusOf(one).status,
     }),
-  });
-export const OAuthComplete = builder
-  .objectRef<{ projectId: string; serverName: string; returnTo: string }>('McpOAuthCompleteResponse')
-  .implement({
-    description: 'The server that is connected now.',
-    fields: (t) => ({
-      projectId: t.exposeString('projectId'),
-      serverName: t.exposeString('serverName'),
-      returnTo: t.exposeString('returnTo', { description: 'A path of the console: where the person began.' }),
+    statusDetail: t.string({
+      nullable: true,
+      description: 'What a person has to do; null when there is nothing.',
+      resolve: (one) => statusOf(one).statusDetail,
     }),
-  });
-export const Deleted = builder.objectRef<{ deleted: true }>('McpDeleteResponse').implement({
-  description: 'The binding is gone, with its credentials.',
-  fields: (t) => ({ deleted: t.expose('deleted', { type: 'True' }) }),
+    roles: t.expose('roles', { type: [AgentRole.type], description: 'Whose agents may use it.' }),
+    authKind: t.expose('authKind', {
+      type: AuthKind.type,
+      description: 'Follows from the declaration and the credentials.',
+    }),
+    pinnedUrl: t.exposeString('pinnedUrl', {
+      nullable: true,
+      description: 'The address when it was bound: the only one that anything is sent to.',
+    }),
+    packageSpec: t.exposeString('packageSpec', { nullable: true, description: 'The package when it was bound.' }),
+    allowedEgressHosts: t.exposeStringList('allowedEgressHosts', {
+      description: 'Hosts that may be asked beside the one of `pinnedUrl`.',
+    }),
+    credentialFields: t.exposeStringList('credentialFields', { description: 'Names of the credentials it has.' }),
+    toolSnapshot: t.expose('toolSnapshot', {
+      type: [ToolType],
+      description: 'The tools as they were last read from the server.',
+    }),
+    approvedTools: t.expose('approvedTools', {
+      type: [ApprovedToolType],
+      description: 'The tools that agents may use; no others are offered.',
+    }),
+    toolsRefreshedAt: t.expose('toolsRefreshedAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When the tools were last read; null: never.',
+    }),
+    effectiveToolCounts: t.field({
+      type: ToolCounts,
+      description: 'How many tools an agent of each role can use now.',
+      resolve: (one) => one,
+    }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was bound.' }),
+    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When a person last changed it.' }),
+  }),
+});
+
+const ServerType = builder.objectRef<McpServer>('McpServer').implement({
+  description: 'A server that is declared, bound, or both.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Unique in the project.' }),
+    declared: t.expose('declared', {
+      type: DeclaredType,
+      nullable: true,
+      description: 'Null: not, or no longer.',
+    }),
+    binding: t.expose('binding', { type: BindingType, nullable: true, description: 'Null: not bound.' }),
+  }),
+});
+
+export const ViewType = builder.objectRef<ProjectMcpView>('ProjectMcpView').implement({
+  description: 'The MCP servers of a project: declared in its repository and bound here, side by side.',
+  fields: (t) => ({
+    projectId: t.exposeString('projectId', { description: 'The project.' }),
+    configPath: t.exposeString('configPath', { description: 'Path of the config file in the repository.' }),
+    configPathSource: t.expose('configPathSource', {
+      type: ConfigPathSource.type,
+      description: '`project` when the project has set a path of its own.',
+    }),
+    configRef: t.exposeString('configRef', { nullable: true, description: 'The ref that was read; null: none was.' }),
+    configStatus: t.expose('configStatus', {
+      type: ConfigStatus.type,
+      description: 'The outcome of reading the file now.',
+    }),
+    configError: t.exposeString('configError', { nullable: true, description: 'What is wrong; null when `ok`.' }),
+    warnings: t.exposeStringList('warnings', { description: 'What the file had better not hold.' }),
+    servers: t.expose('servers', {
+      type: [ServerType],
+      description: 'The declared ones in the order of the file, then those that are only bound.',
+    }),
+  }),
+});
+
+const ListItem = builder.objectRef<BindingOfProject>('McpBindingListItem').implement({
+  description: 'A bound server, in short.',
+  fields: (t) => ({
+    projectId: t.exposeString('projectId', { description: 'The project that it is bound to.' }),
+    projectName: t.exposeString('projectName', { description: 'The name of that project.' }),
+    serverName: t.exposeString('serverName', { description: 'As the config file names it.' }),
+    transport: t.expose('transport', { type: Transport.type, description: 'As it was declared when it was bound.' }),
+    status: t.field({
+      type: BindingStatus.type,
+      description: 'Derived from the binding, its declaration and its tools at the time of the read.',
+      resolve: (one) => statusOf(one).status,
+    }),
+    statusDetail: t.string({
+      nullable: true,
+      description: 'What a person has to do; null when there is nothing.',
+      resolve: (one) => statusOf(one).statusDetail,
+    }),
+    roles: t.expose('roles', { type: [AgentRole.type], description: 'Whose agents may use it.' }),
+    authKind: t.expose('authKind', {
+      type: AuthKind.type,
+      description: 'Follows from the declaration and the credentials.',
+    }),
+    credentialFields: t.exposeStringList('credentialFields', { description: 'Names of the credentials it has.' }),
+    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When a person last changed it.' }),
+  }),
+});
+
+export const Bindings = builder.objectRef<{ bindings: BindingOfProject[] }>('McpBindingList').implement({
+  description: 'The bound servers that the caller may see.',
+  fields: (t) => ({
+    bindings: t.expose('bindings', { type: [ListItem], description: 'Ordered by the name of the project.' }),
+  }),
+});
+export const RunServer = builder.objectRef<RunMcpServer>('RunMcpServer').implement({
+  description: 'An MCP server that the agent of a run may use.',
+  fields: (t) => ({
+    serverName: t.exposeString('serverName', { description: 'As the config file names it.' }),
+    url: t.exposeString('url', {
+      description: 'Streamable HTTP; requests carry the service token, and the lease in the header X-Lease-Id.',
+    }),
+  }),
 });

@@ -1,136 +1,17 @@
 // MCP servers of a project on every surface (specification, MCP server binding; MCP servers of a project).
-import type { Row } from '#foundation/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { shown } from '#limits.ts';
-import { AgentRole } from '../agents/fields.ts';
 import { RunType } from '../runs/schema.ts';
 import * as authorization from './authorization.ts';
 import * as fields from './fields.ts';
 import * as gateway from './gateway.ts';
-import {
-  authKinds,
-  bindingStatuses,
-  callOutcomes,
-  McpBinding,
-  McpCall,
-  statusOf,
-  toolsFor,
-  transports,
-} from './model.ts';
+import { callOutcomes, McpCall } from './model.ts';
 import * as operations from './operations.ts';
+import * as requests from './request-fields.ts';
 import { refreshTools } from './tools.ts';
-import { configStatuses, type McpServer, type ProjectMcpView, setConfigPath, viewProject } from './view.ts';
-
-const ConfigPathSource = wordSet('McpConfigPathSource', ['service.yml', 'project'], 'Where the path comes from.');
-const ConfigStatus = wordSet('McpConfigStatus', configStatuses, 'Whether the config file could be read.');
-const Transport = wordSet('McpTransport', transports, 'Where a bound server runs: elsewhere, or in sandboxes.');
-const BindingStatus = wordSet('McpBindingStatus', bindingStatuses, 'Whether a bound server can be used.');
-const AuthKind = wordSet('McpAuthKind', authKinds, 'What a bound server is shown as credentials.');
-const CallOutcome = wordSet('McpCallOutcome', callOutcomes, 'How a call of a tool ended.');
-
-const countedRoles = ['planner', 'builder', 'reviewer', 'qa'] as const;
-const ToolCounts = builder.objectRef<Row<McpBinding>>('McpToolCounts').implement({
-  description: 'How many tools an agent of each role gets: approved, and unchanged since.',
-  fields: (t) =>
-    Object.fromEntries(countedRoles.map((role) => [role, t.int({ resolve: (one) => toolsFor(one, role).length })])),
-});
-
-const BindingType = builder.modelType(McpBinding, 'McpBinding').implement({
-  description: 'How a declared server is bound to its project: who may use which of its tools.',
-  fields: (t) => ({
-    transport: t.expose('transport', { type: Transport.type }),
-    status: t.field({ type: BindingStatus.type, resolve: (one) => statusOf(one).status }),
-    statusDetail: t.string({
-      nullable: true,
-      description: 'What a person has to do; null when there is nothing.',
-      resolve: (one) => statusOf(one).statusDetail,
-    }),
-    roles: t.expose('roles', { type: [AgentRole.type], description: 'Whose agents may use it.' }),
-    authKind: t.expose('authKind', { type: AuthKind.type }),
-    pinnedUrl: t.exposeString('pinnedUrl', {
-      nullable: true,
-      description: 'The address when it was bound: the only one that anything is sent to.',
-    }),
-    packageSpec: t.exposeString('packageSpec', { nullable: true, description: 'The package when it was bound.' }),
-    allowedEgressHosts: t.exposeStringList('allowedEgressHosts', {
-      description: 'Hosts that may be asked beside the one of `pinnedUrl`.',
-    }),
-    credentialFields: t.exposeStringList('credentialFields', { description: 'Names of the credentials it has.' }),
-    toolSnapshot: t.expose('toolSnapshot', { type: [fields.ToolType] }),
-    approvedTools: t.expose('approvedTools', { type: [fields.ApprovedToolType] }),
-    toolsRefreshedAt: t.expose('toolsRefreshedAt', {
-      type: 'EpochMs',
-      nullable: true,
-      description: 'When the tools were last read; null: never.',
-    }),
-    effectiveToolCounts: t.field({ type: ToolCounts, resolve: (one) => one }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs' }),
-    updatedAt: t.expose('updatedAt', { type: 'EpochMs' }),
-  }),
-});
-
-const ServerType = builder.objectRef<McpServer>('McpServer').implement({
-  description: 'A server that is declared, bound, or both.',
-  fields: (t) => ({
-    name: t.exposeString('name'),
-    declared: t.expose('declared', {
-      type: fields.DeclaredType,
-      nullable: true,
-      description: 'Null: not, or no longer.',
-    }),
-    binding: t.expose('binding', { type: BindingType, nullable: true, description: 'Null: not bound.' }),
-  }),
-});
-
-const ViewType = builder.objectRef<ProjectMcpView>('ProjectMcpView').implement({
-  description: 'The MCP servers of a project: declared in its repository and bound here, side by side.',
-  fields: (t) => ({
-    projectId: t.exposeString('projectId'),
-    configPath: t.exposeString('configPath', { description: 'Path of the config file in the repository.' }),
-    configPathSource: t.expose('configPathSource', { type: ConfigPathSource.type }),
-    configRef: t.exposeString('configRef', { nullable: true, description: 'The ref that was read; null: none was.' }),
-    configStatus: t.expose('configStatus', { type: ConfigStatus.type }),
-    configError: t.exposeString('configError', { nullable: true, description: 'What is wrong; null when `ok`.' }),
-    warnings: t.exposeStringList('warnings', { description: 'What the file had better not hold.' }),
-    servers: t.expose('servers', { type: [ServerType] }),
-  }),
-});
-
-const ListItem = builder.objectRef<operations.BindingOfProject>('McpBindingListItem').implement({
-  description: 'A bound server, in short.',
-  fields: (t) => ({
-    projectId: t.exposeString('projectId'),
-    projectName: t.exposeString('projectName'),
-    serverName: t.exposeString('serverName'),
-    transport: t.expose('transport', { type: Transport.type }),
-    status: t.field({ type: BindingStatus.type, resolve: (one) => statusOf(one).status }),
-    statusDetail: t.string({
-      nullable: true,
-      description: 'What a person has to do; null when there is nothing.',
-      resolve: (one) => statusOf(one).statusDetail,
-    }),
-    roles: t.expose('roles', { type: [AgentRole.type] }),
-    authKind: t.expose('authKind', { type: AuthKind.type }),
-    credentialFields: t.exposeStringList('credentialFields'),
-    updatedAt: t.expose('updatedAt', { type: 'EpochMs' }),
-  }),
-});
-
-const Bindings = builder.objectRef<{ bindings: operations.BindingOfProject[] }>('McpBindingList').implement({
-  description: 'The bound servers that the caller may see.',
-  fields: (t) => ({ bindings: t.expose('bindings', { type: [ListItem] }) }),
-});
-const RunServer = builder.objectRef<gateway.RunMcpServer>('RunMcpServer').implement({
-  description: 'An MCP server that the agent of a run may use.',
-  fields: (t) => ({
-    serverName: t.exposeString('serverName'),
-    url: t.exposeString('url', {
-      description: 'Streamable HTTP; requests carry the service token, and the lease in the header X-Lease-Id.',
-    }),
-  }),
-});
+import { setConfigPath, viewProject } from './view.ts';
 
 builder.queryFields((t) => ({
   projectMcp: t.field({
@@ -138,7 +19,7 @@ builder.queryFields((t) => ({
     scope: 'mcp:read',
     rest: 'GET /mcp/projects/{projectId}',
     tool: 'get_project_mcp',
-    type: ViewType,
+    type: fields.ViewType,
     args: { projectId: t.arg.string(pathId) },
     resolve: (_, { projectId }, { caller }) => viewProject(caller, projectId),
   }),
@@ -147,19 +28,19 @@ builder.queryFields((t) => ({
     scope: 'mcp:read',
     rest: 'GET /mcp/bindings',
     tool: 'list_mcp_bindings',
-    type: Bindings,
+    type: fields.Bindings,
     resolve: async (_, _args, { caller }) => ({ bindings: await operations.listBindings(caller) }),
   }),
   runMcpServers: t.field({
     description: 'The MCP servers that the agent of a run may use, for the runtime that holds the run.',
     scope: 'runtime:report',
-    type: [RunServer],
+    type: [fields.RunServer],
     args: { runId: t.arg.string(pathId), leaseId: t.arg.string(pathId) },
     resolve: (_, hold, { caller }) => gateway.serversOfRun(caller, hold),
   }),
 }));
 
-const ofServer = { projectId: pathId, serverName: fields.serverName };
+const ofServer = { projectId: pathId, serverName: requests.serverName };
 
 builder.mutationFields((t) => ({
   updateProjectMcp: t.field({
@@ -167,8 +48,11 @@ builder.mutationFields((t) => ({
     scope: 'mcp:write',
     rest: 'PATCH /mcp/projects/{projectId}',
     tool: { name: 'update_project_mcp', idempotent: true },
-    type: ViewType,
-    args: { projectId: t.arg.string(pathId), input: t.arg({ type: fields.UpdateProjectMcpRequest, required: true }) },
+    type: fields.ViewType,
+    args: {
+      projectId: t.arg.string(pathId),
+      input: t.arg({ type: requests.UpdateProjectMcpRequest, required: true, description: 'The path to set.' }),
+    },
     resolve: (_, { projectId, input }, { caller }) => setConfigPath(caller, projectId, input.configPath),
   }),
   putMcpBinding: t.field({
@@ -176,11 +60,15 @@ builder.mutationFields((t) => ({
     scope: 'mcp:write',
     rest: { route: 'PUT /mcp/projects/{projectId}/servers/{serverName}', errors: [409] },
     tool: { name: 'put_mcp_binding', idempotent: true },
-    type: BindingType,
+    type: fields.BindingType,
     args: {
       projectId: t.arg.string(ofServer.projectId),
       serverName: t.arg.string(ofServer.serverName),
-      input: t.arg({ type: fields.PutMcpBindingRequest, required: true }),
+      input: t.arg({
+        type: requests.PutMcpBindingRequest,
+        required: true,
+        description: 'The binding; optional members that are left out stay as they are.',
+      }),
     },
     resolve: (_, { projectId, serverName, input }, { caller }) =>
       operations.putBinding(caller, projectId, serverName, input),
@@ -190,7 +78,7 @@ builder.mutationFields((t) => ({
     scope: 'mcp:write',
     rest: 'DELETE /mcp/projects/{projectId}/servers/{serverName}',
     tool: { name: 'delete_mcp_binding', destructive: true, idempotent: true },
-    type: fields.Deleted,
+    type: requests.Deleted,
     args: { projectId: t.arg.string(ofServer.projectId), serverName: t.arg.string(ofServer.serverName) },
     resolve: (_, { projectId, serverName }, { caller }) => operations.deleteBinding(caller, projectId, serverName),
   }),
@@ -199,7 +87,7 @@ builder.mutationFields((t) => ({
     scope: 'mcp:write',
     rest: { route: 'POST /mcp/projects/{projectId}/servers/{serverName}/tools/refresh', errors: [409] },
     tool: { name: 'refresh_mcp_tools', idempotent: true, openWorld: true },
-    type: BindingType,
+    type: fields.BindingType,
     args: { projectId: t.arg.string(ofServer.projectId), serverName: t.arg.string(ofServer.serverName) },
     resolve: (_, { projectId, serverName }, { caller }) => refreshTools(caller, projectId, serverName),
   }),
@@ -207,11 +95,15 @@ builder.mutationFields((t) => ({
     description: 'Begins to connect a person to a server that requires OAuth.',
     scope: 'mcp:write',
     rest: { route: 'POST /mcp/projects/{projectId}/servers/{serverName}/oauth/start', errors: [409, 502] },
-    type: fields.OAuthStart,
+    type: requests.OAuthStart,
     args: {
       projectId: t.arg.string(ofServer.projectId),
       serverName: t.arg.string(ofServer.serverName),
-      input: t.arg({ type: fields.StartMcpOAuthRequest, required: true }),
+      input: t.arg({
+        type: requests.StartMcpOAuthRequest,
+        required: true,
+        description: 'Where the person returns to.',
+      }),
     },
     resolve: (_, { projectId, serverName, input }, { caller }) =>
       authorization.startOAuth(caller, projectId, serverName, input.returnTo),
@@ -220,20 +112,33 @@ builder.mutationFields((t) => ({
     description: 'Ends what `startMcpOAuth` began: for the person who began it, once.',
     scope: 'mcp:write',
     rest: { route: 'POST /mcp/oauth/complete', errors: [404, 409, 502] },
-    type: fields.OAuthComplete,
-    args: { input: t.arg({ type: fields.CompleteMcpOAuthRequest, required: true }) },
+    type: requests.OAuthComplete,
+    args: {
+      input: t.arg({
+        type: requests.CompleteMcpOAuthRequest,
+        required: true,
+        description: 'What the authorization server sent.',
+      }),
+    },
     resolve: (_, { input }, { caller }) => authorization.completeOAuth(caller, input),
   }),
 }));
 
+const CallOutcome = wordSet('McpCallOutcome', callOutcomes, 'How a call of a tool ended.', {
+  ok: 'The tool returned a result.',
+  tool_error: 'The tool returned an error.',
+  refused: 'The gateway did not forward the call.',
+  failed: 'The server could not be reached or returned an invalid response.',
+});
+
 builder.modelType(McpCall, 'McpCall').implement({
   description: 'One call of a tool of an MCP server, by a run.',
   fields: (t) => ({
-    id: t.exposeString('id'),
-    serverName: t.exposeString('serverName'),
-    tool: t.exposeString('tool'),
-    outcome: t.expose('outcome', { type: CallOutcome.type }),
-    durationMs: t.exposeInt('durationMs', { description: 'Milliseconds.' }),
+    id: t.exposeString('id', { description: 'Starts with `mcc_`.' }),
+    serverName: t.exposeString('serverName', { description: 'The server that was called.' }),
+    tool: t.exposeString('tool', { description: 'The tool that was called, as its server names it.' }),
+    outcome: t.expose('outcome', { type: CallOutcome.type, description: 'How it ended.' }),
+    durationMs: t.exposeInt('durationMs', { description: 'Milliseconds from its start to its end.' }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it began.' }),
   }),
 });

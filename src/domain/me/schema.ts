@@ -14,6 +14,13 @@ const PrincipalType = wordSet(
   principalTypes,
   'The kind of caller. `cookie`: a person in the console. `user`: a credential that acts for a person. `service`: an internal ' +
     'service. `system`: the service itself. `agent`: an agent that nobody has claimed.',
+  {
+    cookie: 'A person who is signed in to the console.',
+    user: 'A token that acts for a person.',
+    service: 'An internal service, such as a runtime.',
+    system: 'The service itself.',
+    agent: 'An agent that nobody has claimed.',
+  },
 );
 const Capability = wordSet(
   'Capability',

@@ -10,7 +10,12 @@ import { text } from '#limits.ts';
 import { Membership } from './model.ts';
 import * as operations from './operations.ts';
 
-export const OrgRole = wordSet('OrgRole', orgRoles, 'What a person may do in an organization, from most to least.');
+export const OrgRole = wordSet('OrgRole', orgRoles, 'What a person may do in an organization, from most to least.', {
+  owner: 'Everything, including changes of owners. An organization has at least one.',
+  admin: 'All but changes of owners.',
+  member: 'Works with projects, agents and missions; cannot manage members.',
+  viewer: 'Reads only.',
+});
 
 export const MembershipType = builder.modelType(Membership, 'Membership').implement({
   description: 'A person in an organization, with one role.',
@@ -36,9 +41,12 @@ const CreateMembershipRequest = request(
   z
     .object({
       userId: boundedText(text.pathId).describe('The account of the person; who has none is invited instead.'),
-      role: OrgRole.zod,
+      role: OrgRole.zod.describe('Not above the caller’s own.'),
     })
-    .meta({ examples: [{ userId: 'usr_019f2c1e4a00d2b9c5e7f1a3b4c6', role: 'member' }] }),
+    .meta({
+      description: 'A new member, who has an account already.',
+      examples: [{ userId: 'usr_019f2c1e4a00d2b9c5e7f1a3b4c6', role: 'member' }],
+    }),
 );
 
 builder.queryFields((t) => ({
@@ -60,7 +68,10 @@ builder.mutationFields((t) => ({
     rest: { route: 'POST /organizations/{orgId}/memberships', status: 201, errors: [409] },
     tool: 'create_membership',
     type: MembershipType,
-    args: { orgId: t.arg.string(pathId), input: t.arg({ type: CreateMembershipRequest, required: true }) },
+    args: {
+      orgId: t.arg.string(pathId),
+      input: t.arg({ type: CreateMembershipRequest, required: true, description: 'The new member.' }),
+    },
     resolve: (_, { orgId, input }, { caller }) => operations.createMembership(caller, orgId, input),
   }),
 }));

@@ -8,7 +8,9 @@ import * as operations from './operations.ts';
 
 const UpdateMembershipRequest = request(
   'UpdateMembershipRequest',
-  z.object({ role: OrgRole.zod }).meta({ examples: [{ role: 'admin' }] }),
+  z
+    .object({ role: OrgRole.zod.describe('Not above the caller’s own.') })
+    .meta({ description: 'Another role for a member.', examples: [{ role: 'admin' }] }),
 );
 const DeleteMembershipResponse = okAnswer('DeleteMembershipResponse');
 
@@ -23,7 +25,7 @@ builder.mutationFields((t) => ({
     args: {
       orgId: t.arg.string(pathId),
       userId: t.arg.string(pathId),
-      input: t.arg({ type: UpdateMembershipRequest, required: true }),
+      input: t.arg({ type: UpdateMembershipRequest, required: true, description: 'The new role.' }),
     },
     resolve: (_, { orgId, userId, input }, { caller }) => operations.updateMembership(caller, orgId, userId, input),
   }),

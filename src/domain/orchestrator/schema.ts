@@ -11,7 +11,10 @@ import { IntegrationType } from '../integrations/schema.ts';
 import { OrganizationType } from '../organizations/schema.ts';
 import * as operations from './operations.ts';
 
-const ModelVendor = wordSet('ModelVendor', modelVendors, 'Who makes a language model.');
+const ModelVendor = wordSet('ModelVendor', modelVendors, 'Who makes a language model.', {
+  anthropic: 'The Claude models.',
+  openai: 'The GPT models.',
+});
 
 const ModelsByVendor = builder.objectRef<operations.OrchestratorRecord['modelsByVendor']>('ModelsByVendor').implement({
   description: 'The models that the orchestrator can use, by vendor.',
@@ -108,7 +111,7 @@ const UpdateOrchestratorRequest = request(
         .describe('One of `modelsByVendor`; null: the default, beside `vendor` that vendor’s.'),
       vendor: ModelVendor.zod.describe('Alone it picks its first model; beside `model` it must be who makes it.'),
       llmConnectorId: boundedText(text.pathId).nullable().describe('An integration of the kind llm, or null.'),
-      inferenceEnabled: z.boolean(),
+      inferenceEnabled: z.boolean().describe('Whether it may ask its model.'),
       dailyCostCapUsd: z
         .number()
         .min(dailyCostCapUsd.min)
@@ -118,7 +121,10 @@ const UpdateOrchestratorRequest = request(
         .describe('0, or 0.0001 to 1000000, kept to a hundredth of a cent; null: the default. At 0 no mission starts.'),
     })
     .partial()
-    .meta({ examples: [{ model: 'claude-sonnet-4-5', dailyCostCapUsd: 25 }] }),
+    .meta({
+      description: 'Members that are left out stay as they are; null restores the default.',
+      examples: [{ model: 'claude-sonnet-4-5', dailyCostCapUsd: 25 }],
+    }),
 );
 
 builder.queryField('orchestrator', (t) =>
@@ -139,7 +145,7 @@ builder.mutationField('updateOrchestrator', (t) =>
     rest: 'PATCH /orchestrator',
     tool: { name: 'update_orchestrator', idempotent: true },
     type: OrchestratorType,
-    args: { input: t.arg({ type: UpdateOrchestratorRequest, required: true }) },
+    args: { input: t.arg({ type: UpdateOrchestratorRequest, required: true, description: 'The members to change.' }) },
     resolve: (_, { input }, { caller }) => operations.updateOrchestrator(caller, input),
   }),
 );

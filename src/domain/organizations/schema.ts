@@ -35,7 +35,9 @@ export const OrganizationType = builder.modelType(Organization, 'Organization').
   }),
 });
 
-builder.objectField(MembershipType, 'organization', (t) => t.belongsTo('organization', { link: 'organizations:read' }));
+builder.objectField(MembershipType, 'organization', (t) =>
+  t.belongsTo('organization', { link: 'organizations:read', description: 'The organization of the membership.' }),
+);
 
 const OrganizationList = builder.objectRef<{ orgs: Row<Organization>[] }>('OrganizationList').implement({
   description: 'The organizations of the caller.',
@@ -64,11 +66,16 @@ const SlugAvailabilityResponse = builder.objectRef<operations.SlugAvailability>(
 
 const CreateOrganizationRequest = request(
   'CreateOrganizationRequest',
-  z.object({ name, slug: slug.optional() }).meta({ examples: [{ name: 'Acme', slug: 'acme' }] }),
+  z.object({ name, slug: slug.optional() }).meta({
+    description: 'A new organization. Without a slug it gets one derived from its name.',
+    examples: [{ name: 'Acme', slug: 'acme' }],
+  }),
 );
 const UpdateOrganizationRequest = request(
   'UpdateOrganizationRequest',
-  z.object({ name: name.optional(), slug: slug.optional() }).meta({ examples: [{ name: 'Acme Works' }] }),
+  z
+    .object({ name: name.optional(), slug: slug.optional() })
+    .meta({ description: 'Members that are left out stay as they are.', examples: [{ name: 'Acme Works' }] }),
 );
 
 builder.queryFields((t) => ({
@@ -94,7 +101,9 @@ builder.queryFields((t) => ({
     scope: 'organizations:read',
     rest: 'GET /organizations/slug-preview',
     type: SlugPreviewResponse,
-    args: { name: t.arg.string({ required: true, validate: { schema: name } }) },
+    args: {
+      name: t.arg.string({ required: true, description: 'A name, 1 to 120 characters.', validate: { schema: name } }),
+    },
     resolve: async (_, args) => ({ slug: await operations.slugFor(args.name) }),
   }),
   slugAvailability: t.field({
@@ -102,7 +111,7 @@ builder.queryFields((t) => ({
     scope: 'organizations:read',
     rest: 'GET /organizations/slug-availability',
     type: SlugAvailabilityResponse,
-    args: { slug: t.arg.string({ required: true, validate: { schema: slug } }) },
+    args: { slug: t.arg.string({ required: true, description: 'The slug to check.', validate: { schema: slug } }) },
     resolve: (_, args) => operations.slugAvailability(args.slug),
   }),
 }));
@@ -113,7 +122,7 @@ builder.mutationFields((t) => ({
     scope: 'organizations:write',
     rest: { route: 'POST /organizations', status: 201, errors: [409] },
     type: OrganizationType,
-    args: { input: t.arg({ type: CreateOrganizationRequest, required: true }) },
+    args: { input: t.arg({ type: CreateOrganizationRequest, required: true, description: 'The new organization.' }) },
     resolve: (_, { input }, { caller }) => operations.createOrganization(caller, input),
   }),
   updateOrganization: t.field({
@@ -122,7 +131,10 @@ builder.mutationFields((t) => ({
     rest: { route: 'PATCH /organizations/{orgId}', errors: [409] },
     tool: { name: 'update_organization', idempotent: true },
     type: OrganizationType,
-    args: { orgId: t.arg.string(pathId), input: t.arg({ type: UpdateOrganizationRequest, required: true }) },
+    args: {
+      orgId: t.arg.string(pathId),
+      input: t.arg({ type: UpdateOrganizationRequest, required: true, description: 'The members to change.' }),
+    },
     resolve: (_, { orgId, input }, { caller }) => operations.updateOrganization(caller, orgId, input),
   }),
 }));

@@ -15,8 +15,16 @@ import { countDependentProjects } from './connectors.ts';
 import { missingConnectorKinds, Project, projectStatuses, projectTrackers } from './model.ts';
 import * as operations from './operations.ts';
 
-const ProjectStatus = wordSet('ProjectStatus', projectStatuses, 'Whether missions may start on the project.');
-const ProjectTracker = wordSet('ProjectTracker', projectTrackers, 'Where the issues of the project live.');
+const ProjectStatus = wordSet('ProjectStatus', projectStatuses, 'Whether missions may start on the project.', {
+  active: 'Missions may start.',
+  paused: 'No mission starts until it is active again; open runs continue.',
+  archived: 'No longer used: no mission starts.',
+});
+const ProjectTracker = wordSet('ProjectTracker', projectTrackers, 'Where the issues of the project live.', {
+  builtin: 'The tracker of this service; it needs no integration.',
+  linear: 'A team in Linear, through an integration.',
+  github: 'The issues of the repository on GitHub, through an integration.',
+});
 
 export const ProjectType = builder.modelType(Project, 'Project').implement({
   description: 'A tracker, a repository and a language model, tied together.',
@@ -115,18 +123,21 @@ const CreateProjectRequest = request(
     .object({
       name,
       repoFullName,
-      tracker: ProjectTracker.zod.default('builtin'),
+      tracker: ProjectTracker.zod.default('builtin').describe('Where its issues live; `builtin` without it.'),
       trackerTeamKey: trackerTeamKey.optional(),
       issueCode: issueCode.optional(),
     })
-    .meta({ examples: [{ name: 'Web shop', repoFullName: 'acme/shop', tracker: 'builtin', issueCode: 'WEB' }] }),
+    .meta({
+      description: 'A new project of the organization.',
+      examples: [{ name: 'Web shop', repoFullName: 'acme/shop', tracker: 'builtin', issueCode: 'WEB' }],
+    }),
 );
 const UpdateProjectRequest = request(
   'UpdateProjectRequest',
   z
     .object({
       name: name.optional(),
-      status: ProjectStatus.zod.optional(),
+      status: ProjectStatus.zod.optional().describe('Missions start only while it is `active`.'),
       autoMerge: z.boolean().optional().describe('Whether an approved change merges without a person.'),
       issueCode: issueCode.optional(),
       defaultSandboxTemplateId: boundedText(text.pathId)
@@ -136,7 +147,10 @@ const UpdateProjectRequest = request(
       trackerTeamKey: trackerTeamKey.optional(),
       repoFullName: repoFullName.optional(),
     })
-    .meta({ examples: [{ status: 'paused', issueCode: null }] }),
+    .meta({
+      description: 'Members that are left out stay as they are.',
+      examples: [{ status: 'paused', issueCode: null }],
+    }),
 );
 
 builder.queryFields((t) => ({
@@ -175,7 +189,7 @@ builder.mutationFields((t) => ({
     rest: { route: 'POST /projects', status: 201, errors: [409] },
     tool: 'create_project',
     type: ProjectType,
-    args: { input: t.arg({ type: CreateProjectRequest, required: true }) },
+    args: { input: t.arg({ type: CreateProjectRequest, required: true, description: 'The new project.' }) },
     resolve: (_, { input }, { caller }) => operations.createProject(caller, input),
   }),
   updateProject: t.field({
@@ -186,7 +200,10 @@ builder.mutationFields((t) => ({
     rest: { route: 'PATCH /projects/{projectId}', errors: [409] },
     tool: { name: 'update_project', idempotent: true },
     type: ProjectType,
-    args: { projectId: t.arg.string(pathId), input: t.arg({ type: UpdateProjectRequest, required: true }) },
+    args: {
+      projectId: t.arg.string(pathId),
+      input: t.arg({ type: UpdateProjectRequest, required: true, description: 'The members to change.' }),
+    },
     resolve: (_, { projectId, input }, { caller }) => operations.updateProject(caller, projectId, input),
   }),
   deleteProject: t.field({

@@ -27,9 +27,21 @@ import { type Template, templateKeys, templates } from './templates.ts';
 
 type FieldsOfRecurring = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Row<Recurring>>;
 
-const TriggerKind = wordSet('TriggerKind', triggerKinds, 'What starts a mission: a schedule.');
-const ScheduleInterval = wordSet('ScheduleInterval', intervals, 'How often a schedule is due.');
-const Weekday = wordSet('Weekday', weekdays, 'A day of the week.');
+const TriggerKind = wordSet('TriggerKind', triggerKinds, 'What starts a mission: a schedule.', {
+  schedule: 'Each occurrence of a schedule.',
+});
+const ScheduleInterval = wordSet('ScheduleInterval', intervals, 'How often a schedule is due.', {
+  daily: 'Every day at `time`.',
+  weekly: 'Every week on `weekday` at `time`.',
+  monthly: 'Every month on `dayOfMonth` at `time`.',
+});
+const ordinals = Object.fromEntries(weekdays.map((day, index) => [day, `Day ${index + 1} of the week (ISO 8601).`]));
+const Weekday = wordSet(
+  'Weekday',
+  weekdays,
+  'A day of the week.',
+  ordinals as Record<(typeof weekdays)[number], string>,
+);
 
 const ScheduleType = builder.objectRef<Schedule>('Schedule').implement({
   description:
@@ -108,10 +120,7 @@ export const recurringFields = (t: FieldsOfRecurring) => ({
     complexity: weightOf(text.prompt.max),
     description: 'The task for the agent: 1 to 20,000 characters.',
   }),
-  templateKey: t.exposeString('templateKey', {
-    nullable: true,
-    description: 'The template it was created from; null without one.',
-  }),
+  templateKey: t.exposeString('templateKey', { nullable: true, description: 'Its template; null without one.' }),
   triggers: t.expose('triggers', {
     type: [TriggerType],
     description: '1 to 10; each occurrence of any of them starts a mission.',
@@ -120,9 +129,7 @@ export const recurringFields = (t: FieldsOfRecurring) => ({
   skipIfPreviousOpen: t.exposeBoolean('skipIfPreviousOpen', {
     description: 'Whether an occurrence is skipped while an earlier run is dispatching or running.',
   }),
-  enabled: t.exposeBoolean('enabled', {
-    description: 'Whether the schedule is active. "Run now" works in both cases.',
-  }),
+  enabled: t.exposeBoolean('enabled', { description: 'Whether the schedule is active; "run now" works either way.' }),
   nextRunAt: t.expose('nextRunAt', {
     type: 'EpochMs',
     nullable: true,
@@ -155,10 +162,7 @@ export const recurringFields = (t: FieldsOfRecurring) => ({
     },
     resolve: (one, { count }) => operations.upcoming(one, count),
   }),
-  project: t.belongsTo('project', {
-    link: 'projects:read',
-    description: 'The project in whose repository the missions work.',
-  }),
+  project: t.belongsTo('project', { link: 'projects:read', description: 'The project whose repository it works in.' }),
 });
 
 const name = nameText(text.recurringName).describe('1 to 120 characters.');
@@ -183,7 +187,7 @@ const schedule = z
   });
 const kind = TriggerKind.zod.describe('Always `schedule`.');
 const triggers = z
-  .array(z.object({ kind, schedule: schedule.describe('When it is due.') }))
+  .array(z.object({ kind, schedule: schedule.describe('When it is due.') }).describe('What starts a mission.'))
   .min(recurring.triggers.min)
   .max(recurring.triggers.max)
   .describe('1 to 10; each occurrence of any of them starts a mission.');
@@ -202,6 +206,7 @@ export const CreateRequest = request(
       enabled: z.boolean().default(true).describe('Whether the schedule is active.'),
     })
     .meta({
+      description: 'A new scheduled task or automation.',
       examples: [
         {
           projectId: 'prj_019f2c1e4a00d2b9c5e7f1a3b4c6',
@@ -227,7 +232,7 @@ export const UpdateRequest = request(
       skipIfPreviousOpen: z.boolean().optional().describe('Whether an open run makes an occurrence skipped.'),
       enabled: z.boolean().optional().describe('Whether the schedule is active.'),
     })
-    .meta({ examples: [{ enabled: false }] }),
+    .meta({ description: 'Members that are left out stay as they are.', examples: [{ enabled: false }] }),
 );
 
 /** The operations of one kind. */

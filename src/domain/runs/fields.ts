@@ -4,11 +4,22 @@ import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { Run, runKinds, runStatuses } from './model.ts';
 
-const RunKind = wordSet('RunKind', runKinds, 'Whether the schedule or a person started the run.');
+const RunKind = wordSet('RunKind', runKinds, 'Whether the schedule or a person started the run.', {
+  scheduled: 'An occurrence of the schedule.',
+  manual: 'A person or a program, with "run now".',
+});
 export const RunStatus = wordSet(
   'RunStatus',
   runStatuses,
   'How far a run is. Open: `dispatching` (waits for its issue or for a runtime) and `running`; the others are final.',
+  {
+    dispatching: 'Waits for its issue in the tracker, or for a runtime.',
+    running: 'A runtime holds it.',
+    completed: 'The mission finished.',
+    failed: 'The mission failed, or no runtime finished it.',
+    skipped: 'An earlier run was still open.',
+    canceled: 'A person or a program canceled it.',
+  },
 );
 
 /** A graph type of runs: of both kinds, or of one. */

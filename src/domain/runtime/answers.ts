@@ -65,6 +65,7 @@ const Desired = wordSet(
   'Desired',
   ['run', 'stop'],
   'What a runtime has to do: `run` continues, `stop` ends it at once.',
+  { run: 'Continue.', stop: 'End it at once: it was canceled, killed, or has expired.' },
 );
 const desiredType = <K extends string>(name: string, id: K, noun: string) =>
   builder.objectRef<Record<K, string> & { desired: 'run' | 'stop' }>(name).implement({

@@ -22,6 +22,7 @@ import { heartbeat } from './heartbeat.ts';
 import * as proof from './proof.ts';
 import * as reports from './reports.ts';
 import { readFileOfRun } from './repository-file.ts';
+import * as sandboxRequests from './sandbox-fields.ts';
 
 const scope = 'runtime:report';
 
@@ -61,35 +62,39 @@ builder.mutationFields((t) => ({
     description: 'Registers a sandbox that was created for a run.',
     scope,
     type: RegisteredSandbox,
-    args: { input: t.arg({ type: requests.RegisterSandboxRequest, required: true, description: 'The report.' }) },
+    args: {
+      input: t.arg({ type: sandboxRequests.RegisterSandboxRequest, required: true, description: 'The report.' }),
+    },
     resolve: (_, { input }, { caller }) => reports.registerSandbox(caller, input),
   }),
   finishSandbox: t.field({
     description: 'Reports that a sandbox has ended. One that was killed stays destroyed.',
     scope,
     type: ReportAcknowledgement,
-    args: { input: t.arg({ type: requests.FinishSandboxRequest, required: true, description: 'The report.' }) },
+    args: { input: t.arg({ type: sandboxRequests.FinishSandboxRequest, required: true, description: 'The report.' }) },
     resolve: (_, { input }, { caller }) => acknowledge(reports.finishSandbox(caller, input)),
   }),
   reportSession: t.field({
     description: 'Opens a session in a sandbox, or records its outcome.',
     scope,
     type: ReportAcknowledgement,
-    args: { input: t.arg({ type: requests.ReportSessionRequest, required: true, description: 'The report.' }) },
+    args: { input: t.arg({ type: sandboxRequests.ReportSessionRequest, required: true, description: 'The report.' }) },
     resolve: (_, { input }, { caller }) => acknowledge(reports.reportSession(caller, input)),
   }),
   appendLog: t.field({
     description: 'Appends a piece to a log of a session.',
     scope,
     type: Appended,
-    args: { input: t.arg({ type: requests.AppendLogRequest, required: true, description: 'The report.' }) },
+    args: { input: t.arg({ type: sandboxRequests.AppendLogRequest, required: true, description: 'The report.' }) },
     resolve: (_, { input }, { caller }) => reports.appendLog(caller, input),
   }),
   appendFragments: t.field({
     description: 'Appends what an agent thinks, does and says, for the live view of the sandbox.',
     scope,
     type: Appended,
-    args: { input: t.arg({ type: requests.AppendFragmentsRequest, required: true, description: 'The report.' }) },
+    args: {
+      input: t.arg({ type: sandboxRequests.AppendFragmentsRequest, required: true, description: 'The report.' }),
+    },
     resolve: (_, { input }, { caller }) => reports.appendFragments(caller, input),
   }),
   createArtifactUpload: t.field({

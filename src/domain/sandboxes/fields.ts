@@ -9,7 +9,11 @@ import type { PromptSpan, SandboxLog } from './log.ts';
 import { fragmentKinds, logParts, promptScopes, type SandboxFragment } from './model.ts';
 import type { MetricPoint } from './operations.ts';
 
-export const LogPart = wordSet('SandboxLogPart', logParts, 'Which log of a session.');
+export const LogPart = wordSet('SandboxLogPart', logParts, 'Which log of a session.', {
+  session: 'What the harness wrote.',
+  system: 'What the runtime wrote about the session.',
+  prompt: 'The prompt that the agent started with, in spans.',
+});
 export const PromptScope = wordSet('PromptScope', promptScopes, 'Whose words a span of a prompt holds.');
 
 const PromptSpanType = builder.objectRef<PromptSpan>('PromptSpan').implement({
@@ -55,7 +59,15 @@ export const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implem
   }),
 });
 
-export const FragmentKind = wordSet('SandboxFragmentKind', fragmentKinds, 'What an agent shows of its work.');
+export const FragmentKind = wordSet('SandboxFragmentKind', fragmentKinds, 'What an agent shows of its work.', {
+  thought: 'Reasoning of the model, in `body`.',
+  action: 'A use of a tool: `action`, `parameter` and `result`.',
+  elicitation: 'A question to a person, in `body`.',
+  response: 'An answer of the agent, in `body`.',
+  error: 'What went wrong, in `body`.',
+  prompt: 'An instruction to the agent, in `body`.',
+  plan: 'The steps that the agent intends to take, in `items`.',
+});
 
 export const SandboxMetric = builder.objectRef<MetricPoint>('SandboxMetric').implement({
   description: 'How busy a sandbox was: the mean over a stretch of time that ends at `t`.',

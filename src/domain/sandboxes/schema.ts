@@ -15,7 +15,13 @@ import { readLog } from './log.ts';
 import { Sandbox, type SandboxFragment, sandboxStatuses } from './model.ts';
 import * as operations from './operations.ts';
 
-const SandboxStatus = wordSet('SandboxStatus', sandboxStatuses, 'How a sandbox is; `stale` is running, but silent.');
+const SandboxStatus = wordSet('SandboxStatus', sandboxStatuses, 'How a sandbox is; `stale` is running, but silent.', {
+  running: 'It sent a heartbeat within the last 2 minutes.',
+  stale: 'It is running but has sent no heartbeat for 2 minutes; after 10 it has failed.',
+  destroyed: 'It was killed, its run was canceled, or its time limit passed.',
+  completed: 'Its agent finished.',
+  failed: 'It ended before its agent finished, or stopped sending heartbeats.',
+});
 
 const metricsIn = (points: number) =>
   toMany<operations.MetricPoint>(
@@ -99,6 +105,7 @@ export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
     }),
     sessions: t.field({
       link: 'open',
+      description: 'The sessions of its harness, oldest first.',
       type: [SandboxSession],
       resolve: ({ id }, _args, context) => sessionsOf(context).load(id),
     }),
@@ -174,7 +181,7 @@ builder.queryFields((t) => ({
     type: SandboxPage,
     args: {
       projectId: t.arg.string(filter),
-      status: t.arg({ type: SandboxStatus.type }),
+      status: t.arg({ type: SandboxStatus.type, description: 'Only sandboxes in this status; all without it.' }),
       ...pageArguments(pages.sandboxes),
     },
     resolve: (_, args, { caller }) => operations.listSandboxes(caller, args),
@@ -196,9 +203,18 @@ builder.queryFields((t) => ({
     type: SandboxLogType,
     args: {
       sandboxId: t.arg.string(pathId),
-      role: t.arg({ type: AgentRole.type, required: true }),
-      sessionId: t.arg.string({ required: true, validate: { schema: boundedText(text.sessionId) } }),
-      part: t.arg({ type: LogPart.type, required: true, defaultValue: 'session' }),
+      role: t.arg({ type: AgentRole.type, required: true, description: 'The role of the session’s agent.' }),
+      sessionId: t.arg.string({
+        required: true,
+        description: 'The `sessionId` of one of the sandbox’s sessions.',
+        validate: { schema: boundedText(text.sessionId) },
+      }),
+      part: t.arg({
+        type: LogPart.type,
+        required: true,
+        defaultValue: 'session',
+        description: 'Which of the session’s logs.',
+      }),
       cursor: t.arg.string({
         description:
           'Leads to an older piece: the `cursor` of the `Link` header with `rel="next"` (GraphQL, MCP: `nextCursor`).',

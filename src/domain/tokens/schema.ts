@@ -109,7 +109,10 @@ const CreateTokenRequest = request(
         .optional()
         .describe('The only project that the token reaches; the whole organization when absent.'),
     })
-    .meta({ examples: [{ name: 'CI', scopes: ['projects:read', 'missions:run'], expiresInDays: 30 }] }),
+    .meta({
+      description: 'A new personal access token.',
+      examples: [{ name: 'CI', scopes: ['projects:read', 'missions:run'], expiresInDays: 30 }],
+    }),
 );
 
 builder.queryField('tokens', (t) =>

@@ -40,135 +40,211 @@ export type Scalars = {
 
 /** What an agent does in a mission. */
 export type AgentRole =
+  /** Changes the code. */
   | 'builder'
+  /** Splits the issue into steps. */
   | 'planner'
+  /** Tests the change as a user would. */
   | 'qa'
+  /** Gathers what the others need to know. */
   | 'researcher'
+  /** Reviews the change. */
   | 'reviewer';
 
 /** What a piece of proof is. */
 export type ArtifactKind =
+  /** Any other file. */
   | 'file'
+  /** Output of a program. */
   | 'log'
+  /** A document for people to read. */
   | 'report'
+  /** An image of a page. */
   | 'screenshot'
+  /** A recorded browser session, for a trace viewer. */
   | 'trace'
+  /** A recording. */
   | 'video';
 
 /** How far a preview environment is. */
 export type EnvironmentStatus =
+  /** It can be reached at its address. */
   | 'active'
+  /** It has been taken down. */
   | 'destroyed'
+  /** It is being taken down. */
   | 'destroying'
+  /** It could not be started or taken down, or its runtime stopped sending heartbeats. */
   | 'failed'
+  /** The runtime is starting it. */
   | 'provisioning';
 
 /** Whether there is still something to do. */
 export type IssueState =
+  /** Its run has ended. */
   | 'closed'
+  /** Work is expected or under way. */
   | 'open';
 
 /** How a call of a tool ended. */
 export type McpCallOutcome =
+  /** The server could not be reached or returned an invalid response. */
   | 'failed'
+  /** The tool returned a result. */
   | 'ok'
+  /** The gateway did not forward the call. */
   | 'refused'
+  /** The tool returned an error. */
   | 'tool_error';
 
 /** Who makes a language model. */
 export type ModelVendor =
+  /** The Claude models. */
   | 'anthropic'
+  /** The GPT models. */
   | 'openai';
 
 /** What a person may do in an organization, from most to least. */
 export type OrgRole =
+  /** All but changes of owners. */
   | 'admin'
+  /** Works with projects, agents and missions; cannot manage members. */
   | 'member'
+  /** Everything, including changes of owners. An organization has at least one. */
   | 'owner'
+  /** Reads only. */
   | 'viewer';
 
 /** Whether missions may start on the project. */
 export type ProjectStatus =
+  /** Missions may start. */
   | 'active'
+  /** No longer used: no mission starts. */
   | 'archived'
+  /** No mission starts until it is active again; open runs continue. */
   | 'paused';
 
 /** Where the issues of the project live. */
 export type ProjectTracker =
+  /** The tracker of this service; it needs no integration. */
   | 'builtin'
+  /** The issues of the repository on GitHub, through an integration. */
   | 'github'
+  /** A team in Linear, through an integration. */
   | 'linear';
 
 /** Whether the schedule or a person started the run. */
 export type RunKind =
+  /** A person or a program, with "run now". */
   | 'manual'
+  /** An occurrence of the schedule. */
   | 'scheduled';
 
 /** How far a run is. Open: `dispatching` (waits for its issue or for a runtime) and `running`; the others are final. */
 export type RunStatus =
+  /** A person or a program canceled it. */
   | 'canceled'
+  /** The mission finished. */
   | 'completed'
+  /** Waits for its issue in the tracker, or for a runtime. */
   | 'dispatching'
+  /** The mission failed, or no runtime finished it. */
   | 'failed'
+  /** A runtime holds it. */
   | 'running'
+  /** An earlier run was still open. */
   | 'skipped';
 
 /** What an agent shows of its work. */
 export type SandboxFragmentKind =
+  /** A use of a tool: `action`, `parameter` and `result`. */
   | 'action'
+  /** A question to a person, in `body`. */
   | 'elicitation'
+  /** What went wrong, in `body`. */
   | 'error'
+  /** The steps that the agent intends to take, in `items`. */
   | 'plan'
+  /** An instruction to the agent, in `body`. */
   | 'prompt'
+  /** An answer of the agent, in `body`. */
   | 'response'
+  /** Reasoning of the model, in `body`. */
   | 'thought';
 
 /** Which log of a session. */
 export type SandboxLogPart =
+  /** The prompt that the agent started with, in spans. */
   | 'prompt'
+  /** What the harness wrote. */
   | 'session'
+  /** What the runtime wrote about the session. */
   | 'system';
 
 /** How a sandbox is; `stale` is running, but silent. */
 export type SandboxStatus =
+  /** Its agent finished. */
   | 'completed'
+  /** It was killed, its run was canceled, or its time limit passed. */
   | 'destroyed'
+  /** It ended before its agent finished, or stopped sending heartbeats. */
   | 'failed'
+  /** It sent a heartbeat within the last 2 minutes. */
   | 'running'
+  /** It is running but has sent no heartbeat for 2 minutes; after 10 it has failed. */
   | 'stale';
 
 /** How often a schedule is due. */
 export type ScheduleInterval =
+  /** Every day at `time`. */
   | 'daily'
+  /** Every month on `dayOfMonth` at `time`. */
   | 'monthly'
+  /** Every week on `weekday` at `time`. */
   | 'weekly';
 
 /** What starts a mission: a schedule. */
 export type TriggerKind =
+  /** Each occurrence of a schedule. */
   | 'schedule';
 
 /** Who is connected. */
 export type Vendor =
+  /** Anthropic, whose models are the Claude models. */
   | 'anthropic'
+  /** The tracker of this service. */
   | 'builtin'
+  /** GitHub, a tracker and a source host. */
   | 'github'
+  /** Linear, a tracker. */
   | 'linear'
+  /** OpenAI, whose models are the GPT models. */
   | 'openai';
 
 /** What a connector is for. */
 export type VendorKind =
+  /** Runs language models. */
   | 'llm'
+  /** Hosts the repositories. */
   | 'scm'
+  /** Holds the issues of projects. */
   | 'tracker';
 
 /** A day of the week. */
 export type Weekday =
+  /** Day 5 of the week (ISO 8601). */
   | 'friday'
+  /** Day 1 of the week (ISO 8601). */
   | 'monday'
+  /** Day 6 of the week (ISO 8601). */
   | 'saturday'
+  /** Day 7 of the week (ISO 8601). */
   | 'sunday'
+  /** Day 4 of the week (ISO 8601). */
   | 'thursday'
+  /** Day 2 of the week (ISO 8601). */
   | 'tuesday'
+  /** Day 3 of the week (ISO 8601). */
   | 'wednesday';
 
 export type ArtifactsQueryVariables = Exact<{

@@ -1,0 +1,44 @@
+// The record of a declared MCP server: what the config file says of it, and where it may run.
+import { builder } from '#graph/builder.ts';
+import { wordSet } from '#graph/scalars.ts';
+import type { Declared } from './declared.ts';
+import { type Isolation, isolationKinds, refusalReasons } from './isolation.ts';
+
+const DeclaredTransport = wordSet('McpDeclaredTransport', ['http', 'stdio'], 'The transport of a declared server.', {
+  http: 'Streamable HTTP at an address.',
+  stdio: 'Standard input and output of a command.',
+});
+const IsolationKind = wordSet('McpIsolationKind', isolationKinds, 'Where a server runs.', {
+  remote: 'Elsewhere, reached over HTTP.',
+  sandbox: 'As a command inside the sandboxes of runs.',
+  refused: 'Nowhere: see `reason`.',
+});
+const RefusalReason = wordSet('McpRefusalReason', refusalReasons, 'Why a declared command may not run.');
+
+const IsolationType = builder.objectRef<Isolation>('McpIsolation').implement({
+  description: 'Where a declared server may run.',
+  fields: (t) => ({
+    kind: t.expose('kind', { type: IsolationKind.type, description: 'Derived from its transport and command.' }),
+    packageSpec: t.exposeString('packageSpec', { nullable: true, description: 'The pinned package, `name@version`.' }),
+    reason: t.expose('reason', { type: RefusalReason.type, nullable: true, description: 'Null unless refused.' }),
+  }),
+});
+
+export const DeclaredType = builder.objectRef<Declared>('McpDeclared').implement({
+  description: 'A server as the config file declares it. Values of headers and variables are never shown.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Unique in the config file.' }),
+    transport: t.expose('transport', {
+      type: DeclaredTransport.type,
+      description: '`http` when it has an address, `stdio` when it has a command.',
+    }),
+    origin: t.exposeString('origin', { nullable: true, description: 'Scheme, host and port; null for a command.' }),
+    path: t.exposeString('path', { nullable: true, description: 'Path of the address; null for a command.' }),
+    command: t.exposeString('command', { nullable: true, description: 'Null for an http server.' }),
+    displayArgs: t.exposeStringList('displayArgs', { description: 'Arguments; what looks like a secret is hidden.' }),
+    headerNames: t.exposeStringList('headerNames', { description: 'Names of the headers that are sent to it.' }),
+    envNames: t.exposeStringList('envNames', { description: 'Names of environment variables.' }),
+    secretRefs: t.exposeStringList('secretRefs', { description: 'Names of the secrets that it needs.' }),
+    isolation: t.expose('isolation', { type: IsolationType, description: 'Where it may run, and why not.' }),
+  }),
+});
