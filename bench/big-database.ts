@@ -117,16 +117,16 @@ const parties = [
   `insert into projects (id, org_id, slug, name, status, tracker, scm_owner, scm_repo, created_at)
    select ${id('prj', `o * ${projects} + n`)}, ${id('org', 'o')}, 'project-' || n, 'Project ' || n, 'active', 'builtin', 'acme', 'shop-' || n, n
    from generate_series(0, ${others}) o, generate_series(0, ${projects - 1}) n`,
-  `insert into scheduled_tasks (id, org_id, project_id, name, prompt, triggers, labels, skip_if_previous_open, enabled, next_run_at,
+  `insert into recurring_missions (id, kind, org_id, project_id, name, prompt, triggers, labels, skip_if_previous_open, enabled, next_run_at,
      created_by_user_id, created_at, updated_at)
-   select ${id('sch', `o * ${projects} + n`)}, ${id('org', 'o')}, ${id('prj', `o * ${projects} + n`)}, 'Nightly checks', 'true',
+   select ${id('sch', `o * ${projects} + n`)}, 'scheduled_task', ${id('org', 'o')}, ${id('prj', `o * ${projects} + n`)}, 'Nightly checks', 'true',
      '[{"kind": "schedule", "schedule": {"interval": "daily", "time": "03:00", "timezone": "UTC"}}]', '{}', true, true,
      ${Date.UTC(2100, 0)}, ${id('usr', 'o')}, n, n
    from generate_series(0, ${others}) o, generate_series(0, ${projects - 1}) n`,
 ];
 
 /** 90 % completed, 5 % failed, 5 % skipped; a handful canceled, long ago; the last 20 are running. */
-const runs = `insert into runs (id, org_id, project_id, scheduled_task_id, scheduled_for, kind, status, reason, mission_title,
+const runs = `insert into runs (id, org_id, project_id, recurring_id, scheduled_for, kind, status, reason, mission_title,
     mission_progress, mission_cost_usd, billing_actor_user_id, attempts, claims, lease_id, lease_until, created_at, started_at,
     finished_at, updated_at)
   select 'run_' || lpad(to_hex(at), 12, '0') || left(md5($1 || '-' || n), 20), ${id('org', '$1::int')}, ${id('prj', 'project')},

@@ -45,7 +45,7 @@ export async function openDispatchDatabase(secretKey: Buffer) {
       sql<Made>(`select r.scheduled_for, r.created_at as begun, i.created_at as issued from runs r
         join issues i on i.run_id = r.id`),
     async empty() {
-      await knex.raw('truncate runs, issues, scheduled_tasks cascade');
+      await knex.raw('truncate runs, issues, recurring_missions cascade');
       await knex.raw('vacuum analyze');
     },
     async close() {
@@ -72,13 +72,13 @@ const parties = [
 ];
 
 /** Due once: the next time is almost a day later. */
-const planning = `insert into scheduled_tasks (id, org_id, project_id, name, prompt, triggers, labels, skip_if_previous_open, enabled,
+const planning = `insert into recurring_missions (id, kind, org_id, project_id, name, prompt, triggers, labels, skip_if_previous_open, enabled,
     next_run_at, created_by_user_id, created_at, updated_at)
-  select 'sch_' || lpad(to_hex(n), 32, '0'), '${org}', 'prj_' || 1 + n % ${projects}, 'Task ' || n, 'true',
+  select 'sch_' || lpad(to_hex(n), 32, '0'), 'scheduled_task', '${org}', 'prj_' || 1 + n % ${projects}, 'Task ' || n, 'true',
     jsonb_build_array(jsonb_build_object('kind', 'schedule', 'schedule', jsonb_build_object('interval', 'daily', 'time',
       to_char(to_timestamp($2::bigint / 1000.0 - 60) at time zone 'UTC', 'HH24:MI'), 'timezone', 'UTC'))), '{}', true, true,
     $2::bigint + $3::bigint * (n - 1) / $1::int, '${owner}', 0, 0
   from generate_series(1, $1::int) n`;
 
-const waiting = `select (select count(*) from scheduled_tasks where last_run_at is null)
+const waiting = `select (select count(*) from recurring_missions where last_run_at is null)
   + (select count(*) from runs where status = 'dispatching' and issue_id is null) as left`;

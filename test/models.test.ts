@@ -19,6 +19,8 @@ const internalColumns: Record<string, Record<string, string>> = {
   mcp_bindings: { sealed_credentials: 'a secret', sealed_headers: 'a secret' },
   organizations: { closed_at: 'not used yet' },
   runs: {
+    automation_id: 'read by the previous release',
+    scheduled_task_id: 'read by the previous release',
     agent_role: 'the gateway of MCP servers reads it',
     claimed_by: 'the lease of the runtime',
     claims: 'the lease of the runtime',

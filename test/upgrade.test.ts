@@ -1,11 +1,15 @@
 // The next release migrates the database while this one serves: nobody is to notice (README, "Upgrading").
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import knexFactory, { type Knex } from 'knex';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { retrying } from '#foundation/database-errors.ts';
+import { newId } from '#foundation/ids.ts';
 import { migrate } from '#foundation/migrations.ts';
+import { emptyDatabase } from './support/database.ts';
 import { startSandbox, startSession, writeLog } from './support/runtime-records.ts';
 import { openWorld, type World } from './support/world.ts';
 
@@ -76,6 +80,14 @@ async function createAndRevokeToken() {
   return world.request('DELETE', `/v1/tokens/${created.body.id}`, { session });
 }
 
+const ownFolder = fileURLToPath(new URL('../migrations', import.meta.url));
+/** A copy of our migrations, which the test may change. */
+function copyMigrations(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'aep-migrations-'));
+  cpSync(ownFolder, folder, { recursive: true });
+  return folder;
+}
+
 let made = 0;
 /** One call of each kind at once; what was not answered well. */
 async function callAll(): Promise<string[]> {
@@ -118,8 +130,7 @@ describe('While the next release migrates', () => {
   });
 
   it('200 · every call is answered while its migration files run', { timeout: 120_000 }, async () => {
-    const folder = mkdtempSync(path.join(tmpdir(), 'aep-migrations-'));
-    cpSync(fileURLToPath(new URL('../migrations', import.meta.url)), folder, { recursive: true });
+    const folder = copyMigrations();
     const columns = tables.map((table, n) => `alter table ${table} add column latest_${n} bigint;`);
     const file = (n: number, up: string) =>
       writeFileSync(
@@ -133,6 +144,106 @@ describe('While the next release migrates', () => {
       expect(await underLoad(() => migrate(next, folder))).toEqual([]);
       expect((await next.raw('select count(*) from notes')).rows).toEqual([{ count: 0 }]);
     } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+describe('While scheduled tasks and automations become one table', () => {
+  /** What the release before that sends, of either kind: `of` is the column of a run. */
+  const kinds = [
+    { table: 'scheduled_tasks', noun: 'scheduledTask', of: 'scheduled_task_id', other: 'automation_id' },
+    { table: 'automations', noun: 'automation', of: 'automation_id', other: 'scheduled_task_id' },
+  ] as const;
+  const insertMission = (table: string) => `insert into "${table}" ("id", "org_id", "project_id", "name", "prompt",
+    "triggers", "labels", "skip_if_previous_open", "enabled", "next_run_at", "created_by_user_id", "created_at", "updated_at")
+    values ($1, 'org_1', 'prj_1', 'Tidy', 'Tidy up.', '[]', '{}', true, true, 1, 'usr_1', 1, 1) returning "id"`;
+  const selectDue = (table: string) => `select "${table}".* from "${table}" where "next_run_at" <= $1 and "id" = $2
+    order by "next_run_at" asc limit 100 for no key update skip locked`;
+  const insertRun = `insert into "runs" ("id", "org_id", "project_id", "scheduled_task_id", "automation_id", "scheduled_for",
+    "kind", "status", "attempts", "claimed_by", "lease_until", "created_at", "updated_at")
+    values ($1, 'org_1', 'prj_1', $2, $3, 1, 'scheduled', 'dispatching', 1, 'me', 1, 1, 1)
+    on conflict do nothing returning "id", "scheduled_task_id", "automation_id"`;
+  const move = (table: string) => `update ${table} t set next_run_at = d.next
+    from unnest($1::text[], $2::bigint[]) d (id, next) where t.id = d.id`;
+  const claim = `with waiting as (select id from runs r where id = $1 and num_nonnulls(scheduled_task_id, automation_id) = 1
+    order by created_at, id limit 1 for update skip locked)
+    update runs r set claims = claims + 1 from waiting where r.id = waiting.id returning r.scheduled_task_id, r.automation_id`;
+
+  /** Creates a mission of each kind, runs it once although it is due twice, lists it and deletes half of them. */
+  async function workOnce(pool: pg.Pool, round: number): Promise<void> {
+    for (const { table, noun, of, other } of kinds) {
+      const [id, runId] = [newId(noun), newId('run')];
+      const client = await pool.connect();
+      const ask = async (text: string, values: unknown[]) => (await client.query(text, values)).rows;
+      // Finders and statement texts of the service are prepared; what Objection builds is not.
+      const askPrepared = async (text: string, values: unknown[]) =>
+        (await client.query({ name: text.slice(0, 60), text, values })).rows;
+      try {
+        await client.query('begin');
+        expect(await ask(insertMission(table), [id])).toEqual([{ id }]);
+        expect(await ask(selectDue(table), [1, id])).toMatchObject([{ id, project_id: 'prj_1' }]);
+        const parents = noun === 'scheduledTask' ? [id, null] : [null, id];
+        expect(await ask(insertRun, [runId, ...parents])).toMatchObject([{ [of]: id, [other]: null }]);
+        expect(await ask(insertRun, [newId('run'), ...parents])).toEqual([]);
+        await askPrepared(move(table), [[id], [9]]);
+        await client.query('commit');
+        expect(await askPrepared(claim, [runId])).toEqual([{ [of]: id, [other]: null }]);
+        expect(await askPrepared(`select id from runs where ${of} = $1`, [id])).toEqual([{ id: runId }]);
+        expect(await askPrepared(`select id, next_run_at from "${table}" where id = $1`, [id])).toHaveLength(1);
+        if (round % 2 === 0) {
+          await ask(`delete from "${table}" where "id" = $1`, [id]);
+          expect(await ask(`select ${of} as parent from runs where id = $1`, [runId])).toEqual([{ parent: null }]);
+        }
+      } catch (error) {
+        await client.query('rollback').catch(() => {});
+        throw error;
+      } finally {
+        client.release();
+      }
+    }
+  }
+
+  it('the previous release reads and writes both, before, meanwhile and after; nothing is lost', async () => {
+    const fresh = await emptyDatabase();
+    const [knex, pool] = [
+      knexFactory({ client: 'pg', connection: fresh.connection }),
+      new pg.Pool({ ...fresh.connection, max: 3 }),
+    ];
+    const folder = copyMigrations();
+    for (const name of readdirSync(folder)) if (name >= '20261122_50') rmSync(path.join(folder, name));
+    try {
+      await migrate(knex, folder);
+      await knex.raw(`insert into people (id, email, name, created_at) values ('usr_1', 'a@example.com', 'A', 1);
+        insert into organizations (id, name, slug, created_by_user_id, created_at) values ('org_1', 'A', 'a', 'usr_1', 1);
+        insert into projects (id, org_id, slug, name, status, tracker, scm_owner, scm_repo, created_at)
+          values ('prj_1', 'org_1', 'p', 'P', 'active', 'builtin', 'acme', 'p', 1)`);
+      let over = false;
+      let rounds = 0;
+      const work = () => retrying(() => workOnce(pool, rounds++), { budgetMs: 20_000 });
+      const working = Promise.all(
+        [1, 2, 3].map(async () => {
+          do await work();
+          while (!over);
+        }),
+      );
+      await work();
+      await migrate(knex).finally(() => (over = true));
+      await working;
+      await work();
+      const { rows } = await knex.raw(`select m.kind, count(distinct m.id) as missions, count(r.id) as runs,
+        count(r.scheduled_task_id) as of_tasks, count(r.automation_id) as of_automations
+        from runs r full join recurring_missions m on m.id = r.recurring_id group by m.kind order by m.kind`);
+      const { missions } = rows[0];
+      expect(rows).toEqual([
+        { kind: 'automation', missions, runs: missions, of_tasks: 0, of_automations: missions },
+        { kind: 'scheduled_task', missions, runs: missions, of_tasks: missions, of_automations: 0 },
+        // Those whose mission was deleted.
+        { kind: null, missions: 0, runs: expect.any(Number), of_tasks: 0, of_automations: 0 },
+      ]);
+    } finally {
+      await Promise.all([knex.destroy(), pool.end()]);
+      await fresh.drop();
       rmSync(folder, { recursive: true });
     }
   });

@@ -4,7 +4,7 @@ import type { Caller } from '#access/principal.ts';
 import { Agent } from '#domain/agents/model.ts';
 import { createAgent } from '#domain/agents/operations.ts';
 import { lockOrganization } from '#domain/organizations/operations.ts';
-import { Automation, automations, ScheduledTask, scheduledTasks } from '#domain/recurring/model.ts';
+import { Automation, ScheduledTask } from '#domain/recurring/model.ts';
 import { createRecurring } from '#domain/recurring/operations.ts';
 import { transaction } from '#foundation/database.ts';
 
@@ -74,7 +74,7 @@ export const seedMission = (caller: Caller, projectId: string): Promise<void> =>
     const timezone = 'Pacific/Auckland';
     if (!(await ScheduledTask.find({ orgId, name: missionName }))) {
       const schedule = { interval: 'weekly', weekday: 'monday', time: '09:00', timezone } as const;
-      await createRecurring(scheduledTasks, caller, {
+      await createRecurring(ScheduledTask, caller, {
         projectId,
         name: missionName,
         prompt: script,
@@ -86,7 +86,7 @@ export const seedMission = (caller: Caller, projectId: string): Promise<void> =>
     }
     if (!(await Automation.find({ orgId, name: 'Disk space' }))) {
       const schedule = { interval: 'daily', time: '06:00', timezone } as const;
-      await createRecurring(automations, caller, {
+      await createRecurring(Automation, caller, {
         projectId,
         name: 'Disk space',
         prompt: diskScript,

@@ -57,16 +57,16 @@ const countInserted = async (text: string, values: unknown[]): Promise<number> =
 const taskOf = `'sch_' || md5($1 || ' demo sch ' || project)`;
 const schedule = { interval: 'daily', time: '03:00', timezone: 'UTC' };
 // Disabled, or the scheduler would run it.
-const insertTasksSql = `insert into scheduled_tasks (id, org_id, project_id, name, prompt, triggers, labels, skip_if_previous_open,
+const insertTasksSql = `insert into recurring_missions (id, kind, org_id, project_id, name, prompt, triggers, labels, skip_if_previous_open,
     enabled, created_by_user_id, created_at, updated_at)
-  select ${taskOf}, $1, project, $4, 'echo "All checks passed."', $5, '{}', true, false, $2, $6, $6
+  select ${taskOf}, 'scheduled_task', $1, project, $4, 'echo "All checks passed."', $5, '{}', true, false, $2, $6, $6
   from unnest($3::text[]) project on conflict do nothing`;
 const taskName = 'Nightly checks';
 
 // The last 20 bits of a due time are those of n in another order, so no two runs are the same occurrence. Only the first thousand
 // runs reach into today: all of them would exhaust today's cost cap. Sorted, which is faster and avoids deadlocks of concurrent calls.
 const insertRunsSql = `with inserted as (
-  insert into runs (id, org_id, project_id, scheduled_task_id, scheduled_for, kind, status, reason, last_error, mission_title,
+  insert into runs (id, org_id, project_id, recurring_id, scheduled_for, kind, status, reason, last_error, mission_title,
     mission_progress, mission_cost_usd, billing_actor_user_id, attempts, claims, created_at, started_at, finished_at, updated_at)
   select ${numbered('run')}, $1, project, ${taskOf}, due, case when any_bits % 5 = 0 then 'manual' else 'scheduled' end, status,
     case status when 'skipped' then 'The previous run is still open.' when 'canceled' then 'Canceled by a person.' end,
@@ -110,8 +110,8 @@ export async function fillRuns({ orgId, ownerId, projects }: DemoParties, count:
   );
   if (filled.created > 0) {
     await sql(
-      `update scheduled_tasks t set last_run_at = (select max(created_at) from runs r where r.scheduled_task_id = t.id)
-       from unnest($2::text[]) project where t.id = ${taskOf}`,
+      `update recurring_missions m set last_run_at = (select max(created_at) from runs r where r.recurring_id = m.id)
+       from unnest($2::text[]) project where m.id = ${taskOf}`,
       [orgId, projects],
     );
     await database().raw('analyze runs, mission_costs');

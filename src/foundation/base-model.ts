@@ -53,6 +53,8 @@ export class BaseModel extends Model {
 
   /** The noun of a 404, in words. */
   static noun: string;
+  /** Identifies the lists of the model in their cursors; the table when absent. */
+  static listName?: string;
   /** Every column that a read returns, in wire order. */
   static columns: readonly string[];
   /** The order of `findAll` and of a relation to many without a limit. */
@@ -142,7 +144,7 @@ export class BaseModel extends Model {
     if (scope) conditions.push(scope.condition);
     return readPageOf(
       {
-        binding: `${this.tableName}\n${JSON.stringify([where, scope?.name])}`,
+        binding: `${this.listName ?? this.tableName}\n${JSON.stringify([where, scope?.name])}`,
         select,
         where: conditions.length > 0 ? ` where ${conditions.join(' and ')}` : '',
         values,

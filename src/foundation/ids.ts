@@ -38,6 +38,10 @@ export const prefixes = {
 export type Noun = keyof typeof prefixes;
 export type Id<N extends Noun> = `${(typeof prefixes)[N]}_${string}`;
 
+/** The id when it is one of that noun, else null. */
+export const idOfNoun = <N extends Noun>(noun: N, id: string | null): Id<N> | null =>
+  id?.startsWith(`${prefixes[noun]}_`) ? (id as Id<N>) : null;
+
 /** A fresh id such as `prj_0193f0c2…`: 48 bits of time in milliseconds, then 80 random bits. */
 export function newId<N extends Noun>(noun: N): Id<N> {
   return `${prefixes[noun]}_${now().toString(16).padStart(12, '0')}${randomBytes(10).toString('hex')}`;

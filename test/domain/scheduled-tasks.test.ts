@@ -420,7 +420,7 @@ describe('GET /scheduled-tasks/{id}/runs', () => {
     const { id } = await task();
     const made = Array.from({ length: 52 }, (_, n) => `run_${n}`);
     const done = { kind: 'manual', status: 'completed', scheduledFor: 0, createdAt: 0, updatedAt: 0 };
-    const rows = made.map((runId) => ({ ...done, id: runId, orgId: acme.id, projectId: shop, scheduledTaskId: id }));
+    const rows = made.map((runId) => ({ ...done, id: runId, orgId: acme.id, projectId: shop, recurringId: id }));
     await world.knex('runs').insert(rows);
     const page = async (query: string) =>
       (await world.rest('GET', `/scheduled-tasks/${id}/runs${query}`, { token: alice })).body;
@@ -473,9 +473,9 @@ describe('DELETE /scheduled-tasks/{id}', () => {
         status: 'canceled',
         reason: 'The scheduled task was deleted.',
         finishedAt: present(),
-        scheduledTaskId: null,
+        recurringId: null,
       },
-      { id: running.runId, status: 'running', reason: null, scheduledTaskId: null },
+      { id: running.runId, status: 'running', reason: null, recurringId: null },
     ]);
   });
 
@@ -485,7 +485,7 @@ describe('DELETE /scheduled-tasks/{id}', () => {
     const { runId, issueId } = (await runNow(id)).body;
     expect((await world.rest('DELETE', `/projects/${home}`, { token: alice })).status).toBe(200);
     for (const [table, key] of [
-      ['scheduled_tasks', id],
+      ['recurring_missions', id],
       ['runs', runId],
       ['issues', issueId],
     ]) {
@@ -617,7 +617,7 @@ describe('in the graph', () => {
     }
     const five = await asked();
     expect(five.tables).toEqual(one.tables);
-    expect(one.tables).toEqual(['issues', 'projects', 'scheduled_tasks', 'scheduled_tasks', 'tokens', 'unnest']);
+    expect(one.tables).toEqual(['issues', 'projects', 'recurring_missions', 'recurring_missions', 'tokens', 'unnest']);
     expect(five.tasks).toHaveLength(5);
     const last = five.tasks.find(({ name }: { name: string }) => name === 'T4');
     expect(last.runs).toHaveLength(20);
@@ -691,7 +691,7 @@ describe('starting missions takes missions:run', () => {
     await change(id, { name: 'Renamed' }, renamer);
     expect(await editorOf()).toBe(erin.id);
     expect(await get(id)).not.toHaveProperty('updatedByUserId');
-    await world.knex('scheduled_tasks').where({ id }).update({ nextRunAt: present() });
+    await world.knex('recurring_missions').where({ id }).update({ nextRunAt: present() });
     await due();
     expect((await runs(id))[0]).toMatchObject({ kind: 'scheduled', billingActorUserId: erin.id });
     await world.rest('DELETE', `/scheduled-tasks/${id}`, { token: alice });

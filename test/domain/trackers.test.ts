@@ -514,7 +514,7 @@ async function scheduledTask(project: Project): Promise<string> {
 
 describe('what is due', () => {
   const due = () => dispatchDue();
-  const runsOf = (id: string) => world.knex('runs').where({ scheduledTaskId: id });
+  const runsOf = (id: string) => world.knex('runs').where({ recurringId: id });
 
   it('is brought to linear, and the run tells where', async () => {
     const id = await scheduledTask(await projectOn('linear'));
@@ -587,7 +587,7 @@ it('the credentials of connectors stand in no log line and in no row, whatever g
   const scheduler = startScheduler([{ name: 'run what is due', intervalMs: 20, run }], log);
   await vi.waitFor(async () => expect(await world.knex('runs').where({ status: 'failed' })).toHaveLength(2));
   await scheduler.stop();
-  const runs = await world.knex('runs').whereIn('scheduledTaskId', [onLinear, onGitHub]);
+  const runs = await world.knex('runs').whereIn('recurringId', [onLinear, onGitHub]);
   expect(runs.map(({ lastError }) => lastError.replace(/^\w+ rejected/, ''))).toEqual(
     Array.from({ length: 2 }, () => ' access for the credentials of the tracker connector: Not [redacted].'),
   );

@@ -138,11 +138,11 @@ const routes: Record<string, () => Promise<Call>> = {
   },
   async '/scheduled-tasks'() {
     const body = recurring();
-    return { path: '/scheduled-tasks', body, table: 'scheduled_tasks', where: { name: body.name } };
+    return { path: '/scheduled-tasks', body, table: 'recurring_missions', where: { name: body.name } };
   },
   async '/automations'() {
     const body = recurring();
-    return { path: '/automations', body, table: 'automations', where: { name: body.name } };
+    return { path: '/automations', body, table: 'recurring_missions', where: { name: body.name } };
   },
   async '/agents'() {
     const name = unique();
@@ -152,11 +152,11 @@ const routes: Record<string, () => Promise<Call>> = {
   },
   async '/scheduled-tasks/{id}/run'() {
     const { id } = (await write('/scheduled-tasks', recurring())).body;
-    return { path: `/scheduled-tasks/${id}/run`, table: 'runs', where: { scheduled_task_id: id } };
+    return { path: `/scheduled-tasks/${id}/run`, table: 'runs', where: { recurring_id: id } };
   },
   async '/automations/{automationId}/run'() {
     const { id } = (await write('/automations', recurring())).body;
-    return { path: `/automations/${id}/run`, table: 'runs', where: { automation_id: id } };
+    return { path: `/automations/${id}/run`, table: 'runs', where: { recurring_id: id } };
   },
   async '/sandboxes/{sandboxId}/kill'() {
     const { id } = await startSandbox({ orgId: acme.id, projectId: projectId as never });

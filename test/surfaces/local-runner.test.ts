@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '#access/principal.ts';
 import { demoCaller, findDemo, seedDemo } from '#demo/seed.ts';
 import { createAgent } from '#domain/agents/operations.ts';
-import { scheduledTasks } from '#domain/recurring/model.ts';
+import { Automation, ScheduledTask } from '#domain/recurring/model.ts';
 import { createRecurring, runNow } from '#domain/recurring/operations.ts';
 import { setClock } from '#foundation/clock.ts';
 import { openLog } from '#foundation/log.ts';
@@ -58,8 +58,8 @@ async function carriedOut(prompt: string, as?: Caller) {
   const schedule = { interval: 'daily', time: '00:00', timezone: 'UTC' } as const;
   const triggers = [{ kind: 'schedule' as const, schedule }];
   const script = { projectId, name: 'Script', prompt, triggers, labels: [], skipIfPreviousOpen: false, enabled: false };
-  const { id } = await createRecurring(scheduledTasks, caller, script);
-  const { runId } = await runNow(scheduledTasks, caller, id);
+  const { id } = await createRecurring(ScheduledTask, caller, script);
+  const { runId } = await runNow(ScheduledTask, caller, id);
   return until(
     () => world.knex('runs').where({ id: runId }).first(),
     ({ status }) => status === 'completed' || status === 'failed',
@@ -76,7 +76,7 @@ describe('The local runner of npm start', () => {
       { name: 'Demo shell', harness: 'shell', role: 'builder', model: 'none' },
     ]);
     const weekly = { interval: 'weekly', weekday: 'monday', time: '09:00', timezone: 'Pacific/Auckland' };
-    expect(await all('scheduled_tasks')).toMatchObject([
+    expect(await ScheduledTask.findAll({ orgId })).toMatchObject([
       {
         name: 'Monday health check',
         triggers: [{ kind: 'schedule', schedule: weekly }],
@@ -84,13 +84,15 @@ describe('The local runner of npm start', () => {
         enabled: true,
       },
     ]);
-    expect(await all('automations')).toMatchObject([{ name: 'Disk space', enabled: false, nextRunAt: null }]);
+    expect(await Automation.findAll({ orgId })).toMatchObject([
+      { name: 'Disk space', enabled: false, nextRunAt: null },
+    ]);
   });
 
   it('carries the demo’s own scripts out', async () => {
     runner = await start();
     const { orgId } = await owner();
-    const scripts = await Promise.all(['scheduled_tasks', 'automations'].map((table) => world.knex(table).first()));
+    const scripts = await Promise.all([ScheduledTask.get({ orgId }), Automation.get({ orgId })]);
     // A person is to see it happen; a test need not.
     const quick = scripts.map(({ prompt }) => prompt.replaceAll(/^ *sleep \d+$/gm, ''));
     const runs = await Promise.all(quick.map((script) => carriedOut(script)));

@@ -30,9 +30,7 @@ beforeAll(async () => {
   projectId = (await world.rest('POST', '/projects', { token: alice, body })).body.id;
 });
 afterAll(() => world.close());
-beforeEach(() =>
-  world.knex.raw('truncate runs, issues, issue_counters, scheduled_tasks, automations, sandboxes cascade'),
-);
+beforeEach(() => world.knex.raw('truncate runs, issues, issue_counters, recurring_missions, sandboxes cascade'));
 
 const due = () => dispatchDue();
 
@@ -44,25 +42,25 @@ async function dueTask(): Promise<string> {
   world.clock.turn(nextRunAt - present());
   return id;
 }
-const runsOf = (id: string) => world.knex('runs').where({ scheduledTaskId: id });
+const runsOf = (id: string) => world.knex('runs').where({ recurringId: id });
 const issuesOf = (runId: string) => world.knex('issues').where({ runId });
 
 it('an occurrence that has run is not run again, although a process whose clock is behind has made it due once more', async () => {
   const id = await dueTask();
-  const { nextRunAt } = await world.knex('scheduled_tasks').where({ id }).first();
+  const { nextRunAt } = await world.knex('recurring_missions').where({ id }).first();
   await due();
   const before = await runsOf(id);
-  await world.knex('scheduled_tasks').where({ id }).update({ nextRunAt });
+  await world.knex('recurring_missions').where({ id }).update({ nextRunAt });
   await due();
   expect(await runsOf(id)).toEqual(before);
-  expect((await world.knex('scheduled_tasks').where({ id }).first()).nextRunAt).toBeGreaterThan(present());
+  expect((await world.knex('recurring_missions').where({ id }).first()).nextRunAt).toBeGreaterThan(present());
 });
 
 describe('a process that dies', () => {
   it('before its transaction ends has done nothing: what it held is passed over, and then run', async () => {
     const id = await dueTask();
     const dying = await world.knex.transaction();
-    await dying('scheduled_tasks').where({ id }).forNoKeyUpdate();
+    await dying('recurring_missions').where({ id }).forNoKeyUpdate();
     await due();
     expect(await runsOf(id)).toEqual([]);
     await dying.rollback();
@@ -172,7 +170,7 @@ describe('a tracker that fails', () => {
 });
 
 describe('four processes on one database', () => {
-  const occurrences = { scheduled_tasks: 2_000, automations: 1_000 };
+  const occurrences = { scheduled_task: 2_000, automation: 1_000 };
   const speed = 60;
   const program = fileURLToPath(new URL('../support/scheduler-process.ts', import.meta.url));
 
@@ -232,19 +230,19 @@ describe('four processes on one database', () => {
   async function seed(begin: number): Promise<void> {
     const schedule = { interval: 'daily', time: isoTime(begin - minutes(1)).slice(11, 16), timezone: 'UTC' };
     const triggers = JSON.stringify([{ kind: 'schedule', schedule }]);
-    for (const [table, count] of Object.entries(occurrences)) {
+    for (const [kind, count] of Object.entries(occurrences)) {
       await world.knex.raw(
-        `insert into ${table} (id, org_id, project_id, name, prompt, triggers, labels, skip_if_previous_open, enabled,
+        `insert into recurring_missions (id, kind, org_id, project_id, name, prompt, triggers, labels, skip_if_previous_open, enabled,
            next_run_at, created_by_user_id, created_at, updated_at)
-         select '${table}_' || n, :org, :project, 'Task ' || n, 'Do it.',
+         select left(:kind::text, 3) || '_' || n, :kind::text, :org, :project, 'Task ' || n, 'Do it.',
            :triggers, '{}', n % 4 = 0, true, :begin::bigint + (random() * :spread)::bigint, :owner, :begin, :begin from generate_series(1, :count::int) n`,
-        { org: acme.id, project: projectId, owner: owner.id, begin, spread: minutes(4), count, triggers },
+        { org: acme.id, project: projectId, owner: owner.id, begin, spread: minutes(4), count, triggers, kind },
       );
     }
     await world.knex.raw(
-      `insert into runs (id, org_id, project_id, scheduled_task_id, scheduled_for, kind, status, lease_id, lease_until,
+      `insert into runs (id, org_id, project_id, recurring_id, scheduled_for, kind, status, lease_id, lease_until,
          created_at, updated_at)
-       select 'open_' || n, :org, :project, 'scheduled_tasks_' || n, 0, 'manual', 'running', 'lse_' || n, 0, 0, 0
+       select 'open_' || n, :org, :project, 'sch_' || n, 0, 'manual', 'running', 'lse_' || n, 0, 0, 0
        from generate_series(4, 2000, 4) n`,
       { org: acme.id, project: projectId },
     );
@@ -252,8 +250,7 @@ describe('four processes on one database', () => {
 
   async function remaining(): Promise<number> {
     const { rows } = await world.knex.raw(
-      `select (select count(*) from scheduled_tasks where last_run_at is null and next_run_at < :end)
-        + (select count(*) from automations where next_run_at < :end)
+      `select (select count(*) from recurring_missions where next_run_at < :end)
         + (select count(*) from runs where status = 'dispatching' and issue_id is null) as left`,
       { end: present() + minutes(10) },
     );
@@ -262,7 +259,7 @@ describe('four processes on one database', () => {
 
   const summary = async () =>
     (
-      await world.knex.raw(`select count(*) as runs, count(distinct coalesce(r.scheduled_task_id, r.automation_id)) as occurrences,
+      await world.knex.raw(`select count(*) as runs, count(distinct r.recurring_id) as occurrences,
         count(*) filter (where r.created_at >= r.scheduled_for) as punctual,
         count(*) filter (where r.status = 'skipped') as skipped,
         count(*) filter (where r.status = 'dispatching') as dispatched,

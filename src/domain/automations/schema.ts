@@ -38,7 +38,7 @@ AutomationRunType.implement({
     id: t.exposeString('id', { description: 'Unique; never changes.' }),
     automationId: t.string({
       description: 'The automation that it is a run of.',
-      resolve: (run) => run.automationId!,
+      resolve: (run) => run.recurringId!,
     }),
     ...runFields(t),
     automation: t.belongsTo('automation', {

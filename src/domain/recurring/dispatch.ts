@@ -7,9 +7,9 @@ import { dispatch } from '#limits.ts';
 import { Project } from '../projects/model.ts';
 import { createRuns } from '../runs/create.ts';
 import { deliverRuns, type Mission, takeOverRuns } from '../runs/dispatch.ts';
-import { type ParentColumn, parentOf, type Run, type RunKind } from '../runs/model.ts';
+import type { Run, RunKind } from '../runs/model.ts';
 import { isOpen } from '../runs/states.ts';
-import { type Kind, kinds, type Recurring } from './model.ts';
+import { RecurringMission } from './model.ts';
 import { isTimeZone, nextOccurrence } from './schedule.ts';
 import { findStartBlockers, type StartBlocker } from './start-blocker.ts';
 
@@ -23,39 +23,25 @@ export async function dispatchDue(): Promise<void> {
       errors.push(...(await deliverRuns(batch, readMissions)));
     } while (batch.length === dispatch.batch);
   };
-  for (const kind of kinds) await drain(() => startDue(kind));
+  await drain(startDue);
   await drain(takeOverRuns);
   if (errors.length > 0) throw new Error(`${errors.length} issues could not be created`, { cause: errors[0] });
 }
 
-const missionsSql = ({ tableName }: Kind['record']) =>
-  `select id, name, prompt, labels from ${tableName} where id = any($1)`;
-
 /** The missions of these runs by their id, without those that were deleted. */
-export async function readMissions(
-  runs: readonly Pick<Run, ParentColumn>[],
-  trx?: Transaction,
-): Promise<Map<string, Mission>> {
-  const found = new Map<string, Mission>();
-  for (const { record, parent } of kinds) {
-    const ids = runs.flatMap((run) => run[parent] ?? []);
-    if (ids.length === 0) continue;
-    for (const mission of await sql<Mission & Pick<Recurring, 'id'>>(missionsSql(record), [ids], trx)) {
-      found.set(mission.id, mission);
-    }
-  }
-  return found;
+export async function readMissions(runs: readonly Pick<Run, 'recurringId'>[]): Promise<Map<string, Mission>> {
+  const ids = runs.flatMap(({ recurringId }) => recurringId ?? []);
+  return new Map((await RecurringMission.findByKeys('id', ids)).map((mission) => [mission.id, mission]));
 }
 
-const moveSchedulesSql = ({ tableName }: Kind['record']) =>
-  `update ${tableName} t set next_run_at = d.next from unnest($1::text[], $2::bigint[]) d (id, next) where t.id = d.id`;
+const moveSchedulesSql = `update recurring_missions m set next_run_at = d.next
+  from unnest($1::text[], $2::bigint[]) d (id, next) where m.id = d.id`;
 
 /** Writes a run for each mission of the next batch that is due; other processes skip this batch. */
-const startDue = (kind: Kind): Promise<Row<Run>[]> =>
+const startDue = (): Promise<Row<Run>[]> =>
   transaction(async (trx) => {
     const at = now();
-    const found: Recurring[] = await kind.record
-      .query(trx)
+    const found = await RecurringMission.query(trx)
       .where('nextRunAt', '<=', at)
       .orderBy('nextRunAt')
       .limit(dispatch.batch)
@@ -64,17 +50,13 @@ const startDue = (kind: Kind): Promise<Row<Run>[]> =>
     // A time zone that only a newer Node knows is left to a process that has one: it must not stop all others.
     const due = found.filter(({ triggers }) => triggers.every(({ schedule }) => isTimeZone(schedule.timezone)));
     if (due.length === 0) return [];
-    const { runs } = await startRuns(trx, kind, due, { kind: 'scheduled', at });
+    const { runs } = await startRuns(trx, due, { kind: 'scheduled', at });
     // From now on, not from the occurrence: occurrences that were missed meanwhile are one run.
-    await sql(
-      moveSchedulesSql(kind.record),
-      [due.map(({ id }) => id), due.map(({ triggers }) => nextRunAt(triggers, at))],
-      trx,
-    );
+    await sql(moveSchedulesSql, [due.map(({ id }) => id), due.map(({ triggers }) => nextRunAt(triggers, at))], trx);
     return runs;
   });
 
-export const nextRunAt = (triggers: Recurring['triggers'], after: number): number =>
+export const nextRunAt = (triggers: RecurringMission['triggers'], after: number): number =>
   nextOccurrence(
     triggers.map(({ schedule }) => schedule),
     after,
@@ -84,7 +66,7 @@ interface Start {
   kind: RunKind;
   at: number;
   /** The person who starts it; absent: who last set what runs. */
-  actor?: Recurring['createdByUserId'] | null;
+  actor?: RecurringMission['createdByUserId'] | null;
 }
 
 /**
@@ -93,28 +75,25 @@ interface Start {
  */
 export async function startRuns(
   trx: Transaction,
-  kind: Kind,
-  locked: readonly Row<Recurring>[],
-  { kind: runKind, at, actor }: Start,
+  locked: readonly Row<RecurringMission>[],
+  { kind, at, actor }: Start,
 ): Promise<{ runs: Row<Run>[]; blockers: Map<string, StartBlocker> }> {
   const projects = await lockProjects(trx, locked);
   const startable = locked.filter(({ projectId }) => projects.has(projectId));
-  const blockers = await findStartBlockers(trx, kind, startable, projects);
+  const blockers = await findStartBlockers(trx, startable, projects);
   const newRuns = startable.map((mission) => ({
     orgId: mission.orgId,
     projectId: mission.projectId,
-    scheduledTaskId: null,
-    automationId: null,
-    [kind.parent]: mission.id,
-    scheduledFor: runKind === 'scheduled' ? mission.nextRunAt! : at,
-    kind: runKind,
+    recurringId: mission.id,
+    scheduledFor: kind === 'scheduled' ? mission.nextRunAt! : at,
+    kind,
     missionTitle: mission.name,
     billingActorUserId: actor ?? mission.updatedByUserId ?? mission.createdByUserId,
     blockedBy: blockers.get(mission.id)?.reason ?? null,
   }));
   const runs = await createRuns(trx, newRuns, at);
-  const started = runs.filter(isOpen).map((run) => parentOf(run)!);
-  await kind.record.query(trx).whereIn('id', started).patch({ lastRunAt: at });
+  const started = runs.filter(isOpen).map(({ recurringId }) => recurringId!);
+  await RecurringMission.query(trx).whereIn('id', started).patch({ lastRunAt: at });
   return { runs, blockers };
 }
 
@@ -122,7 +101,10 @@ export async function startRuns(
  * The projects of the missions, locked until the transaction ends. One that is being deleted is left out: that deletion waits for
  * the locks of this transaction, which must not wait for it.
  */
-async function lockProjects(trx: Transaction, missions: readonly Row<Recurring>[]): Promise<Map<string, Project>> {
+async function lockProjects(
+  trx: Transaction,
+  missions: readonly Row<RecurringMission>[],
+): Promise<Map<string, Project>> {
   const ids = [...new Set(missions.map(({ projectId }) => projectId))];
   const locked = await Project.query(trx).select('id', 'status').whereIn('id', ids).forKeyShare().skipLocked();
   return new Map(locked.map((project) => [project.id, project]));

@@ -11,21 +11,12 @@ import { boundedText, nameText } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
 import { recurring, text } from '#limits.ts';
 import { RunStatus } from '../runs/fields.ts';
-import {
-  Automation,
-  automations,
-  type Kind,
-  type Recurring,
-  ScheduledTask,
-  scheduledTasks,
-  type Trigger,
-  triggerKinds,
-} from './model.ts';
+import { Automation, type Kind, type RecurringMission, ScheduledTask, type Trigger, triggerKinds } from './model.ts';
 import * as operations from './operations.ts';
 import { intervals, isTimeZone, type Schedule, timePattern, weekdays } from './schedule.ts';
 import { type Template, templateKeys, templates } from './templates.ts';
 
-type FieldsOfRecurring = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Row<Recurring>>;
+type FieldsOfRecurring = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Row<RecurringMission>>;
 
 const TriggerKind = wordSet('TriggerKind', triggerKinds, 'What starts a mission: a schedule.', {
   schedule: 'Each occurrence of a schedule.',
@@ -236,15 +227,15 @@ export const UpdateRequest = request(
 );
 
 /** The operations of one kind. */
-const operationsOf = (kind: Kind) => ({
-  list: (caller: Caller, filter: operations.RecurringFilter) => operations.listRecurring(kind, caller, filter),
-  find: (caller: Caller, id: string) => operations.findRecurring(kind, caller, id),
-  create: (caller: Caller, input: operations.NewRecurring) => operations.createRecurring(kind, caller, input),
+const operationsOf = (missions: Kind) => ({
+  list: (caller: Caller, filter: operations.RecurringFilter) => operations.listRecurring(missions, caller, filter),
+  find: (caller: Caller, id: string) => operations.findRecurring(missions, caller, id),
+  create: (caller: Caller, input: operations.NewRecurring) => operations.createRecurring(missions, caller, input),
   change: (caller: Caller, id: string, changes: operations.RecurringChanges) =>
-    operations.changeRecurring(kind, caller, id, changes),
-  remove: (caller: Caller, id: string) => operations.removeRecurring(kind, caller, id),
-  runs: (caller: Caller, id: string, page: PageRequest) => operations.listRuns(kind, caller, id, page),
-  runNow: (caller: Caller, id: string) => operations.runNow(kind, caller, id),
+    operations.changeRecurring(missions, caller, id, changes),
+  remove: (caller: Caller, id: string) => operations.removeRecurring(missions, caller, id),
+  runs: (caller: Caller, id: string, page: PageRequest) => operations.listRuns(missions, caller, id, page),
+  runNow: (caller: Caller, id: string) => operations.runNow(missions, caller, id),
 });
-export const scheduledTaskOperations = operationsOf(scheduledTasks);
-export const automationOperations = operationsOf(automations);
+export const scheduledTaskOperations = operationsOf(ScheduledTask);
+export const automationOperations = operationsOf(Automation);

@@ -1,10 +1,10 @@
-// A recurring mission (specification, Scheduled task and automation). The two kinds have the same columns and behavior; they
-// differ in name, table and scopes.
+// A recurring mission (specification, Scheduled task and automation). The two kinds have one table and the same behavior; they
+// differ in name, id prefix and scopes.
 import { withinReach } from '#access/reach.ts';
-import { BaseModel } from '#foundation/base-model.ts';
+import { BaseModel, type Source, selectionOf } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
 import { Project } from '../projects/model.ts';
-import { type ParentColumn, Run } from '../runs/model.ts';
+import { Run } from '../runs/model.ts';
 import type { Schedule } from './schedule.ts';
 
 export const triggerKinds = ['schedule'] as const;
@@ -13,10 +13,13 @@ export interface Trigger {
   schedule: Schedule;
 }
 
-export class Recurring extends BaseModel {
+export class RecurringMission extends BaseModel {
+  static override tableName = 'recurring_missions';
+  static override noun = 'recurring mission';
   static visibleTo = withinReach;
   static override columns = [
     'id',
+    'kind',
     'orgId',
     'projectId',
     'name',
@@ -34,8 +37,16 @@ export class Recurring extends BaseModel {
     'updatedAt',
   ];
   static override jsonAttributes = ['triggers'];
+  /** The kind that reads are limited to; both when absent. */
+  static kind?: RecurringMission['kind'];
+
+  static override source(): Source {
+    const conditions = this.kind ? [`"kind" = '${this.kind}'`] : [];
+    return { select: selectionOf(this), conditions, values: [] };
+  }
 
   declare id: Id<'scheduledTask' | 'automation'>;
+  declare kind: 'scheduled_task' | 'automation';
   declare orgId: Id<'organization'>;
   declare projectId: Id<'project'>;
   declare name: string;
@@ -60,31 +71,26 @@ export class Recurring extends BaseModel {
   declare updatedAt: number;
 }
 
-export class ScheduledTask extends Recurring {
-  static override tableName = 'scheduled_tasks';
+export class ScheduledTask extends RecurringMission {
+  static override kind = 'scheduled_task' as const;
   static override noun = 'scheduled task';
+  static override listName = 'scheduled_tasks';
+  static idNoun = 'scheduledTask' as const;
   static {
     this.belongsTo('project', Project, 'projectId', 'scheduledTasks');
-    Run.belongsTo('scheduledTask', this, 'scheduledTaskId', 'runs');
+    Run.belongsTo('scheduledTask', this, 'recurringId', 'runs');
   }
 }
 
-export class Automation extends Recurring {
-  static override tableName = 'automations';
+export class Automation extends RecurringMission {
+  static override kind = 'automation' as const;
   static override noun = 'automation';
+  static override listName = 'automations';
+  static idNoun = 'automation' as const;
   static {
     this.belongsTo('project', Project, 'projectId', 'automations');
-    Run.belongsTo('automation', this, 'automationId', 'runs');
+    Run.belongsTo('automation', this, 'recurringId', 'runs');
   }
 }
 
-export interface Kind {
-  idNoun: 'scheduledTask' | 'automation';
-  record: typeof ScheduledTask | typeof Automation;
-  /** The column of a run that names a mission of this kind. */
-  parent: ParentColumn;
-}
-
-export const scheduledTasks: Kind = { idNoun: 'scheduledTask', record: ScheduledTask, parent: 'scheduledTaskId' };
-export const automations: Kind = { idNoun: 'automation', record: Automation, parent: 'automationId' };
-export const kinds: readonly Kind[] = [scheduledTasks, automations];
+export type Kind = typeof ScheduledTask | typeof Automation;

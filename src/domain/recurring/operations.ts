@@ -1,12 +1,13 @@
-// What can be done with recurring missions of both kinds: list, read, create, change, delete, run now, and list the runs.
+// What can be done with recurring missions of both kinds: list, read, create, change, delete, run now, list the runs and what
+// comes next.
 import { isDeepStrictEqual } from 'node:util';
-import { admit } from '#access/gate.ts';
+import { admit, admits } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson, reachesProject, withinProject, withinReach } from '#access/reach.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { emptyPage, type Page, type PageRequest } from '#foundation/cursor.ts';
-import { type Transaction, transaction } from '#foundation/database.ts';
+import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { firstStep } from '#foundation/idempotency.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { forbidden } from '#foundation/problem.ts';
@@ -18,7 +19,7 @@ import { cancelRuns } from '../runs/finish.ts';
 import { Run, type RunStatus } from '../runs/model.ts';
 import { waitingStates } from '../runs/states.ts';
 import { nextRunAt, readMissions, startRuns } from './dispatch.ts';
-import { type Kind, kinds, type Recurring, type Trigger } from './model.ts';
+import { type Kind, RecurringMission, type Trigger } from './model.ts';
 import { nextOccurrences } from './schedule.ts';
 
 export interface RecurringFilter extends PageRequest {
@@ -27,16 +28,16 @@ export interface RecurringFilter extends PageRequest {
 
 /** Newest first. Empty for a project that the caller cannot reach. */
 export async function listRecurring(
-  kind: Kind,
+  missions: Kind,
   caller: Caller,
   filter: RecurringFilter,
-): Promise<Page<Row<Recurring>>> {
+): Promise<Page<Row<RecurringMission>>> {
   const own = withinProject(caller, filter.projectId);
-  return own ? kind.record.page(own, filter) : emptyPage;
+  return own ? missions.page(own, filter) : emptyPage;
 }
 
-export const findRecurring = async (kind: Kind, caller: Caller, id: string): Promise<Row<Recurring>> =>
-  kind.record.get({ id, ...withinReach(caller) });
+export const findRecurring = async (missions: Kind, caller: Caller, id: string): Promise<Row<RecurringMission>> =>
+  missions.get({ id, ...withinReach(caller) });
 
 export interface NewRecurring {
   projectId: string;
@@ -53,7 +54,11 @@ export interface NewRecurring {
  * @throws 403 without `missions:run`, since its schedule starts missions; 403 for a project that the credential is not bound to;
  * 404 for an unknown one
  */
-export async function createRecurring(kind: Kind, caller: Caller, input: NewRecurring): Promise<Row<Recurring>> {
+export async function createRecurring(
+  missions: Kind,
+  caller: Caller,
+  input: NewRecurring,
+): Promise<Row<RecurringMission>> {
   admit(caller, 'missions:run');
   const [orgId, createdByUserId, createdAt] = [ownOrganization(caller), ownPerson(caller), now()];
   const triggers = input.triggers.map(plain);
@@ -61,7 +66,8 @@ export async function createRecurring(kind: Kind, caller: Caller, input: NewRecu
     await holdOwnMembership(trx, caller);
     const projectId = await lockProject(trx, caller, input.projectId);
     const record = {
-      id: newId(kind.idNoun),
+      id: newId(missions.idNoun),
+      kind: missions.kind,
       orgId,
       ...input,
       projectId,
@@ -74,8 +80,8 @@ export async function createRecurring(kind: Kind, caller: Caller, input: NewRecu
       createdAt,
       updatedAt: createdAt,
     };
-    await kind.record.query(trx).insert(record);
-    return record as Row<Recurring>;
+    await RecurringMission.query(trx).insert(record);
+    return record as Row<RecurringMission>;
   });
 }
 
@@ -102,16 +108,16 @@ export type RecurringChanges = { [K in keyof NewRecurring]?: NewRecurring[K] | u
  * for it from then on. @throws 403 for such a change without `missions:run`
  */
 export function changeRecurring(
-  kind: Kind,
+  missions: Kind,
   caller: Caller,
   id: string,
   changes: RecurringChanges,
-): Promise<Row<Recurring>> {
+): Promise<Row<RecurringMission>> {
   return transaction(async (trx) => {
     await holdOwnMembership(trx, caller);
     const { projectId: wanted, ...others } = changes;
     const projectId = wanted === undefined ? undefined : await lockProject(trx, caller, wanted);
-    const before = await lockRecurring(trx, kind, caller, id);
+    const before = await lockRecurring(trx, missions, caller, id);
     if (Object.keys(changes).length === 0) return before;
     const at = now();
     const triggers = changes.triggers?.map(plain) ?? before.triggers;
@@ -131,44 +137,45 @@ export function changeRecurring(
       ...(starts && { updatedByUserId: ownPerson(caller) }),
       updatedAt: at,
     };
-    await kind.record.query(trx).findById(id).patch(patch);
-    return { ...before, ...patch } as Row<Recurring>;
+    await RecurringMission.query(trx).findById(id).patch(patch);
+    return { ...before, ...patch } as Row<RecurringMission>;
   });
 }
 
 /** Disables the missions that are billed to the person. Whoever enables one again is billed from then on. */
 export async function disableRecurringOf(trx: Transaction, { userId, orgId }: PersonIn): Promise<void> {
-  for (const { record } of kinds) {
-    await record
-      .query(trx)
-      .where({ enabled: true, ...(orgId && { orgId }) })
-      .whereRaw('coalesce(updated_by_user_id, created_by_user_id) = ?', userId)
-      .patch({ enabled: false, nextRunAt: null, updatedAt: now() });
-  }
+  await RecurringMission.query(trx)
+    .where({ enabled: true, ...(orgId && { orgId }) })
+    .whereRaw('coalesce(updated_by_user_id, created_by_user_id) = ?', userId)
+    .patch({ enabled: false, nextRunAt: null, updatedAt: now() });
 }
 
-async function lockRecurring(trx: Transaction, kind: Kind, caller: Caller, id: string): Promise<Row<Recurring>> {
-  const found: Recurring | undefined = await kind.record
-    .query(trx)
-    .findOne({ id, ...withinReach(caller) })
+async function lockRecurring(
+  trx: Transaction,
+  missions: Kind,
+  caller: Caller,
+  id: string,
+): Promise<Row<RecurringMission>> {
+  const found = await RecurringMission.query(trx)
+    .findOne({ id, kind: missions.kind, ...withinReach(caller) })
     .forNoKeyUpdate();
-  return found ? { ...found } : kind.record.refuse();
+  return found ? { ...found } : missions.refuse();
 }
 
 /** Deletes it and cancels its runs that wait; missions under way continue, and its runs stay listed. */
-export function removeRecurring(kind: Kind, caller: Caller, id: string): Promise<{ ok: true; id: string }> {
+export function removeRecurring(missions: Kind, caller: Caller, id: string): Promise<{ ok: true; id: string }> {
   return transaction(async (trx) => {
-    await lockRecurring(trx, kind, caller, id);
-    await cancelRuns(trx, { [kind.parent]: id }, `The ${kind.record.noun} was deleted.`, waitingStates);
-    await kind.record.query(trx).deleteById(id);
+    await lockRecurring(trx, missions, caller, id);
+    await cancelRuns(trx, { recurringId: id } as object, `The ${missions.noun} was deleted.`, waitingStates);
+    await RecurringMission.query(trx).deleteById(id);
     return { ok: true, id };
   });
 }
 
 /** Newest first. A bound credential sees those of its own project, also when the mission ran in another before. */
-export async function listRuns(kind: Kind, caller: Caller, id: string, page: PageRequest): Promise<Page<Row<Run>>> {
-  await findRecurring(kind, caller, id);
-  return Run.page({ [kind.parent]: id, projectId: caller.projectId ?? undefined }, page);
+export async function listRuns(missions: Kind, caller: Caller, id: string, page: PageRequest): Promise<Page<Row<Run>>> {
+  await findRecurring(missions, caller, id);
+  return Run.page({ recurringId: id, projectId: caller.projectId ?? undefined }, page);
 }
 
 export interface StartedRun {
@@ -183,16 +190,16 @@ export interface StartedRun {
  * Runs it at once, also when it is disabled. After an error of the tracker it is tried again later; the answer has no issue then.
  * @throws 402 when the budget is used up, 409 when the project is not active
  */
-export async function runNow(kind: Kind, caller: Caller, id: string): Promise<StartedRun> {
+export async function runNow(missions: Kind, caller: Caller, id: string): Promise<StartedRun> {
   const started: Row<Run>[] = [];
   // The run is committed before the tracker is called; a repeated request gets that run and starts no second one.
   const runId = await firstStep(async () => {
     started[0] = await transaction(async (trx) => {
-      const one = await lockRecurring(trx, kind, caller, id);
-      const { runs, blockers } = await startRuns(trx, kind, [one], { kind: 'manual', at: now(), actor: caller.userId });
+      const one = await lockRecurring(trx, missions, caller, id);
+      const { runs, blockers } = await startRuns(trx, [one], { kind: 'manual', at: now(), actor: caller.userId });
       const { problem } = blockers.get(id) ?? {};
       if (problem) throw problem;
-      return runs[0] ?? kind.record.refuse();
+      return runs[0] ?? missions.refuse();
     });
     return started[0].id;
   });
@@ -203,10 +210,39 @@ export async function runNow(kind: Kind, caller: Caller, id: string): Promise<St
 
 /** The next occurrences, an overdue one first; none while it is disabled. */
 export function upcoming(
-  { triggers, nextRunAt: next }: Pick<Recurring, 'triggers' | 'nextRunAt'>,
+  { triggers, nextRunAt: next }: Pick<RecurringMission, 'triggers' | 'nextRunAt'>,
   count: number,
 ): number[] {
   if (next === null) return [];
   const schedules = triggers.map(({ schedule }) => schedule);
   return [next, ...nextOccurrences(schedules, Math.max(next, now()), count - 1)];
+}
+
+export interface Occurrence extends Pick<RecurringMission, 'id' | 'name' | 'projectId'> {
+  /** Epoch milliseconds; in the past while it waits to be dispatched. */
+  at: number;
+}
+
+export interface OccurrenceFilter {
+  projectId?: string | null | undefined;
+  limit: number;
+}
+
+const upcomingOccurrencesSql = `select id, name, project_id, next_run_at as at from recurring_missions
+  where org_id = $1 and next_run_at is not null and ($2::text is null or project_id = $2)
+    and ($3::boolean or kind = 'scheduled_task')
+  order by next_run_at, id limit $4`;
+
+/**
+ * The next occurrence of each, soonest first. A project that the caller cannot reach has none. Automations are
+ * included for callers that may see automations.
+ */
+export async function upcomingOccurrences(
+  caller: Caller,
+  { projectId, limit }: OccurrenceFilter,
+): Promise<Occurrence[]> {
+  const own = withinProject(caller, projectId);
+  if (!own) return [];
+  const values = [own.orgId, own.projectId, admits(caller, 'automations:read'), limit];
+  return sql<Occurrence>(upcomingOccurrencesSql, values);
 }

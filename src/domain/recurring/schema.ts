@@ -1,10 +1,11 @@
 // The next occurrences of an organization's recurring missions, in the graph.
 import { z } from 'zod';
+import { idOfNoun } from '#foundation/ids.ts';
 import { builder } from '#graph/builder.ts';
 import { filter } from '#graph/input.ts';
 import { upcomingShown } from '#limits.ts';
 import { ProjectType } from '../projects/schema.ts';
-import { type Occurrence, upcomingOccurrences } from './occurrences.ts';
+import { type Occurrence, upcomingOccurrences } from './operations.ts';
 
 const UpcomingOccurrence = builder.objectRef<Occurrence>('UpcomingOccurrence').implement({
   description: 'The next occurrence of a scheduled task or an automation.',
@@ -12,8 +13,16 @@ const UpcomingOccurrence = builder.objectRef<Occurrence>('UpcomingOccurrence').i
     at: t.expose('at', { type: 'EpochMs', description: 'When it is due; in the past while its run is being written.' }),
     name: t.exposeString('name', { description: 'The name of the scheduled task or automation.' }),
     projectId: t.exposeString('projectId', { description: 'The project in whose repository the mission works.' }),
-    scheduledTaskId: t.exposeString('scheduledTaskId', { nullable: true, description: 'Null for an automation.' }),
-    automationId: t.exposeString('automationId', { nullable: true, description: 'Null for a scheduled task.' }),
+    scheduledTaskId: t.string({
+      nullable: true,
+      description: 'Null for an automation.',
+      resolve: ({ id }) => idOfNoun('scheduledTask', id),
+    }),
+    automationId: t.string({
+      nullable: true,
+      description: 'Null for a scheduled task.',
+      resolve: ({ id }) => idOfNoun('automation', id),
+    }),
     project: t.byId(ProjectType, 'projectId', {
       link: 'projects:read',
       description: 'The project in whose repository the mission works.',

@@ -7,7 +7,7 @@ import { type MayStart, mayStartMission } from '../orchestrator/operations.ts';
 import type { Project } from '../projects/model.ts';
 import { Run } from '../runs/model.ts';
 import { isInState, openStates } from '../runs/states.ts';
-import type { Kind, Recurring } from './model.ts';
+import type { RecurringMission } from './model.ts';
 
 export interface StartBlocker {
   /** Goes into the skipped run. */
@@ -19,11 +19,10 @@ export interface StartBlocker {
 /** The blockers by mission id; a mission without one may start. All must be locked. */
 export async function findStartBlockers(
   trx: Transaction,
-  kind: Kind,
-  candidates: readonly Row<Recurring>[],
+  candidates: readonly Row<RecurringMission>[],
   projects: ReadonlyMap<string, Pick<Project, 'status'>>,
 ): Promise<Map<string, StartBlocker>> {
-  const busy = await findBusy(trx, kind, candidates);
+  const busy = await findBusy(trx, candidates);
   const budgets = await readBudgets(trx, new Set(candidates.map(({ orgId }) => orgId)));
   const found = new Map<string, StartBlocker>();
   for (const { id, projectId, orgId } of candidates) {
@@ -48,16 +47,12 @@ async function readBudgets(trx: Transaction, orgIds: ReadonlySet<string>): Promi
 }
 
 /** The ids of those that have an open run and skip occurrences meanwhile. */
-async function findBusy(
-  trx: Transaction,
-  kind: Kind,
-  candidates: readonly Row<Recurring>[],
-): Promise<Set<string | null>> {
+async function findBusy(trx: Transaction, candidates: readonly Row<RecurringMission>[]): Promise<Set<string | null>> {
   const exclusive = candidates.filter(({ skipIfPreviousOpen }) => skipIfPreviousOpen).map(({ id }) => id);
   if (exclusive.length === 0) return new Set();
   const open = await Run.query(trx)
-    .distinct(kind.parent)
-    .whereIn(kind.parent, exclusive)
+    .distinct('recurringId')
+    .whereIn('recurringId', exclusive)
     .whereRaw(isInState(openStates));
-  return new Set(open.map((run) => run[kind.parent]));
+  return new Set(open.map(({ recurringId }) => recurringId));
 }

@@ -17,7 +17,7 @@ import { heldStates, isInState, moveRunsSql, type RunState } from './states.ts';
 // built-in agent or the fallback can work with one of them.
 const claimRunSql = `with waiting as (
     select id from runs r where ${isInState(['waitingForRuntime'], 'r')} and (lease_until is null or lease_until <= $1)
-      and num_nonnulls(scheduled_task_id, automation_id) = 1 and ($2::text is null or org_id = $2)
+      and recurring_id is not null and ($2::text is null or org_id = $2)
       and claims < ${lease.claims} and ($3::boolean or ($8::boolean and ${onlyFallbackIsConnected('r.org_id', '$9')})
         or ${hasAgentFor('r.org_id', '$4::text[]')})
     order by created_at, id limit 1 for update skip locked

@@ -2,12 +2,12 @@
 import type { Transaction } from '#foundation/database.ts';
 import { newId } from '#foundation/ids.ts';
 import { leaseOfDispatcher } from './dispatch.ts';
-import { type ParentColumn, Run, type RunKind } from './model.ts';
+import { Run, type RunKind } from './model.ts';
 import { statusOf } from './states.ts';
 
 export type NewRun = Pick<
   Run,
-  ParentColumn | 'orgId' | 'projectId' | 'scheduledFor' | 'missionTitle' | 'billingActorUserId'
+  'recurringId' | 'orgId' | 'projectId' | 'scheduledFor' | 'missionTitle' | 'billingActorUserId'
 > & {
   kind: RunKind;
   /** Why it is skipped; null: it starts. */

@@ -11,7 +11,7 @@ import { toProblem } from '#foundation/problem.ts';
 import { dispatch } from '#limits.ts';
 import { Project } from '../projects/model.ts';
 import { trackerOf } from '../trackers/choose.ts';
-import { parentOf, Run } from './model.ts';
+import { Run } from './model.ts';
 import { isInState, moveRunsSql } from './states.ts';
 
 /** What the issue says: taken from the run's recurring mission. */
@@ -54,7 +54,7 @@ export async function deliverRuns(held: readonly Row<Run>[], readMissions: ReadM
   for (let begin = 0; begin < runs.length; begin += dispatch.atOnce) {
     await Promise.all(
       runs.slice(begin, begin + dispatch.atOnce).map(async (run) => {
-        const [mission, project] = [missions.get(parentOf(run)!), projectsById.get(run.projectId)];
+        const [mission, project] = [missions.get(run.recurringId!), projectsById.get(run.projectId)];
         // Deleted since: the run is canceled, or deleted too.
         if (!mission || !project) return;
         await createIssue(run, mission, project).catch(async (error) => {

@@ -22,8 +22,7 @@ export class Run extends BaseModel {
     'id',
     'orgId',
     'projectId',
-    'scheduledTaskId',
-    'automationId',
+    'recurringId',
     'scheduledFor',
     'kind',
     'status',
@@ -58,9 +57,8 @@ export class Run extends BaseModel {
   declare id: Id<'run'>;
   declare orgId: Id<'organization'>;
   declare projectId: Id<'project'>;
-  /** The recurring mission that it is a run of: one of the two, and neither once that mission is deleted. */
-  declare scheduledTaskId: Id<'scheduledTask'> | null;
-  declare automationId: Id<'automation'> | null;
+  /** The recurring mission that it is a run of; null once that mission is deleted. */
+  declare recurringId: Id<'scheduledTask' | 'automation'> | null;
   /** The occurrence. When several were missed, the first of them: they are run as one. */
   declare scheduledFor: number;
   declare kind: RunKind;
@@ -102,9 +100,3 @@ export class Run extends BaseModel {
   declare createdAt: number;
   declare updatedAt: number;
 }
-
-/** The columns of a run that name its recurring mission. */
-export type ParentColumn = 'scheduledTaskId' | 'automationId';
-
-/** The id of the recurring mission that it is a run of; null once that mission is deleted. */
-export const parentOf = (run: Pick<Run, ParentColumn>) => run.scheduledTaskId ?? run.automationId;

@@ -1,4 +1,5 @@
 // Runs of both kinds, in the graph and as tools: the specification has no REST route for them.
+import { idOfNoun } from '#foundation/ids.ts';
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
@@ -13,13 +14,15 @@ export const RunType = runType('Run').implement({
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Unique; never changes.' }),
     orgId: t.exposeString('orgId', { description: 'The organization it belongs to.' }),
-    scheduledTaskId: t.exposeString('scheduledTaskId', {
+    scheduledTaskId: t.string({
       nullable: true,
       description: 'Null for a run of an automation, and once the scheduled task is deleted.',
+      resolve: ({ recurringId }) => idOfNoun('scheduledTask', recurringId),
     }),
-    automationId: t.exposeString('automationId', {
+    automationId: t.string({
       nullable: true,
       description: 'Null for a run of a scheduled task, and once the automation is deleted.',
+      resolve: ({ recurringId }) => idOfNoun('automation', recurringId),
     }),
     ...runFields(t),
     missionCostIncomplete: t.exposeBoolean('missionCostIncomplete', {

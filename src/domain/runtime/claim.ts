@@ -9,9 +9,9 @@ import { builtinAgents, instanceTypes } from '../agents/catalog.ts';
 import { Agent, type HarnessId, type InstanceTypeId } from '../agents/model.ts';
 import { recordHarnesses } from '../agents/runtime-harnesses.ts';
 import { Project } from '../projects/model.ts';
-import { readMissions } from '../recurring/dispatch.ts';
+import { RecurringMission } from '../recurring/model.ts';
 import { claimLongestWaitingRun } from '../runs/claim.ts';
-import { parentOf, Run } from '../runs/model.ts';
+import { Run } from '../runs/model.ts';
 
 export type RunAgent = Pick<
   Agent,
@@ -56,7 +56,7 @@ export async function claimRun(caller: Caller, { runtime, harnesses, claimId }: 
     if (!run) return null;
     const { id: runId, orgId, projectId, missionTitle, issueUrl } = run;
     const project = (await Project.query(trx).findById(projectId))!;
-    const mission = (await readMissions([run], trx)).get(parentOf(run)!)!;
+    const mission = (await RecurringMission.find({ id: run.recurringId! }, trx))!;
     const agent = await chooseAgent(trx, project, harnesses);
     await Run.query(trx).findById(runId).patch({ agentRole: agent.role });
     await announce(trx, runId);

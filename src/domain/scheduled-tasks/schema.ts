@@ -39,7 +39,7 @@ ScheduledTaskRunType.implement({
     id: t.exposeString('id', { description: 'Unique; never changes.' }),
     scheduledTaskId: t.string({
       description: 'The scheduled task that it is a run of.',
-      resolve: (run) => run.scheduledTaskId!,
+      resolve: (run) => run.recurringId!,
     }),
     ...runFields(t),
     billingActorUserId: t.exposeString('billingActorUserId', {
