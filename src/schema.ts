@@ -20,6 +20,7 @@ import './domain/sandboxes/live.ts';
 import './domain/environments/schema.ts';
 import './domain/artifacts/schema.ts';
 import './domain/runs/schema.ts';
+import './domain/missions/schema.ts';
 import './domain/mcp-servers/schema.ts';
 import './domain/runtime/schema.ts';
 import { builder } from '#graph/builder.ts';

@@ -148,6 +148,7 @@ it('every root field with its route, scope, status and tool', () => {
     slugAvailability       GET    /organizations/slug-availability         200 organizations:read   -
     slugPreview            GET    /organizations/slug-preview              200 organizations:read   -
     startMcpOAuth          POST   /mcp/projects/{projectId}/servers/{serverName}/oauth/start 200 mcp:write            -
+    startMission           -                                                   missions:run         start_mission
     tokens                 GET    /tokens                                  200 person               -
     upcomingOccurrences    -                                                   scheduled-tasks:read -
     updateAgent            PATCH  /agents/{agentId}                        200 agents:write         update_agent

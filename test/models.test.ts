@@ -19,6 +19,7 @@ const internalColumns: Record<string, Record<string, string>> = {
   mcp_bindings: { sealed_credentials: 'a secret', sealed_headers: 'a secret' },
   organizations: { closed_at: 'not used yet' },
   runs: {
+    agent_id: 'the claim of a runtime reads it',
     automation_id: 'read by the previous release',
     scheduled_task_id: 'read by the previous release',
     agent_role: 'the gateway of MCP servers reads it',
@@ -26,6 +27,7 @@ const internalColumns: Record<string, Record<string, string>> = {
     claims: 'the lease of the runtime',
     lease_id: 'the lease of the runtime',
     lease_until: 'the lease of the runtime',
+    prompt: 'long: the claim of a runtime and the dispatch read it',
     silent_since: 'the lease of the runtime',
     waiting_since: 'the lease of the runtime',
   },

@@ -602,3 +602,32 @@ async function using<T extends { id: string }>(made: Promise<T>, work: (id: T['i
   await work(id);
   await world.knex('integrations').where({ id }).delete();
 }
+
+describe('an issue that is there already', () => {
+  it('is found at Linear by its id', async () => {
+    const project = await projectOn('linear');
+    const issue = await create(project);
+    expect(await trackerOf(project).findIssue(project, issue.id)).toEqual(issue);
+    const [status, retryable] = await problemOf(trackerOf(project).findIssue(project, 'ENG-999'));
+    expect([status, retryable]).toEqual([409, false]);
+  });
+
+  it('is found at GitHub by its number, in the repository of the project only', async () => {
+    const project = await projectOn('github');
+    const issue = await create(project);
+    for (const name of ['1', '#1', 'ACME/shop#1']) {
+      expect(await trackerOf(project).findIssue(project, name)).toEqual(issue);
+    }
+    for (const name of ['acme/other#1', '../1', 'first']) {
+      const problem = await problemOf(trackerOf(project).findIssue(project, name));
+      expect(problem).toEqual([
+        400,
+        false,
+        null,
+        'issue: must be the number of an issue of acme/shop, for example #12.',
+      ]);
+    }
+    const unknown = await problemOf(trackerOf(project).findIssue(project, '999'));
+    expect(unknown.slice(0, 2)).toEqual([409, false]);
+  });
+});

@@ -141,6 +141,7 @@ export async function openGitHub(token: string) {
     const issue = issues.find(({ number }) => number === Number(path.issue_number));
     if (!issue) return notFound;
     if (id === 'issues/list-comments') return { status: 200, body: paged(issue.comments, query) };
+    if (id === 'issues/get') return { status: 200, body: issue };
     if (id === 'issues/update') return { status: 200, body: Object.assign(issue, asked.body) };
     const { body } = asked.body as Comment;
     const html_url = `${issue.html_url}#issuecomment-${issue.comments.length + 1}`;

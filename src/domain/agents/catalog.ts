@@ -114,6 +114,9 @@ export interface BuiltinAgent {
   isFallback: boolean;
 }
 
+/** The id of a built-in agent, the same in every organization. */
+export const builtinAgentId = ({ key }: Pick<BuiltinAgent, 'key'>): string => `agn_builtin_${key}`;
+
 const builtin = (role: AgentRole, name: string, model: string, userPrompt: string): BuiltinAgent => ({
   key: role,
   name,

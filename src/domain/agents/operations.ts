@@ -9,21 +9,20 @@ import { transaction } from '#foundation/database.ts';
 import { isUniqueViolation } from '#foundation/database-errors.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
-import { builtinAgents, builtinSandboxTemplate, harnesses } from './catalog.ts';
+import { builtinAgentId, builtinAgents, builtinSandboxTemplate, harnesses } from './catalog.ts';
 import { Agent, type AgentRole, type Effort, type HarnessId } from './model.ts';
 
 export type AgentRecord = Row<Agent>;
 
 /** A fixed time before any other agent was created: built-in agents come last in a list. */
 const builtinSince = Date.UTC(2026, 0, 1);
-const builtinPrefix = 'agn_builtin_';
 
 const builtinsOf = (orgId: Id<'organization'>): AgentRecord[] =>
   builtinAgents.map(
     ({ key, sandboxTemplateKey, skillRepos, isFallback: _, ...agent }) =>
       ({
         ...agent,
-        id: `${builtinPrefix}${key}`,
+        id: builtinAgentId({ key }),
         orgId,
         effort: null,
         sandboxTemplateId: sandboxTemplateKey,
@@ -142,7 +141,7 @@ function refuseUnfit({ harness, model }: Pick<Agent, 'harness' | 'model'>): void
 }
 
 function refuseBuiltin(agentId: string): void {
-  if (!builtinAgents.some(({ key }) => agentId === `${builtinPrefix}${key}`)) return;
+  if (!builtinAgents.some((builtin) => agentId === builtinAgentId(builtin))) return;
   throw conflict('This agent is built in and stays as it is: create one of your own with what you want changed.');
 }
 

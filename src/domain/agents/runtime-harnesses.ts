@@ -4,7 +4,7 @@ import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/database.ts';
 import { harnessPresence } from '#limits.ts';
-import { builtinAgents } from './catalog.ts';
+import { builtinAgentId, builtinAgents } from './catalog.ts';
 import type { HarnessId } from './model.ts';
 
 // A row is written once per step, however often its runtime claims.
@@ -48,9 +48,19 @@ const ordinary = [...new Set(builtinAgents.filter(({ isFallback }) => !isFallbac
 export const onlyFallbackIsConnected = (orgId: string, since: string): string =>
   `not (${ordinary.map((harness) => isOffered(`'${harness}'`, orgId, since)).join(' or ')})`;
 
-/** A condition: the organization has an agent of its own for one of the harnesses. */
-export const hasAgentFor = (orgId: string, harnesses: string): string =>
-  `exists (select from agents a where a.org_id = ${orgId} and a.harness = any(${harnesses}))`;
+/** A condition: the organization has an agent of its own, or has this one, for one of the harnesses. */
+export const hasAgentFor = (orgId: string, harnesses: string, agentId?: string): string =>
+  `exists (select from agents a where a.org_id = ${orgId} and a.harness = any(${harnesses})${agentId ? ` and a.id = ${agentId}` : ''})`;
 
-/** A query: the harnesses of the organization's own agents. */
-export const harnessesOfAgents = (orgId: string): string => `select harness from agents a where a.org_id = ${orgId}`;
+const builtinHarnesses = builtinAgents.map((agent) => `('${builtinAgentId(agent)}', '${agent.harness}')`).join(', ');
+
+/** A query: the harness of the agent or, where the agent is null, those of the organization's own and of all built-in agents. */
+export const harnessesFor = (orgId: string, agentId: string): string =>
+  `select harness from agents a where a.org_id = ${orgId} and (${agentId} is null or a.id = ${agentId})
+    union select b.harness from (values ${builtinHarnesses}) b (id, harness) where ${agentId} is null or b.id = ${agentId}`;
+
+const builtinIds = builtinAgents.map((agent) => `'${builtinAgentId(agent)}'`).join(', ');
+
+/** A condition: no agent has this id, neither a stored nor a built-in one. */
+export const isNoAgent = (agentId: string): string =>
+  `${agentId} not in (${builtinIds}) and not exists (select from agents a where a.id = ${agentId})`;

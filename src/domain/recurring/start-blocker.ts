@@ -28,16 +28,23 @@ export async function findStartBlockers(
   for (const { id, projectId, orgId } of candidates) {
     const { status } = projects.get(projectId)!;
     const may = budgets.get(orgId)!;
-    if (status !== 'active') {
-      const reason = `The project is ${status}: no mission starts on it.`;
-      found.set(id, { reason, problem: conflict(reason) });
-    } else if (!may.ok) {
-      found.set(id, { reason: may.reason, problem: outOfMeans(may.code, may.reason) });
+    const general = generalBlocker(status, may);
+    if (general) {
+      found.set(id, general);
     } else if (busy.has(id)) {
       found.set(id, { reason: 'The previous run is still open.', problem: null });
     }
   }
   return found;
+}
+
+/** What blocks every mission of the project: its status, or its organization's budget. */
+export function generalBlocker(status: Project['status'], may: MayStart): StartBlocker | undefined {
+  if (status !== 'active') {
+    const reason = `The project is ${status}: no mission starts on it.`;
+    return { reason, problem: conflict(reason) };
+  }
+  return may.ok ? undefined : { reason: may.reason, problem: outOfMeans(may.code, may.reason) };
 }
 
 async function readBudgets(trx: Transaction, orgIds: ReadonlySet<string>): Promise<Map<string, MayStart>> {

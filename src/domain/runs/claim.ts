@@ -7,19 +7,21 @@ import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
 import { lease } from '#limits.ts';
-import { builtinAgents } from '../agents/catalog.ts';
+import { builtinAgentId, builtinAgents } from '../agents/catalog.ts';
 import type { HarnessId } from '../agents/model.ts';
 import { connectedSince, hasAgentFor, onlyFallbackIsConnected } from '../agents/runtime-harnesses.ts';
 import { Run } from './model.ts';
 import { heldStates, isInState, moveRunsSql, type RunState } from './states.ts';
 
-// The run that has waited longest, of an organization with an agent for one of the harnesses. $3 and $8: whether an ordinary
-// built-in agent or the fallback can work with one of them.
+// The run that has waited longest, of an organization with an agent for one of the harnesses; a run that names its agent waits for
+// that one. $3 and $8: whether an ordinary built-in agent or the fallback can work with one of them; $10: ids of those that can.
 const claimRunSql = `with waiting as (
     select id from runs r where ${isInState(['waitingForRuntime'], 'r')} and (lease_until is null or lease_until <= $1)
-      and recurring_id is not null and ($2::text is null or org_id = $2)
-      and claims < ${lease.claims} and ($3::boolean or ($8::boolean and ${onlyFallbackIsConnected('r.org_id', '$9')})
-        or ${hasAgentFor('r.org_id', '$4::text[]')})
+      and (recurring_id is not null or prompt is not null) and ($2::text is null or org_id = $2)
+      and claims < ${lease.claims} and case when agent_id is null
+        then $3::boolean or ($8::boolean and ${onlyFallbackIsConnected('r.org_id', '$9')})
+          or ${hasAgentFor('r.org_id', '$4::text[]')}
+        else agent_id = any($10::text[]) or ${hasAgentFor('r.org_id', '$4::text[]', 'r.agent_id')} end
     order by created_at, id limit 1 for update skip locked
   )
   ${moveRunsSql('running', {
@@ -60,7 +62,19 @@ export async function claimLongestWaitingRun(
   }
   const offered = builtinAgents.filter(({ harness }) => harnesses.includes(harness));
   const [ordinary, fallback] = [false, true].map((kind) => offered.some(({ isFallback }) => isFallback === kind));
-  const values = [now(), orgId, ordinary, harnesses, leaseId, runtime, leaseUntil, fallback, connectedSince()];
+  const builtinIds = offered.map(builtinAgentId);
+  const values = [
+    now(),
+    orgId,
+    ordinary,
+    harnesses,
+    leaseId,
+    runtime,
+    leaseUntil,
+    fallback,
+    connectedSince(),
+    builtinIds,
+  ];
   const [run] = await sql<Row<Run>>(claimRunSql, values, trx);
   return run;
 }

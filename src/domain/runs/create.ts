@@ -12,6 +12,13 @@ export type NewRun = Pick<
   kind: RunKind;
   /** Why it is skipped; null: it starts. */
   blockedBy: string | null;
+  /** Of a run without a recurring mission: its task. */
+  prompt?: string;
+  /** The agent that has to work on it; absent: any. */
+  agentId?: string | null;
+  /** An issue of the tracker that exists already; absent: one is created. */
+  issueId?: string;
+  issueUrl?: string;
 };
 
 /** Returns the runs that were written: an occurrence that has its run gets no second one. This process has to deliver those that start. */
@@ -22,7 +29,7 @@ export async function createRuns(trx: Transaction, newRuns: readonly NewRun[], a
     createdAt: at,
     updatedAt: at,
     ...(blockedBy === null
-      ? { status: statusOf('waitingForIssue'), attempts: 1, ...leaseOfDispatcher(at) }
+      ? { status: statusOf('waitingForIssue'), ...(!run.issueId && { attempts: 1, ...leaseOfDispatcher(at) }) }
       : { status: statusOf('skipped'), reason: blockedBy }),
   }));
   if (rows.length === 0) return [];

@@ -11,17 +11,9 @@ import { toProblem } from '#foundation/problem.ts';
 import { dispatch } from '#limits.ts';
 import { Project } from '../projects/model.ts';
 import { trackerOf } from '../trackers/choose.ts';
+import { type Mission, missionsOfRuns, type ReadMissions } from './mission.ts';
 import { Run } from './model.ts';
 import { isInState, moveRunsSql } from './states.ts';
-
-/** What the issue says: taken from the run's recurring mission. */
-export interface Mission {
-  name: string;
-  prompt: string;
-  labels: string[];
-}
-/** Reads the missions of runs, by id. */
-export type ReadMissions = (runs: readonly Row<Run>[]) => Promise<ReadonlyMap<string, Mission>>;
 
 /** Shown to operators. */
 const self = `${hostname()}:${process.pid}`;
@@ -47,14 +39,14 @@ export async function deliverRuns(held: readonly Row<Run>[], readMissions: ReadM
   if (runs.length === 0) return [];
   const [projects, missions] = await Promise.all([
     Project.findByKeys('id', [...new Set(runs.map(({ projectId }) => projectId))]),
-    readMissions(runs),
+    missionsOfRuns(runs, readMissions),
   ]);
   const projectsById = new Map<string, Row<Project>>(projects.map((project) => [project.id, project]));
   const internal: unknown[] = [];
   for (let begin = 0; begin < runs.length; begin += dispatch.atOnce) {
     await Promise.all(
       runs.slice(begin, begin + dispatch.atOnce).map(async (run) => {
-        const [mission, project] = [missions.get(run.recurringId!), projectsById.get(run.projectId)];
+        const [mission, project] = [missions.get(run.id), projectsById.get(run.projectId)];
         // Deleted since: the run is canceled, or deleted too.
         if (!mission || !project) return;
         await createIssue(run, mission, project).catch(async (error) => {

@@ -64,7 +64,8 @@ export const runFields = (t: FieldsOfRun) => ({
   missionCostUsd: t.exposeFloat('missionCostUsd', { description: 'US dollars, the sum of all reported costs.' }),
   missionTitle: t.exposeString('missionTitle', {
     nullable: true,
-    description: 'The name of the scheduled task or automation when the run began.',
+    description:
+      'The name of the scheduled task or automation when the run began; without one, the first line of the prompt.',
   }),
   project: t.belongsTo('project', {
     link: 'projects:read',

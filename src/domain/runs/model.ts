@@ -57,7 +57,7 @@ export class Run extends BaseModel {
   declare id: Id<'run'>;
   declare orgId: Id<'organization'>;
   declare projectId: Id<'project'>;
-  /** The recurring mission that it is a run of; null once that mission is deleted. */
+  /** The recurring mission that it is a run of; null once that one is deleted, and when there was none. */
   declare recurringId: Id<'scheduledTask' | 'automation'> | null;
   /** The occurrence. When several were missed, the first of them: they are run as one. */
   declare scheduledFor: number;
@@ -86,6 +86,10 @@ export class Run extends BaseModel {
   declare attempts: number;
   /** Created at each claim by a runtime; the reports of that runtime carry it. */
   declare leaseId: Id<'lease'> | null;
+  /** Of a run without a recurring mission: its task. Null otherwise. */
+  declare prompt: string | null;
+  /** The only agent that may work on it, also a built-in one; null: any. */
+  declare agentId: string | null;
   /** Role of the agent that works on it; decides which tools of MCP servers it may call. Null before the first claim. */
   declare agentRole: AgentRole | null;
   /** How often a runtime claimed it and was lost. */

@@ -10,18 +10,18 @@ import { RunStatus, runFields, runType } from './fields.ts';
 import * as operations from './operations.ts';
 
 export const RunType = runType('Run').implement({
-  description: 'One run of a scheduled task or an automation: a mission.',
+  description: 'One mission: a run of a scheduled task or an automation, or one that was started on its own.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Unique; never changes.' }),
     orgId: t.exposeString('orgId', { description: 'The organization it belongs to.' }),
     scheduledTaskId: t.string({
       nullable: true,
-      description: 'Null for a run of an automation, and once the scheduled task is deleted.',
+      description: 'Null for a run of an automation, for one without either, and once the scheduled task is deleted.',
       resolve: ({ recurringId }) => idOfNoun('scheduledTask', recurringId),
     }),
     automationId: t.string({
       nullable: true,
-      description: 'Null for a run of a scheduled task, and once the automation is deleted.',
+      description: 'Null for a run of a scheduled task, for one without either, and once the automation is deleted.',
       resolve: ({ recurringId }) => idOfNoun('automation', recurringId),
     }),
     ...runFields(t),

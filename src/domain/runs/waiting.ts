@@ -5,10 +5,9 @@ import { announce, announcing } from '#foundation/changes.ts';
 import { now } from '#foundation/clock.ts';
 import { sql, transaction } from '#foundation/database.ts';
 import { lease, silence, waitingRun } from '#limits.ts';
-import { builtinAgents } from '../agents/catalog.ts';
 import { harnessIds } from '../agents/model.ts';
-import { connectedSince, harnessesOfAgents, isOffered } from '../agents/runtime-harnesses.ts';
-import { announceFailed } from './finish.ts';
+import { connectedSince, harnessesFor, isNoAgent, isOffered } from '../agents/runtime-harnesses.ts';
+import { announceFailed, cancelRuns } from './finish.ts';
 import type { Run } from './model.ts';
 import { isInState, moveRunsSql, waitingStates } from './states.ts';
 
@@ -74,22 +73,33 @@ export const failOverdueRuns = (): Promise<void> =>
     await announceFailed(trx, await sql<Failed>(failOverdueRunsSql, [at, at - waitingRun.lasts], trx));
   });
 
+const deletedAgentsSql = `select distinct agent_id from runs r where ${isInState(waitingStates, 'r')}
+  and agent_id is not null and ${isNoAgent('r.agent_id')}`;
+
+/** Cancels runs that wait for an agent that was deleted. */
+export const cancelRunsOfDeletedAgents = (): Promise<void> =>
+  transaction(async (trx) => {
+    const deleted = await sql<{ agentId: string }>(deletedAgentsSql, [], trx);
+    for (const { agentId } of deleted) {
+      await cancelRuns(trx, { agentId }, 'The agent that it was for was deleted.', waitingStates);
+    }
+  });
+
 const waits = `${isInState(['waitingForRuntime'], 'r')} and r.silent_since is null`;
-const explainWaitsSql = announcing(`with org as (select distinct r.org_id from runs r where ${waits}),
+const explainWaitsSql = announcing(`with org as (select distinct r.org_id, r.agent_id from runs r where ${waits}),
     offer as (
-      select org.org_id, wanted.harness, ${isOffered('wanted.harness', 'org.org_id', '$1::bigint')} as connected
-      from org cross join lateral (
-        select unnest($2::text[]) as harness union ${harnessesOfAgents('org.org_id')}) wanted
+      select org.org_id, org.agent_id, wanted.harness,
+        ${isOffered('wanted.harness', 'org.org_id', '$1::bigint')} as connected
+      from org cross join lateral (${harnessesFor('org.org_id', 'org.agent_id')}) wanted
     ),
     explanation as (
-      select org_id, case when bool_or(connected) then 'Waiting for a connected runtime to be free.'
-        else 'No runtime with the harness ' || string_agg(harness, ' or ' order by array_position($3::text[], harness))
+      select org_id, agent_id, case when bool_or(connected) then 'Waiting for a connected runtime to be free.'
+        else 'No runtime with the harness ' || string_agg(harness, ' or ' order by array_position($2::text[], harness))
           || ' is connected.' end as reason
-      from offer group by org_id
+      from offer group by org_id, agent_id
     )
-    update runs r set reason = explanation.reason, updated_at = $4 from explanation
-    where r.org_id = explanation.org_id and ${waits} and r.reason is distinct from explanation.reason`);
+    update runs r set reason = explanation.reason, updated_at = $3 from explanation
+    where r.org_id = explanation.org_id and r.agent_id is not distinct from explanation.agent_id and ${waits} and r.reason is distinct from explanation.reason`);
 
 /** Sets the reason of each run that waits for a runtime: which harness none is connected for, or that all are busy. */
-export const explainWaits = (): Promise<unknown> =>
-  sql(explainWaitsSql, [connectedSince(), builtinAgents.map(({ harness }) => harness), harnessIds, now()]);
+export const explainWaits = (): Promise<unknown> => sql(explainWaitsSql, [connectedSince(), harnessIds, now()]);

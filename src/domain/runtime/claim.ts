@@ -5,12 +5,13 @@ import { now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
 import { derivedId, type Id, newId } from '#foundation/ids.ts';
 import { lease } from '#limits.ts';
-import { builtinAgents, instanceTypes } from '../agents/catalog.ts';
+import { builtinAgentId, builtinAgents, instanceTypes } from '../agents/catalog.ts';
 import { Agent, type HarnessId, type InstanceTypeId } from '../agents/model.ts';
 import { recordHarnesses } from '../agents/runtime-harnesses.ts';
 import { Project } from '../projects/model.ts';
 import { RecurringMission } from '../recurring/model.ts';
 import { claimLongestWaitingRun } from '../runs/claim.ts';
+import { readOwnMissions } from '../runs/mission.ts';
 import { Run } from '../runs/model.ts';
 
 export type RunAgent = Pick<
@@ -56,8 +57,10 @@ export async function claimRun(caller: Caller, { runtime, harnesses, claimId }: 
     if (!run) return null;
     const { id: runId, orgId, projectId, missionTitle, issueUrl } = run;
     const project = (await Project.query(trx).findById(projectId))!;
-    const mission = (await RecurringMission.find({ id: run.recurringId! }, trx))!;
-    const agent = await chooseAgent(trx, project, harnesses);
+    const mission = run.recurringId
+      ? await RecurringMission.find({ id: run.recurringId }, trx)
+      : (await readOwnMissions([run], trx)).get(runId);
+    const agent = await chooseAgent(trx, project, harnesses, runId);
     await Run.query(trx).findById(runId).patch({ agentRole: agent.role });
     await announce(trx, runId);
     return {
@@ -67,7 +70,7 @@ export async function claimRun(caller: Caller, { runtime, harnesses, claimId }: 
       orgId,
       projectId,
       missionTitle,
-      prompt: mission.prompt,
+      prompt: mission!.prompt,
       issueId: run.issueId!,
       issueUrl,
       repoFullName: `${project.scmOwner}/${project.scmRepo}`,
@@ -80,13 +83,24 @@ export async function claimRun(caller: Caller, { runtime, harnesses, claimId }: 
 
 const defaultInstanceType = instanceTypes.find(({ id }) => id === 'standard-1')!.id;
 
-/** A fallback last; else a builder before the other roles, and the organization's own before those that are built in. */
-async function chooseAgent(trx: Transaction, project: Project, harnesses: HarnessId[]): Promise<RunAgent> {
+/** The one that the run names; without one a fallback last, else a builder before the other roles, and the organization's own before those that are built in. */
+async function chooseAgent(
+  trx: Transaction,
+  project: Project,
+  harnesses: HarnessId[],
+  runId: string,
+): Promise<RunAgent> {
+  const { agentId: named } = (await Run.query(trx).select('agentId').findById(runId))!;
   const { orgId, defaultSandboxTemplateId } = project;
   const owned = await Agent.query(trx).where({ orgId }).whereIn('harness', harnesses).orderBy(['createdAt', 'id']);
   const builtin = builtinAgents.filter(({ harness }) => harnesses.includes(harness));
   const candidates = [...owned, ...builtin.filter(({ isFallback }) => !isFallback)];
-  const agent = candidates.find(({ role }) => role === 'builder') ?? candidates[0] ?? builtin[0]!;
+  const agent =
+    owned.find(({ id }) => id === named) ??
+    builtin.find((one) => builtinAgentId(one) === named) ??
+    candidates.find(({ role }) => role === 'builder') ??
+    candidates[0] ??
+    builtin[0]!;
   if (agent instanceof Agent) return { ...agent, agentId: agent.id };
   const { sandboxTemplateKey, skillRepos, isFallback, ...shown } = agent;
   const sandboxTemplateId = defaultSandboxTemplateId ?? sandboxTemplateKey;

@@ -1,5 +1,6 @@
 // The tracker that needs nothing outside: issues in our own database, read in the console. How a run went, the run itself says.
 import { addresses } from '#foundation/addresses.ts';
+import { Issue } from '../issues/model.ts';
 import { closeIssue, createIssue } from '../issues/operations.ts';
 import type { Tracker } from './tracker.ts';
 
@@ -7,6 +8,13 @@ export const builtin: Tracker = {
   async createIssue(project, issue) {
     const id = await createIssue(project, issue);
     return { id, url: `${addresses().issuer}/console/issues/${id}` };
+  },
+
+  async findIssue(project, reference) {
+    const issue =
+      (await Issue.find({ projectId: project.id, id: reference })) ??
+      (await Issue.get({ projectId: project.id, key: reference.toUpperCase() }));
+    return { id: issue.id, url: `${addresses().issuer}/console/issues/${issue.id}` };
   },
 
   async finishIssue(project, issueId, { status }) {

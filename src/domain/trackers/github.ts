@@ -1,10 +1,12 @@
 // Issues of the project's repository at GitHub. GitHub takes no id of ours and makes what it is asked to as often as it is asked: a
 // mark in what we write, not seen by its readers, tells what is there already.
 import { z } from 'zod';
+import type { Row } from '#foundation/base-model.ts';
 import { hours } from '#foundation/clock.ts';
 import { madeAt } from '#foundation/ids.ts';
-import { conflict } from '#foundation/problem.ts';
+import { conflict, invalid } from '#foundation/problem.ts';
 import { vendorCalls } from '#limits.ts';
+import type { Project } from '../projects/model.ts';
 import { connectVendor, type VendorConnection } from '../vendors/connection.ts';
 import { fetchGitHub, repositoryPath } from '../vendors/github.ts';
 import type { Tracker } from './tracker.ts';
@@ -30,8 +32,20 @@ export const github: Tracker = {
           method: 'POST',
           json: { title, body: marked(body, runId), labels },
         }));
-      return { id: `${project.scmOwner}/${project.scmRepo}#${issue.number}`, url: issue.html_url };
+      return asIssue(project, issue);
     }),
+
+  async findIssue(project, reference) {
+    const [, repository, number] = /^([^#]*)#?(\d{1,15})$/.exec(reference) ?? [];
+    const own = `${project.scmOwner}/${project.scmRepo}`;
+    if (!number || (repository && repository.toLowerCase() !== own.toLowerCase())) {
+      throw invalid(`issue: must be the number of an issue of ${own}, for example #12.`);
+    }
+    const connection = await connectVendor(project, 'tracker', 'github');
+    const issue = await fetchGitHub(connection, `${repositoryPath(project)}/issues/${number}`, IssueEntry);
+    if (issue.pull_request) throw invalid(`issue: #${number} of ${own} is a pull request.`);
+    return asIssue(project, issue);
+  },
 
   finishIssue: (project, issueId, { runId, status, comment }) =>
     once(`comment ${runId}`, async () => {
@@ -53,6 +67,11 @@ export const github: Tracker = {
       });
     }),
 };
+
+const asIssue = ({ scmOwner, scmRepo }: Row<Project>, { number, html_url: url }: z.infer<typeof IssueEntry>) => ({
+  id: `${scmOwner}/${scmRepo}#${number}`,
+  url,
+});
 
 const underWay = new Map<string, Promise<unknown>>();
 

@@ -26,6 +26,12 @@ export const linear: Tracker = {
     );
   },
 
+  async findIssue(project, reference) {
+    const connection = await connectVendor(project, 'tracker', 'linear');
+    const { issue } = await queryLinear(connection, z.object({ issue: Issue }), existing, { id: reference });
+    return issue;
+  },
+
   async finishIssue(project, issueId, { runId, status, comment }) {
     const connection = await connectVendor(project, 'tracker', 'linear');
     const id = idOf('comment', runId);

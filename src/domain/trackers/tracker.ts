@@ -26,6 +26,11 @@ export interface Tracker {
    */
   createIssue(project: Row<Project>, issue: NewIssue): Promise<CreatedIssue>;
   /**
+   * The issue with the tracker's own id, or the name by which people call it.
+   * @throws a Problem when the project's tracker has none
+   */
+  findIssue(project: Row<Project>, reference: string): Promise<CreatedIssue>;
+  /**
    * Leaves one comment for the run and, when it is completed, closes the issue.
    * @throws a Problem: a retryable one is worth another try.
    */

@@ -7,7 +7,7 @@ import { sweepMcpAuthorizations } from '#domain/mcp-servers/authorization.ts';
 import { sweepOAuth } from '#domain/oauth/sweep.ts';
 import { sweepSignIns } from '#domain/people/sign-in-codes.ts';
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
-import { explainWaits, failOverdueRuns, releaseSilentRuns } from '#domain/runs/waiting.ts';
+import { cancelRunsOfDeletedAgents, explainWaits, failOverdueRuns, releaseSilentRuns } from '#domain/runs/waiting.ts';
 import { endOverdueSandboxes } from '#domain/sandboxes/end.ts';
 import { keepMetricPartitions } from '#domain/sandboxes/metric-partitions.ts';
 import { sweepSessions } from '#domain/sessions/operations.ts';
@@ -27,6 +27,7 @@ export const jobs: readonly Job[] = [
   { name: 'take back runs of silent runtimes', intervalMs: seconds(5), run: releaseSilentRuns },
   { name: 'end sandboxes that are out of time', intervalMs: seconds(10), run: endOverdueSandboxes },
   { name: 'explain what runs wait for', intervalMs: seconds(2), run: explainWaits },
+  { name: 'cancel runs of deleted agents', intervalMs: minutes(1), run: cancelRunsOfDeletedAgents },
   { name: 'fail runs that no runtime claimed', intervalMs: minutes(1), run: failOverdueRuns },
   { name: 'delete runtimes that are gone', intervalMs: hours(1), run: deleteStaleHarnesses },
   { name: 'take down environments that have expired', intervalMs: minutes(1), run: expireEnvironments },

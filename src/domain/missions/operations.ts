@@ -1,0 +1,116 @@
+// Starts a mission without a scheduled task or an automation (design decisions, section 12), under the rules of a start by hand.
+import type { Caller } from '#access/principal.ts';
+import { ownOrganization, ownPerson, reachesProject } from '#access/reach.ts';
+import type { Row } from '#foundation/base-model.ts';
+import { now } from '#foundation/clock.ts';
+import { type Transaction, transaction } from '#foundation/database.ts';
+import { firstStep } from '#foundation/idempotency.ts';
+import type { Id } from '#foundation/ids.ts';
+import { notFound } from '#foundation/problem.ts';
+import { text } from '#limits.ts';
+import { builtinAgentId, builtinAgents } from '../agents/catalog.ts';
+import { Agent } from '../agents/model.ts';
+import { holdOwnMembership } from '../memberships/operations.ts';
+import { mayStartMission } from '../orchestrator/operations.ts';
+import { Project } from '../projects/model.ts';
+import { readMissions } from '../recurring/dispatch.ts';
+import { generalBlocker } from '../recurring/start-blocker.ts';
+import { createRuns } from '../runs/create.ts';
+import { deliverRuns } from '../runs/dispatch.ts';
+import { Run } from '../runs/model.ts';
+import { trackerOf } from '../trackers/choose.ts';
+import type { CreatedIssue } from '../trackers/tracker.ts';
+
+export interface NewMission {
+  projectId: string;
+  prompt: string;
+  /** The only agent that may work on it, also a built-in one. */
+  agentId?: string | null | undefined;
+  /** An issue of the project's tracker to work on; absent: one is created. */
+  issue?: string | null | undefined;
+}
+
+/**
+ * After an error of the tracker its issue is created later; the run has none then.
+ * @throws 402 when the budget is used up, 404 for an unknown project, agent or issue, 409 when the project is not active; for an
+ * issue what its tracker answers
+ */
+export async function startMission(caller: Caller, mission: NewMission): Promise<Row<Run>> {
+  const issue = mission.issue ? await findIssue(caller, mission.projectId, mission.issue) : null;
+  const started: Row<Run>[] = [];
+  // The run is committed before the tracker is called; a repeated request gets that run and starts no second one.
+  const runId = await firstStep(async () => {
+    started[0] = await transaction((trx) => writeMission(trx, caller, mission, issue));
+    return started[0].id;
+  });
+  await deliverMission(started);
+  return Run.get({ id: runId });
+}
+
+/** Creates the issues of missions that `writeMission` has written and that have none. */
+export async function deliverMission(started: readonly Row<Run>[]): Promise<void> {
+  const waiting = started.filter(({ issueId }) => issueId === null);
+  await deliverRuns(waiting, readMissions);
+}
+
+async function findIssue(caller: Caller, projectId: string, reference: string): Promise<CreatedIssue> {
+  const project = await Project.get({ id: ownProject(caller, projectId), orgId: ownOrganization(caller) });
+  return trackerOf(project).findIssue(project, reference);
+}
+
+/** @throws 404 for a project that the credential is not bound to: for it no missions exist there */
+const ownProject = (caller: Caller, projectId: string): string =>
+  reachesProject(caller, projectId) ? projectId : Project.refuse();
+
+/** Writes the run in the caller's transaction; `deliverMission` continues once that is committed. @throws as `startMission` */
+export async function writeMission(
+  trx: Transaction,
+  caller: Caller,
+  { projectId: wanted, prompt, agentId = null }: NewMission,
+  issue: CreatedIssue | null,
+): Promise<Row<Run>> {
+  const [orgId, at] = [ownOrganization(caller), now()];
+  const billingActorUserId = ownPerson(caller);
+  await holdOwnMembership(trx, caller);
+  const project = await Project.query(trx)
+    .select('id', 'status')
+    .findOne({ id: ownProject(caller, wanted), orgId })
+    .forKeyShare();
+  if (!project) return Project.refuse();
+  if (agentId !== null) await holdAgent(trx, orgId, agentId);
+  const blocker = generalBlocker(project.status, await mayStartMission(trx, orgId));
+  if (blocker?.problem) throw blocker.problem;
+  const run = {
+    orgId,
+    projectId: project.id,
+    recurringId: null,
+    scheduledFor: at,
+    kind: 'manual' as const,
+    missionTitle: titleOf(prompt),
+    billingActorUserId,
+    blockedBy: null,
+    prompt,
+    agentId,
+    ...(issue && { issueId: issue.id, issueUrl: issue.url }),
+  };
+  return (await createRuns(trx, [run], at))[0]!;
+}
+
+/** Keeps an agent of the organization from being deleted until the transaction ends. */
+async function holdAgent(trx: Transaction, orgId: Id<'organization'>, agentId: string): Promise<void> {
+  if (builtinAgents.some((agent) => builtinAgentId(agent) === agentId)) return;
+  const agent = await Agent.query(trx).select('id').findOne({ id: agentId, orgId }).forKeyShare();
+  if (!agent) throw notFound('agent');
+}
+
+/** The first line of the prompt that has words, shortened. */
+function titleOf(prompt: string): string {
+  const [line = ''] = prompt.split(/[\r\n]+/).filter((one) => /[^\s#]/.test(one));
+  const title = line.replace(/^[\s#]+/, '').trim() || 'Mission';
+  const { max } = text.recurringName;
+  return title.length <= max
+    ? title
+    : `${Array.from(title.slice(0, max - 1))
+        .filter((char) => char.isWellFormed())
+        .join('')}…`;
+}

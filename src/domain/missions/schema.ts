@@ -1,0 +1,39 @@
+// Missions without a schedule, in the graph and as a tool (design decisions, section 12).
+import { builder } from '#graph/builder.ts';
+import { pathId } from '#graph/input.ts';
+import { boundedText } from '#graph/validation.ts';
+import { text } from '#limits.ts';
+import { RunType } from '../runs/schema.ts';
+import * as operations from './operations.ts';
+
+const reference = { validate: { schema: boundedText(text.pathId) } } as const;
+
+builder.mutationField('startMission', (t) =>
+  t.field({
+    description:
+      'Starts a mission in a project, without a scheduled task or an automation. After an error of the tracker its issue ' +
+      'is created later.',
+    scope: 'missions:run',
+    tool: { name: 'start_mission', openWorld: true },
+    type: RunType,
+    args: {
+      projectId: t.arg.string({ ...pathId, description: 'The project in whose repository it works.' }),
+      prompt: t.arg.string({
+        required: true,
+        description: `The task for the agent: 1 to ${text.prompt.max} characters.`,
+        validate: { schema: boundedText(text.prompt) },
+      }),
+      agentId: t.arg.string({
+        ...reference,
+        description: 'The only agent that may work on it. Absent: one that a connected runtime offers.',
+      }),
+      issue: t.arg.string({
+        ...reference,
+        description:
+          'An issue of the project’s tracker to work on, by its id or name: `WEB-12`, or `#12` at GitHub. Absent: one is ' +
+          'created.',
+      }),
+    },
+    resolve: (_, args, { caller }) => operations.startMission(caller, args),
+  }),
+);

@@ -1,0 +1,37 @@
+// What a run is to do: its recurring mission says it or, without one, the run itself.
+import type { Row } from '#foundation/base-model.ts';
+import { sql, type Transaction } from '#foundation/database.ts';
+import type { Run } from './model.ts';
+
+/** What the issue says, and the task for the agent. */
+export interface Mission {
+  name: string;
+  prompt: string;
+  labels: string[];
+}
+/** Reads the recurring missions of runs, by the mission's id. */
+export type ReadMissions = (runs: readonly Row<Run>[]) => Promise<ReadonlyMap<string, Mission>>;
+
+const ownMissionsSql = `select id, coalesce(mission_title, 'Mission') as name, prompt, '{}'::text[] as labels
+  from runs where id = any($1) and prompt is not null`;
+
+/** The missions of the runs that have no recurring one, by the run's id. */
+export async function readOwnMissions(runs: readonly Row<Run>[], trx?: Transaction): Promise<Map<string, Mission>> {
+  const ids = runs.flatMap(({ id, recurringId }) => (recurringId === null ? id : []));
+  if (ids.length === 0) return new Map();
+  const own = await sql<Mission & Pick<Run, 'id'>>(ownMissionsSql, [ids], trx);
+  return new Map(own.map((mission) => [mission.id, mission]));
+}
+
+/** By the run's id; a run whose recurring mission was deleted is absent. */
+export async function missionsOfRuns(
+  runs: readonly Row<Run>[],
+  readMissions: ReadMissions,
+): Promise<Map<string, Mission>> {
+  const [recurring, found] = await Promise.all([readMissions(runs), readOwnMissions(runs)]);
+  for (const { id, recurringId } of runs) {
+    const mission = recurringId && recurring.get(recurringId);
+    if (mission) found.set(id, mission);
+  }
+  return found;
+}

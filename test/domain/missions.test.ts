@@ -1,0 +1,197 @@
+// Missions without a schedule: started in a project, with the rules of a start by hand, worked on by the agent that they name.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Organization } from '#domain/organizations/model.ts';
+import { dispatchDue } from '#domain/recurring/dispatch.ts';
+import { cancelRunsOfDeletedAgents, explainWaits } from '#domain/runs/waiting.ts';
+import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import type { Row } from '#foundation/base-model.ts';
+import { minutes } from '#foundation/clock.ts';
+import type { Id } from '#foundation/ids.ts';
+import { spend } from '../support/runtime-records.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+let world: World;
+let acme: Row<Organization>;
+let alice: string;
+let bound: string;
+let reader: string;
+let mallory: string;
+let runtime: string;
+let projectId: Id<'project'>;
+let other: string;
+
+beforeAll(async () => {
+  world = await openWorld();
+  const [owner, stranger] = [await world.person('Alice'), await world.person('Mallory')];
+  acme = await world.found(owner, 'Acme');
+  alice = await world.token(owner, acme);
+  mallory = await world.token(stranger, await world.found(stranger, 'Globex'));
+  const create = async (name: string) =>
+    (await world.rest('POST', '/projects', { token: alice, body: { name, repoFullName: `acme/${name}` } })).body.id;
+  [projectId, other] = [await create('shop'), await create('docs')];
+  bound = await world.token(owner, acme, { projectId });
+  reader = await world.token(owner, acme, { scopes: ['missions:read'] });
+  runtime = (await createServiceToken({ name: 'runtime', orgId: acme.id })).token;
+});
+afterAll(() => world.close());
+beforeEach(() => world.knex('runs').whereIn('status', ['dispatching', 'running']).update({ status: 'canceled' }));
+
+const starting = `mutation ($projectId: String!, $prompt: String!, $agentId: String, $issue: String) {
+  run: startMission(projectId: $projectId, prompt: $prompt, agentId: $agentId, issue: $issue) {
+    id projectId kind status missionTitle issueId issueUrl scheduledTaskId automationId issue { key title body }
+  } }`;
+async function start(more: object = {}, token = alice) {
+  // Runs of one millisecond are claimed in any order.
+  world.clock.turn(1);
+  const variables = { projectId, prompt: '# Fix the cart\n\nIt loses items.', ...more };
+  const { body } = await world.graphql(starting, { token, variables });
+  return { run: body.data?.run, problem: body.errors?.[0].extensions.problem };
+}
+const refused = async (...given: Parameters<typeof start>) => {
+  const { problem } = await start(...given);
+  return [problem?.code, problem?.description];
+};
+async function claim(harness = 'claude-code') {
+  const input = { runtime: harness, harnesses: [harness] };
+  const query =
+    'mutation ($input: ClaimRunRequest!) { claimRun(input: $input) { runId prompt missionTitle issueId agent { agentId name } } }';
+  return (await world.graphql(query, { token: runtime, variables: { input } })).body.data.claimRun;
+}
+const agent = async (name: string, harness: string, model: string) => {
+  const body = { name, role: 'builder', harness, model, sandbox: { kind: 'existing', templateId: 'standard' } };
+  return (await world.rest('POST', '/agents', { token: alice, body })).body.id as string;
+};
+
+describe('a mission without a schedule', () => {
+  it('gets an issue, is claimed with its prompt, and belongs to no recurring mission', async () => {
+    const { run } = await start();
+    expect(run).toEqual({
+      id: expect.stringMatching(/^run_/),
+      projectId,
+      kind: 'manual',
+      status: 'dispatching',
+      missionTitle: 'Fix the cart',
+      issueId: expect.stringMatching(/^iss_/),
+      issueUrl: `${world.url}/console/issues/${run.issueId}`,
+      scheduledTaskId: null,
+      automationId: null,
+      issue: { key: 'SHOP-1', title: 'Fix the cart', body: '# Fix the cart\n\nIt loses items.' },
+    });
+    expect(await claim()).toMatchObject({
+      runId: run.id,
+      prompt: '# Fix the cart\n\nIt loses items.',
+      missionTitle: 'Fix the cart',
+      agent: { agentId: null, name: 'Builder' },
+    });
+  });
+
+  it('is created as often as it is asked for, also at once', async () => {
+    const runs = await Promise.all([start(), start(), start()]);
+    expect(new Set(runs.map(({ run }) => run.issueId)).size).toBe(3);
+  });
+
+  it('works on an issue that is there, by its id or its name', async () => {
+    const { run } = await start();
+    const again = await start({ issue: run.issueId });
+    const named = await start({ issue: run.issue.key.toLowerCase(), prompt: 'Look again' });
+    expect([again.run.issueId, named.run.issueId]).toEqual([run.issueId, run.issueId]);
+    expect(await claim()).toMatchObject({ runId: run.id });
+    expect(await claim()).toMatchObject({ runId: again.run.id, issueId: run.issueId });
+    expect(await refused({ issue: 'SHOP-999' })).toEqual(['not_found', 'No such issue.']);
+    expect(await refused({ issue: run.issueId, projectId: other })).toEqual(['not_found', 'No such issue.']);
+  });
+
+  it('is continued by another process when its own died before the issue was there', async () => {
+    const { run } = await start();
+    await world.knex('issues').where({ id: run.issueId }).delete();
+    await world.knex('runs').where({ id: run.id }).update({ issueId: null, issueUrl: null, leaseUntil: 0 });
+    await dispatchDue();
+    expect(await claim()).toMatchObject({ runId: run.id, issueId: expect.stringMatching(/^iss_/) });
+  });
+
+  it('has a title whatever its prompt is', async () => {
+    const titles = [];
+    for (const prompt of ['\n\n## ', 'x'.repeat(200), `${'x'.repeat(118)}\u{1f600}\u{1f600}`, '  two\r\nlines']) {
+      titles.push((await start({ prompt })).run.missionTitle);
+    }
+    expect(titles).toEqual(['Mission', `${'x'.repeat(119)}…`, `${'x'.repeat(118)}…`, 'two']);
+  });
+});
+
+describe('the agent that it names', () => {
+  it('is the only one that works on it', async () => {
+    const codex = await agent('Cody', 'codex', 'gpt-5.1');
+    const [own, builtin] = [await start({ agentId: codex }), await start({ agentId: 'agn_builtin_shell' })];
+    expect(await claim()).toBeNull();
+    expect(await claim('shell')).toMatchObject({ runId: builtin.run.id, agent: { name: 'Shell', agentId: null } });
+    expect(await claim('codex')).toMatchObject({ runId: own.run.id, agent: { name: 'Cody', agentId: codex } });
+  });
+
+  it('is what the run waits for', async () => {
+    const { run } = await start({ agentId: await agent('Opie', 'opencode', 'gpt-5.1') });
+    const { run: any } = await start();
+    await claim('opencode');
+    world.clock.turn(minutes(5));
+    await explainWaits();
+    const rows = await world.knex('runs').whereIn('id', [run.id, any.id]).select('id', 'status', 'reason');
+    expect(rows.find(({ id }) => id === run.id)).toMatchObject({ status: 'running' });
+    const { run: second } = await start({ agentId: 'agn_builtin_planner' });
+    await explainWaits();
+    expect((await world.knex('runs').where({ id: second.id }).first()).reason).toBe(
+      'No runtime with the harness claude-code is connected.',
+    );
+  });
+
+  it('is deleted, and the run that waits for it is canceled', async () => {
+    const id = await agent('Gone', 'codex', 'gpt-5.1');
+    const { run } = await start({ agentId: id });
+    const { run: builtin } = await start({ agentId: 'agn_builtin_planner' });
+    await world.rest('DELETE', `/agents/${id}`, { token: alice });
+    await cancelRunsOfDeletedAgents();
+    expect((await world.knex('runs').where({ id: builtin.id }).first()).status).toBe('dispatching');
+    expect(await world.knex('runs').where({ id: run.id }).first()).toMatchObject({
+      status: 'canceled',
+      reason: 'The agent that it was for was deleted.',
+    });
+  });
+
+  it('has to be one of the organization', async () => {
+    const body = {
+      name: 'X',
+      role: 'qa',
+      harness: 'codex',
+      model: 'gpt-5.1',
+      sandbox: { kind: 'existing', templateId: 'standard' },
+    };
+    const { id } = (await world.rest('POST', '/agents', { token: mallory, body })).body;
+    for (const agentId of [id, 'agn_nobody', 'agn_builtin_nobody']) {
+      expect(await refused({ agentId })).toEqual(['not_found', 'No such agent.']);
+    }
+  });
+});
+
+describe('what is refused', () => {
+  it('names the scope, the project, the bound', async () => {
+    expect(await refused({}, reader)).toEqual(['missing_scope', expect.stringContaining('missing-scope:missions:run')]);
+    expect(await refused({}, mallory)).toEqual(['not_found', 'No such project.']);
+    expect(await refused({ projectId: other }, bound)).toEqual(['not_found', 'No such project.']);
+    expect(await refused({ prompt: '' })).toEqual(['invalid_request', 'prompt: must be at least 1 character.']);
+    expect(await refused({ prompt: 'x'.repeat(20_001) })).toEqual([
+      'invalid_request',
+      'prompt: must be at most 20000 characters.',
+    ]);
+    expect((await start({}, bound)).run.status).toBe('dispatching');
+  });
+
+  it('is a project that is paused, and an organization at its cost cap', async () => {
+    await world.rest('PATCH', `/projects/${other}`, { token: alice, body: { status: 'paused' } });
+    expect(await refused({ projectId: other })).toEqual([
+      'conflict',
+      'The project is paused: no mission starts on it.',
+    ]);
+    await spend({ orgId: acme.id, projectId }, 100);
+    const before = await world.knex('runs').count().first();
+    expect(await refused()).toEqual(['daily_cost_cap', expect.stringContaining('The daily cost cap of 100 USD')]);
+    expect(await world.knex('runs').count().first()).toEqual(before);
+  });
+});
