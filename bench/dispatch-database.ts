@@ -2,8 +2,9 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { grantCredits } from '#domain/credits/grants.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
-import { openDatabase, sql } from '#foundation/database.ts';
+import { openDatabase, sql, transaction } from '#foundation/database.ts';
 import { startEmbeddedDatabase } from '#foundation/embedded/database.ts';
 import { migrate } from '#foundation/migrations.ts';
 import { bindSecretKey } from '#foundation/secrets.ts';
@@ -27,6 +28,7 @@ export async function openDispatchDatabase(secretKey: Buffer) {
   const knex = openDatabase({ connection });
   await migrate(knex);
   for (const statement of parties) await sql(statement);
+  await transaction((trx) => grantCredits(trx, org, { lot: { kind: 'grant' }, credits: 1_000_000 }));
   const { token: runtime } = await createServiceToken({ name: 'bench' });
   return {
     url: urlOf(connection),

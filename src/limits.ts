@@ -88,6 +88,21 @@ export const skillReposPerAgent = 20;
 /** What an organization's missions may cost in a day of UTC, in US dollars; the smallest cap that is not zero, which is its unit. */
 export const dailyCostCapUsd = { min: 0, max: 1_000_000, default: 100, unit: 0.0001 } as const;
 
+/**
+ * Credits, in whole ones (one is a US dollar of mission cost): the trial and how long it lasts, what a mission reserves ahead of
+ * its cost, the balance below which it counts as low, and the most that one grant may hold.
+ */
+export const credits = {
+  trial: 100,
+  trialLasts: days(30),
+  reserved: 1,
+  low: 10,
+  perGrant: { min: 1, max: 1_000_000 },
+} as const;
+
+/** How long a mission continues whose cost has used up the credits, unless the settings say otherwise. Milliseconds. */
+export const exhaustedMission = { grace: minutes(2) } as const;
+
 /** Of one scheduled task or automation: its triggers and labels, and how far ahead it tells. */
 export const recurring = {
   triggers: { min: 1, max: 10 },

@@ -33,6 +33,12 @@ export const prefixes = {
   lease: 'lse',
   mcpBinding: 'mcb',
   mcpCall: 'mcc',
+  creditLot: 'lot',
+  creditTransfer: 'crt',
+  creditRequest: 'crq',
+  checkout: 'chk',
+  order: 'ord',
+  subscription: 'sub',
 } as const;
 
 export type Noun = keyof typeof prefixes;

@@ -25,6 +25,7 @@ beforeAll(async () => {
   owner = await world.person('Alice');
   const [dave, stranger] = [await world.person('Dave'), await world.person('Mallory')];
   acme = await world.found(owner, 'Acme');
+  await world.grant(acme, 1_000);
   await world.join(acme, dave, 'viewer');
   const globex = await world.found(stranger, 'Globex');
   alice = await world.token(owner, acme);

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Caller } from '#access/principal.ts';
 import type { OrgRole } from '#access/roles.ts';
 import { presetScopes, scopesOfRole } from '#access/scopes.ts';
+import { grantCredits } from '#domain/credits/grants.ts';
 import { addMember } from '#domain/memberships/operations.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import { foundOrganization } from '#domain/organizations/operations.ts';
@@ -173,6 +174,10 @@ export async function openWorld(settings: WorldSettings = {}) {
     found: (founder: Row<Person>, name: string): Promise<Row<Organization>> => foundOrganization(founder.id, { name }),
     async join(organization: Row<Organization>, person: Row<Person>, role: OrgRole): Promise<void> {
       await transaction((trx) => addMember(trx, organization.id, person.id, role));
+    },
+    /** Credits beside those of the trial, for a test that starts many missions. */
+    async grant({ id }: Pick<Row<Organization>, 'id'>, credits: number): Promise<void> {
+      await transaction((trx) => grantCredits(trx, id, { lot: { kind: 'grant' }, credits }));
     },
     session,
     /** A personal access token of a person; without `scopes` it has those of the preset `all`. */

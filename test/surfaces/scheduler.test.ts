@@ -25,6 +25,7 @@ beforeAll(async () => {
   world = await openWorld();
   owner = await world.person('Alice');
   acme = await world.found(owner, 'Acme');
+  await world.grant(acme, 10_000);
   alice = await world.token(owner, acme);
   const body = { name: 'Shop', repoFullName: 'acme/shop', issueCode: 'WEB' };
   projectId = (await world.rest('POST', '/projects', { token: alice, body })).body.id;

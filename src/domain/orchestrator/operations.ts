@@ -8,6 +8,7 @@ import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
 import { invalid } from '#foundation/problem.ts';
 import { type ModelVendor, modelsByVendor, modelVendors } from '../agents/catalog.ts';
+import { startableMissions } from '../credits/missions.ts';
 import { Integration } from '../integrations/model.ts';
 import { holdsCredentials } from '../integrations/operations.ts';
 import { type CostCap, costCap, dayOf } from './cost-cap.ts';
@@ -123,9 +124,14 @@ function modelOf({ model, vendor }: OrchestratorChanges): string | null | undefi
   throw invalid(`model: must be one of ${offered.join(', ')}.`);
 }
 
-export type MayStart = { ok: true } | { ok: false; code: 'daily_cost_cap' | 'credits_exhausted'; reason: string };
+export type MayStart =
+  /** How many missions may start now. */
+  { ok: true; missions: number } | { ok: false; code: 'daily_cost_cap' | 'credits_exhausted'; reason: string };
 
-/** Whether the organization may start a mission now. The reason is a sentence for people, kept in skipped runs. */
+/**
+ * Whether the organization may start a mission now, and how many. Until the transaction ends no other one spends its credits. The
+ * reason is a sentence for people, kept in skipped runs.
+ */
 export async function mayStartMission(trx: Transaction, orgId: string): Promise<MayStart> {
   const { rows } = await trx.raw(
     `select (select daily_cost_cap_usd from orchestrators where org_id = :orgId) as cap,
@@ -133,7 +139,24 @@ export async function mayStartMission(trx: Transaction, orgId: string): Promise<
     { orgId, day: dayOf(now()) },
   );
   const { effectiveDailyCostCapUsd, dailySpendUsd, atDailyCostCap } = costCap(rows[0].cap, rows[0].spend);
-  if (!atDailyCostCap) return { ok: true };
+  if (!atDailyCostCap) {
+    const missions = await startableMissions(trx, orgId);
+    return missions > 0 ? { ok: true, missions } : creditsExhausted;
+  }
   const reason = `The daily cost cap of ${effectiveDailyCostCapUsd} USD is reached: missions have cost ${dailySpendUsd} USD since midnight UTC.`;
   return { ok: false, code: 'daily_cost_cap', reason };
 }
+
+/** What remains after one mission of several has started. */
+export const afterStart = (may: MayStart): MayStart => {
+  if (!may.ok) return may;
+  return may.missions > 1 ? { ok: true, missions: may.missions - 1 } : creditsExhausted;
+};
+
+/** Also the credits that missions under way have reserved cannot start another one. */
+export const creditsExhausted = {
+  ok: false,
+  code: 'credits_exhausted',
+  reason:
+    'The organization has no credits left to start a mission: add credits, or wait until running missions return theirs.',
+} as const;

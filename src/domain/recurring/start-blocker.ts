@@ -3,7 +3,7 @@
 import type { Row } from '#foundation/base-model.ts';
 import type { Transaction } from '#foundation/database.ts';
 import { conflict, outOfMeans, type Problem } from '#foundation/problem.ts';
-import { type MayStart, mayStartMission } from '../orchestrator/operations.ts';
+import { afterStart, type MayStart, mayStartMission } from '../orchestrator/operations.ts';
 import type { Project } from '../projects/model.ts';
 import { Run } from '../runs/model.ts';
 import { isInState, openStates } from '../runs/states.ts';
@@ -33,6 +33,8 @@ export async function findStartBlockers(
       found.set(id, general);
     } else if (busy.has(id)) {
       found.set(id, { reason: 'The previous run is still open.', problem: null });
+    } else {
+      budgets.set(orgId, afterStart(may));
     }
   }
   return found;
@@ -49,7 +51,8 @@ export function generalBlocker(status: Project['status'], may: MayStart): StartB
 
 async function readBudgets(trx: Transaction, orgIds: ReadonlySet<string>): Promise<Map<string, MayStart>> {
   const budgets = new Map<string, MayStart>();
-  for (const orgId of orgIds) budgets.set(orgId, await mayStartMission(trx, orgId));
+  // In one order, so that two starts of several organizations do not wait for each other.
+  for (const orgId of [...orgIds].sort()) budgets.set(orgId, await mayStartMission(trx, orgId));
   return budgets;
 }
 

@@ -1,9 +1,10 @@
 // Writes new runs: those that start wait for their issue, the others are skipped with a reason.
 import type { Transaction } from '#foundation/database.ts';
 import { newId } from '#foundation/ids.ts';
+import { reserveForRuns } from '../credits/missions.ts';
 import { leaseOfDispatcher } from './dispatch.ts';
 import { Run, type RunKind } from './model.ts';
-import { statusOf } from './states.ts';
+import { isOpen, statusOf } from './states.ts';
 
 export type NewRun = Pick<
   Run,
@@ -21,7 +22,10 @@ export type NewRun = Pick<
   issueUrl?: string;
 };
 
-/** Returns the runs that were written: an occurrence that has its run gets no second one. This process has to deliver those that start. */
+/**
+ * Reserves credits for those that start. Returns the runs that were written: an occurrence that has its run gets no second one.
+ * This process has to deliver those that start.
+ */
 export async function createRuns(trx: Transaction, newRuns: readonly NewRun[], at: number): Promise<Run[]> {
   const rows = newRuns.map(({ blockedBy, ...run }) => ({
     id: newId('run'),
@@ -34,9 +38,11 @@ export async function createRuns(trx: Transaction, newRuns: readonly NewRun[], a
   }));
   if (rows.length === 0) return [];
   // Not with Objection: it would return the rows that it was given, also those that the conflict left out.
-  return trx(Run.tableName)
+  const runs: Run[] = await trx(Run.tableName)
     .insert(rows)
     .onConflict()
     .ignore()
     .returning([...Run.columns]);
+  await reserveForRuns(trx, runs.filter(isOpen));
+  return runs;
 }

@@ -2,6 +2,7 @@
 import { sweepAgentIdentities } from '#domain/agent-identities/sweep.ts';
 import { deleteStaleHarnesses } from '#domain/agents/runtime-harnesses.ts';
 import { sweepArtifacts } from '#domain/artifacts/content.ts';
+import { settleMissions, stopExhaustedMissions } from '#domain/billing/settle.ts';
 import { expireEnvironments } from '#domain/environments/operations.ts';
 import { sweepMcpAuthorizations } from '#domain/mcp-servers/authorization.ts';
 import { sweepOAuth } from '#domain/oauth/sweep.ts';
@@ -26,6 +27,8 @@ export const jobs: readonly Job[] = [
   { name: 'run what is due', intervalMs: 500, run: dispatchDue },
   { name: 'take back runs of silent runtimes', intervalMs: seconds(5), run: releaseSilentRuns },
   { name: 'end sandboxes that are out of time', intervalMs: seconds(10), run: endOverdueSandboxes },
+  { name: 'settle missions', intervalMs: seconds(1), run: settleMissions },
+  { name: 'stop missions without credits', intervalMs: seconds(5), run: stopExhaustedMissions },
   { name: 'explain what runs wait for', intervalMs: seconds(2), run: explainWaits },
   { name: 'cancel runs of deleted agents', intervalMs: minutes(1), run: cancelRunsOfDeletedAgents },
   { name: 'fail runs that no runtime claimed', intervalMs: minutes(1), run: failOverdueRuns },

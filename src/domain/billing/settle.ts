@@ -1,0 +1,58 @@
+// Books what missions cost and settles those that have ended (`credit_reviews`, written by triggers), and ends missions whose
+// cost has used up the credits. Both are jobs of the scheduler, safe to run in several processes at once.
+import { now } from '#foundation/clock.ts';
+import { sql, type Transaction, transaction } from '#foundation/database.ts';
+import { exhaustedMission } from '#limits.ts';
+import { credit } from '../credits/amounts.ts';
+import { bookMission } from '../credits/missions.ts';
+import { costOfRun } from '../orchestrator/mission-costs.ts';
+import { cancelRuns } from '../runs/finish.ts';
+
+// The row is locked by a transaction that reports a cost until that cost can be read; it is skipped meanwhile.
+const takeReviewSql = `delete from credit_reviews where run_id = (
+    select run_id from credit_reviews where run_id > $1 order by run_id limit 1 for update skip locked
+  ) returning run_id, org_id, is_over`;
+
+interface Review {
+  runId: string;
+  orgId: string;
+  isOver: boolean;
+}
+
+/** @throws after all were tried, when one failed; that one is tried again at the next call */
+export async function settleMissions(): Promise<void> {
+  const errors: unknown[] = [];
+  let taken: Review | undefined;
+  let after = '';
+  do {
+    try {
+      taken = undefined;
+      await transaction(async (trx) => {
+        [taken] = await sql<Review>(takeReviewSql, [after], trx);
+        if (taken) await book(trx, taken);
+      });
+    } catch (error) {
+      errors.push(error);
+    }
+    after = taken?.runId ?? after;
+  } while (taken);
+  if (errors.length > 0) throw new Error(`${errors.length} missions could not be booked`, { cause: errors[0] });
+}
+
+const book = async (trx: Transaction, { runId, orgId, isOver }: Review): Promise<void> =>
+  bookMission(trx, { runId, orgId, isOver, cost: await costOfRun(trx, runId), ceiling: 1_000 * credit });
+
+const takeExhaustedSql = `delete from credit_exhaustions where run_id in (
+    select run_id from credit_exhaustions where at <= $1 order by at limit 50 for update skip locked
+  ) returning run_id, reason`;
+
+/** Cancels missions whose credits have been exhausted for longer than the grace: their runtimes stop at the next heartbeat. */
+export const stopExhaustedMissions = (): Promise<void> =>
+  transaction(async (trx) => {
+    const exhausted = await sql<{ runId: string; reason: string }>(
+      takeExhaustedSql,
+      [now() - exhaustedMission.grace],
+      trx,
+    );
+    for (const { runId, reason } of exhausted) await cancelRuns(trx, { id: runId as never }, reason);
+  });

@@ -1,0 +1,69 @@
+// Credits that come and go beside missions: granted or bought, withdrawn with the order that they were bought by, and given back
+// for a mission that should not have cost them.
+import { sql, type Transaction } from '#foundation/database.ts';
+import { invalid } from '#foundation/problem.ts';
+import { credits } from '#limits.ts';
+import { credit } from './amounts.ts';
+import { append, type Entry, type Issue, issue, openBook, readLots } from './ledger.ts';
+import { reviewExhausted } from './missions.ts';
+import type { CreditLot } from './model.ts';
+
+export interface Grant {
+  lot: Issue['lot'];
+  /** Whole credits. */
+  credits: number;
+  note?: string | null;
+}
+
+/** Adds credits: a purchase when the lot has an order, else a grant. @throws 400 for no whole number within bounds */
+export async function grantCredits(trx: Transaction, orgId: string, grant: Grant): Promise<CreditLot['id']> {
+  const { min, max } = credits.perGrant;
+  if (!Number.isInteger(grant.credits) || grant.credits < min || grant.credits > max)
+    throw invalid(`credits: must be an integer ${min} to ${max}.`);
+  await openBook(trx, orgId);
+  const transfer = { kind: grant.lot.orderId ? ('purchase' as const) : ('grant' as const), note: grant.note ?? null };
+  const lotId = await issue(trx, orgId, { lot: grant.lot, amount: grant.credits * credit, transfer });
+  await reviewExhausted(trx, orgId);
+  return lotId;
+}
+
+/**
+ * What a withdrawal of the order would take back: the credits that are neither spent nor reserved. Locks the ledger. An expired
+ * lot has none.
+ */
+export async function withdrawable(trx: Transaction, orgId: string, orderId: string): Promise<number> {
+  await openBook(trx, orgId);
+  return (await readLots(orgId, trx)).find((lot) => lot.orderId === orderId)?.available ?? 0;
+}
+
+/** Takes back what `withdrawable` has found, and returns it. */
+export async function withdrawCredits(trx: Transaction, orgId: string, orderId: string, note: string): Promise<number> {
+  await openBook(trx, orgId);
+  const lot = (await readLots(orgId, trx)).find((one) => one.orderId === orderId);
+  if (!lot || lot.available === 0) return 0;
+  const entries: Entry[] = [
+    { lotId: lot.id, account: 'available', amount: -lot.available },
+    { lotId: lot.id, account: 'withdrawn', amount: lot.available },
+  ];
+  await append(trx, orgId, [{ kind: 'withdrawal', orderId, note, entries }]);
+  return lot.available;
+}
+
+// What the run spent of each lot, less what was refunded; the latest first.
+const spentByRunSql = `select e.lot_id as id, sum(e.amount) as available from credit_transfers t
+  join credit_entries e on e.transfer_id = t.id and e.account = 'spent'
+  where t.run_id = $1 and t.org_id = $2 group by e.lot_id having sum(e.amount) > 0 order by max(t.seq) desc, e.lot_id`;
+
+/** Gives back all credits that a run has spent, to the lots they came from. Repeated, it gives back nothing. */
+export async function refundRun(trx: Transaction, orgId: string, runId: string, note: string): Promise<number> {
+  await openBook(trx, orgId);
+  const spent = await sql<{ id: CreditLot['id']; available: number }>(spentByRunSql, [runId, orgId], trx);
+  if (spent.length === 0) return 0;
+  const entries = spent.flatMap(({ id: lotId, available: amount }): Entry[] => [
+    { lotId, account: 'spent', amount: -amount },
+    { lotId, account: 'available', amount },
+  ]);
+  await append(trx, orgId, [{ kind: 'refund', runId, note, entries }]);
+  await reviewExhausted(trx, orgId);
+  return spent.reduce((sum, { available }) => sum + available, 0);
+}

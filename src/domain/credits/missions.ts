@@ -1,0 +1,136 @@
+// What missions do to the ledger: a run reserves credits when it starts, reserves more as its cost grows, and is settled by its
+// real cost when it has ended. Credits that expire first are reserved and spent first; reserved ones do not expire.
+import { now } from '#foundation/clock.ts';
+import { sql, type Transaction } from '#foundation/database.ts';
+import { credits } from '#limits.ts';
+import { credit, creditsOf } from './amounts.ts';
+import { append, type Entry, openBook, sumOf, take } from './ledger.ts';
+import type { CreditLot } from './model.ts';
+
+const ahead = credits.reserved * credit;
+
+/** How many missions the organization may start now. Locks its ledger until the transaction ends. */
+export async function startableMissions(trx: Transaction, orgId: string): Promise<number> {
+  return Math.ceil(sumOf(await openBook(trx, orgId)) / ahead);
+}
+
+/** Reserves credits for new runs. `startableMissions` has said that there are some for each. */
+export async function reserveForRuns(trx: Transaction, runs: readonly { id: string; orgId: string }[]): Promise<void> {
+  // In one order, so that two starts of several organizations do not wait for each other.
+  for (const orgId of [...new Set(runs.map((run) => run.orgId))].sort()) {
+    const lots = await openBook(trx, orgId);
+    const own = runs.filter((run) => run.orgId === orgId);
+    const transfers = own.map(({ id }) => ({
+      kind: 'reserve' as const,
+      runId: id,
+      entries: reserving(id, take(lots, ahead)),
+    }));
+    await append(
+      trx,
+      orgId,
+      transfers.filter(({ entries }) => entries.length > 0),
+    );
+  }
+}
+
+const reserving = (runId: string, taken: ReturnType<typeof take>): Entry[] =>
+  taken.flatMap(({ lotId, amount }) => [
+    { lotId, account: 'available', amount: -amount },
+    { lotId, account: 'reserved', runId, amount },
+  ]);
+
+// Of each lot the newest balance of the run's account, what expires first first.
+const reservedSql = `select l.id, r.balance_after as available from (
+    select distinct on (e.lot_id) e.lot_id, e.balance_after from credit_entries e
+    where e.run_id = $1 and e.account = 'reserved' order by e.lot_id, e.seq desc
+  ) r join credit_lots l on l.id = r.lot_id
+  where r.balance_after > 0 order by l.expires_at nulls last, l.created_at, l.id`;
+
+const bookedSql = `select coalesce(sum(uncovered - amount), 0) as booked from credit_transfers
+  where run_id = $1 and kind = 'spend'`;
+
+interface Held {
+  id: CreditLot['id'];
+  available: number;
+}
+
+/** What the run has reserved, of each lot. */
+export const readReserved = (runId: string, trx?: Transaction): Promise<Held[]> => sql<Held>(reservedSql, [runId], trx);
+
+export interface MissionCostSoFar {
+  orgId: string;
+  runId: string;
+  /** All of it, in millionths of a credit. */
+  cost: number;
+  isOver: boolean;
+  /** The most that one mission may cost, in millionths. */
+  ceiling: number;
+}
+
+/** Books what a mission has cost so far; repeating it changes nothing. */
+export async function bookMission(trx: Transaction, mission: MissionCostSoFar): Promise<void> {
+  const lots = await openBook(trx, mission.orgId);
+  const held = await readReserved(mission.runId, trx);
+  if (mission.isOver) await settle(trx, mission, held, lots);
+  else await extend(trx, mission, held, lots);
+}
+
+async function settle(
+  trx: Transaction,
+  { orgId, runId, cost }: MissionCostSoFar,
+  held: Held[],
+  lots: Held[],
+): Promise<void> {
+  const [{ booked } = { booked: 0 }] = await sql<{ booked: number }>(bookedSql, [runId], trx);
+  const due = Math.max(0, cost - booked);
+  const fromReserved = take(held, due);
+  const fromAvailable = take(lots, due - sumOfTaken(fromReserved));
+  const uncovered = due - sumOfTaken(fromReserved) - sumOfTaken(fromAvailable);
+  const released = held.filter(({ available }) => available > 0);
+  await sql('delete from credit_exhaustions where run_id = $1', [runId], trx);
+  if (due === 0 && released.length === 0) return;
+  const entries: Entry[] = [
+    ...fromReserved.map(({ lotId, amount }) => ({ lotId, account: 'reserved' as const, runId, amount: -amount })),
+    ...fromAvailable.map(({ lotId, amount }) => ({ lotId, account: 'available' as const, amount: -amount })),
+    ...[...fromReserved, ...fromAvailable].map(({ lotId, amount }) => ({ lotId, account: 'spent' as const, amount })),
+    ...released.flatMap(({ id: lotId, available: amount }): Entry[] => [
+      { lotId, account: 'reserved', runId, amount: -amount },
+      { lotId, account: 'available', amount },
+    ]),
+  ];
+  const note =
+    uncovered > 0 ? `${creditsOf(uncovered)} credits of the cost were not charged: there were none left.` : null;
+  await append(trx, orgId, [{ kind: due > 0 ? 'spend' : 'release', runId, uncovered, note, entries }]);
+  if (released.length > 0) await reviewExhausted(trx, orgId);
+}
+
+const sumOfTaken = (taken: readonly { amount: number }[]): number => taken.reduce((sum, { amount }) => sum + amount, 0);
+
+const exhaustedSql = `insert into credit_exhaustions (run_id, org_id, reason, at) values ($1, $2, $3, $4)
+  on conflict (run_id) do nothing`;
+
+async function extend(
+  trx: Transaction,
+  { orgId, runId, cost, ceiling }: MissionCostSoFar,
+  held: Held[],
+  lots: Held[],
+): Promise<void> {
+  const reserved = sumOf(held);
+  const wanted = Math.min(cost + ahead, ceiling) - reserved;
+  const more = wanted > ahead / 2 ? take(lots, wanted) : [];
+  if (more.length > 0) await append(trx, orgId, [{ kind: 'reserve', runId, entries: reserving(runId, more) }]);
+  const isCovered = cost < reserved + sumOfTaken(more);
+  if (isCovered) return void (await sql('delete from credit_exhaustions where run_id = $1', [runId], trx));
+  const reason =
+    cost >= ceiling
+      ? `The mission has cost ${creditsOf(ceiling)} credits, the most that one may cost.`
+      : 'The credits of the organization are exhausted.';
+  await sql(exhaustedSql, [runId, orgId, reason, now()], trx);
+}
+
+const reviewExhaustedSql = `insert into credit_reviews (run_id, org_id, is_over)
+  select run_id, org_id, false from credit_exhaustions where org_id = $1 order by run_id on conflict (run_id) do nothing`;
+
+/** Has missions booked again that had no credits: now there are some. */
+export const reviewExhausted = (trx: Transaction, orgId: string): Promise<unknown> =>
+  sql(reviewExhaustedSql, [orgId], trx);

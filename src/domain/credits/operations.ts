@@ -1,0 +1,47 @@
+// What an organization sees of its credits: the balance, its sources, and the ledger by cursor.
+import type { Caller } from '#access/principal.ts';
+import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { columnsOf, type Row } from '#foundation/base-model.ts';
+import { now } from '#foundation/clock.ts';
+import { type Page, type PageRequest, packCursor, unpackCursor } from '#foundation/cursor.ts';
+import { sql, type Transaction, transaction } from '#foundation/database.ts';
+import { isSpendable, needsOpening, type OpenLot, openBook, readLots, sumOf } from './ledger.ts';
+import { CreditTransfer } from './model.ts';
+
+export interface CreditPosition {
+  /** Millionths of a credit: all that the organization owns, reserved credits included. */
+  owned: number;
+  /** What new missions can reserve now. */
+  spendable: number;
+  lots: OpenLot[];
+}
+
+const ownedSql = `select balance_after as owned from credit_transfers where org_id = $1 order by seq desc limit 1`;
+
+/** Brings the ledger up to date first where the trial is not granted yet or a lot has expired. */
+export async function readPosition(orgId: string, trx?: Transaction): Promise<CreditPosition> {
+  let lots = await readLots(orgId, trx);
+  if (needsOpening(lots)) {
+    await transaction((own) => openBook(own, orgId));
+    lots = await readLots(orgId, trx);
+  }
+  const [last] = await sql<{ owned: number }>(ownedSql, [orgId], trx);
+  const at = now();
+  return { owned: last?.owned ?? 0, spendable: sumOf(lots.filter((lot) => isSpendable(lot, at))), lots };
+}
+
+const pageSql = `select ${columnsOf(CreditTransfer)} from credit_transfers
+  where org_id = $1 and amount <> 0 and seq < $2 order by seq desc limit $3`;
+
+/** What changed the credits that the organization owns, newest first. */
+export async function listLedger(caller: Caller, { limit, cursor }: PageRequest): Promise<Page<Row<CreditTransfer>>> {
+  beyondOneProject(caller);
+  const orgId = ownOrganization(caller);
+  await readPosition(orgId);
+  const binding = `credit_transfers\n${orgId}`;
+  const before = cursor == null ? Number.MAX_SAFE_INTEGER : unpackCursor(binding, cursor)[0];
+  const rows = await sql<Row<CreditTransfer>>(pageSql, [orgId, before, limit + 1]);
+  const data = rows.slice(0, limit);
+  const last = data.at(-1);
+  return { data, nextCursor: rows.length > limit && last ? packCursor(binding, last.seq, last.id) : null };
+}

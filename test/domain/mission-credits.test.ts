@@ -1,0 +1,173 @@
+// Missions and credits, told as a story: a mission reserves when it starts, is settled by its cost when it ends, and does not
+// start, or is stopped, when there are no credits. The clock begins on Monday 23 November 2026, 09:00 UTC.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { settleMissions, stopExhaustedMissions } from '#domain/billing/settle.ts';
+import { credit } from '#domain/credits/amounts.ts';
+import { readPosition } from '#domain/credits/operations.ts';
+import type { Organization } from '#domain/organizations/model.ts';
+import { dispatchDue } from '#domain/recurring/dispatch.ts';
+import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import type { Row } from '#foundation/base-model.ts';
+import { days } from '#foundation/clock.ts';
+import { exhaustedMission } from '#limits.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+let world: World;
+let acme: Row<Organization>;
+let alice: string;
+let runtime: string;
+let task: string;
+let founded = 0;
+
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+// Each test begins with an organization and its trial credits.
+beforeEach(async () => {
+  const owner = await world.person(`Alice-${++founded}`);
+  acme = await world.found(owner, `Acme ${founded}`);
+  alice = await world.token(owner, acme);
+  runtime = (await createServiceToken({ name: 'runtime', orgId: acme.id })).token;
+  await world.rest('PATCH', '/orchestrator', { token: alice, body: { dailyCostCapUsd: 1_000 } });
+  const create = async (path: string, body: object) => (await world.rest('POST', path, { token: alice, body })).body.id;
+  const projectId = await create('/projects', { name: 'Shop', repoFullName: `acme/shop-${founded}` });
+  const triggers = [{ kind: 'schedule', schedule: { interval: 'daily', time: '12:00', timezone: 'UTC' } }];
+  task = await create('/scheduled-tasks', { projectId, name: 'Check', prompt: 'Check.', triggers });
+});
+
+const runNow = () => world.rest('POST', `/scheduled-tasks/${task}/run`, { token: alice });
+async function report(name: string, input: object, selection = '{ ok }') {
+  const type = `${name[0]!.toUpperCase()}${name.slice(1)}Request`;
+  const query = `mutation ($input: ${type}!) { said: ${name}(input: $input) ${selection} }`;
+  const { body } = await world.graphql(query, { token: runtime, variables: { input } });
+  expect(body.errors).toBe(undefined);
+  return body.data.said;
+}
+const claim = () => report('claimRun', { runtime: 'Runtime', harnesses: ['claude-code'] }, '{ runId leaseId }');
+let costs = 0;
+const cost = (held: object, usd: number) => report('reportCost', { ...held, costId: `cost-${++costs}`, usd });
+const position = async () => {
+  const { owned, spendable } = await readPosition(acme.id);
+  return [owned / credit, spendable / credit];
+};
+const run = async (id: string) => world.knex('runs').where({ id }).first('status', 'reason');
+
+describe('a mission', () => {
+  it('reserves one credit, more as its cost grows, and is settled by its cost when it has ended', async () => {
+    await runNow();
+    expect(await position()).toEqual([100, 99]);
+    const held = await claim();
+    await cost(held, 2.5);
+    await settleMissions();
+    expect(await position()).toEqual([100, 96.5]);
+    await cost(held, 0.000001);
+    await report('finishRun', { ...held, status: 'completed' });
+    expect(await position()).toEqual([100, 96.5]);
+    await settleMissions();
+    await settleMissions();
+    expect(await position()).toEqual([97.499999, 97.499999]);
+  });
+
+  it('that is canceled returns what it has reserved; a report that follows is charged', async () => {
+    const { runId } = (await runNow()).body;
+    const held = await claim();
+    await world.graphql(`mutation { cancelRun(runId: "${runId}") { id } }`, { token: alice });
+    await settleMissions();
+    expect(await position()).toEqual([100, 100]);
+    await cost(held, 0.25);
+    await settleMissions();
+    expect(await position()).toEqual([99.75, 99.75]);
+  });
+
+  it('whose project is deleted returns what it has reserved', async () => {
+    await runNow();
+    const [{ projectId }] = await world.knex('recurring_missions').where({ id: task }).select('projectId');
+    await world.rest('DELETE', `/projects/${projectId}`, { token: alice });
+    await settleMissions();
+    expect(await position()).toEqual([100, 100]);
+  });
+
+  it('of the previous release, which reserved nothing, is settled all the same', async () => {
+    const { runId } = (await runNow()).body;
+    await report('finishRun', { ...(await claim()), status: 'completed' });
+    await settleMissions();
+    // What the previous release writes: a run without a reservation.
+    const values = `org_id, project_id, scheduled_for + 1, kind, 'running', mission_title, created_at, updated_at, 'lse_old', 1`;
+    await world.knex.raw(
+      `insert into runs (id, org_id, project_id, scheduled_for, kind, status, mission_title, created_at, updated_at, lease_id, lease_until)
+        select id || '_old', ${values} from runs where id = ?`,
+      [runId],
+    );
+    await cost({ runId: `${runId}_old`, leaseId: 'lse_old' }, 3);
+    await report('finishRun', { runId: `${runId}_old`, leaseId: 'lse_old', status: 'completed' });
+    await settleMissions();
+    expect(await position()).toEqual([97, 97]);
+  });
+});
+
+describe('without credits', () => {
+  const useUp = async () => {
+    await runNow();
+    const held = await claim();
+    await cost(held, 100);
+    await settleMissions();
+    return held;
+  };
+
+  it('402 · nothing starts, an occurrence is skipped with the reason, and the next one starts after more credits', async () => {
+    await useUp();
+    const { status, body } = await runNow();
+    expect([status, body.code, body.category]).toEqual([402, 'credits_exhausted', 'agent']);
+    world.clock.turn(days(1));
+    await dispatchDue();
+    expect(await world.knex('runs').where({ recurringId: task, kind: 'scheduled' }).select('status', 'reason')).toEqual(
+      [{ status: 'skipped', reason: body.description }],
+    );
+    await world.grant(acme, 1);
+    world.clock.turn(days(1));
+    await dispatchDue();
+    const later = await world
+      .knex('runs')
+      .where({ kind: 'scheduled', orgId: acme.id })
+      .orderBy('createdAt')
+      .pluck('status');
+    expect(later).toEqual(['skipped', 'dispatching']);
+  });
+
+  it('a running mission goes on for the grace, and is told to stop by its next heartbeat after it', async () => {
+    const held = await useUp();
+    const beat = () => report('heartbeat', { runs: [held], sandboxes: [], environments: [] }, '{ runs { desired } }');
+    world.clock.turn(exhaustedMission.grace - 1);
+    await stopExhaustedMissions();
+    expect((await beat()).runs).toEqual([{ desired: 'run' }]);
+    world.clock.turn(1);
+    await stopExhaustedMissions();
+    expect((await beat()).runs).toEqual([{ desired: 'stop' }]);
+    expect(await run(held.runId)).toEqual({
+      status: 'canceled',
+      reason: 'The credits of the organization are exhausted.',
+    });
+    await settleMissions();
+    expect(await position()).toEqual([0, 0]);
+  });
+
+  it('a running mission goes on when credits come within the grace', async () => {
+    const held = await useUp();
+    await world.grant(acme, 5);
+    await settleMissions();
+    world.clock.turn(exhaustedMission.grace);
+    await stopExhaustedMissions();
+    expect((await run(held.runId)).status).toBe('running');
+    await report('finishRun', { ...held, status: 'completed' });
+    await settleMissions();
+    expect(await position()).toEqual([5, 5]);
+  });
+
+  it('of 110 starts at once a hundred succeed', { timeout: 60_000 }, async () => {
+    const answers = await Promise.all(Array.from({ length: 110 }, runNow));
+    const count = (status: number) => answers.filter((answer) => answer.status === status).length;
+    expect([count(200), count(402)]).toEqual([100, 10]);
+    expect(await position()).toEqual([100, 0]);
+  });
+});
