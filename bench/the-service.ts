@@ -40,6 +40,7 @@ export const service = (
     SECRET_KEY: secretKey.toString('base64'),
     // The limiter counts and tells, but does not refuse.
     REQUESTS_PER_MINUTE: '10000000',
+    REQUESTS_PER_MINUTE_ORGANIZATION: '100000000',
     ...more,
   }),
   output: path.join(folder, 'service.log'),

@@ -70,7 +70,9 @@ export function createApp(settings: AppSettings): RequestListener {
   });
 
   const console = createConsole({ ...settings, report });
-  const surfaces: Surface[] = [
+  // A surface answers its own errors; what is thrown past it broke while answering.
+  const guarded = (surface: Surface): Surface => ({ ...surface, handle: framed(surface.handle, { report }) });
+  const surfaces = [
     // Before REST: some of their addresses stand below /v1 too.
     createOAuth({ ...settings, report }),
     createAgentIdentity({ ...settings, report }),
@@ -84,7 +86,12 @@ export function createApp(settings: AppSettings): RequestListener {
     createArtifacts({ report }),
     createReference({ report }),
     createOperator({ version, ...callersOf('api') }),
-  ];
+  ].map(guarded);
+  const unknown = guarded({
+    name: 'none',
+    owns: () => true,
+    handle: (exchange) => (wantsPage(exchange.req) ? console.answerUnknown(exchange) : answerUnknown(exchange)),
+  });
 
   const isOwnHost = ownHosts();
 
@@ -92,17 +99,16 @@ export function createApp(settings: AppSettings): RequestListener {
     const exchange = open(req, res, trustProxy);
     if (addresses().baseHost.startsWith('https:')) res.setHeader('strict-transport-security', 'max-age=31536000');
     const isKnown = isOwnHost(req.headers.host) || probed.has(exchange.path);
-    const surface = isKnown ? surfaces.find((one) => one.owns(exchange.path, req.headers.host)) : misdirected;
+    const surface = isKnown
+      ? (surfaces.find((one) => one.owns(exchange.path, req.headers.host)) ?? unknown)
+      : misdirected;
     const started = performance.now();
     res.on('close', () => {
       const milliseconds = performance.now() - started;
-      const name = surface?.name ?? 'none';
-      observeRequest(name, exchange, milliseconds);
-      log.request(name, exchange, milliseconds);
+      observeRequest(surface.name, exchange, milliseconds);
+      log.request(surface.name, exchange, milliseconds);
     });
-    const handle = surface?.handle ?? (wantsPage(req) ? console.answerUnknown : answerUnknown);
-    // A surface answers its own errors; what is thrown past it broke while answering.
-    void framed(handle, { report })(exchange);
+    void surface.handle(exchange);
   };
 }
 

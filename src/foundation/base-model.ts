@@ -95,13 +95,13 @@ export class BaseModel extends Model {
   }
 
   static async find<M extends BaseModel>(this: ClassOf<M>, where: Where<M>, trx?: Transaction) {
-    const { text, values } = read(this, where);
-    return (await sql<Row<M>>(`${text} limit 1`, values, trx))[0];
+    const { values, text } = read(this, where, ' limit 1');
+    return (await sql<Row<M>>(text, values, trx))[0];
   }
 
   static findAll<M extends BaseModel>(this: ClassOf<M>, where: Where<M>, trx?: Transaction): Promise<Row<M>[]> {
-    const { text, values } = read(this, where);
-    return sql<Row<M>>(`${text} order by ${this.order}`, values, trx);
+    const { values, text } = read(this, where, ` order by ${this.order}`);
+    return sql<Row<M>>(text, values, trx);
   }
 
   /** All rows whose column is one of the keys, in the model's order. */
@@ -111,9 +111,9 @@ export class BaseModel extends Model {
     keys: readonly string[],
     where: Where<M> = {},
   ): Promise<Row<M>[]> {
-    const { text, values, next } = read(this, where);
-    const any = `${quoted(column)} = any($${values.push(keys)})`;
-    return sql<Row<M>>(`${text}${next}${any} order by ${this.order}`, values);
+    const { select, conditions, values } = readParts(this, where);
+    conditions.push(`${quoted(column)} = any($${values.push(keys)})`);
+    return sql<Row<M>>(`${select} where ${conditions.join(' and ')} order by ${this.order}`, values);
   }
 
   /** The newest `limit` rows of each key, newest first. */
@@ -124,10 +124,11 @@ export class BaseModel extends Model {
     where: Where<M>,
     limit: number,
   ): Promise<Row<M>[]> {
-    const { text, values, next } = read(this, where);
+    const { select, conditions, values } = readParts(this, where);
+    conditions.push(`${quoted(column)} = parent.id`);
     return sql<Row<M>>(
       `select ${columnsOf(this, 'r')} from unnest($${values.push(keys)}::text[]) parent (id) cross join lateral (
-        ${text}${next}${quoted(column)} = parent.id order by "created_at" desc, "id" desc limit $${values.push(limit)}
+        ${select} where ${conditions.join(' and ')} order by "created_at" desc, "id" desc limit $${values.push(limit)}
       ) r order by r."created_at" desc, r."id" desc`,
       values,
     );
@@ -170,23 +171,54 @@ export function selectionOf(model: Pick<typeof BaseModel, 'tableName' | 'columns
   return text;
 }
 
+type Conditions = Readonly<Record<string, Value | IgnoringCase | null | undefined>>;
+
+const isIgnoringCase = (value: Value | IgnoringCase): value is IgnoringCase =>
+  typeof value === 'object' && !Buffer.isBuffer(value);
+
 /** The text depends only on which conditions are given, so that there are few of them to prepare. */
-function readParts(model: typeof BaseModel, where: Readonly<Record<string, Value | IgnoringCase | null | undefined>>) {
-  const source = model.source();
-  const values = [...source.values];
+function conditionsOf(source: Source, where: Conditions): string[] {
   const conditions = [...source.conditions];
+  let parameters = source.values.length;
   for (const [name, value] of Object.entries(where)) {
     if (value === undefined) continue;
     if (value === null) conditions.push(`${quoted(name)} is null`);
-    else if (typeof value !== 'object' || Buffer.isBuffer(value))
-      conditions.push(`${quoted(name)} = $${values.push(value)}`);
-    else conditions.push(`lower(${quoted(name)}) = lower($${values.push(value.ignoringCase)})`);
+    else if (isIgnoringCase(value)) conditions.push(`lower(${quoted(name)}) = lower($${++parameters})`);
+    else conditions.push(`${quoted(name)} = $${++parameters}`);
   }
-  return { select: source.select, conditions, values };
+  return conditions;
 }
 
-function read(model: typeof BaseModel, where: Parameters<typeof readParts>[1]) {
-  const { select, conditions, values } = readParts(model, where);
-  const text = conditions.length > 0 ? `${select} where ${conditions.join(' and ')}` : select;
-  return { text, values, next: conditions.length > 0 ? ' and ' : ' where ' };
+function readParts(model: typeof BaseModel, where: Conditions) {
+  const source = model.source();
+  return { select: source.select, conditions: conditionsOf(source, where), values: valuesOf(source, where) };
+}
+
+function valuesOf(source: Source, where: Conditions): unknown[] {
+  const values = [...source.values];
+  for (const name in where) {
+    const value = where[name];
+    if (value != null) values.push(isIgnoringCase(value) ? value.ignoringCase : value);
+  }
+  return values;
+}
+
+/** The texts of reads by shape: a repeated read sends the same string, which the driver finds without hashing it anew. */
+const texts = new Map<string, string>();
+
+/** A read with `tail` after its conditions. */
+function read(model: typeof BaseModel, where: Conditions, tail: string) {
+  const source = model.source();
+  let shape = `${model.tableName}${tail}`;
+  for (const name in where) {
+    const value = where[name];
+    if (value !== undefined) shape += value === null ? ` ${name} null` : ` ${name}${isIgnoringCase(value) ? '~' : ''}`;
+  }
+  let text = texts.get(shape);
+  if (text === undefined) {
+    const conditions = conditionsOf(source, where);
+    text = `${source.select}${conditions.length > 0 ? ` where ${conditions.join(' and ')}` : ''}${tail}`;
+    texts.set(shape, text);
+  }
+  return { text, values: valuesOf(source, where) };
 }

@@ -16,4 +16,10 @@ export const seconds = (n: number): number => n * 1_000;
 export const minutes = (n: number): number => seconds(n * 60);
 export const hours = (n: number): number => minutes(n * 60);
 export const days = (n: number): number => hours(n * 24);
-export const isoTime = (epochMs: number): string => new Date(epochMs).toISOString();
+
+/** The last time written, for log lines within one millisecond. */
+let [lastMs, lastText] = [0, new Date(0).toISOString()];
+export function isoTime(epochMs: number): string {
+  if (epochMs !== lastMs) [lastMs, lastText] = [epochMs, new Date(epochMs).toISOString()];
+  return lastText;
+}

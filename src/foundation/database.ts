@@ -7,6 +7,7 @@ import { knexSnakeCaseMappers, Model } from 'objection';
 import pg from 'pg';
 import { minutes, seconds } from './clock.ts';
 import { databaseFault, isStalePlan, retrying } from './database-errors.ts';
+import { type FreeConnections, freeConnectionsOf } from './free-connections.ts';
 import { send } from './statement.ts';
 
 // int8 and numeric arrive as strings by default. Epoch milliseconds and money fit a double exactly in our ranges.
@@ -21,7 +22,7 @@ export interface DatabaseSettings {
   onError?: (message: string) => void;
 }
 
-let bound: Knex | undefined;
+let bound: { knex: Knex; connections: FreeConnections } | undefined;
 let named = true;
 const listeners = new Set<(statement: string) => void>();
 
@@ -50,7 +51,7 @@ export function openDatabase(settings: DatabaseSettings): Knex {
   knex.on('query', (query: { sql: string }) => {
     for (const listener of listeners) listener(query.sql);
   });
-  bound = knex;
+  bound = { knex, connections: freeConnectionsOf(knex.client) };
   named = settings.namedStatements ?? true;
   Model.knex(knex);
   return knex;
@@ -64,7 +65,7 @@ function retireWhenEnded(client: pg.Client): void {
   });
 }
 
-function pool(): Knex {
+function pool(): { knex: Knex; connections: FreeConnections } {
   if (!bound) throw new Error('the database is not open');
   return bound;
 }
@@ -101,7 +102,7 @@ function joined(): Transaction | undefined {
 }
 
 /** The pool, or within an enclosing transaction that transaction. */
-export const database = (): Knex => joined() ?? pool();
+export const database = (): Knex => joined() ?? pool().knex;
 
 /**
  * Sends one statement, within a transaction when there is one, and resolves to plain rows with camelCase names. `text` must come
@@ -109,30 +110,38 @@ export const database = (): Knex => joined() ?? pool();
  */
 export async function sql<Row>(text: string, values: unknown[] = [], trx = joined()): Promise<Row[]> {
   // What fails in a transaction is done again as a whole, or not at all.
-  if (trx) return attempt<Row>(text, values, trx);
+  if (trx) return sendOn<Row>(await trx.client.acquireConnection(), text, values);
   try {
-    return await attempt<Row>(text, values, pool());
+    return await attempt<Row>(text, values);
   } catch (error) {
-    if (isStalePlan(error)) return attempt<Row>(text, values, pool());
+    if (isStalePlan(error)) return attempt<Row>(text, values);
     if (databaseFault(error) !== 'retry') throw error;
-    return retrying(() => attempt<Row>(text, values, pool()), { budgetMs: patience });
+    return retrying(() => attempt<Row>(text, values), { budgetMs: patience });
   }
 }
 
 /** A server that starts anew, a deadlock, a moved primary: what surely was not applied is tried again for so long. */
 const patience = seconds(2);
 
-async function attempt<Row>(text: string, values: unknown[], knex: Knex): Promise<Row[]> {
+/** Sends a statement on a connection of the pool. */
+async function attempt<Row>(text: string, values: unknown[]): Promise<Row[]> {
+  const { connections } = pool();
+  const connection = await connections.acquire();
+  try {
+    return await sendOn<Row>(connection, text, values);
+  } finally {
+    connections.release(connection);
+  }
+}
+
+async function sendOn<Row>(connection: pg.ClientBase, text: string, values: unknown[]): Promise<Row[]> {
   for (const listener of listeners) listener(text);
-  const connection = (await knex.client.acquireConnection()) as pg.ClientBase;
   try {
     return await send<Row>(connection, text, values, named);
   } catch (error) {
     // Created while reading from a socket: the caller's stack is of more use.
     if (error instanceof Error) Error.captureStackTrace(error);
     throw error;
-  } finally {
-    await knex.client.releaseConnection(connection);
   }
 }
 
@@ -144,7 +153,7 @@ async function attempt<Row>(text: string, values: unknown[], knex: Knex): Promis
 export function transaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T> {
   const outer = joined();
   if (outer) return outer.transaction((trx) => enclosing.run(trx, work, trx));
-  return retrying(() => pool().transaction(work), { budgetMs: patience });
+  return retrying(() => pool().knex.transaction(work), { budgetMs: patience });
 }
 export type Transaction = Knex.Transaction;
 
@@ -161,7 +170,7 @@ export const enclosingTransaction = <T>(work: (trx: Transaction) => Promise<T>):
     async () => {
       underWay++;
       const trx = await pool()
-        .transaction()
+        .knex.transaction()
         .catch((error) => {
           release();
           throw error;

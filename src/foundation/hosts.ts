@@ -13,5 +13,12 @@ export const isLoopbackHost = (host: string | undefined): boolean => loopback.te
 export function ownHosts(): (host: string | undefined) => boolean {
   const { baseHost, issuer, mcp, a2a } = addresses();
   const names = new Set([baseHost, issuer, mcp, a2a].map((address) => new URL(address).hostname));
-  return (host) => names.has(nameOf(host)) || isLoopbackHost(host);
+  // Most requests name the host of the request before.
+  let last: string | undefined;
+  return (host) => {
+    if (host !== undefined && host === last) return true;
+    const isOwn = names.has(nameOf(host)) || isLoopbackHost(host);
+    if (isOwn) last = host;
+    return isOwn;
+  };
 }

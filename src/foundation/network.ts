@@ -3,6 +3,7 @@ import { isIPv6 } from 'node:net';
 
 /** The address of an IPv4 client; of an IPv6 client the /64, because whoever has one address there has 2⁶⁴ of them. */
 export function networkOf(address: string): string {
+  if (!address.includes(':')) return address;
   const mapped = /^::ffff:(\d+(?:\.\d+){3})$/i.exec(address);
   if (mapped) return mapped[1]!;
   if (!isIPv6(address)) return address;

@@ -17,8 +17,8 @@ export interface Allowance {
 export interface Throttle {
   /** Counts `points` against a key. @throws 429 with `Retry-After` when they are more than remain. */
   take(key: string, points?: number): Promise<Allowance>;
-  /** Throws the 429 of a key that is over its limit, without counting. */
-  check(key: string): Promise<void>;
+  /** Whether a key is over its limit; does not count. */
+  isOver(key: string): Promise<boolean>;
 }
 
 /** The points counted in the current window of a key, and the milliseconds until it ends. */
@@ -64,10 +64,7 @@ function throttleOver(store: Store, limit: number, windowSeconds: number, descri
   };
   return {
     take: async (key, points = 1) => admit(await store.add(key, points)),
-    async check(key) {
-      const count = await store.read(key);
-      if (count) admit(count);
-    },
+    isOver: async (key) => ((await store.read(key))?.points ?? 0) > limit,
   };
 }
 

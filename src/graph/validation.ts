@@ -43,10 +43,15 @@ export function describeIssues(error: z.ZodError): string {
 
 /** Text without NUL, which PostgreSQL cannot store, and without lone surrogates, which are not UTF-8. */
 export const plainText = () =>
-  z
-    .string()
-    .refine((value) => !value.includes('\0'), { error: 'must be text without NUL characters', abort: true })
-    .refine((value) => value.isWellFormed(), { error: 'contains a lone surrogate', abort: true });
+  z.string().check(({ value, issues }) => {
+    const message = unstorable(value);
+    if (message) issues.push({ code: 'custom', message, input: value, continue: false });
+  });
+
+function unstorable(value: string): string | undefined {
+  if (value.includes('\0')) return 'must be text without NUL characters';
+  return value.isWellFormed() ? undefined : 'contains a lone surrogate';
+}
 
 const bounded = (schema: z.ZodString, { min = 0, max }: { min?: number; max: number }) =>
   schema

@@ -47,12 +47,10 @@ export function createAuthenticate(failures: Throttle, resource: Resource) {
   // The credential is looked up first: a valid one works wherever it comes from. A network over its failures is looked up a few
   // at a time, so that its guesses do not take the database from others.
   const lookUp = async (header: string, network: string): Promise<Caller | null> => {
-    const isOver = await failures.check(network).then(
-      () => false,
-      () => true,
-    );
-    const hold = isOver && isWellFormed(header) ? await suspects.take(network) : null;
-    return callerOf(header, resource).finally(() => hold?.release());
+    const mayGuess = isWellFormed(header) && (await failures.isOver(network));
+    if (!mayGuess) return callerOf(header, resource);
+    const hold = await suspects.take(network);
+    return callerOf(header, resource).finally(() => hold.release());
   };
   const look = async (header: string, { address }: Exchange): Promise<Caller | null> => {
     const network = networkOf(address);

@@ -93,9 +93,10 @@ async function answerOnce(exchange: Exchange, route: ServedRoute, caller: Caller
 }
 
 function answerConditional(exchange: Exchange, status: number, body: string): void {
-  const headers = { etag: etagOf(body), 'cache-control': 'private, no-cache' };
-  if (isNotModified(exchange, headers.etag)) answer(exchange, 304, undefined, headers);
-  else answer(exchange, status, body, { ...plain, ...headers });
+  const etag = etagOf(body);
+  const cacheControl = 'private, no-cache';
+  if (isNotModified(exchange, etag)) answer(exchange, 304, undefined, { etag, 'cache-control': cacheControl });
+  else answer(exchange, status, body, { ...plain, etag, 'cache-control': cacheControl });
 }
 
 /** The address of the next page (RFC 8288), for a record that has no member for its cursor. */
