@@ -1,41 +1,32 @@
 // Agents: the catalog they are made of, the built-in ones that are everywhere, and Alice's own.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { builtinAgents } from '#domain/agents/catalog.ts';
-import type { Organization } from '#domain/organizations/model.ts';
-import type { Person } from '#domain/people/model.ts';
-import type { Row } from '#foundation/base-model.ts';
+import { type Account, createCallers } from '../support/callers.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
-let acme: Row<Organization>;
-let owner: Row<Person>;
-let alice: string;
-let mallory: string;
+let owner: Account;
+let stranger: Account;
 
 beforeAll(async () => {
   world = await openWorld();
-  owner = await world.person('Alice');
-  const stranger = await world.person('Mallory');
-  acme = await world.found(owner, 'Acme');
-  const globex = await world.found(stranger, 'Globex');
-  alice = await world.token(owner, acme);
-  mallory = await world.token(stranger, globex);
+  ({ owner, stranger } = await createCallers(world));
 });
 afterAll(() => world.close());
 
 const sandbox = { kind: 'existing', templateId: 'standard' };
 const right = { name: 'Smith', role: 'builder', harness: 'claude-code', model: 'claude-sonnet-4-5', sandbox };
 let made = 0;
-const create = (changes: object = {}, token = alice) =>
+const create = (changes: object = {}, token = owner.token) =>
   world.rest('POST', '/agents', { token, body: { ...right, name: `Smith ${++made}`, ...changes } });
-const change = (id: string, body: object, token = alice) => world.rest('PATCH', `/agents/${id}`, { token, body });
-const list = async (query = '', token = alice) => (await world.rest('GET', `/agents${query}`, { token })).body;
+const change = (id: string, body: object, token = owner.token) => world.rest('PATCH', `/agents/${id}`, { token, body });
+const list = async (query = '', token = owner.token) => (await world.rest('GET', `/agents${query}`, { token })).body;
 const names = (page: { data: { name: string }[] }) => page.data.map(({ name }) => name);
 const builtinNames = builtinAgents.map(({ name }) => name);
 
 describe('GET /agents/catalog', () => {
   it('200 · everything that an agent can be made of, and each built-in agent is made of that', async () => {
-    const { status, body } = await world.rest('GET', '/agents/catalog', { token: alice });
+    const { status, body } = await world.rest('GET', '/agents/catalog', { token: owner.token });
     expect(status).toBe(200);
     expect(Object.keys(body)).toEqual([
       'roles',
@@ -80,7 +71,7 @@ describe('POST /agents', () => {
     expect(status).toBe(201);
     expect(body).toEqual({
       id: expect.stringMatching(/^agn_[0-9a-f]{32}$/),
-      orgId: acme.id,
+      orgId: owner.organization.id,
       name: 'Plain',
       role: 'builder',
       harness: 'claude-code',
@@ -93,7 +84,7 @@ describe('POST /agents', () => {
       createdAt: present(),
       updatedAt: present(),
     });
-    expect((await world.rest('GET', `/agents/${body.id}`, { token: alice })).body).toEqual(body);
+    expect((await world.rest('GET', `/agents/${body.id}`, { token: owner.token })).body).toEqual(body);
   });
 
   it('201 · takes each bound at its edge', async () => {
@@ -139,7 +130,7 @@ describe('POST /agents', () => {
       409,
       'name: another agent of this organization is called "UNIQUE" already.',
     ]);
-    expect((await create({ name: 'Unique' }, mallory)).status).toBe(201);
+    expect((await create({ name: 'Unique' }, stranger.token)).status).toBe(201);
   });
 
   it('201 once, 409 for the rest · when ten ask for a name at once', async () => {
@@ -171,7 +162,7 @@ describe('GET /agents', () => {
     }
     expect(read).toEqual(names(whole));
     const [first] = (await list('?limit=1', token)).data;
-    expect(await list(`?limit=1&cursor=${(await list('?limit=1', token)).nextCursor}`, mallory)).toMatchObject({
+    expect(await list(`?limit=1&cursor=${(await list('?limit=1', token)).nextCursor}`, stranger.token)).toMatchObject({
       code: 'invalid_request',
       description: expect.stringContaining('cursor: must be the nextCursor of this list'),
     });
@@ -182,16 +173,16 @@ describe('GET /agents', () => {
     ['limit=0', 'limit: must be at least 1.'],
     ['limit=201', 'limit: must be at most 200.'],
   ])('400 · %s', async (query, words) => {
-    const { status, body } = await world.rest('GET', `/agents?${query}`, { token: alice });
+    const { status, body } = await world.rest('GET', `/agents?${query}`, { token: owner.token });
     expect([status, body.description]).toEqual([400, words]);
   });
 
   it('403 · a project-bound token: agents belong to the whole organization', async () => {
     const project = await world.rest('POST', '/projects', {
-      token: alice,
+      token: owner.token,
       body: { name: 'Shop', repoFullName: 'acme/shop' },
     });
-    const bound = await world.token(owner, acme, { projectId: project.body.id });
+    const bound = await world.token(owner.person, owner.organization, { projectId: project.body.id });
     for (const path of ['/agents', '/agents/agn_builtin_builder']) {
       expect((await world.rest('GET', path, { token: bound })).status).toBe(403);
     }
@@ -201,14 +192,14 @@ describe('GET /agents', () => {
 
 describe('a built-in agent', () => {
   it('200 · is read by its id in every organization', async () => {
-    const { body: catalog } = await world.rest('GET', '/agents/catalog', { token: alice });
+    const { body: catalog } = await world.rest('GET', '/agents/catalog', { token: owner.token });
     const { key, sandboxTemplateKey, ...entry } = catalog.builtinAgents[1];
-    const { body } = await world.rest('GET', '/agents/agn_builtin_builder', { token: alice });
+    const { body } = await world.rest('GET', '/agents/agn_builtin_builder', { token: owner.token });
     expect(key).toBe('builder');
     expect(body).toEqual({
       ...entry,
       id: 'agn_builtin_builder',
-      orgId: acme.id,
+      orgId: owner.organization.id,
       effort: null,
       sandboxTemplateId: sandboxTemplateKey,
       isBuiltin: true,
@@ -216,13 +207,13 @@ describe('a built-in agent', () => {
       updatedAt: Date.UTC(2026, 0, 1),
     });
     expect((await list()).data).toContainEqual(body);
-    expect((await world.rest('GET', '/agents/agn_builtin_boss', { token: alice })).status).toBe(404);
+    expect((await world.rest('GET', '/agents/agn_builtin_boss', { token: owner.token })).status).toBe(404);
   });
 
   it('409 · is neither changed nor deleted', async () => {
     const words = 'This agent is built in and stays as it is: create one of your own with what you want changed.';
     const changed = await change('agn_builtin_builder', { name: 'Mine' });
-    const deleted = await world.rest('DELETE', '/agents/agn_builtin_builder', { token: alice });
+    const deleted = await world.rest('DELETE', '/agents/agn_builtin_builder', { token: owner.token });
     for (const { status, body } of [changed, deleted]) expect([status, body.description]).toEqual([409, words]);
   });
 });
@@ -260,7 +251,7 @@ describe('PATCH /agents/{agentId}', () => {
     const { body: agent } = await create();
     const { status, body } = await change(agent.id, { harness: 'shell' });
     expect([status, body.description]).toEqual([400, 'model: must be one that shell runs: none.']);
-    expect((await world.rest('GET', `/agents/${agent.id}`, { token: alice })).body).toEqual(agent);
+    expect((await world.rest('GET', `/agents/${agent.id}`, { token: owner.token })).body).toEqual(agent);
   });
 
   it('harness and model that two change at once fit each other in the end', async () => {
@@ -280,26 +271,26 @@ describe('PATCH /agents/{agentId}', () => {
 
   it('404 · another organization’s, and it stays as it was', async () => {
     const { body: agent } = await create();
-    expect((await change(agent.id, { name: 'Mine' }, mallory)).status).toBe(404);
-    expect((await world.rest('DELETE', `/agents/${agent.id}`, { token: mallory })).status).toBe(404);
-    expect((await world.rest('GET', `/agents/${agent.id}`, { token: mallory })).status).toBe(404);
-    expect((await world.rest('GET', `/agents/${agent.id}`, { token: alice })).body).toEqual(agent);
+    expect((await change(agent.id, { name: 'Mine' }, stranger.token)).status).toBe(404);
+    expect((await world.rest('DELETE', `/agents/${agent.id}`, { token: stranger.token })).status).toBe(404);
+    expect((await world.rest('GET', `/agents/${agent.id}`, { token: stranger.token })).status).toBe(404);
+    expect((await world.rest('GET', `/agents/${agent.id}`, { token: owner.token })).body).toEqual(agent);
   });
 });
 
 describe('DELETE /agents/{agentId}', () => {
   it('200 once, 404 after, and the name is free again', async () => {
     const { body: agent } = await create();
-    const gone = await world.rest('DELETE', `/agents/${agent.id}`, { token: alice });
+    const gone = await world.rest('DELETE', `/agents/${agent.id}`, { token: owner.token });
     expect([gone.status, gone.body]).toEqual([200, { ok: true, id: agent.id }]);
-    expect((await world.rest('DELETE', `/agents/${agent.id}`, { token: alice })).status).toBe(404);
+    expect((await world.rest('DELETE', `/agents/${agent.id}`, { token: owner.token })).status).toBe(404);
     expect((await create({ name: agent.name })).status).toBe(201);
   });
 });
 
 it('over GraphQL an agent has its organization, and a word of no catalog is refused', async () => {
   const document = `mutation ($input: CreateAgentRequest!) { createAgent(input: $input) { name organization { name } } }`;
-  const ask = (input: object) => world.graphql(document, { token: alice, variables: { input } });
+  const ask = (input: object) => world.graphql(document, { token: owner.token, variables: { input } });
   const { body } = await ask({ ...right, name: 'Graphed' });
   expect(body.data).toEqual({ createAgent: { name: 'Graphed', organization: { name: 'Acme' } } });
   const refused = (await ask({ ...right, name: 'Wrong', harness: 'vim' })).body;

@@ -10,6 +10,7 @@ import { days, hours, minutes } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { openStorage } from '#foundation/storage.ts';
 import { folderStorage } from '#foundation/storage-folder.ts';
+import { type Account, createCallersWithProjects } from '../support/callers.ts';
 import { leaveArtifact, type Place, startSandbox } from '../support/runtime-records.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
@@ -17,34 +18,25 @@ let world: World;
 /** What the log has called a fault of ours. */
 const faults: string[] = [];
 let folder: string;
-let alice: string;
-let bound: string;
+let owner: Account;
 let shop: Place;
 let other: Place;
 let foreign: Place;
+let projectToken: string;
 
 beforeAll(async () => {
   world = await openWorld({ log: (line) => line.includes('"msg":"fault"') && faults.push(line) });
   folder = mkdtempSync(path.join(tmpdir(), 'aep-artifacts-'));
   openStorage(folderStorage(folder));
-  const [owner, stranger] = [await world.person('Alice'), await world.person('Mallory')];
-  const acme = await world.found(owner, 'Acme');
-  const globex = await world.found(stranger, 'Globex');
-  alice = await world.token(owner, acme);
-  const project = async (name: string, token: string) =>
-    (await world.rest('POST', '/projects', { token, body: { name, repoFullName: `acme/${name}` } })).body.id;
-  shop = { orgId: acme.id, projectId: await project('shop', alice) };
-  other = { orgId: acme.id, projectId: await project('other', alice) };
-  foreign = { orgId: globex.id, projectId: await project('foreign', await world.token(stranger, globex)) };
-  bound = await world.token(owner, acme, { projectId: shop.projectId });
+  ({ owner, shop, other, foreign, projectToken } = await createCallersWithProjects(world));
 });
 afterAll(async () => {
   await world.close();
   rmSync(folder, { recursive: true });
 });
 
-const get = (route: string, token = alice) => world.rest('GET', `/artifacts${route}`, { token });
-const ids = async (query: string, token = alice): Promise<string[]> =>
+const get = (route: string, token = owner.token) => world.rest('GET', `/artifacts${route}`, { token });
+const ids = async (query: string, token = owner.token): Promise<string[]> =>
   (await get(query, token)).body.data.map(({ id }: { id: string }) => id);
 const sorted = (...artifacts: Artifact[]) => artifacts.map(({ id }) => id).sort();
 /** The signed address of an artifact, as a path. */
@@ -114,19 +106,19 @@ describe('GET /artifacts', () => {
   it('200 · a bound token sees its own project’s; a project or a sandbox that is out of reach has none', async () => {
     const [ours, theirs] = [await leaveArtifact(shop, 'ours'), await leaveArtifact(other, 'theirs')];
     const elsewhere = await leaveArtifact(foreign, 'x', { sandboxId: (await startSandbox(foreign)).id });
-    const mine = await ids('', bound);
+    const mine = await ids('', projectToken);
     expect([mine.includes(ours.id), mine.includes(theirs.id)]).toEqual([true, false]);
     for (const [query, token] of [
-      [`projectId=${other.projectId}`, bound],
-      [`projectId=${foreign.projectId}`, alice],
-      [`sandboxId=${elsewhere.sandboxId}`, alice],
-      ['projectId=prj_none', alice],
+      [`projectId=${other.projectId}`, projectToken],
+      [`projectId=${foreign.projectId}`, owner.token],
+      [`sandboxId=${elsewhere.sandboxId}`, owner.token],
+      ['projectId=prj_none', owner.token],
     ]) {
       expect((await get(`?${query}`, token)).body).toEqual({ data: [], nextCursor: null });
     }
     const unknown = await get('/art_none');
     expect(unknown.status).toBe(404);
-    for (const answer of [await get(`/${elsewhere.id}`), await get(`/${theirs.id}`, bound)]) {
+    for (const answer of [await get(`/${elsewhere.id}`), await get(`/${theirs.id}`, projectToken)]) {
       expect([answer.status, answer.body]).toEqual([404, unknown.body]);
     }
   });
@@ -162,7 +154,7 @@ describe('a signed address', () => {
     const first = await get(`/${artifact.id}`);
     world.clock.turn(minutes(15) - 1);
     const again = await world.rest('GET', `/artifacts/${artifact.id}`, {
-      token: alice,
+      token: owner.token,
       headers: { 'if-none-match': first.headers.get('etag')! },
     });
     expect(again.status).toBe(304);
@@ -195,7 +187,7 @@ describe('a signed address', () => {
       `${bare}?${query}AAAA`,
       `/artifacts/${second.id}/content?${query}`,
     ]) {
-      const { status, body } = await world.request('GET', other, { token: alice });
+      const { status, body } = await world.request('GET', other, { token: owner.token });
       expect([status, body]).toEqual([403, refused.body]);
     }
   });
@@ -355,7 +347,7 @@ describe('what nobody has any more', () => {
     expect(files()).toEqual([]);
 
     const project = await world.rest('POST', '/projects', {
-      token: alice,
+      token: owner.token,
       body: { name: 'Short', repoFullName: 'acme/short' },
     });
     const short: Place = { orgId: shop.orgId, projectId: project.body.id };
@@ -368,7 +360,7 @@ describe('what nobody has any more', () => {
     }
     await expect(storeContent(broken())).rejects.toThrow('the line went dead');
     await storeContent([Buffer.from('nobody’s')] as never);
-    await world.rest('DELETE', `/projects/${short.projectId}`, { token: alice });
+    await world.rest('DELETE', `/projects/${short.projectId}`, { token: owner.token });
     const contents = async () => (await world.knex('storedContents')).length;
     expect([files().length, await contents()]).toEqual([4, 5]);
 
@@ -396,7 +388,7 @@ it('over GraphQL artifacts, projects and sandboxes lead to each other', async ()
     sandbox(sandboxId: "${sandbox.id}") { sandbox { artifacts { url sandbox { sandboxId } project { name } } } }
     projects { data { name artifacts { id } } }
   }`;
-  const { data, errors } = (await world.graphql(query, { token: alice })).body;
+  const { data, errors } = (await world.graphql(query, { token: owner.token })).body;
   expect(errors).toBe(undefined);
   const { artifacts } = data.sandbox.sandbox;
   expect(artifacts.length).toBe(20);
@@ -404,6 +396,6 @@ it('over GraphQL artifacts, projects and sandboxes lead to each other', async ()
   const of = (name: string, body: typeof data) =>
     body.projects.data.find((project: { name: string }) => project.name === name).artifacts.length;
   expect(of('other', data)).toBe(20);
-  const bounded = await world.graphql('{ projects { data { name artifacts { id } } } }', { token: bound });
+  const bounded = await world.graphql('{ projects { data { name artifacts { id } } } }', { token: projectToken });
   expect([of('other', bounded.body.data), of('shop', bounded.body.data) > 0]).toEqual([0, true]);
 });

@@ -1,39 +1,31 @@
 // Automations are scheduled tasks by another name (specification): what is told in scheduled-tasks.test.ts holds for them too.
 // Here: their own names, and that the two kinds don't mix.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Organization } from '#domain/organizations/model.ts';
-import type { Person } from '#domain/people/model.ts';
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { days } from '#foundation/clock.ts';
+import { type Account, createCallers, createProject } from '../support/callers.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
-let owner: Row<Person>;
-let acme: Row<Organization>;
-let alice: string;
-let mallory: string;
+let owner: Account;
+let stranger: Account;
 let projectId: string;
 
 beforeAll(async () => {
   world = await openWorld();
-  owner = await world.person('Alice');
-  const stranger = await world.person('Mallory');
-  acme = await world.found(owner, 'Acme');
-  alice = await world.token(owner, acme);
-  mallory = await world.token(stranger, await world.found(stranger, 'Globex'));
-  const body = { name: '7 Seas', repoFullName: 'acme/seas' };
-  projectId = (await world.rest('POST', '/projects', { token: alice, body })).body.id;
+  ({ owner, stranger } = await createCallers(world));
+  projectId = await createProject(world, owner, '7 Seas');
 });
 afterAll(() => world.close());
 
 const trigger = { kind: 'schedule', schedule: { interval: 'monthly', time: '18:00', timezone: 'UTC', dayOfMonth: 31 } };
 const create = async (more: object = {}) => {
   const body = { projectId, name: 'Month’s end', prompt: 'Close the books.', triggers: [trigger], ...more };
-  return world.rest('POST', '/automations', { token: alice, body });
+  return world.rest('POST', '/automations', { token: owner.token, body });
 };
-const get = async (id: string) => (await world.rest('GET', `/automations/${id}`, { token: alice })).body;
-const runs = async (id: string) => (await world.rest('GET', `/automations/${id}/runs`, { token: alice })).body.data;
+const get = async (id: string) => (await world.rest('GET', `/automations/${id}`, { token: owner.token })).body;
+const runs = async (id: string) =>
+  (await world.rest('GET', `/automations/${id}/runs`, { token: owner.token })).body.data;
 
 describe('an automation', () => {
   it('201, 200 · is created, read, listed, changed and deleted by its own paths', async () => {
@@ -41,7 +33,7 @@ describe('an automation', () => {
     expect(status).toBe(201);
     expect(created).toEqual({
       id: expect.stringMatching(/^aut_[0-9a-f]{32}$/),
-      orgId: acme.id,
+      orgId: owner.organization.id,
       projectId,
       name: 'Month’s end',
       prompt: 'Close the books.',
@@ -55,19 +47,24 @@ describe('an automation', () => {
       createdAt: present(),
       updatedAt: present(),
     });
-    const list = await world.rest('GET', `/automations?projectId=${projectId}`, { token: alice });
+    const list = await world.rest('GET', `/automations?projectId=${projectId}`, { token: owner.token });
     expect(list.body).toEqual({ data: [created], nextCursor: null });
-    const changed = await world.rest('PATCH', `/automations/${created.id}`, { token: alice, body: { enabled: false } });
+    const changed = await world.rest('PATCH', `/automations/${created.id}`, {
+      token: owner.token,
+      body: { enabled: false },
+    });
     expect(changed.body).toEqual({ ...created, enabled: false, nextRunAt: null });
     expect(await get(created.id)).toEqual(changed.body);
-    const deleted = await world.rest('DELETE', `/automations/${created.id}`, { token: alice });
+    const deleted = await world.rest('DELETE', `/automations/${created.id}`, { token: owner.token });
     expect([deleted.status, deleted.body]).toEqual([200, { ok: true, id: created.id }]);
-    expect((await world.rest('GET', `/automations/${created.id}`, { token: alice })).status).toBe(404);
+    expect((await world.rest('GET', `/automations/${created.id}`, { token: owner.token })).status).toBe(404);
   });
 
   it('200 · is run by hand and by its schedule, with its own run records', async () => {
     const { body: created } = await create();
-    const { status, body: started } = await world.rest('POST', `/automations/${created.id}/run`, { token: alice });
+    const { status, body: started } = await world.rest('POST', `/automations/${created.id}/run`, {
+      token: owner.token,
+    });
     expect([status, started]).toEqual([
       200,
       { ok: true, runId: started.runId, issueId: expect.stringMatching(/^iss_/), status: 'dispatching' },
@@ -98,7 +95,7 @@ describe('an automation', () => {
     expect((await get(created.id)).nextRunAt).toBe(Date.UTC(2026, 11, 31, 18));
     const query = `{ automation(automationId: "${created.id}") {
       upcoming(count: 3) project { name automations { name } } runs { automation { name } issue { key } } } }`;
-    const { automation } = (await world.graphql(query, { token: alice })).body.data;
+    const { automation } = (await world.graphql(query, { token: owner.token })).body.data;
     expect(automation).toEqual({
       upcoming: [Date.UTC(2026, 11, 31, 18), Date.UTC(2027, 0, 31, 18), Date.UTC(2027, 1, 28, 18)],
       project: { name: '7 Seas', automations: [{ name: 'Month’s end' }] },
@@ -107,14 +104,15 @@ describe('an automation', () => {
   });
 
   it('200 · has the same templates', async () => {
-    const templates = async (path: string) => (await world.rest('GET', `${path}/templates`, { token: alice })).body;
+    const templates = async (path: string) =>
+      (await world.rest('GET', `${path}/templates`, { token: owner.token })).body;
     expect(await templates('/automations')).toEqual(await templates('/scheduled-tasks'));
   });
 
   it('404 · is no scheduled task, and the reverse', async () => {
     const { body: automation } = await create();
     const body = { projectId, name: 'Task', prompt: 'Do it.', triggers: [trigger] };
-    const { body: task } = await world.rest('POST', '/scheduled-tasks', { token: alice, body });
+    const { body: task } = await world.rest('POST', '/scheduled-tasks', { token: owner.token, body });
     for (const path of [`/scheduled-tasks/${automation.id}`, `/automations/${task.id}`]) {
       for (const [method, below] of [
         ['GET', ''],
@@ -122,17 +120,17 @@ describe('an automation', () => {
         ['GET', '/runs'],
         ['POST', '/run'],
       ]) {
-        expect((await world.rest(method!, path + below, { token: alice })).status).toBe(404);
+        expect((await world.rest(method!, path + below, { token: owner.token })).status).toBe(404);
       }
     }
-    await world.rest('POST', `/scheduled-tasks/${task.id}/run`, { token: alice });
+    await world.rest('POST', `/scheduled-tasks/${task.id}/run`, { token: owner.token });
     expect(await runs(automation.id)).toEqual([]);
   });
 
   it('403 · asks for scopes of its own', async () => {
     const { body: created } = await create();
     const scopes = ['scheduled-tasks:read', 'scheduled-tasks:write', 'automations:read'];
-    const token = await world.token(owner, acme, { scopes });
+    const token = await world.token(owner.person, owner.organization, { scopes });
     expect((await world.rest('GET', `/automations/${created.id}`, { token })).status).toBe(200);
     const { body: refusal } = await world.rest('DELETE', `/automations/${created.id}`, { token });
     expect(refusal.description).toContain('missing-scope:automations:write');
@@ -142,8 +140,10 @@ describe('an automation', () => {
 
   it('404 or empty · for a stranger', async () => {
     const { body: created } = await create();
-    expect((await world.rest('GET', `/automations/${created.id}`, { token: mallory })).status).toBe(404);
-    expect((await world.rest('GET', `/automations?projectId=${projectId}`, { token: mallory })).body.data).toEqual([]);
+    expect((await world.rest('GET', `/automations/${created.id}`, { token: stranger.token })).status).toBe(404);
+    expect(
+      (await world.rest('GET', `/automations?projectId=${projectId}`, { token: stranger.token })).body.data,
+    ).toEqual([]);
   });
 
   it('is skipped while its previous run is open, when it minds', async () => {
@@ -158,7 +158,9 @@ describe('an automation', () => {
 });
 
 it('403 · creating one, or changing what it runs, takes missions:run', async () => {
-  const writer = await world.token(owner, acme, { scopes: ['automations:read', 'automations:write'] });
+  const writer = await world.token(owner.person, owner.organization, {
+    scopes: ['automations:read', 'automations:write'],
+  });
   const { id } = (await create()).body;
   const body = { projectId, name: 'x', prompt: 'x', triggers: [trigger] };
   for (const answer of [

@@ -3,41 +3,28 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Environment, environmentStatuses, statusesBefore } from '#domain/environments/model.ts';
 import { expireEnvironments } from '#domain/environments/operations.ts';
 import { days } from '#foundation/clock.ts';
+import { type Account, createCallersWithProjects } from '../support/callers.ts';
 import { openEnvironment, type Place } from '../support/runtime-records.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
-let alice: string;
-let viewer: string;
-let bound: string;
+let owner: Account;
+let viewer: Account;
 let shop: Place;
 let other: Place;
 let foreign: Place;
+let projectToken: string;
 
 beforeAll(async () => {
   world = await openWorld();
-  const [owner, dave, stranger] = [
-    await world.person('Alice'),
-    await world.person('Dave'),
-    await world.person('Mallory'),
-  ];
-  const acme = await world.found(owner, 'Acme');
-  const globex = await world.found(stranger, 'Globex');
-  await world.join(acme, dave, 'viewer');
-  [alice, viewer] = [await world.token(owner, acme), await world.token(dave, acme)];
-  const project = async (name: string, token: string) =>
-    (await world.rest('POST', '/projects', { token, body: { name, repoFullName: `acme/${name}` } })).body.id;
-  shop = { orgId: acme.id, projectId: await project('shop', alice) };
-  other = { orgId: acme.id, projectId: await project('other', alice) };
-  foreign = { orgId: globex.id, projectId: await project('foreign', await world.token(stranger, globex)) };
-  bound = await world.token(owner, acme, { projectId: shop.projectId });
+  ({ owner, viewer, shop, other, foreign, projectToken } = await createCallersWithProjects(world));
 });
 afterAll(() => world.close());
 
-const get = (path: string, token = alice) => world.rest('GET', `/environments${path}`, { token });
-const ids = async (query: string, token = alice): Promise<string[]> =>
+const get = (path: string, token = owner.token) => world.rest('GET', `/environments${path}`, { token });
+const ids = async (query: string, token = owner.token): Promise<string[]> =>
   (await get(query, token)).body.data.map(({ environmentId }: { environmentId: string }) => environmentId);
-const destroy = ({ id }: Pick<Environment, 'id'>, token = alice) =>
+const destroy = ({ id }: Pick<Environment, 'id'>, token = owner.token) =>
   world.rest('DELETE', `/environments/${id}`, { token });
 const statusOf = async ({ id }: Environment) => (await get(`/${id}`)).body.environment.status;
 
@@ -93,13 +80,13 @@ describe('GET /environments', () => {
 
   it('200 · a bound token sees its own project’s; a project that is out of reach has none', async () => {
     const [ours, theirs] = [await openEnvironment(shop), await openEnvironment(other)];
-    const mine = await ids('', bound);
+    const mine = await ids('', projectToken);
     expect([mine.includes(ours.id), mine.includes(theirs.id)]).toEqual([true, false]);
     await openEnvironment(foreign);
     for (const [projectId, token] of [
-      [other.projectId, bound],
-      [foreign.projectId, alice],
-      ['prj_none', alice],
+      [other.projectId, projectToken],
+      [foreign.projectId, owner.token],
+      ['prj_none', owner.token],
     ]) {
       expect((await get(`?projectId=${projectId}`, token)).body).toEqual({ data: [], nextCursor: null });
     }
@@ -159,14 +146,14 @@ describe('DELETE /environments/{environmentId}', () => {
       await openEnvironment(other),
       await openEnvironment(foreign),
     ];
-    expect((await destroy(ours, viewer)).body.description).toContain('missing-scope:environments:write');
+    expect((await destroy(ours, viewer.token)).body.description).toContain('missing-scope:environments:write');
     const unknown = await destroy({ id: 'env_none' });
-    for (const answer of [await destroy(beside, bound), await destroy(theirs), await get(`/${theirs.id}`)]) {
+    for (const answer of [await destroy(beside, projectToken), await destroy(theirs), await get(`/${theirs.id}`)]) {
       expect([answer.status, answer.body]).toEqual([404, unknown.body]);
     }
     const rows = await world.knex('environments').whereIn('id', [ours.id, beside.id, theirs.id]);
     expect(rows.map(({ status }) => status)).toEqual(Array(3).fill('active'));
-    expect((await destroy(ours, bound)).status).toBe(200);
+    expect((await destroy(ours, projectToken)).status).toBe(200);
   });
 });
 
@@ -193,10 +180,10 @@ it('over GraphQL a project leads to its newest 20, and each back to it; a bound 
       ]),
     );
   };
-  const all = await of(alice);
+  const all = await of(owner.token);
   expect(all[other.projectId].length).toBe(20);
   expect(all[other.projectId][0].project).toEqual({ id: other.projectId });
-  const own = await of(bound);
+  const own = await of(projectToken);
   expect(own[other.projectId]).toEqual([]);
   expect(own[shop.projectId]).toEqual(all[shop.projectId]);
 });

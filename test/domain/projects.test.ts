@@ -1,32 +1,20 @@
 // Projects, told as a story: Alice's organization and its repository, and everyone who may not touch it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Organization } from '#domain/organizations/model.ts';
-import type { Row } from '#foundation/base-model.ts';
+import { type Account, createCallers } from '../support/callers.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
-let acme: Row<Organization>;
-let alice: string;
-let viewer: string;
-let mallory: string;
+let owner: Account;
+let viewer: Account;
+let stranger: Account;
 
 beforeAll(async () => {
   world = await openWorld();
-  const [owner, dave, stranger] = [
-    await world.person('Alice'),
-    await world.person('Dave'),
-    await world.person('Mallory'),
-  ];
-  acme = await world.found(owner, 'Acme');
-  await world.join(acme, dave, 'viewer');
-  const globex = await world.found(stranger, 'Globex');
-  alice = await world.token(owner, acme);
-  viewer = await world.token(dave, acme);
-  mallory = await world.token(stranger, globex);
+  ({ owner, viewer, stranger } = await createCallers(world));
 });
 afterAll(() => world.close());
 
-const create = (body: unknown, token = alice, headers = {}) =>
+const create = (body: unknown, token = owner.token, headers = {}) =>
   world.rest('POST', '/projects', { token, body, headers });
 let made = 0;
 const another = () => create({ name: `Project ${++made}`, repoFullName: `acme/many-${made}` });
@@ -37,7 +25,7 @@ describe('POST /projects', () => {
     expect(status).toBe(201);
     expect(body).toEqual({
       id: expect.stringMatching(/^prj_[0-9a-f]{32}$/),
-      orgId: acme.id,
+      orgId: owner.organization.id,
       slug: 'web-shop',
       name: 'Web Shop',
       status: 'active',
@@ -87,7 +75,7 @@ describe('POST /projects', () => {
   });
 
   it('403 · a viewer lacks projects:write, and is told so before the body is looked at', async () => {
-    const { status, body, headers } = await create('not json', viewer);
+    const { status, body, headers } = await create('not json', viewer.token);
     expect(status).toBe(403);
     expect(body.description).toContain('missing-scope:projects:write');
     expect(headers.get('www-authenticate')).toContain('error="insufficient_scope", scope="projects:write"');
@@ -129,29 +117,29 @@ describe('POST /projects', () => {
 describe('GET /projects/{projectId}', () => {
   it('404 · another organization’s project can not be told from an unknown one', async () => {
     const { body: project } = await another();
-    const foreign = await world.rest('GET', `/projects/${project.id}`, { token: mallory });
-    const unknown = await world.rest('GET', '/projects/prj_none', { token: mallory });
+    const foreign = await world.rest('GET', `/projects/${project.id}`, { token: stranger.token });
+    const unknown = await world.rest('GET', '/projects/prj_none', { token: stranger.token });
     expect(foreign.status).toBe(404);
     expect(foreign.body).toEqual(unknown.body);
   });
 
   it('400 · an empty id', async () => {
-    const { status, body } = await world.rest('GET', '/projects/', { token: alice });
+    const { status, body } = await world.rest('GET', '/projects/', { token: owner.token });
     expect([status, body.description]).toEqual([400, 'projectId: must be at least 1 character.']);
   });
 
   it('304 · a poller that has the record pays no body', async () => {
     const { body: project } = await another();
-    const first = await world.rest('GET', `/projects/${project.id}`, { token: alice });
+    const first = await world.rest('GET', `/projects/${project.id}`, { token: owner.token });
     const etag = first.headers.get('etag')!;
     const again = await world.rest('GET', `/projects/${project.id}`, {
-      token: alice,
+      token: owner.token,
       headers: { 'if-none-match': etag },
     });
     expect([again.status, again.body]).toEqual([304, '']);
-    await world.rest('PATCH', `/projects/${project.id}`, { token: alice, body: { name: 'Changed' } });
+    await world.rest('PATCH', `/projects/${project.id}`, { token: owner.token, body: { name: 'Changed' } });
     const changed = await world.rest('GET', `/projects/${project.id}`, {
-      token: alice,
+      token: owner.token,
       headers: { 'if-none-match': etag },
     });
     expect([changed.status, changed.body.name]).toEqual([200, 'Changed']);
@@ -162,7 +150,7 @@ describe('PATCH /projects/{projectId}', () => {
   it('200 · null clears, absent stays, and nothing else moves', async () => {
     const { body: project } = await another();
     const set = await world.rest('PATCH', `/projects/${project.id}`, {
-      token: alice,
+      token: owner.token,
       body: { defaultSandboxTemplateId: 'standard', issueCode: 'WEB', autoMerge: true, status: 'paused' },
     });
     expect(set.body).toEqual({
@@ -173,18 +161,18 @@ describe('PATCH /projects/{projectId}', () => {
       status: 'paused',
     });
     const cleared = await world.rest('PATCH', `/projects/${project.id}`, {
-      token: alice,
+      token: owner.token,
       body: { defaultSandboxTemplateId: null },
     });
     expect(cleared.body).toEqual({ ...set.body, defaultSandboxTemplateId: null });
-    const empty = await world.rest('PATCH', `/projects/${project.id}`, { token: alice, body: {} });
+    const empty = await world.rest('PATCH', `/projects/${project.id}`, { token: owner.token, body: {} });
     expect(empty.body).toEqual(cleared.body);
   });
 
   it('409 · moving onto another project’s repository', async () => {
     const [one, two] = [await another(), await another()];
     const { status, body } = await world.rest('PATCH', `/projects/${two.body.id}`, {
-      token: alice,
+      token: owner.token,
       body: { repoFullName: `${one.body.scmOwner}/${one.body.scmRepo}` },
     });
     expect([status, body.conflictingProjectId]).toEqual([409, one.body.id]);
@@ -193,7 +181,7 @@ describe('PATCH /projects/{projectId}', () => {
   it('400 · the query string can not stand in for the body', async () => {
     const { body: project } = await another();
     const { body } = await world.rest('PATCH', `/projects/${project.id}?name=Query&input[name]=x`, {
-      token: alice,
+      token: owner.token,
       body: { autoMerge: true },
     });
     expect(body).toEqual({ ...project, autoMerge: true });
@@ -201,24 +189,27 @@ describe('PATCH /projects/{projectId}', () => {
 
   it('400 · null for what may not be empty', async () => {
     const { body: project } = await another();
-    const answer = await world.rest('PATCH', `/projects/${project.id}`, { token: alice, body: { name: null } });
+    const answer = await world.rest('PATCH', `/projects/${project.id}`, { token: owner.token, body: { name: null } });
     expect([answer.status, answer.body.description]).toEqual([400, 'name: must be a string.']);
   });
 
   it('404 · for a stranger, and the project stays as it was', async () => {
     const { body: project } = await another();
-    const answer = await world.rest('PATCH', `/projects/${project.id}`, { token: mallory, body: { name: 'Mine' } });
+    const answer = await world.rest('PATCH', `/projects/${project.id}`, {
+      token: stranger.token,
+      body: { name: 'Mine' },
+    });
     expect(answer.status).toBe(404);
-    expect((await world.rest('GET', `/projects/${project.id}`, { token: alice })).body).toEqual(project);
+    expect((await world.rest('GET', `/projects/${project.id}`, { token: owner.token })).body).toEqual(project);
   });
 });
 
 describe('DELETE /projects/{projectId}', () => {
   it('200 once, 404 after', async () => {
     const { body: project } = await another();
-    const first = await world.rest('DELETE', `/projects/${project.id}`, { token: alice });
+    const first = await world.rest('DELETE', `/projects/${project.id}`, { token: owner.token });
     expect([first.status, first.body]).toEqual([200, { ok: true, id: project.id }]);
-    expect((await world.rest('DELETE', `/projects/${project.id}`, { token: alice })).status).toBe(404);
+    expect((await world.rest('DELETE', `/projects/${project.id}`, { token: owner.token })).status).toBe(404);
   });
 });
 
@@ -249,13 +240,13 @@ describe('GET /projects', () => {
   it('400 · a cursor of another filter, of another list, of another organization, or made up', async () => {
     await another();
     await another();
-    const { body } = await world.rest('GET', '/projects?limit=1', { token: alice });
+    const { body } = await world.rest('GET', '/projects?limit=1', { token: owner.token });
     const foreign = [
-      ['byScmOwner=acme&', body.nextCursor, alice],
-      ['', body.nextCursor, mallory],
-      ['', 'AAAA', alice],
-      ['', '%00', alice],
-      ['', `${body.nextCursor}x`.repeat(3), alice],
+      ['byScmOwner=acme&', body.nextCursor, owner.token],
+      ['', body.nextCursor, stranger.token],
+      ['', 'AAAA', owner.token],
+      ['', '%00', owner.token],
+      ['', `${body.nextCursor}x`.repeat(3), owner.token],
     ];
     for (const [filter, cursor, token] of foreign) {
       const answer = await world.rest('GET', `/projects?${filter}cursor=${cursor}`, { token });
@@ -276,14 +267,16 @@ describe('GET /projects', () => {
     ['limit=99999999999', 'limit: must be a 32-bit integer.'],
     ['limit=2147483647', 'limit: must be at most 100.'],
   ])('400 · %s', async (query, words) => {
-    const { status, body } = await world.rest('GET', `/projects?${query}`, { token: alice });
+    const { status, body } = await world.rest('GET', `/projects?${query}`, { token: owner.token });
     expect(status).toBe(400);
     expect(body.description).toContain(words);
   });
 
   it('200 · filters by repository, and ignores parameters it does not know', async () => {
     const { body: project } = await another();
-    const { body } = await world.rest('GET', `/projects?byScmRepo=${project.scmRepo}&unknown=1`, { token: alice });
+    const { body } = await world.rest('GET', `/projects?byScmRepo=${project.scmRepo}&unknown=1`, {
+      token: owner.token,
+    });
     expect(body).toEqual({ data: [project], nextCursor: null });
   });
 });
@@ -293,20 +286,20 @@ describe('Idempotency-Key', () => {
 
   it('201 · the first answer is given again, and only one project is made', async () => {
     const body = { name: 'Once', repoFullName: 'acme/once' };
-    const first = await create(body, alice, key('once-1'));
-    const again = await create(body, alice, key('once-1'));
+    const first = await create(body, owner.token, key('once-1'));
+    const again = await create(body, owner.token, key('once-1'));
     expect([again.status, again.body, again.headers.get('idempotency-replayed')]).toEqual([201, first.body, 'true']);
   });
 
   it('422 · the same key with another body', async () => {
-    await create({ name: 'A', repoFullName: 'acme/key-a' }, alice, key('reused'));
-    const answer = await create({ name: 'B', repoFullName: 'acme/key-b' }, alice, key('reused'));
+    await create({ name: 'A', repoFullName: 'acme/key-a' }, owner.token, key('reused'));
+    const answer = await create({ name: 'B', repoFullName: 'acme/key-b' }, owner.token, key('reused'));
     expect(answer.status).toBe(422);
   });
 
   it('one 201, the others replayed or 409 · at once', async () => {
     const body = { name: 'Parallel', repoFullName: 'acme/parallel' };
-    const answers = await Promise.all(Array.from({ length: 8 }, () => create(body, alice, key('parallel'))));
+    const answers = await Promise.all(Array.from({ length: 8 }, () => create(body, owner.token, key('parallel'))));
     for (const { status, body: problem } of answers) {
       if (status !== 201)
         expect([status, problem.description]).toEqual([409, expect.stringContaining('still running')]);
@@ -315,19 +308,19 @@ describe('Idempotency-Key', () => {
   });
 
   it('201 · a problem leaves the key free', async () => {
-    expect((await create({ name: '', repoFullName: 'acme/free' }, alice, key('free'))).status).toBe(400);
-    expect((await create({ name: 'Free', repoFullName: 'acme/free' }, alice, key('free'))).status).toBe(201);
+    expect((await create({ name: '', repoFullName: 'acme/free' }, owner.token, key('free'))).status).toBe(400);
+    expect((await create({ name: 'Free', repoFullName: 'acme/free' }, owner.token, key('free'))).status).toBe(201);
   });
 
   it('201 · after 24 hours the key is new', async () => {
-    await create({ name: 'Day', repoFullName: 'acme/day-1' }, alice, key('day'));
+    await create({ name: 'Day', repoFullName: 'acme/day-1' }, owner.token, key('day'));
     world.clock.turn(24 * 3_600_000);
-    expect((await create({ name: 'Day', repoFullName: 'acme/day-2' }, alice, key('day'))).status).toBe(201);
+    expect((await create({ name: 'Day', repoFullName: 'acme/day-2' }, owner.token, key('day'))).status).toBe(201);
   });
 
   it('another caller’s key is another key', async () => {
-    await create({ name: 'Mine', repoFullName: 'acme/mine' }, alice, key('shared'));
-    const theirs = await create({ name: 'Theirs', repoFullName: 'globex/theirs' }, mallory, key('shared'));
+    await create({ name: 'Mine', repoFullName: 'acme/mine' }, owner.token, key('shared'));
+    const theirs = await create({ name: 'Theirs', repoFullName: 'globex/theirs' }, stranger.token, key('shared'));
     expect([theirs.status, theirs.body.name]).toEqual([201, 'Theirs']);
   });
 });
@@ -338,14 +331,16 @@ describe('filters by owner and repository', () => {
     for (const name of ['one', 'two']) made.push(await create({ name, repoFullName: `Mixed/Case-${name}` }));
     await create({ name: 'three', repoFullName: 'other/CASE-one' });
     const ids = async (query: string) =>
-      (await world.rest('GET', `/projects?${query}`, { token: alice })).body.data.map(({ id }: { id: string }) => id);
+      (await world.rest('GET', `/projects?${query}`, { token: owner.token })).body.data.map(
+        ({ id }: { id: string }) => id,
+      );
     const [one, two] = made.map(({ body }) => body.id);
     expect((await ids('byScmOwner=mIXED')).sort()).toEqual([one, two].sort());
     expect(await ids('byScmOwner=MIXED&byScmRepo=case-ONE')).toEqual([one]);
     expect(await ids('byScmRepo=CASE-two')).toEqual([two]);
-    const first = (await world.rest('GET', '/projects?byScmOwner=mixed&limit=1', { token: alice })).body;
+    const first = (await world.rest('GET', '/projects?byScmOwner=mixed&limit=1', { token: owner.token })).body;
     const next = `/projects?byScmOwner=mixed&limit=1&cursor=${first.nextCursor}`;
-    const second = (await world.rest('GET', next, { token: alice })).body;
+    const second = (await world.rest('GET', next, { token: owner.token })).body;
     expect([first, second].map(({ data }) => data[0].id).sort()).toEqual([one, two].sort());
     expect(second.nextCursor).toBeNull();
   });
@@ -365,15 +360,14 @@ describe('filters by owner and repository', () => {
 describe('a credential that is bound to a project', () => {
   it('200 · changes its own project; 403 · no other, and it neither creates nor deletes', async () => {
     const [own, other] = [(await another()).body.id, (await another()).body.id];
-    const owner = await world.person('Alice');
-    const bound = await world.token(owner, acme, { projectId: own });
-    const patch = (id: string, token = bound) =>
+    const projectToken = await world.token(owner.person, owner.organization, { projectId: own });
+    const patch = (id: string, token = projectToken) =>
       world.rest('PATCH', `/projects/${id}`, { token, body: { name: 'Renamed' } });
     expect((await patch(own)).body).toMatchObject({ id: own, name: 'Renamed' });
     for (const id of [other, 'prj_none']) expect((await patch(id)).body.code).toBe('forbidden');
-    expect((await world.rest('DELETE', `/projects/${own}`, { token: bound })).status).toBe(403);
-    expect((await create({ name: 'x', repoFullName: 'acme/bound' }, bound)).status).toBe(403);
-    const reader = await world.token(owner, acme, { projectId: own, scopes: ['projects:read'] });
+    expect((await world.rest('DELETE', `/projects/${own}`, { token: projectToken })).status).toBe(403);
+    expect((await create({ name: 'x', repoFullName: 'acme/bound' }, projectToken)).status).toBe(403);
+    const reader = await world.token(owner.person, owner.organization, { projectId: own, scopes: ['projects:read'] });
     expect((await patch(own, reader)).body.description).toContain('missing-scope:projects:write');
   });
 });
@@ -382,7 +376,7 @@ describe('settings of a project', () => {
   it('400 · an unknown sandbox template; 200 · one that exists, or none', async () => {
     const { id } = (await another()).body;
     const patch = (defaultSandboxTemplateId: string | null) =>
-      world.rest('PATCH', `/projects/${id}`, { token: alice, body: { defaultSandboxTemplateId } });
+      world.rest('PATCH', `/projects/${id}`, { token: owner.token, body: { defaultSandboxTemplateId } });
     const refused = await patch('huge');
     expect([refused.status, refused.body.description]).toEqual([
       400,

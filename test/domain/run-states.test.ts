@@ -2,7 +2,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
-import type { Organization } from '#domain/organizations/model.ts';
 import { Run } from '#domain/runs/model.ts';
 import {
   isInState,
@@ -13,21 +12,18 @@ import {
   statesBefore,
   statusOf,
 } from '#domain/runs/states.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { transaction } from '#foundation/database.ts';
+import { type Account, createOwner, createProject } from '../support/callers.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
-let acme: Row<Organization>;
+let owner: Account;
 let projectId: string;
 
 beforeAll(async () => {
   world = await openWorld();
-  const alice = await world.person('Alice');
-  acme = await world.found(alice, 'Acme');
-  const token = await world.token(alice, acme);
-  const body = { name: 'Shop', repoFullName: 'acme/shop' };
-  projectId = (await world.rest('POST', '/projects', { token, body })).body.id;
+  owner = await createOwner(world, 'Alice', 'Acme');
+  projectId = await createProject(world, owner, 'Shop');
 });
 afterAll(() => world.close());
 
@@ -37,7 +33,7 @@ beforeEach(async () => {
   await world.knex('runs').insert(
     runStates.map((state) => ({
       id: state,
-      orgId: acme.id,
+      orgId: owner.organization.id,
       projectId,
       scheduledFor: 0,
       kind: 'manual',

@@ -6,6 +6,7 @@ import { hours, minutes, seconds } from '#foundation/clock.ts';
 import { watchStatements } from '#foundation/database.ts';
 import { newId } from '#foundation/ids.ts';
 import { shown } from '#limits.ts';
+import { type Account, createCallersWithProjects } from '../support/callers.ts';
 import {
   measure,
   type Place,
@@ -17,42 +18,25 @@ import {
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
-let alice: string;
-let viewer: string;
-let bound: string;
-let mallory: string;
+let owner: Account;
+let viewer: Account;
+let stranger: Account;
 let shop: Place;
 let other: Place;
 let foreign: Place;
+let projectToken: string;
 
 beforeAll(async () => {
   world = await openWorld();
-  const [owner, dave, stranger] = [
-    await world.person('Alice'),
-    await world.person('Dave'),
-    await world.person('Mallory'),
-  ];
-  const acme = await world.found(owner, 'Acme');
-  const globex = await world.found(stranger, 'Globex');
-  await world.join(acme, dave, 'viewer');
-  [alice, viewer, mallory] = [
-    await world.token(owner, acme),
-    await world.token(dave, acme),
-    await world.token(stranger, globex),
-  ];
-  const project = async (name: string, token: string) =>
-    (await world.rest('POST', '/projects', { token, body: { name, repoFullName: `acme/${name}` } })).body.id;
-  shop = { orgId: acme.id, projectId: await project('shop', alice) };
-  other = { orgId: acme.id, projectId: await project('other', alice) };
-  foreign = { orgId: globex.id, projectId: await project('foreign', mallory) };
-  bound = await world.token(owner, acme, { projectId: shop.projectId });
+  ({ owner, viewer, stranger, shop, other, foreign, projectToken } = await createCallersWithProjects(world));
 });
 afterAll(() => world.close());
 
-const get = (path: string, token = alice) => world.rest('GET', `/sandboxes${path}`, { token });
-const ids = async (query = '', token = alice): Promise<string[]> =>
+const get = (path: string, token = owner.token) => world.rest('GET', `/sandboxes${path}`, { token });
+const ids = async (query = '', token = owner.token): Promise<string[]> =>
   (await get(query, token)).body.data.map(({ sandboxId }: { sandboxId: string }) => sandboxId);
-const kill = ({ id }: Pick<Sandbox, 'id'>, token = alice) => world.rest('POST', `/sandboxes/${id}/kill`, { token });
+const kill = ({ id }: Pick<Sandbox, 'id'>, token = owner.token) =>
+  world.rest('POST', `/sandboxes/${id}/kill`, { token });
 const record = async ({ id }: Sandbox) => (await get(`/${id}`)).body.sandbox;
 
 describe('GET /sandboxes', () => {
@@ -134,17 +118,17 @@ describe('GET /sandboxes', () => {
 
   it('200 · a bound token sees its own project’s; a project that is out of reach has none', async () => {
     const [ours, theirs] = [await startSandbox(shop), await startSandbox(other)];
-    const mine = await ids('', bound);
+    const mine = await ids('', projectToken);
     expect([mine.includes(ours.id), mine.includes(theirs.id)]).toEqual([true, false]);
-    expect(await ids(`?projectId=${shop.projectId}`, bound)).toEqual(mine);
+    expect(await ids(`?projectId=${shop.projectId}`, projectToken)).toEqual(mine);
     for (const [projectId, token] of [
-      [other.projectId, bound],
-      [foreign.projectId, alice],
-      ['prj_none', alice],
+      [other.projectId, projectToken],
+      [foreign.projectId, owner.token],
+      ['prj_none', owner.token],
     ]) {
       expect((await get(`?projectId=${projectId}`, token)).body).toEqual({ data: [], nextCursor: null });
     }
-    expect(await ids('', mallory)).toEqual([]);
+    expect(await ids('', stranger.token)).toEqual([]);
   });
 
   it.each([
@@ -263,8 +247,8 @@ describe('GET /sandboxes/{sandboxId}', () => {
     const unknown = await get('/sbx_none');
     expect(unknown.status).toBe(404);
     for (const [id, token] of [
-      [theirs.id, alice],
-      [beside.id, bound],
+      [theirs.id, owner.token],
+      [beside.id, projectToken],
     ] as const) {
       const answer = await get(`/${id}`, token);
       expect([answer.status, answer.body]).toEqual([404, unknown.body]);
@@ -280,7 +264,7 @@ it('over GraphQL the fragments of a sandbox page to the first one', async () => 
   );
   const read = async (args: string) => {
     const query = `{ sandbox(sandboxId: "${sandbox.id}") { fragments${args} { data { body } nextCursor } } }`;
-    const { body } = await world.graphql(query, { token: alice });
+    const { body } = await world.graphql(query, { token: owner.token });
     return body.data?.sandbox.fragments ?? body.errors[0].message;
   };
   const all: string[] = [];
@@ -298,7 +282,7 @@ it('over GraphQL the fragments of a sandbox page to the first one', async () => 
 });
 
 describe('GET /sandboxes/{sandboxId}/logs', () => {
-  const logs = (sandbox: Pick<Sandbox, 'id'>, query: string, token = alice) =>
+  const logs = (sandbox: Pick<Sandbox, 'id'>, query: string, token = owner.token) =>
     get(`/${sandbox.id}/logs?${query}`, token);
 
   it('200 · each part in the order of its pieces, the session’s without asking', async () => {
@@ -388,7 +372,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
       const params = { name: 'get_sandbox_log', arguments: given };
       const headers = { accept: 'application/json, text/event-stream' };
       const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
-      return (await world.request('POST', '/mcp', { token: alice, headers, body })).body.result.structuredContent;
+      return (await world.request('POST', '/mcp', { token: owner.token, headers, body })).body.result.structuredContent;
     };
     const newest = await read({});
     const older = await read({ cursor: newest.nextCursor });
@@ -429,7 +413,9 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     const { status, body } = await logs(sandbox, 'role=builder&sessionId=huge');
     expect([status, body.bytes]).toEqual([200, 6_000_000_000]);
     const query = `{ sandboxLog(sandboxId: "${sandbox.id}", role: builder, sessionId: "huge") { bytes } }`;
-    expect((await world.graphql(query, { token: alice })).body.data).toEqual({ sandboxLog: { bytes: 6_000_000_000 } });
+    expect((await world.graphql(query, { token: owner.token })).body.data).toEqual({
+      sandboxLog: { bytes: 6_000_000_000 },
+    });
     await world.knex.raw(`alter table sandbox_log_parts drop column bytes,
       add column bytes integer not null generated always as (octet_length(content)) stored`);
   });
@@ -444,7 +430,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
         .insert(pieces.map(([spanId, content, promptScope], seq) => ({ ...place, seq, spanId, content, promptScope })));
       const query = `{ sandboxLog(sandboxId: "${sandbox.id}", role: builder, sessionId: "${sessionId}", part: prompt) {
         promptScope promptSpans { id content scope } } }`;
-      const { promptScope, promptSpans } = (await world.graphql(query, { token: alice })).body.data.sandboxLog;
+      const { promptScope, promptSpans } = (await world.graphql(query, { token: owner.token })).body.data.sandboxLog;
       const { body } = await logs(sandbox, `role=builder&sessionId=${sessionId}&part=prompt`);
       expect(body.promptScope).toBe(promptScope);
       expect(body.promptSpans).toEqual(promptSpans.map(({ id, content }: Record<string, string>) => ({ id, content })));
@@ -480,8 +466,8 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     expect((await logs(sandbox, query)).status).toBe(200);
     const elsewhere = await logs(sandbox, query.replace('builder', 'qa'));
     expect([elsewhere.status, elsewhere.body.description]).toEqual([404, 'No such session.']);
-    const stranger = await logs(sandbox, query, mallory);
-    expect([stranger.status, stranger.body.description]).toEqual([404, 'No such sandbox.']);
+    const hidden = await logs(sandbox, query, stranger.token);
+    expect([hidden.status, hidden.body.description]).toEqual([404, 'No such sandbox.']);
   });
 });
 
@@ -529,23 +515,23 @@ describe('POST /sandboxes/{sandboxId}/kill', () => {
 
   it('403 without the scope, 404 out of reach, and it goes on', async () => {
     const [ours, beside, theirs] = [await startSandbox(shop), await startSandbox(other), await startSandbox(foreign)];
-    expect((await kill(ours, viewer)).body.description).toContain('missing-scope:sandboxes:write');
-    expect((await kill(beside, bound)).status).toBe(404);
+    expect((await kill(ours, viewer.token)).body.description).toContain('missing-scope:sandboxes:write');
+    expect((await kill(beside, projectToken)).status).toBe(404);
     expect((await kill(theirs)).status).toBe(404);
     expect((await kill({ id: 'sbx_none' })).status).toBe(404);
     const rows = await world.knex('sandboxes').whereIn('id', [ours.id, beside.id, theirs.id]);
     expect(rows.map(({ status }) => status)).toEqual(Array(3).fill('running'));
-    expect((await kill(ours, bound)).status).toBe(200);
+    expect((await kill(ours, projectToken)).status).toBe(200);
   });
 });
 
 it('goes with its project, and takes along all that was known of it', async () => {
   const body = { name: 'Short', repoFullName: 'acme/short' };
-  const project = (await world.rest('POST', '/projects', { token: alice, body })).body;
+  const project = (await world.rest('POST', '/projects', { token: owner.token, body })).body;
   const sandbox = await startSandbox({ orgId: shop.orgId, projectId: project.id });
   await writeLog(await startSession(sandbox), 'session', ['x']);
   await showFragments(sandbox, [{ body: 'x' }]);
-  await world.rest('DELETE', `/projects/${project.id}`, { token: alice });
+  await world.rest('DELETE', `/projects/${project.id}`, { token: owner.token });
   expect((await get(`/${sandbox.id}`)).status).toBe(404);
   for (const table of ['sandbox_sessions', 'sandbox_log_parts', 'sandbox_fragments']) {
     expect(await world.knex(table).where({ sandboxId: sandbox.id })).toEqual([]);

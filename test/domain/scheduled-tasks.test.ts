@@ -1,46 +1,31 @@
 // Scheduled tasks, told as a story: what Alice schedules, what comes of it, and everyone who may not touch it. The clock begins
 // on Monday 23 November 2026, 09:00 UTC. How runs are shared by processes is told in surfaces/scheduler.test.ts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Organization } from '#domain/organizations/model.ts';
-import type { Person } from '#domain/people/model.ts';
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { days, hours, minutes } from '#foundation/clock.ts';
 import { watchStatements } from '#foundation/database.ts';
+import { type Account, createCallers, createProject } from '../support/callers.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
-let owner: Row<Person>;
-let acme: Row<Organization>;
+let owner: Account;
+let viewer: Account;
+let stranger: Account;
 let shop: string;
 let other: string;
-let alice: string;
-let viewer: string;
-let mallory: string;
-/** Bound to the shop. */
-let bound: string;
+let projectToken: string;
 
 beforeAll(async () => {
   world = await openWorld();
-  owner = await world.person('Alice');
-  const [dave, stranger] = [await world.person('Dave'), await world.person('Mallory')];
-  acme = await world.found(owner, 'Acme');
-  await world.grant(acme, 1_000);
-  await world.join(acme, dave, 'viewer');
-  const globex = await world.found(stranger, 'Globex');
-  alice = await world.token(owner, acme);
-  viewer = await world.token(dave, acme);
-  mallory = await world.token(stranger, globex);
+  ({ owner, viewer, stranger } = await createCallers(world));
+  await world.grant(owner.organization, 1_000);
   shop = await project('Web Shop', { issueCode: 'WEB' });
   other = await project('Other');
-  bound = await world.token(owner, acme, { projectId: shop });
+  projectToken = await world.token(owner.person, owner.organization, { projectId: shop });
 });
 afterAll(() => world.close());
 
-async function project(name: string, more: object = {}): Promise<string> {
-  const repoFullName = `acme/${name.replaceAll(' ', '-')}`;
-  return (await world.rest('POST', '/projects', { token: alice, body: { name, repoFullName, ...more } })).body.id;
-}
+const project = (name: string, fields: object = {}) => createProject(world, owner, name, fields);
 
 const at = (interval: string, time: string, timezone: string, more: object = {}) => ({
   kind: 'schedule',
@@ -56,14 +41,15 @@ const body = (more: object = {}) => ({
   ...more,
 });
 
-const create = (more: object = {}, token = alice) =>
+const create = (more: object = {}, token = owner.token) =>
   world.rest('POST', '/scheduled-tasks', { token, body: body(more) });
 const task = async (more: object = {}) => (await create(more)).body;
-const get = async (id: string) => (await world.rest('GET', `/scheduled-tasks/${id}`, { token: alice })).body;
-const change = (id: string, changes: unknown, token = alice) =>
+const get = async (id: string) => (await world.rest('GET', `/scheduled-tasks/${id}`, { token: owner.token })).body;
+const change = (id: string, changes: unknown, token = owner.token) =>
   world.rest('PATCH', `/scheduled-tasks/${id}`, { token, body: changes });
-const runNow = (id: string, token = alice) => world.rest('POST', `/scheduled-tasks/${id}/run`, { token });
-const runs = async (id: string) => (await world.rest('GET', `/scheduled-tasks/${id}/runs`, { token: alice })).body.data;
+const runNow = (id: string, token = owner.token) => world.rest('POST', `/scheduled-tasks/${id}/run`, { token });
+const runs = async (id: string) =>
+  (await world.rest('GET', `/scheduled-tasks/${id}/runs`, { token: owner.token })).body.data;
 const due = () => dispatchDue();
 const finish = (runId: string) => world.knex('runs').where({ id: runId }).update({ status: 'completed' });
 
@@ -73,7 +59,7 @@ describe('POST /scheduled-tasks', () => {
     expect(status).toBe(201);
     expect(created).toEqual({
       id: expect.stringMatching(/^sch_[0-9a-f]{32}$/),
-      orgId: acme.id,
+      orgId: owner.organization.id,
       projectId: shop,
       name: 'Updates',
       prompt: 'Update the dependencies.',
@@ -86,7 +72,7 @@ describe('POST /scheduled-tasks', () => {
       lastRunAt: null,
       createdAt: present(),
       updatedAt: present(),
-      createdByUserId: owner.id,
+      createdByUserId: owner.person.id,
     });
     expect(await get(created.id)).toEqual(created);
   });
@@ -156,7 +142,7 @@ describe('POST /scheduled-tasks', () => {
   it('400 · the same in the graph', async () => {
     const query = 'mutation ($input: CreateScheduledTaskRequest!) { createScheduledTask(input: $input) { id } }';
     const input = body(schedule({ timezone: 'Mars/Olympus', weekday: null }));
-    const { errors } = (await world.graphql(query, { token: alice, variables: { input } })).body;
+    const { errors } = (await world.graphql(query, { token: owner.token, variables: { input } })).body;
     expect(errors[0].extensions.problem.description).toBe(
       `${where}.timezone: must be an IANA time zone such as Europe/Berlin; ${where}.weekday: is required when interval is weekly.`,
     );
@@ -164,8 +150,8 @@ describe('POST /scheduled-tasks', () => {
 
   it('404 · a project of nobody’s, or of another organization', async () => {
     for (const [projectId, token] of [
-      ['prj_none', alice],
-      [shop, mallory],
+      ['prj_none', owner.token],
+      [shop, stranger.token],
     ] as const) {
       const answer = await create({ projectId }, token);
       expect([answer.status, answer.body.description]).toEqual([404, 'No such project.']);
@@ -173,16 +159,16 @@ describe('POST /scheduled-tasks', () => {
   });
 
   it('403 · a project that the credential is not bound to', async () => {
-    const answer = await create({ projectId: other }, bound);
+    const answer = await create({ projectId: other }, projectToken);
     expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
-    expect((await create({}, bound)).status).toBe(201);
+    expect((await create({}, projectToken)).status).toBe(201);
   });
 
   it('403 · a viewer may look, not write, and not run', async () => {
-    expect((await create({}, viewer)).body.description).toContain('missing-scope:scheduled-tasks:write');
+    expect((await create({}, viewer.token)).body.description).toContain('missing-scope:scheduled-tasks:write');
     const { id } = await task();
-    expect((await world.rest('GET', `/scheduled-tasks/${id}`, { token: viewer })).status).toBe(200);
-    expect((await runNow(id, viewer)).body.description).toContain('missing-scope:missions:run');
+    expect((await world.rest('GET', `/scheduled-tasks/${id}`, { token: viewer.token })).status).toBe(200);
+    expect((await runNow(id, viewer.token)).body.description).toContain('missing-scope:missions:run');
   });
 });
 
@@ -193,12 +179,12 @@ describe('GET /scheduled-tasks', () => {
     const seen: string[] = [];
     for (let cursor: string | null = ''; cursor !== null; ) {
       const path: string = `/scheduled-tasks?projectId=${home}&limit=2${cursor && `&cursor=${cursor}`}`;
-      const page = (await world.rest('GET', path, { token: alice })).body;
+      const page = (await world.rest('GET', path, { token: owner.token })).body;
       seen.push(...page.data.map((one: { name: string }) => one.name));
       cursor = page.nextCursor;
     }
     expect(seen.sort()).toEqual(['T0', 'T1', 'T2', 'T3', 'T4']);
-    const all = (await world.rest('GET', '/scheduled-tasks?limit=200', { token: alice })).body.data;
+    const all = (await world.rest('GET', '/scheduled-tasks?limit=200', { token: owner.token })).body.data;
     expect(all.length).toBeGreaterThan(5);
   });
 
@@ -208,10 +194,10 @@ describe('GET /scheduled-tasks', () => {
     const list = async (query: string, token: string) =>
       (await world.rest('GET', `/scheduled-tasks${query}`, { token })).body;
     const empty = { data: [], nextCursor: null };
-    expect(await list(`?projectId=${shop}`, mallory)).toEqual(empty);
-    expect(await list('?projectId=prj_none', alice)).toEqual(empty);
-    expect(await list(`?projectId=${other}`, bound)).toEqual(empty);
-    const own = (await list('?limit=200', bound)).data.map((one: { projectId: string }) => one.projectId);
+    expect(await list(`?projectId=${shop}`, stranger.token)).toEqual(empty);
+    expect(await list('?projectId=prj_none', owner.token)).toEqual(empty);
+    expect(await list(`?projectId=${other}`, projectToken)).toEqual(empty);
+    const own = (await list('?limit=200', projectToken)).data.map((one: { projectId: string }) => one.projectId);
     expect(new Set(own)).toEqual(new Set([shop]));
   });
 
@@ -224,14 +210,14 @@ describe('GET /scheduled-tasks', () => {
       ['GET', '/runs'],
       ['POST', '/run'],
     ] as const) {
-      const ask = { token: bound, ...(method === 'PATCH' && { body: { name: 'Mine' } }) };
+      const ask = { token: projectToken, ...(method === 'PATCH' && { body: { name: 'Mine' } }) };
       expect((await world.rest(method, `/scheduled-tasks/${id}${path}`, ask)).status).toBe(404);
     }
     expect((await get(id)).name).toBe('Updates');
   });
 
   it('200 · templates that can be taken as they are', async () => {
-    const { data } = (await world.rest('GET', '/scheduled-tasks/templates', { token: viewer })).body;
+    const { data } = (await world.rest('GET', '/scheduled-tasks/templates', { token: viewer.token })).body;
     expect(data[0]).toEqual({
       key: 'dependency-updates',
       name: 'Dependency updates',
@@ -291,8 +277,8 @@ describe('PATCH /scheduled-tasks/{id}', () => {
   it('404 or 403 · to a project of nobody’s, or out of one’s own', async () => {
     const before = await task();
     expect((await change(before.id, { projectId: 'prj_none' })).status).toBe(404);
-    expect((await change(before.id, { projectId: other }, bound)).status).toBe(403);
-    expect((await change(before.id, { name: 'Mine' }, mallory)).status).toBe(404);
+    expect((await change(before.id, { projectId: other }, projectToken)).status).toBe(403);
+    expect((await change(before.id, { name: 'Mine' }, stranger.token)).status).toBe(404);
     expect(await get(before.id)).toEqual(before);
   });
 });
@@ -326,7 +312,7 @@ describe('POST /scheduled-tasks/{id}/run', () => {
         missionActivity: null,
         missionCostUsd: 0,
         missionTitle: 'By hand',
-        billingActorUserId: owner.id,
+        billingActorUserId: owner.person.id,
         missionCostIncomplete: false,
       },
     ]);
@@ -334,7 +320,7 @@ describe('POST /scheduled-tasks/{id}/run', () => {
     const { issue } = (
       await world.graphql(
         `{ issue(issueId: "${started.issueId}") { key title body labels state runId project { name } } }`,
-        { token: alice },
+        { token: owner.token },
       )
     ).body.data;
     expect(issue).toEqual({
@@ -367,7 +353,10 @@ describe('POST /scheduled-tasks/{id}/run', () => {
   it('one run · the same Idempotency-Key twice', async () => {
     const { id } = await task();
     const press = () =>
-      world.rest('POST', `/scheduled-tasks/${id}/run`, { token: alice, headers: { 'idempotency-key': `run-${id}` } });
+      world.rest('POST', `/scheduled-tasks/${id}/run`, {
+        token: owner.token,
+        headers: { 'idempotency-key': `run-${id}` },
+      });
     expect((await press()).body).toEqual((await press()).body);
     expect(await runs(id)).toHaveLength(1);
   });
@@ -375,7 +364,7 @@ describe('POST /scheduled-tasks/{id}/run', () => {
   it('409 · on a paused project, and nothing is written', async () => {
     const home = await project('Paused');
     const { id } = await task({ projectId: home });
-    await world.rest('PATCH', `/projects/${home}`, { token: alice, body: { status: 'paused' } });
+    await world.rest('PATCH', `/projects/${home}`, { token: owner.token, body: { status: 'paused' } });
     const answer = await runNow(id);
     expect([answer.status, answer.body.description]).toEqual([409, 'The project is paused: no mission starts on it.']);
     expect(await runs(id)).toEqual([]);
@@ -384,7 +373,7 @@ describe('POST /scheduled-tasks/{id}/run', () => {
   it('402 · at the daily cost cap, and nothing is written', async () => {
     const { id } = await task({ triggers: [hourly(12)] });
     const cap = (dailyCostCapUsd: number | null) =>
-      world.rest('PATCH', '/orchestrator', { token: alice, body: { dailyCostCapUsd } });
+      world.rest('PATCH', '/orchestrator', { token: owner.token, body: { dailyCostCapUsd } });
     await cap(0);
     const answer = await runNow(id);
     const description = 'The daily cost cap of 0 USD is reached: missions have cost 0 USD since midnight UTC.';
@@ -411,7 +400,7 @@ describe('POST /scheduled-tasks/{id}/run', () => {
 
   it('404 · for a stranger', async () => {
     const { id } = await task();
-    expect((await runNow(id, mallory)).status).toBe(404);
+    expect((await runNow(id, stranger.token)).status).toBe(404);
     expect(await runs(id)).toEqual([]);
   });
 });
@@ -421,10 +410,16 @@ describe('GET /scheduled-tasks/{id}/runs', () => {
     const { id } = await task();
     const made = Array.from({ length: 52 }, (_, n) => `run_${n}`);
     const done = { kind: 'manual', status: 'completed', scheduledFor: 0, createdAt: 0, updatedAt: 0 };
-    const rows = made.map((runId) => ({ ...done, id: runId, orgId: acme.id, projectId: shop, recurringId: id }));
+    const rows = made.map((runId) => ({
+      ...done,
+      id: runId,
+      orgId: owner.organization.id,
+      projectId: shop,
+      recurringId: id,
+    }));
     await world.knex('runs').insert(rows);
     const page = async (query: string) =>
-      (await world.rest('GET', `/scheduled-tasks/${id}/runs${query}`, { token: alice })).body;
+      (await world.rest('GET', `/scheduled-tasks/${id}/runs${query}`, { token: owner.token })).body;
     const first = await page('');
     const second = await page(`?cursor=${first.nextCursor}`);
     expect([first.data.length, second.data.length, second.nextCursor]).toEqual([50, 2, null]);
@@ -439,7 +434,7 @@ describe('GET /scheduled-tasks/{id}/runs', () => {
     }
     const elsewhere = await task();
     const foreign = `/scheduled-tasks/${elsewhere.id}/runs?cursor=${first.nextCursor}`;
-    expect((await world.rest('GET', foreign, { token: alice })).status).toBe(400);
+    expect((await world.rest('GET', foreign, { token: owner.token })).status).toBe(400);
   });
 
   it('200 · after a move, a bound credential sees what ran in its project', async () => {
@@ -447,10 +442,10 @@ describe('GET /scheduled-tasks/{id}/runs', () => {
     await runNow(id);
     await change(id, { projectId: shop });
     const second = (await runNow(id)).body.runId;
-    const seen = (await world.rest('GET', `/scheduled-tasks/${id}/runs`, { token: bound })).body.data;
+    const seen = (await world.rest('GET', `/scheduled-tasks/${id}/runs`, { token: projectToken })).body.data;
     expect(seen.map((run: { id: string }) => run.id)).toEqual([second]);
     expect(await runs(id)).toHaveLength(2);
-    const nested = await world.graphql(`{ scheduledTask(id: "${id}") { runs { id } } }`, { token: bound });
+    const nested = await world.graphql(`{ scheduledTask(id: "${id}") { runs { id } } }`, { token: projectToken });
     expect(nested.body.data.scheduledTask.runs).toEqual([{ id: second }]);
   });
 });
@@ -463,10 +458,10 @@ describe('DELETE /scheduled-tasks/{id}', () => {
       .knex('runs')
       .where({ id: running.runId })
       .update({ status: 'running', leaseId: 'lse_1', leaseUntil: present() });
-    const first = await world.rest('DELETE', `/scheduled-tasks/${id}`, { token: alice });
+    const first = await world.rest('DELETE', `/scheduled-tasks/${id}`, { token: owner.token });
     expect([first.status, first.body]).toEqual([200, { ok: true, id }]);
-    expect((await world.rest('DELETE', `/scheduled-tasks/${id}`, { token: alice })).status).toBe(404);
-    expect((await world.rest('GET', `/scheduled-tasks/${id}/runs`, { token: alice })).status).toBe(404);
+    expect((await world.rest('DELETE', `/scheduled-tasks/${id}`, { token: owner.token })).status).toBe(404);
+    expect((await world.rest('GET', `/scheduled-tasks/${id}/runs`, { token: owner.token })).status).toBe(404);
     const left = await world.knex('runs').whereIn('id', [running.runId, waiting.runId]).orderBy('status');
     expect(left).toMatchObject([
       {
@@ -484,7 +479,7 @@ describe('DELETE /scheduled-tasks/{id}', () => {
     const home = await project('Gone');
     const { id } = await task({ projectId: home });
     const { runId, issueId } = (await runNow(id)).body;
-    expect((await world.rest('DELETE', `/projects/${home}`, { token: alice })).status).toBe(200);
+    expect((await world.rest('DELETE', `/projects/${home}`, { token: owner.token })).status).toBe(200);
     for (const [table, key] of [
       ['recurring_missions', id],
       ['runs', runId],
@@ -510,7 +505,7 @@ describe('when it is due', () => {
       kind: 'scheduled',
       status: 'dispatching',
       scheduledFor: created.nextRunAt,
-      billingActorUserId: owner.id,
+      billingActorUserId: owner.person.id,
       issueId: expect.stringMatching(/^iss_/),
     });
     expect(await get(created.id)).toEqual({ ...created, nextRunAt: created.nextRunAt + days(1), lastRunAt: present() });
@@ -552,7 +547,7 @@ describe('when it is due', () => {
   it('is skipped, with the reason, on a project that is not active', async () => {
     const home = await project('Archived');
     const created = await task({ projectId: home, triggers: [hourly(12)] });
-    await world.rest('PATCH', `/projects/${home}`, { token: alice, body: { status: 'archived' } });
+    await world.rest('PATCH', `/projects/${home}`, { token: owner.token, body: { status: 'archived' } });
     world.clock.turn(created.nextRunAt - present());
     await due();
     expect(await runs(created.id)).toMatchObject([
@@ -573,7 +568,7 @@ describe('when it is due', () => {
 
 describe('in the graph', () => {
   const upcoming = async (id: string, args = '') =>
-    (await world.graphql(`{ scheduledTask(id: "${id}") { upcoming${args} } }`, { token: alice })).body;
+    (await world.graphql(`{ scheduledTask(id: "${id}") { upcoming${args} } }`, { token: owner.token })).body;
 
   it('upcoming: the next five, or as few as asked for; an overdue one first; none when disabled', async () => {
     const created = await task({ triggers: [hourly(12), hourly(18)] });
@@ -604,7 +599,7 @@ describe('in the graph', () => {
     const asked = async () => {
       const tables: string[] = [];
       const stop = watchStatements((text) => tables.push(/(?:from|update|into) "?(\w+)/.exec(text)?.[1] ?? text));
-      const { body } = await world.graphql(query, { token: alice });
+      const { body } = await world.graphql(query, { token: owner.token });
       stop();
       expect(body.errors).toBe(undefined);
       return { tables: tables.sort(), tasks: body.data.scheduledTasks.data };
@@ -639,14 +634,14 @@ describe('in the graph', () => {
     await runNow(id);
     await runNow(id);
     const query = `{ project(projectId: "${home}") { scheduledTasks { name } issues { number title } } }`;
-    const seen = (await world.graphql(query, { token: alice })).body.data.project;
+    const seen = (await world.graphql(query, { token: owner.token })).body.data.project;
     expect(seen.scheduledTasks).toEqual([{ name: 'Second' }, { name: 'First' }]);
     expect(seen.issues.map(({ number }: { number: number }) => number).sort()).toEqual([1, 2]);
     const nothing = { scheduledTasks: [], issues: [] };
-    expect((await world.graphql(query, { token: bound })).body.data.project).toEqual(nothing);
+    expect((await world.graphql(query, { token: projectToken })).body.data.project).toEqual(nothing);
     const list = (token: string) => world.graphql(`{ issues(projectId: "${home}") { data { number } } }`, { token });
-    expect((await list(alice)).body.data.issues.data).toHaveLength(2);
-    for (const token of [mallory, bound]) expect((await list(token)).body.data.issues.data).toEqual([]);
+    expect((await list(owner.token)).body.data.issues.data).toHaveLength(2);
+    for (const token of [stranger.token, projectToken]) expect((await list(token)).body.data.issues.data).toEqual([]);
   });
 });
 
@@ -655,7 +650,7 @@ describe('starting missions takes missions:run', () => {
   const lacking = 'missing-scope:missions:run';
 
   it('403 · names it, to create, enable, or change the prompt, the triggers or the project; and nothing is written', async () => {
-    const writer = await world.token(owner, acme, { scopes: writes });
+    const writer = await world.token(owner.person, owner.organization, { scopes: writes });
     const { id } = await task({ enabled: false });
     const before = await get(id);
     const answers = [
@@ -672,7 +667,7 @@ describe('starting missions takes missions:run', () => {
   });
 
   it('200 · other changes do not, nor saying what is so already, nor switching it off', async () => {
-    const writer = await world.token(owner, acme, { scopes: writes });
+    const writer = await world.token(owner.person, owner.organization, { scopes: writes });
     const { id, prompt, triggers } = await task();
     const same = { prompt, triggers, enabled: true, projectId: shop };
     expect((await change(id, { ...same, name: 'Renamed', labels: ['x'] }, writer)).status).toBe(200);
@@ -681,13 +676,16 @@ describe('starting missions takes missions:run', () => {
 
   it('a scheduled run is billed to who last set what runs; a rename changes nothing of that', async () => {
     const [erin, frank] = [await world.person('Erin'), await world.person('Frank')];
-    for (const person of [erin, frank]) await world.join(acme, person, 'member');
-    const [editor, renamer] = [await world.token(erin, acme), await world.token(frank, acme)];
+    for (const person of [erin, frank]) await world.join(owner.organization, person, 'member');
+    const [editor, renamer] = [
+      await world.token(erin, owner.organization),
+      await world.token(frank, owner.organization),
+    ];
     const { id } = await task();
     const editorOf = async () =>
-      (await world.graphql(`{ scheduledTask(id: "${id}") { updatedByUserId } }`, { token: alice })).body.data
+      (await world.graphql(`{ scheduledTask(id: "${id}") { updatedByUserId } }`, { token: owner.token })).body.data
         .scheduledTask.updatedByUserId;
-    expect(await editorOf()).toBe(owner.id);
+    expect(await editorOf()).toBe(owner.person.id);
     await change(id, { prompt: 'Something else.' }, editor);
     await change(id, { name: 'Renamed' }, renamer);
     expect(await editorOf()).toBe(erin.id);
@@ -695,6 +693,6 @@ describe('starting missions takes missions:run', () => {
     await world.knex('recurring_missions').where({ id }).update({ nextRunAt: present() });
     await due();
     expect((await runs(id))[0]).toMatchObject({ kind: 'scheduled', billingActorUserId: erin.id });
-    await world.rest('DELETE', `/scheduled-tasks/${id}`, { token: alice });
+    await world.rest('DELETE', `/scheduled-tasks/${id}`, { token: owner.token });
   });
 });

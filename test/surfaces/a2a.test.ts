@@ -5,18 +5,17 @@ import { catalog } from '#access/scopes.ts';
 import { addresses, bindAddresses } from '#foundation/addresses.ts';
 import { bytes } from '#limits.ts';
 import { createA2a } from '../../src/surfaces/a2a/surface.ts';
+import { type Account, createOwner } from '../support/callers.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
-let alice: Awaited<ReturnType<World['person']>>;
-let acme: Awaited<ReturnType<World['found']>>;
+let owner: Account;
 let token: string;
 
 beforeAll(async () => {
   world = await openWorld();
-  alice = await world.person('Alice');
-  acme = await world.found(alice, 'Acme');
-  token = await world.token(alice, acme);
+  owner = await createOwner(world, 'Alice', 'Acme');
+  token = owner.token;
 });
 afterAll(() => world.close());
 
@@ -102,7 +101,7 @@ describe('who may come in', () => {
       const { status, headers } = await world.request('POST', '/a2a', { token: bad, body: {} });
       expect([status, headers.get('www-authenticate')]).toEqual([401, `Bearer error="invalid_token", ${metadata()}`]);
     }
-    const session = await world.session(alice, acme.id);
+    const session = await world.session(owner.person, owner.organization.id);
     expect((await world.request('POST', '/a2a', { session, body: {} })).status).toBe(401);
   });
 });

@@ -4,18 +4,17 @@ import { getIntrospectionQuery } from 'graphql';
 import { serverAudits } from 'graphql-http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { graphql } from '#limits.ts';
+import { type Account, createOwner } from '../support/callers.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
-let alice: Awaited<ReturnType<World['person']>>;
-let acme: Awaited<ReturnType<World['found']>>;
+let owner: Account;
 let token: string;
 
 beforeAll(async () => {
   world = await openWorld();
-  alice = await world.person('Alice');
-  acme = await world.found(alice, 'Acme');
-  token = await world.token(alice, acme);
+  owner = await createOwner(world, 'Alice', 'Acme');
+  token = owner.token;
 });
 afterAll(() => world.close());
 
@@ -43,7 +42,9 @@ test('a project is created and read back with its organization, in one graph wit
   expect(created.status).toBe(200);
   const project = created.body.data.createProject;
   expect(created.body).toEqual({
-    data: { createProject: { id: project.id, name: 'Alpha', orgId: acme.id, organization: { name: 'Acme' } } },
+    data: {
+      createProject: { id: project.id, name: 'Alpha', orgId: owner.organization.id, organization: { name: 'Acme' } },
+    },
     extensions: { cost: { requested: 6, maximum: graphql.cost } },
   });
   expect((await world.rest('GET', `/projects/${project.id}`, { token })).body.name).toBe('Alpha');
@@ -72,7 +73,7 @@ test('an input out of bounds names the field and the bound, as in REST', async (
 });
 
 test('a scope that is missing is named, whatever the surface', async () => {
-  const narrow = await world.token(alice, acme, { scopes: ['agents:read'] });
+  const narrow = await world.token(owner.person, owner.organization, { scopes: ['agents:read'] });
   const { body } = await world.graphql('{ projects { nextCursor } }', { token: narrow });
   expect(body.data).toBe(null);
   expect(body.errors[0].extensions.problem).toEqual((await world.rest('GET', '/projects', { token: narrow })).body);
@@ -94,7 +95,7 @@ test('401 · the challenge of a missing and of a bad token, in a GraphQL body', 
 });
 
 test('a person in the console asks by cookie; without the CSRF header a post is nobody’s', async () => {
-  const session = await world.session(alice, acme.id);
+  const session = await world.session(owner.person, owner.organization.id);
   const asked = { session, body: { query: '{ me { principalType } }' } };
   expect((await world.request('POST', '/graphql', asked)).body.data).toEqual({ me: { principalType: 'cookie' } });
   const forged = await world.request('POST', '/graphql', { ...asked, headers: {}, session: { ...session, csrf: 'x' } });

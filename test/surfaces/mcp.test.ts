@@ -10,18 +10,17 @@ import { connectIntegration } from '#domain/projects/connectors.ts';
 import { bytes, mcp } from '#limits.ts';
 import { schema } from '#schema.ts';
 import { toolsOf } from '../../src/surfaces/mcp/tools.ts';
+import { type Account, createOwner } from '../support/callers.ts';
 import { type Ask, openWorld, type World } from '../support/world.ts';
 
 let world: World;
-let alice: Awaited<ReturnType<World['person']>>;
-let acme: Awaited<ReturnType<World['found']>>;
+let owner: Account;
 let token: string;
 
 beforeAll(async () => {
   world = await openWorld();
-  alice = await world.person('Alice');
-  acme = await world.found(alice, 'Acme');
-  token = await world.token(alice, acme);
+  owner = await createOwner(world, 'Alice', 'Acme');
+  token = owner.token;
 });
 afterAll(() => world.close());
 
@@ -163,7 +162,7 @@ describe('what is there', () => {
   });
 
   test('a credential sees the tools that its scopes allow and no others', async () => {
-    const narrow = await world.token(alice, acme, { scopes: ['projects:read'] });
+    const narrow = await world.token(owner.person, owner.organization, { scopes: ['projects:read'] });
     expect(await (await connect(narrow)).names()).toEqual(['list_projects', 'get_project', 'get_me', 'list_scopes']);
   });
 
@@ -183,8 +182,8 @@ describe('what is there', () => {
 
   test('a role that is lost takes its tools along at once', async () => {
     const bob = await world.person('Bob');
-    await world.join(acme, bob, 'admin');
-    const { names } = await connect(await world.token(bob, acme));
+    await world.join(owner.organization, bob, 'admin');
+    const { names } = await connect(await world.token(bob, owner.organization));
     expect(await names()).toContain('create_project');
     await world.knex('memberships').where({ userId: bob.id }).update({ role: 'viewer' });
     expect(await names()).not.toContain('create_project');
@@ -219,7 +218,7 @@ describe('calling', () => {
     ] as const) {
       await connectIntegration({ orgId, displayName: vendor, vendor, vendorKind });
     }
-    const { call, names } = await connect(await world.token(dora, { id: orgId } as typeof acme));
+    const { call, names } = await connect(await world.token(dora, { id: orgId } as typeof owner.organization));
     await names();
     const created = await call('create_project', { name: 'Whole', repoFullName: 'doras/whole' });
     expect(Object.keys(created.structuredContent as object)).not.toContain('missingConnectorKinds');
@@ -284,7 +283,7 @@ describe('calling', () => {
   });
 
   test('a tool beyond the scopes is a tool error that names the scope, before its arguments are looked at', async () => {
-    const narrow = await world.token(alice, acme, { scopes: ['projects:read'] });
+    const narrow = await world.token(owner.person, owner.organization, { scopes: ['projects:read'] });
     const { call } = await connect(narrow);
     const viaRest = await world.rest('POST', '/projects', { token: narrow, body: {} });
     expect(viaRest.body.description).toContain('missing-scope:projects:write');
@@ -295,7 +294,7 @@ describe('calling', () => {
     const { call } = await connect(token);
     const input = { name: 'Bound', repoFullName: 'acme/bound' };
     const bound = (await call('create_project', input)).structuredContent as { id: string };
-    const narrow = await world.token(alice, acme, { projectId: bound.id });
+    const narrow = await world.token(owner.person, owner.organization, { projectId: bound.id });
     const held = await connect(narrow);
     expect((await held.call('get_me')).structuredContent).toMatchObject({ projectId: bound.id });
     expect(await held.call('list_projects')).toEqual(record((await world.rest('GET', '/projects', { token })).body));
@@ -427,7 +426,7 @@ describe('who may come in', () => {
       const { status, headers } = await post(message('ping'), { token: bad });
       expect([status, headers.get('www-authenticate')]).toEqual([401, `Bearer error="invalid_token", ${metadata()}`]);
     }
-    const session = await world.session(alice, acme.id);
+    const session = await world.session(owner.person, owner.organization.id);
     expect((await world.request('POST', '/mcp', { session, body: message('ping') })).status).toBe(401);
     expect((await world.request('POST', `/mcp?access_token=${token}`, { body: message('ping') })).status).toBe(401);
     await expect(connect('pat_nothing')).rejects.toThrow(StreamableHTTPError);

@@ -3,32 +3,25 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test, vi } from 'vitest';
-import type { Organization } from '#domain/organizations/model.ts';
-import type { Person } from '#domain/people/model.ts';
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { isoTime, minutes, seconds } from '#foundation/clock.ts';
 import { openLog } from '#foundation/log.ts';
 import { dispatch } from '#limits.ts';
 import { jobs } from '#surfaces/scheduler/jobs.ts';
 import { startScheduler } from '#surfaces/scheduler/surface.ts';
+import { type Account, createOwner, createProject } from '../support/callers.ts';
 import type { Orders } from '../support/scheduler-process.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
-let owner: Row<Person>;
-let acme: Row<Organization>;
-let alice: string;
+let owner: Account;
 let projectId: string;
 
 beforeAll(async () => {
   world = await openWorld();
-  owner = await world.person('Alice');
-  acme = await world.found(owner, 'Acme');
-  await world.grant(acme, 10_000);
-  alice = await world.token(owner, acme);
-  const body = { name: 'Shop', repoFullName: 'acme/shop', issueCode: 'WEB' };
-  projectId = (await world.rest('POST', '/projects', { token: alice, body })).body.id;
+  owner = await createOwner(world, 'Alice', 'Acme');
+  await world.grant(owner.organization, 10_000);
+  projectId = await createProject(world, owner, 'Shop', { issueCode: 'WEB' });
 });
 afterAll(() => world.close());
 beforeEach(() => world.knex.raw('truncate runs, issues, issue_counters, recurring_missions, sandboxes cascade'));
@@ -39,7 +32,7 @@ const due = () => dispatchDue();
 async function dueTask(): Promise<string> {
   const schedule = { interval: 'daily', time: '09:00', timezone: 'UTC' };
   const body = { projectId, name: 'Daily', prompt: 'Do it.', triggers: [{ kind: 'schedule', schedule }] };
-  const { id, nextRunAt } = (await world.rest('POST', '/scheduled-tasks', { token: alice, body })).body;
+  const { id, nextRunAt } = (await world.rest('POST', '/scheduled-tasks', { token: owner.token, body })).body;
   world.clock.turn(nextRunAt - present());
   return id;
 }
@@ -161,7 +154,7 @@ describe('a tracker that fails', () => {
   it('answers "run now" all the same, and the run is tried again', async () => {
     const id = await dueTask();
     await breakTracker();
-    const { status, body } = await world.rest('POST', `/scheduled-tasks/${id}/run`, { token: alice });
+    const { status, body } = await world.rest('POST', `/scheduled-tasks/${id}/run`, { token: owner.token });
     await mendTracker();
     expect([status, body]).toEqual([200, { ok: true, runId: body.runId, issueId: null, status: 'dispatching' }]);
     world.clock.turn(dispatch.rest.min);
@@ -237,7 +230,16 @@ describe('four processes on one database', () => {
            next_run_at, created_by_user_id, created_at, updated_at)
          select left(:kind::text, 3) || '_' || n, :kind::text, :org, :project, 'Task ' || n, 'Do it.',
            :triggers, '{}', n % 4 = 0, true, :begin::bigint + (random() * :spread)::bigint, :owner, :begin, :begin from generate_series(1, :count::int) n`,
-        { org: acme.id, project: projectId, owner: owner.id, begin, spread: minutes(4), count, triggers, kind },
+        {
+          org: owner.organization.id,
+          project: projectId,
+          owner: owner.person.id,
+          begin,
+          spread: minutes(4),
+          count,
+          triggers,
+          kind,
+        },
       );
     }
     await world.knex.raw(
@@ -245,7 +247,7 @@ describe('four processes on one database', () => {
          created_at, updated_at)
        select 'open_' || n, :org, :project, 'sch_' || n, 0, 'manual', 'running', 'lse_' || n, 0, 0, 0
        from generate_series(4, 2000, 4) n`,
-      { org: acme.id, project: projectId },
+      { org: owner.organization.id, project: projectId },
     );
   }
 

@@ -1,0 +1,84 @@
+// The callers that most tests need: the owner and a viewer of Acme, and a stranger, the owner of an organization to which Acme's
+// records do not exist.
+import type { OrgRole } from '#access/roles.ts';
+import type { Organization } from '#domain/organizations/model.ts';
+import type { Person } from '#domain/people/model.ts';
+import type { Row } from '#foundation/base-model.ts';
+import type { Id } from '#foundation/ids.ts';
+import type { Place } from './runtime-records.ts';
+import type { World } from './world.ts';
+
+/** A member of an organization, with a personal access token of all scopes that the role allows. */
+export interface Account {
+  person: Row<Person>;
+  organization: Row<Organization>;
+  token: string;
+}
+
+/** A person who founds an organization. */
+export async function createOwner(world: World, name: string, organizationName: string): Promise<Account> {
+  const person = await world.person(name);
+  const organization = await world.found(person, organizationName);
+  return { person, organization, token: await world.token(person, organization) };
+}
+
+/** A person who joins an organization. */
+export async function createMember(
+  world: World,
+  organization: Row<Organization>,
+  name: string,
+  role: OrgRole,
+): Promise<Account> {
+  const person = await world.person(name);
+  await world.join(organization, person, role);
+  return { person, organization, token: await world.token(person, organization) };
+}
+
+/** The id of a new project of the account's organization; `fields` are further ones of the request. */
+export async function createProject(
+  world: World,
+  { token }: Pick<Account, 'token'>,
+  name: string,
+  fields: object = {},
+): Promise<Id<'project'>> {
+  const body = { name, repoFullName: `acme/${name.toLowerCase().replaceAll(' ', '-')}`, ...fields };
+  const answer = await world.rest('POST', '/projects', { token, body });
+  if (answer.status !== 201) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
+  return answer.body.id;
+}
+
+export interface Callers {
+  owner: Account;
+  viewer: Account;
+  stranger: Account;
+}
+
+export async function createCallers(world: World): Promise<Callers> {
+  const owner = await createOwner(world, 'Alice', 'Acme');
+  const viewer = await createMember(world, owner.organization, 'Dave', 'viewer');
+  const stranger = await createOwner(world, 'Mallory', 'Globex');
+  return { owner, viewer, stranger };
+}
+
+export interface CallersWithProjects extends Callers {
+  /** Two projects of the owner. */
+  shop: Place;
+  other: Place;
+  /** A project of the stranger. */
+  foreign: Place;
+  /** A token of the owner that is bound to `shop`. */
+  projectToken: string;
+}
+
+export async function createCallersWithProjects(world: World): Promise<CallersWithProjects> {
+  const callers = await createCallers(world);
+  const { owner, stranger } = callers;
+  const place = async (account: Account, name: string): Promise<Place> => ({
+    orgId: account.organization.id,
+    projectId: await createProject(world, account, name),
+  });
+  const [shop, other] = [await place(owner, 'Shop'), await place(owner, 'Other')];
+  const foreign = await place(stranger, 'Foreign');
+  const projectToken = await world.token(owner.person, owner.organization, { projectId: shop.projectId });
+  return { ...callers, shop, other, foreign, projectToken };
+}
