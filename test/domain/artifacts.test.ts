@@ -392,10 +392,10 @@ it('over GraphQL artifacts, projects and sandboxes lead to each other', async ()
   expect(errors).toBe(undefined);
   const { artifacts } = data.sandbox.sandbox;
   expect(artifacts.length).toBe(20);
-  expect(artifacts[0]).toMatchObject({ sandbox: { sandboxId: sandbox.id }, project: { name: 'other' } });
+  expect(artifacts[0]).toMatchObject({ sandbox: { sandboxId: sandbox.id }, project: { name: 'Other' } });
   const of = (name: string, body: typeof data) =>
     body.projects.data.find((project: { name: string }) => project.name === name).artifacts.length;
-  expect(of('other', data)).toBe(20);
+  expect(of('Other', data)).toBe(20);
   const bounded = await world.graphql('{ projects { data { name artifacts { id } } } }', { token: projectToken });
-  expect([of('other', bounded.body.data), of('shop', bounded.body.data) > 0]).toEqual([0, true]);
+  expect([of('Other', bounded.body.data), of('Shop', bounded.body.data) > 0]).toEqual([0, true]);
 });

@@ -23,6 +23,8 @@ import { type Exchange, readBody } from '#foundation/http.ts';
 import { openStorage, type Storage } from '#foundation/storage.ts';
 import { folderStorage } from '#foundation/storage-folder.ts';
 import { bucketStorage, readBucket } from '#foundation/storage-s3.ts';
+import { artifactUpload } from '#limits.ts';
+import { createCallersWithProjects } from '../support/callers.ts';
 import { openS3, type S3 } from '../support/fake-s3.ts';
 import { noteArtifact, type Place } from '../support/runtime-records.ts';
 import { openWorld, present, type World } from '../support/world.ts';
@@ -42,15 +44,7 @@ beforeAll(async () => {
   storage = folderStorage(folder);
   openStorage(storage);
   s3 = await openS3();
-  const place = async (person: string, organization: string): Promise<Place> => {
-    const owner = await world.person(person);
-    const { id: orgId } = await world.found(owner, organization);
-    const token = await world.token(owner, { id: orgId } as never);
-    const body = { name: 'shop', repoFullName: 'acme/shop' };
-    return { orgId, projectId: (await world.rest('POST', '/projects', { token, body })).body.id };
-  };
-  shop = await place('Alice', 'Acme');
-  foreign = await place('Mallory', 'Globex');
+  ({ shop, foreign } = await createCallersWithProjects(world));
 });
 afterEach(() => openStorage(storage));
 afterAll(async () => {
@@ -256,13 +250,13 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
 });
 
 describe('senders', () => {
-  it('201, 409 · of twenty at once one is heard', async () => {
+  it('201, 409 · of as many uploads at once as an organization may send, one is stored', async () => {
     const content = await reserve();
-    const words = Array.from({ length: 20 }, (_, i) => `${i}`.repeat(50_000));
-    const answers = await Promise.all(words.map((word) => put(content.uploadUrl, word)));
-    const heard = answers.findIndex(({ status }) => status === 201);
-    expect(answers.filter(({ status }) => status === 409).length).toBe(19);
-    expect(await contentOf(content)).toBe(words[heard]);
+    const texts = Array.from({ length: artifactUpload.perOrganization }, (_, i) => `${i}`.repeat(50_000));
+    const answers = await Promise.all(texts.map((text) => put(content.uploadUrl, text)));
+    const stored = answers.findIndex(({ status }) => status === 201);
+    expect(answers.filter(({ status }) => status === 409)).toHaveLength(texts.length - 1);
+    expect(await contentOf(content)).toBe(texts[stored]);
   });
 
   it('409 · while one is sending, another is told when to ask again; the first is not disturbed', async () => {

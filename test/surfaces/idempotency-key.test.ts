@@ -1,11 +1,11 @@
 // Once means once: whatever dies while a call with an Idempotency-Key runs, it has happened or it has not, the key is free or
 // answers what was answered. KEYED_CALLS=<n> makes more of the random calls.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { setTimeout as wait } from 'node:timers/promises';
 import knexFactory, { type Knex } from 'knex';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
@@ -13,8 +13,8 @@ import { connectIntegration } from '#domain/projects/connectors.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { days } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/outbound.ts';
-import { databaseUrl } from '../support/command-line.ts';
 import { openRemoteMcp, type RemoteMcp } from '../support/fake-mcp-server.ts';
+import { freePort, type ServiceProcess, startService } from '../support/processes.ts';
 import { startSandbox } from '../support/runtime-records.ts';
 import { type Answer, openWorld, requestsTo, type Session, type World } from '../support/world.ts';
 
@@ -25,9 +25,9 @@ let acme: Row<Organization>;
 let token: string;
 let session: Session;
 let projectId: string;
-/** Beside the service: looks at what it has written, and ends its connections. */
+/** A second connection: reads what the service has written, and ends the service's connections. */
 let beside: Knex;
-/** Its tools and its authorization server are asked while a call runs. */
+/** A remote MCP server; its tools and its authorization server are called while a call runs. */
 let remote: RemoteMcp;
 let repositories: string;
 
@@ -259,16 +259,24 @@ describe.each(Object.keys(routes))('POST %s', (route) => {
   });
 });
 
-/** Repeats a call with its key until it is answered for good, as a client with patience does. */
-async function insist(request: ReturnType<typeof requestsTo>, call: Call, key: string): Promise<Answer> {
-  for (;;) {
-    const ask = { ...(call.ask ?? { token }), body: call.body, headers: { 'idempotency-key': key } };
-    const answer = await request('POST', `/v1${call.path}`, ask).catch(() => null);
-    const isRunning = answer?.status === 409 && answer.body.description.includes('still running');
-    if (answer && !isRunning && answer.status !== 503) return answer;
-    await new Promise(setImmediate);
-  }
-}
+type Send = (call: Call, key: string) => Promise<Answer>;
+
+/**
+ * Repeats a call with its key until it is answered for good, as a patient client does: after a lost connection as soon as there
+ * is a service again, after a 409 or 503 a moment later.
+ */
+const repeating =
+  (request: ReturnType<typeof requestsTo>, isUp: () => Promise<void> = async () => {}): Send =>
+  async (call, key) => {
+    for (;;) {
+      await isUp();
+      const ask = { ...(call.ask ?? { token }), body: call.body, headers: { 'idempotency-key': key } };
+      const answer = await request('POST', `/v1${call.path}`, ask).catch(() => null);
+      const isRunning = answer?.status === 409 && answer.body.description.includes('still running');
+      if (answer && !isRunning && answer.status !== 503) return answer;
+      await wait(50);
+    }
+  };
 
 const busy = ['/projects', '/tokens', '/invites', '/scheduled-tasks', '/scheduled-tasks/{id}/run', '/agents'];
 
@@ -279,17 +287,13 @@ async function prepare(): Promise<Call[]> {
 }
 
 /** All these calls, eight at a time, each with a key; `between` is told how many are answered. */
-async function storm(
-  request: ReturnType<typeof requestsTo>,
-  todo: Call[],
-  between: (answered: number) => Promise<unknown> = async () => {},
-) {
+async function sendAll(send: Send, todo: Call[], between: (answered: number) => Promise<unknown> = async () => {}) {
   const calls: { call: Call; key: string; answer: Answer }[] = [];
   await Promise.all(
     Array.from({ length: 8 }, async () => {
       for (let call = todo.pop(); call; call = todo.pop()) {
         const key = unique();
-        calls.push({ call, key, answer: await insist(request, call, key) });
+        calls.push({ call, key, answer: await send(call, key) });
         await between(calls.length);
       }
     }),
@@ -298,20 +302,20 @@ async function storm(
   return calls;
 }
 
-async function expectEachOnce(request: ReturnType<typeof requestsTo>, calls: Awaited<ReturnType<typeof storm>>) {
+async function expectEachOnce(send: Send, calls: Awaited<ReturnType<typeof sendAll>>) {
   for (const { call, key, answer } of calls) {
     const told = `${call.path} ${JSON.stringify(call.where)}`;
     expect([told, answer.status < 300, await count(call)]).toEqual([told, true, 1]);
-    expect(outcome(await insist(request, call, key))).toEqual(outcome(answer));
+    expect(outcome(await send(call, key))).toEqual(outcome(answer));
   }
 }
 
 describe('Hundreds of calls', () => {
   it('each has happened once · connections are ended at random', { timeout: 600_000 }, async () => {
-    const request = requestsTo(world.url);
+    const send = repeating(requestsTo(world.url));
     const todo = await prepare();
     let [over, ended] = [false, 0];
-    const calls = storm(request, todo).finally(() => (over = true));
+    const calls = sendAll(send, todo).finally(() => (over = true));
     while (!over) {
       const { rows } = await beside.raw(
         `select pg_terminate_backend(pid) from pg_stat_activity
@@ -323,51 +327,39 @@ describe('Hundreds of calls', () => {
     }
     expect(ended).toBeGreaterThan(5);
     console.log(`${randomCalls} calls, ${ended} connections ended`);
-    await expectEachOnce(request, await calls);
+    await expectEachOnce(send, await calls);
   });
 
   describe('of a process', () => {
-    let child: ChildProcess;
-    afterEach(() => child.kill('SIGKILL'));
+    let service: ServiceProcess;
+    afterEach(() => service.process.kill('SIGKILL'));
 
     it('each has happened once · the process is killed at random', { timeout: 600_000 }, async () => {
       // It lives in our time and not in the test's.
       await beside('tokens').update({ expires_at: Date.now() + days(30) });
-      const port = 20_000 + Math.floor(Math.random() * 20_000);
-      const url = `http://127.0.0.1:${port}`;
-      const request = requestsTo(url);
+      const port = await freePort();
       const start = () => {
-        child = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', 'src/main.ts', 'serve'], {
-          cwd: fileURLToPath(new URL('../..', import.meta.url)),
-          env: {
-            PATH: process.env.PATH,
-            PORT: String(port),
-            PUBLIC_URL: url,
-            DATABASE_URL: databaseUrl(world.connection),
-            SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
-            SCHEDULER: 'off',
-            LOG_LEVEL: 'silent',
-            REQUESTS_PER_MINUTE: '1000000',
-            REQUESTS_PER_MINUTE_ORGANIZATION: '1000000',
-            INVITES_PER_DAY: '100000',
-            TOKENS_PER_PERSON: '10000',
-          },
-          stdio: 'ignore',
+        service = startService(world.connection, port, {
+          REQUESTS_PER_MINUTE: '1000000',
+          REQUESTS_PER_MINUTE_ORGANIZATION: '1000000',
+          INVITES_PER_DAY: '100000',
+          TOKENS_PER_PERSON: '10000',
         });
       };
       const todo = await prepare();
       start();
+      const send = repeating(requestsTo(service!.url), () => service.ready);
       let killed = 0;
-      const calls = await storm(request, todo, async (answered) => {
+      const calls = await sendAll(send, todo, async (answered) => {
         if (answered < ((killed + 1) * randomCalls) / 4 || killed === 3) return;
         killed++;
-        const dead = once(child, 'exit');
-        child.kill('SIGKILL');
+        const dead = once(service.process, 'exit');
+        service.process.kill('SIGKILL');
         await dead;
         start();
       });
       expect(killed).toBe(3);
-      await expectEachOnce(request, calls);
+      await expectEachOnce(send, calls);
     });
   });
 });

@@ -1,10 +1,8 @@
-// GraphQL subscriptions as their readers meet them: what comes and what does not, across processes; who may go on reading and
-// for how long; and that nothing is left of a reader who went away. Over real HTTP, the events parsed as any program does it.
-import { type ChildProcess, spawn } from 'node:child_process';
+// GraphQL subscriptions as their readers meet them: which events arrive, also across processes; who may go on reading and for how
+// long; and that nothing is left of a reader who disconnected. Over real HTTP, with events parsed as any program parses them.
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -21,7 +19,7 @@ import { schema } from '#schema.ts';
 import { createSlotLimiter } from '#surfaces/graphql/subscription-slots.ts';
 import { toolsOf } from '#surfaces/mcp/tools.ts';
 import { launchBrowser } from '../support/browser.ts';
-import { databaseUrl } from '../support/command-line.ts';
+import { freePort, type ServiceProcess, startService } from '../support/processes.ts';
 import { measure, showFragments } from '../support/runtime-records.ts';
 import { type Event, eventsOf } from '../support/server-sent-events.ts';
 import { type Ask, openWorld, present, type World } from '../support/world.ts';
@@ -687,39 +685,21 @@ it('REST and MCP know of no subscription', async () => {
 });
 
 describe('another process', () => {
-  let child: ChildProcess;
+  let service: ServiceProcess;
   let there: { url: string; request: (method: string, path: string, ask: Ask) => Promise<Response> };
 
   beforeAll(async () => {
     // It lives in our time and not in the test's.
     await world.knex('tokens').update({ expiresAt: Date.now() + days(30) });
-    const port = await freePort();
-    const url = `http://127.0.0.1:${port}`;
-    child = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', 'src/main.ts', 'serve'], {
-      cwd: fileURLToPath(new URL('../..', import.meta.url)),
-      env: {
-        PATH: process.env.PATH,
-        PORT: String(port),
-        PUBLIC_URL: url,
-        DATABASE_URL: databaseUrl(world.connection),
-        SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
-        SCHEDULER: 'off',
-        LOG_LEVEL: 'warn',
-      },
-      stdio: ['ignore', 'inherit', 'inherit'],
-    });
-    await until(() =>
-      fetch(`${url}/livez`).then(
-        ({ ok }) => ok,
-        () => false,
-      ),
-    );
+    service = startService(world.connection, await freePort());
+    await service.ready;
+    const { url } = service;
     there = {
       url,
       request: (method, path, { token }) => fetch(url + path, { method, headers: bearer(token!) }),
     };
   });
-  afterAll(() => child.kill('SIGKILL'));
+  afterAll(() => service.process.kill('SIGKILL'));
 
   it('tells what was changed here, and here is told what was changed there', async () => {
     const { held, place, sandboxId } = await working();
@@ -743,22 +723,14 @@ describe('another process', () => {
     const reading = await subscribe(onRun, await taken(), bearer(alice), there.url);
     await reading.news();
     const began = performance.now();
-    const gone = once(child, 'exit');
-    child.kill('SIGTERM');
+    const gone = once(service.process, 'exit');
+    service.process.kill('SIGTERM');
     expect([await reading.next(), await reading.next()]).toEqual([complete, undefined]);
     expect(await gone).toEqual([0, null]);
     // It does not wait for the ten seconds after which connections are cut.
     expect(performance.now() - began).toBeLessThan(seconds(9));
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 const launched = await launchBrowser();
 if (typeof launched === 'string') console.warn(`The test in a browser is skipped: ${launched}.`);

@@ -1,0 +1,66 @@
+// The service and its programs as processes of their own, to be stopped, killed and started again.
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { DatabaseConnection } from '#foundation/embedded/database.ts';
+import { databaseUrl } from './command-line.ts';
+
+export const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Node's arguments that run a TypeScript file of the project. */
+export const sourceArguments = ['--conditions=source', '--import', 'tsx'] as const;
+
+/** A free port below those that a system gives to outgoing connections (from 32,768), so that it stays free. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + randomInt(12_000);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    if (isFree) await new Promise((resolve) => server.close(resolve));
+    if (isFree) return port;
+  }
+}
+
+export interface ServiceProcess {
+  url: string;
+  process: ChildProcess;
+  /** Resolves when the process accepts requests; rejects when it ends before. */
+  ready: Promise<void>;
+}
+
+/**
+ * `npm run serve` on a database, with the secret key of a world, on the real clock and without the scheduler. `port` lets a second
+ * process take the place of a first.
+ */
+export function startService(
+  connection: DatabaseConnection,
+  port: number,
+  settings: NodeJS.ProcessEnv = {},
+): ServiceProcess {
+  const url = `http://127.0.0.1:${port}`;
+  const env = {
+    PATH: process.env.PATH,
+    PORT: String(port),
+    PUBLIC_URL: url,
+    DATABASE_URL: databaseUrl(connection),
+    SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
+    SCHEDULER: 'off',
+    LOG_LEVEL: 'info',
+    ...settings,
+  };
+  const options: SpawnOptions = { cwd: projectFolder, env, stdio: ['ignore', 'pipe', 'inherit'] };
+  const child = spawn(process.execPath, [...sourceArguments, 'src/main.ts', 'serve'], options);
+  const ready = new Promise<void>((resolve, reject) => {
+    createInterface({ input: child.stdout! }).on('line', (line) => line.includes('"msg":"listening"') && resolve());
+    child.once('exit', (code, signal) => reject(new Error(`The service ended (${code ?? signal}).`)));
+  });
+  // Whoever kills a starting process does not wait for it.
+  ready.catch(() => {});
+  return { url, process: child, ready };
+}
