@@ -132,7 +132,7 @@ const runs = `insert into runs (id, org_id, project_id, recurring_id, scheduled_
   select 'run_' || lpad(to_hex(at), 12, '0') || left(md5($1 || '-' || n), 20), ${id('org', '$1::int')}, ${id('prj', 'project')},
     ${id('sch', 'project')}, at, 'scheduled', status, case status when 'skipped' then 'The previous run is still open.' end,
     'Nightly checks', case status when 'completed' then 100 when 'running' then 50 end, 0.25, ${id('usr', '$1::int')}, 1, 1,
-    case status when 'running' then 'lse_' || n end, case status when 'running' then ${Date.UTC(2100, 0)} end, at,
+    case status when 'running' then 'lse_' || $1 || '-' || n end, case status when 'running' then ${Date.UTC(2100, 0)} end, at,
     case when status <> 'skipped' then at + 2000 end, case when status not in ('skipped', 'running') then at + ${minutes(5)} end,
     at + ${minutes(5)}
   from generate_series($2::int, $3::int) n

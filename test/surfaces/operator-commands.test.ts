@@ -330,7 +330,10 @@ describe('What a command does', () => {
       expect(today).toBeLessThan(dailyCostCapUsd.default / 2);
       expect(cost(costs)).toBeGreaterThan(cost(runs.map(({ missionCostUsd }) => ({ usd: missionCostUsd }))) - 1e-6);
       // Beside the one that the demo's own runtime carries out.
-      const tasks = await world.knex('recurring_missions').where({ orgId }).whereNot({ name: missionName });
+      const tasks = await world
+        .knex('recurring_missions')
+        .where({ orgId, kind: 'scheduled_task' })
+        .whereNot({ name: missionName });
       expect(tasks.map(({ enabled, nextRunAt }) => [enabled, nextRunAt])).toEqual(tasks.map(() => [false, null]));
       const newest = Math.max(
         ...runs.filter(({ recurringId }) => recurringId === tasks[0].id).map((run) => run.createdAt),
