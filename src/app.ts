@@ -15,6 +15,7 @@ import { schema } from './schema.ts';
 import { createA2a } from './surfaces/a2a/surface.ts';
 import { agentIdentityPaths, agentIdentitySchemas } from './surfaces/agent-identity/openapi.ts';
 import { createAgentIdentity } from './surfaces/agent-identity/surface.ts';
+import { readWholeContent } from './surfaces/artifacts/content.ts';
 import { createArtifacts } from './surfaces/artifacts/surface.ts';
 import { callerStill, createAuthenticate } from './surfaces/bearer.ts';
 import { type ConsoleSettings, createConsole } from './surfaces/console/surface.ts';
@@ -81,7 +82,7 @@ export function createApp(settings: AppSettings): RequestListener {
     console,
     createRest({ schema, version, beside, ...callersOf('api') }),
     createGraphql({ ...settings, schema, callerStill, ...callersOf('api') }),
-    createMcp({ schema, version, ...callersOf('mcp') }),
+    createMcp({ schema, version, readContent: readWholeContent, ...callersOf('mcp') }),
     createMcpGateway({ version, ...callersOf('api') }),
     createArtifacts({ report }),
     createReference({ report }),

@@ -331,6 +331,9 @@ export const bytes = {
   repositoryFile: 1024 * 1024,
   /** The content of one artifact. */
   artifact: 512 * 1024 * 1024,
+  /** The records in the answer to one MCP request as JSON, and the content of an artifact that is read as a resource. */
+  mcpAnswer: 4 * 1024 * 1024,
+  mcpContent: 1024 * 1024,
 } as const;
 
 /** What one GraphQL request may ask. */
@@ -373,8 +376,20 @@ export const listening = {
   poll: seconds(2),
 } as const;
 
-/** What one MCP request may ask: the messages of a batch (only protocol version 2025-03-26 knows them). */
-export const mcp = { messagesPerBatch: 20 } as const;
+/**
+ * What one MCP request may ask: the messages of a batch (only protocol version 2025-03-26 knows them), and how long it follows a run
+ * that it started, which is well below the timeout of clients (60 s). Milliseconds.
+ */
+export const mcp = { messagesPerBatch: 20, follow: seconds(30) } as const;
+
+/** Calls of MCP tools that follow a run at once. */
+export const mcpFollowers = { all: 500, perKey: 5 } as const;
+
+/** Open MCP streams of changes (`subscriptions/listen`): of one credential and of all, and how long one stays open. Milliseconds. */
+export const mcpListeners = { all: 200, perKey: 2, lifetime: minutes(5) } as const;
+
+/** Entries of one page of MCP resources, and of one completion (MCP: at most 100). */
+export const mcpPage = { resources: 50, completions: 100 } as const;
 
 /** Invites in 24 hours: of an organization unless the settings say otherwise, and to one email address whoever sends them. */
 export const invitesPerDay = { organization: 100, recipient: 5 } as const;

@@ -29,6 +29,8 @@ export interface ToolExposure {
   idempotent?: boolean;
   /** Whether a call reaches systems outside this service: trackers, mail. */
   openWorld?: boolean;
+  /** Whether the result is of a run that begins (`runId`, `status`), which a client may ask to follow. */
+  startsRun?: boolean;
 }
 
 export interface RootExposure {

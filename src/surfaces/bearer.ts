@@ -1,6 +1,7 @@
 // The Authorization header → the caller, for one resource (RFC 6750, RFC 9728; agent authentication §12). Looked up on every
 // request, never cached: a revocation must act on the next call, on every process.
 import type { Caller } from '#access/principal.ts';
+import type { Scope } from '#access/scopes.ts';
 import { callerOfAgentToken } from '#domain/agent-identities/caller.ts';
 import { callerOfOAuthToken } from '#domain/oauth/access-tokens.ts';
 import { type Resource, resourceMetadataUrl } from '#domain/oauth/resources.ts';
@@ -11,7 +12,7 @@ import { createCapacity } from '#foundation/capacity.ts';
 import { seconds } from '#foundation/clock.ts';
 import type { Exchange } from '#foundation/http.ts';
 import { networkOf } from '#foundation/network.ts';
-import { unauthenticated } from '#foundation/problem.ts';
+import { missingScopes, Problem, unauthenticated } from '#foundation/problem.ts';
 import type { Throttle } from '#foundation/throttle.ts';
 import { callerOfCookie, sessionSecret } from './cookie.ts';
 
@@ -91,3 +92,21 @@ function challenge(resource: Resource, presented: boolean) {
     { 'www-authenticate': `Bearer ${parameters.join(', ')}` },
   );
 }
+
+/**
+ * 403 with a challenge that names the scopes to ask for: those that the caller has and the one that is missing, because a client
+ * replaces its token (RFC 6750 §3.1; MCP 2025-11-25, Authorization: Scope Challenge Handling).
+ */
+export function insufficientScope(resource: Resource, { scopes }: Caller, missing: Scope): Problem {
+  const { status, body } = missingScopes([missing]);
+  const parameters = [
+    'error="insufficient_scope"',
+    `scope="${[...new Set([...scopes, missing])].join(' ')}"`,
+    `resource_metadata="${resourceMetadataUrl(resource)}"`,
+    `error_description="The scope ${missing} is missing."`,
+  ];
+  return new Problem(status, body, { 'www-authenticate': `Bearer ${parameters.join(', ')}` });
+}
+
+/** Whether the holder of the credential can ask a person for more: everyone but the owner of a personal access token. */
+export const canStepUp = ({ req }: Exchange): boolean => !/^Bearer +pat_/i.test(req.headers.authorization ?? '');

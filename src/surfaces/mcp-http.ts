@@ -1,5 +1,7 @@
 // MCP messages over HTTP, stateless (MCP 2025-03-26 to 2026-07-28), for the surfaces that are MCP servers: the official SDK
 // implements the protocol, with one server object per request. Each surface identifies the caller itself.
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import {
   createMcpHandler,
   isLegacyRequest,
@@ -10,9 +12,10 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { addresses } from '#foundation/addresses.ts';
-import { answer, answerJson, type Exchange, mediaType, parseJson, readText } from '#foundation/http.ts';
+import { createCapacity } from '#foundation/capacity.ts';
+import { answer, answerJson, type Exchange, type Headers, mediaType, parseJson, readText } from '#foundation/http.ts';
 import { forbidden, invalid, methodNotAllowed, unsupportedMediaType } from '#foundation/problem.ts';
-import { bytes, mcp } from '#limits.ts';
+import { bytes, mcp, mcpListeners } from '#limits.ts';
 
 export interface McpHttp<Asked> {
   /** The server for one request. */
@@ -21,32 +24,34 @@ export interface McpHttp<Asked> {
   meter(exchange: Exchange, asked: Asked, messages: number): Promise<void>;
   /** Records a fault of the service (5xx) with its cause. */
   report(exchange: Exchange, error: unknown): void;
+  /** Refuses a message before it is served; those of a batch are refused in their answers. @throws 4xx */
+  check?(asked: Asked, message: unknown): void;
+  /** Whether a message is answered as events, so that notifications can precede the result. */
+  isStreamed?(message: unknown): boolean;
 }
 
 /** A handler of one request of a caller who is identified and counted once. @throws 4xx for a malformed request */
-export function createMcpHttp<Asked>({ serverOf, meter, report }: McpHttp<Asked>) {
+export function createMcpHttp<Asked>({ serverOf, meter, report, check, isStreamed }: McpHttp<Asked>) {
   const asked = new WeakMap<Request, Asked>();
-  // From 2026-07-28 on. There is nothing to subscribe to: a tool list changes with the credential alone.
-  const modern = createMcpHandler(({ requestInfo }) => serverOf(asked.get(requestInfo!)!), {
-    legacy: 'reject',
-    maxSubscriptions: 0,
-  });
+  // From 2026-07-28 on.
+  const modern = createMcpHandler(({ requestInfo }) => serverOf(asked.get(requestInfo!)!), { legacy: 'reject' });
 
-  async function respond(request: Request, body: unknown, who: Asked): Promise<Response> {
+  async function respond(exchange: Exchange, request: Request, body: unknown, who: Asked): Promise<void> {
     if (!(await isLegacyRequest(request, body))) {
       asked.set(request, who);
-      return modern.fetch(request, { parsedBody: body });
+      return send(exchange, await modern.fetch(request, { parsedBody: body }), report);
     }
-    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+    const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !isStreamed?.(body) });
     const server = serverOf(who);
     await server.connect(transport);
-    const response = await transport.handleRequest(request, { parsedBody: body });
+    // Ends the work for a client that has left.
+    exchange.res.once('close', () => void server.close());
+    await send(exchange, await transport.handleRequest(request, { parsedBody: body }), report);
     await server.close();
-    return response;
   }
 
   return async (exchange: Exchange, url: string, who: Asked): Promise<void> => {
-    const { req } = exchange;
+    const { req, res } = exchange;
     // Without sessions there is no stream to open and nothing to end.
     if (req.method !== 'POST') throw methodNotAllowed('POST');
     if (mediaType(exchange) !== 'application/json')
@@ -56,17 +61,34 @@ export function createMcpHttp<Asked>({ serverOf, meter, report }: McpHttp<Asked>
     if (Array.isArray(body)) {
       if (body.length > mcp.messagesPerBatch) throw invalid(`A batch has at most ${mcp.messagesPerBatch} messages.`);
       if (body.length > 1) await meter(exchange, who, body.length - 1);
-    }
-    const request = new Request(url, { method: 'POST', headers: spoken(req.headers) });
-    const response = await respond(request, body, who);
-    const text = await response.text();
-    if (response.status >= 500) report(exchange, new Error(`the MCP server failed: ${text}`));
-    const type = response.headers.get('content-type');
-    answer(exchange, response.status, text || undefined, {
-      ...(type && { 'content-type': type }),
-      'cache-control': 'no-store',
-    });
+    } else check?.(who, body);
+    const left = new AbortController();
+    res.once('close', () => left.abort());
+    const isListening = (body as { method?: unknown } | null)?.method === 'subscriptions/listen';
+    const hold = isListening ? await listeners.take(exchange.credentialId!) : null;
+    const signal = isListening
+      ? AbortSignal.any([left.signal, AbortSignal.timeout(mcpListeners.lifetime)])
+      : left.signal;
+    const request = new Request(url, { method: 'POST', headers: spoken(req.headers), signal });
+    await respond(exchange, request, body, who).finally(() => hold?.release());
   };
+}
+
+/** Nothing of what can be subscribed to changes here, so that a stream is acknowledged and then silent: it is bounded. */
+const listeners = createCapacity({ ...mcpListeners, description: 'Too many streams of changes are open.' });
+
+async function send(exchange: Exchange, response: Response, report: McpHttp<unknown>['report']): Promise<void> {
+  const type = response.headers.get('content-type');
+  const headers: Headers = { ...(type && { 'content-type': type }), 'cache-control': 'no-store' };
+  if (type?.startsWith('text/event-stream') && response.body) {
+    // No proxy may buffer the events; the connection closes after them, so that a process can stop.
+    exchange.res.writeHead(response.status, { ...headers, 'x-accel-buffering': 'no', connection: 'close' });
+    // When the pipeline breaks, the client has left.
+    return pipeline(Readable.fromWeb(response.body as never), exchange.res).catch(() => {});
+  }
+  const text = await response.text();
+  if (response.status >= 500) report(exchange, new Error(`the MCP server failed: ${text}`));
+  answer(exchange, response.status, text || undefined, headers);
 }
 
 const unparsable = { jsonrpc: '2.0', id: null, error: { code: -32_700, message: 'Parse error: the body is no JSON.' } };

@@ -74,7 +74,7 @@ export const requestsTo =
   (url: string) =>
   async (method: string, path: string, ask: Ask = {}): Promise<Answer> => {
     const headers: Record<string, string> = { ...ask.headers };
-    if (ask.firstEvent) headers.accept = 'text/event-stream';
+    if (ask.firstEvent) headers.accept ??= 'text/event-stream';
     if (ask.token) headers.authorization = `Bearer ${ask.token}`;
     if (ask.session) {
       headers.cookie = `session=${ask.session.secret}`;

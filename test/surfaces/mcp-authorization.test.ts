@@ -1,5 +1,6 @@
 // How a program gets into the MCP server without a secret of its own: the official client discovers, registers, asks the person,
 // exchanges and refreshes by itself (specification, Authentication 8); the person's part is done over HTTP, as a browser does it.
+import { Client as NewestClient, StreamableHTTPClientTransport as NewestTransport } from '@modelcontextprotocol/client';
 import { auth, type OAuthClientProvider, UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -223,6 +224,64 @@ test('access that is lent for one project stays in it', async () => {
   expect(me.structuredContent).toMatchObject({ projectId: project.id });
   const beyond = await client.callTool({ name: 'create_project', arguments: { name: 'B', repoFullName: 'acme/b' } });
   expect(beyond.structuredContent).toMatchObject({ category: 'auth', code: 'forbidden' });
+});
+
+/** The official client of the newest protocol, with what it keeps. */
+function newestProgram() {
+  const { kept, provider } = program();
+  const transport = () => new NewestTransport(serverUrl, { authProvider: provider as never });
+  return { kept, transport, client: () => new NewestClient({ name: 'editor', version: '2' }) };
+}
+
+test('403 · a tool that needs more: the client asks the person for it, with what it has, and goes on', async () => {
+  const { kept, transport, client } = newestProgram();
+  await expect(client().connect(transport())).rejects.toThrow('Unauthorized');
+  // The client adds it by itself, since the metadata of the authorization server has it.
+  expect(kept.sentTo!.searchParams.get('scope')!.split(' ')).toContain('offline_access');
+  const back = await approve(kept.sentTo!, ['projects:read']);
+  await transport().finishAuth(back.get('code')!, back.get('iss')!);
+  expect(kept.tokens).toMatchObject({ scope: 'projects:read offline_access', refresh_token: expect.any(String) });
+
+  const held = client();
+  const first = transport();
+  await held.connect(first);
+  const call = (by: NewestClient) =>
+    by.callTool({ name: 'create_project', arguments: { name: 'Stepped', repoFullName: 'acme/stepped' } });
+  await expect(call(held)).rejects.toThrow('Unauthorized');
+  expect(kept.sentTo!.searchParams.get('scope')!.split(' ').sort()).toEqual([
+    'offline_access',
+    'projects:read',
+    'projects:write',
+  ]);
+  const wider = await approve(kept.sentTo!, ['projects:read', 'projects:write']);
+  await first.finishAuth(wider.get('code')!, wider.get('iss')!);
+  expect((await call(held)).structuredContent).toMatchObject({ name: 'Stepped' });
+  await held.close();
+});
+
+test('403 · insufficient_scope names the scopes to ask for and the metadata; a batch and a personal token get it in the answer', async () => {
+  const { kept } = await admitted(['projects:read']);
+  const ask = (token: string, method: string, params: object, isBatch = false) => {
+    const message = { jsonrpc: '2.0', id: 1, method, params };
+    return world.request('POST', '/mcp', { token, headers: { accept }, body: isBatch ? [message] : message });
+  };
+  const call = { name: 'create_project', arguments: {} };
+  const token = kept.tokens!.access_token;
+  const refused = await ask(token, 'tools/call', call);
+  expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
+    403,
+    'Bearer error="insufficient_scope", scope="projects:read projects:write", ' +
+      `resource_metadata="${world.url}/.well-known/oauth-protected-resource/mcp", ` +
+      'error_description="The scope projects:write is missing."',
+  ]);
+  expect(refused.body.description).toContain('missing-scope:projects:write');
+  expect((await ask(token, 'resources/read', { uri: 'aep://runs/run_1' })).headers.get('www-authenticate')).toContain(
+    'scope="projects:read missions:read"',
+  );
+  const inBatch = (await ask(token, 'tools/call', call, true)).body;
+  expect(inBatch.result.isError).toBe(true);
+  const own = await world.token(alice, acme, { scopes: ['projects:read'] });
+  expect((await ask(own, 'tools/call', call)).body.result.isError).toBe(true);
 });
 
 test('a person who says no sends the client away with access_denied', async () => {

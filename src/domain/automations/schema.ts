@@ -137,7 +137,7 @@ builder.mutationFields((t) => ({
     description: 'Runs an automation now, also a disabled one.',
     scope: 'missions:run',
     rest: { route: 'POST /automations/{automationId}/run', errors: [402] },
-    tool: { name: 'run_automation', openWorld: true },
+    tool: { name: 'run_automation', openWorld: true, startsRun: true },
     type: RunNowResponse,
     args: { automationId: t.arg.string({ ...pathId, description: 'The id of the automation.' }) },
     resolve: (_, { automationId }, { caller }) => operations.runNow(caller, automationId),

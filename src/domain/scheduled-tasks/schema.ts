@@ -146,7 +146,7 @@ builder.mutationFields((t) => ({
     description: 'Runs a scheduled task now, also a disabled one.',
     scope: 'missions:run',
     rest: { route: 'POST /scheduled-tasks/{id}/run', errors: [402] },
-    tool: { name: 'run_scheduled_task', openWorld: true },
+    tool: { name: 'run_scheduled_task', openWorld: true, startsRun: true },
     type: RunNowResponse,
     args: { id: t.arg.string({ ...pathId, description: 'The id of the scheduled task.' }) },
     resolve: (_, { id }, { caller }) => operations.runNow(caller, id),

@@ -12,6 +12,7 @@ import { createOperation, documentOf, type RootField } from '#graph/projection/o
 
 export interface Tool {
   rule: Rule;
+  startsRun: boolean;
   /** Its entry in `tools/list`. */
   listed: ListedTool;
   /** Returns the record that REST would answer. @throws the problem, or the fault of the service */
@@ -42,6 +43,7 @@ function toolOf(schema: GraphQLSchema, kind: OperationTypeNode, declared: ToolEx
   const operation = createOperation(schema, field, documentOf(kind, name, field));
   return {
     rule: scope,
+    startsRun: declared.startsRun ?? false,
     listed: {
       name,
       ...(field.description && { description: field.description }),

@@ -1,0 +1,13 @@
+// The whole content of an artifact, for a surface that answers it inside a message.
+import type { Caller } from '#access/principal.ts';
+import { readContent } from '#domain/artifacts/content.ts';
+import { findArtifact } from '#domain/artifacts/operations.ts';
+
+/** Null when the storage has lost it; the caller has looked at its size. @throws 404 */
+export async function readWholeContent(caller: Caller, artifactId: string): Promise<Buffer | null> {
+  const content = await readContent(await findArtifact(caller, artifactId));
+  if (!content) return null;
+  const chunks: Buffer[] = [];
+  for await (const chunk of content) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}

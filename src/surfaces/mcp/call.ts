@@ -1,0 +1,49 @@
+// What a caller does through the tools, whichever feature of the protocol it uses: the same fields, the same authorization.
+import { admits } from '#access/gate.ts';
+import type { Caller } from '#access/principal.ts';
+import { invalid } from '#foundation/problem.ts';
+import { bytes } from '#limits.ts';
+import type { Tool } from './tools.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: the record of any tool, whose members its readers know
+export type ToolRecord = Record<string, any>;
+
+export interface Calls {
+  /** Whether the caller's scopes allow the tool. */
+  may(tool: string): boolean;
+  /** @throws the problem, or the fault of the service */
+  call(tool: string, values: Record<string, unknown>): Promise<ToolRecord>;
+  /** The values of an argument of a tool. */
+  valuesOf(tool: string, argument: string): string[];
+  /** The content of an artifact, for a caller who may read artifacts. Null when it is lost. @throws 404 */
+  readContent(artifactId: string): Promise<Buffer | null>;
+}
+
+/** Contents are not in the graph: the application passes what reads them. */
+export type ReadContent = (caller: Caller, artifactId: string) => Promise<Buffer | null>;
+
+export const callsOf = (
+  tools: ReadonlyMap<string, Tool>,
+  readContent: ReadContent,
+  caller: Caller,
+  requestId: string,
+): Calls => ({
+  readContent: (artifactId) => readContent(caller, artifactId),
+  valuesOf(tool, argument) {
+    const properties = tools.get(tool)!.listed.inputSchema.properties as Record<string, { enum?: string[] }>;
+    return properties[argument]?.enum ?? [];
+  },
+  may: (tool) => admits(caller, tools.get(tool)!.rule),
+  call: (tool, values) => tools.get(tool)!.call(caller, requestId, values) as Promise<ToolRecord>,
+});
+
+/** Counts what one request is answered, all messages of a batch together. The function throws 400 for what is too much. */
+export function createAnswerBudget(): (size: number) => void {
+  let left: number = bytes.mcpAnswer;
+  return (size) => {
+    if (size > left) {
+      throw invalid(`The answer has ${size} bytes; the maximum is ${left}. Ask for fewer rows (limit).`);
+    }
+    left -= size;
+  };
+}

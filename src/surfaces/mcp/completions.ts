@@ -1,0 +1,50 @@
+// Values for the arguments of prompts and resource templates while a person types them (MCP 2025-11-25, Utilities: Completion).
+import type { CompleteResult } from '@modelcontextprotocol/server';
+import { mcpPage } from '#limits.ts';
+import type { Calls, ToolRecord } from './call.ts';
+
+/** A value, and the words beside it that a person may type as well. */
+type Candidate = [value: string, words?: string | null];
+
+type Candidates = (calls: Calls, given: Record<string, string>) => Promise<Candidate[]> | Candidate[];
+
+const newest =
+  (tool: string, entry: (record: ToolRecord) => Candidate): Candidates =>
+  async (calls) => {
+    if (!calls.may(tool)) return [];
+    const { data } = await calls.call(tool, { limit: mcpPage.completions });
+    return (data as ToolRecord[]).map(entry);
+  };
+
+/** By the name of the argument. */
+const candidates: Record<string, Candidates> = {
+  projectId: newest('list_projects', ({ id, name }) => [id, name]),
+  runId: newest('list_runs', ({ id, missionTitle }) => [id, missionTitle]),
+  sandboxId: newest('list_sandboxes', ({ sandboxId, issueId }) => [sandboxId, issueId]),
+  artifactId: newest('list_artifacts', ({ id, caption }) => [id, caption]),
+  scheduledTaskId: newest('list_scheduled_tasks', ({ id, name }) => [id, name]),
+  role: (calls) => calls.valuesOf('get_sandbox_log', 'role').map((role) => [role]),
+  part: (calls) => calls.valuesOf('get_sandbox_log', 'part').map((part) => [part]),
+  sessionId: async (calls, { sandboxId, role }) => {
+    if (!sandboxId || !calls.may('get_sandbox')) return [];
+    const { sessions } = await calls.call('get_sandbox', { sandboxId });
+    return (sessions as ToolRecord[])
+      .filter((session) => !role || session.role === role)
+      .map(({ sessionId }) => [sessionId]);
+  },
+};
+
+/** Values that begin with what was typed, or whose words contain it. Nothing for an argument without values to choose from. */
+export async function complete(
+  calls: Calls,
+  { name, value }: { name: string; value: string },
+  given: Record<string, string> = {},
+): Promise<CompleteResult> {
+  const typed = value.toLowerCase();
+  const all = Object.hasOwn(candidates, name) ? await candidates[name]!(calls, given) : [];
+  const values = all
+    .filter(([id, words]) => id.toLowerCase().startsWith(typed) || words?.toLowerCase().includes(typed))
+    .map(([id]) => id);
+  const shown = values.slice(0, mcpPage.completions);
+  return { completion: { values: shown, hasMore: shown.length < values.length } };
+}

@@ -1,0 +1,42 @@
+// Progress of a run that a tool has started (MCP 2025-11-25, Utilities: Progress): until a runtime has taken the run, or for a
+// bounded time.
+import type { ServerContext } from '@modelcontextprotocol/server';
+import { createCapacity } from '#foundation/capacity.ts';
+import { watch } from '#foundation/changes.ts';
+import { mcp, mcpFollowers } from '#limits.ts';
+import type { Calls, ToolRecord } from './call.ts';
+
+const followers = createCapacity({ ...mcpFollowers, description: 'Too many runs are followed.' });
+
+/**
+ * Returns the started run with the status that it has by then. Whoever may not read runs, or follows too many at once, gets it as
+ * it is.
+ */
+export async function followStart(
+  started: ToolRecord,
+  calls: Calls,
+  credentialId: string,
+  { mcpReq }: Pick<ServerContext, 'mcpReq'>,
+): Promise<ToolRecord> {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined || !calls.may('get_run')) return started;
+  const hold = await followers.take(credentialId).catch(() => null);
+  if (!hold) return started;
+  const signal = AbortSignal.any([mcpReq.signal, AbortSignal.timeout(mcp.follow)]);
+  let [status, progress] = [started.status, 0];
+  try {
+    for await (const _ of watch([started.runId], signal)) {
+      const run = await calls.call('get_run', { runId: started.runId });
+      status = run.status;
+      const message = status === 'dispatching' ? `Waiting: ${run.reason ?? 'for a runtime.'}` : `The run is ${status}.`;
+      await mcpReq.notify({
+        method: 'notifications/progress',
+        params: { progressToken, progress: progress++, message },
+      });
+      if (status !== 'dispatching') break;
+    }
+  } finally {
+    hold.release();
+  }
+  return { ...started, status };
+}
