@@ -4,12 +4,12 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { keepMetricPartitions } from '#domain/sandboxes/metric-partitions.ts';
+import { keepMetricPartitions, partitionMs } from '#domain/sandboxes/metric-partitions.ts';
 import { days, hours, minutes, now, seconds, setClock } from '#foundation/clock.ts';
 import { openDatabase } from '#foundation/database.ts';
 import { type DatabaseConnection, startEmbeddedDatabase } from '#foundation/embedded/database.ts';
 import { migrate } from '#foundation/migrations.ts';
-import { sandboxMetrics } from '#limits.ts';
+import { metricRetentionMs } from '#limits.ts';
 import { idOf, urlOf } from './database.ts';
 
 /** The organization that has most of it; the others are 1 to 10. */
@@ -93,7 +93,7 @@ export async function openBigDatabase(size: Size, told: (line: string) => void):
 /** As the scheduler has made them over the weeks. */
 async function makePartitions(): Promise<void> {
   const at = Date.now();
-  for (let back = sandboxMetrics.kept; back >= 0; back -= sandboxMetrics.partition) {
+  for (let back = metricRetentionMs; back >= 0; back -= partitionMs) {
     setClock(() => at - back);
     await keepMetricPartitions();
   }
@@ -164,7 +164,7 @@ async function insertSandboxes(client: pg.Client, size: Size): Promise<void> {
   const lasts = samples * every;
   const at = now();
   // Over all the time that samples are kept.
-  const span = sandboxMetrics.kept - lasts - hours(1);
+  const span = metricRetentionMs - lasts - hours(1);
   await client.query(
     `insert into sandboxes (id, org_id, project_id, run_id, role, harness, status, instance_type, created_at, last_heartbeat_at,
        destroyed_at, last_cpu_pct, last_mem_used_mb, last_mem_total_mb, last_disk_used_pct, last_metric_at)
@@ -179,7 +179,7 @@ async function insertSandboxes(client: pg.Client, size: Size): Promise<void> {
     // Those that run will not become stale while the bench does.
     [
       sandboxes,
-      at - sandboxMetrics.kept + hours(1),
+      at - metricRetentionMs + hours(1),
       span,
       longest(size),
       at - size.longest * every - hours(1),
@@ -197,7 +197,7 @@ const samplesWithin = `insert into sandbox_metrics (sandbox_id, at, cpu_pct, mem
   where created_at < $2::bigint and last_metric_at > $1::bigint order by at`;
 
 async function insertSamples(client: pg.Client): Promise<void> {
-  for (let from = now() - sandboxMetrics.kept; from < now(); from += hours(6)) {
+  for (let from = now() - metricRetentionMs; from < now(); from += hours(6)) {
     await client.query(samplesWithin, [from, from + hours(6)]);
   }
 }

@@ -3,7 +3,7 @@ import { crc32, deflateSync } from 'node:zlib';
 import { days, now } from '#foundation/clock.ts';
 import { database, sql, transaction } from '#foundation/database.ts';
 import { storage } from '#foundation/storage.ts';
-import { bytes, lifetimes } from '#limits.ts';
+import { bytes, lifetimesMs } from '#limits.ts';
 import { type DemoParties, type Filled, fill, momentOf, numbered } from './runs.ts';
 
 /** Concurrent writes to the storage, and artifacts per transaction. */
@@ -33,7 +33,7 @@ const insertArtifactsSql = `with inserted as (
   select ${numbered('art')}, $1, coalesce(s.project_id, ($2::text[])[1 + n % cardinality($2::text[])]),
     case when s.id is not null then 'demo' end, s.id, 'builder', ($6::text[])[kind], ($7::text[])[kind], size, ($8::text[])[kind],
     case kind when 2 then 'All checks pass' end, case kind when 2 then s.status is distinct from 'failed' end, ${numbered('cnt')},
-    at, at + ${lifetimes.artifact}
+    at, at + ${lifetimesMs.artifact}
   from unnest($3::bigint[], $4::bigint[]) content (n, size)
   left join sandboxes s on s.id = ${numbered('sbx', '((n + 2) / 3)')} and s.destroyed_at > $5::bigint - ${days(60)}
   cross join lateral (select 1 + (n - 1) % 3 as kind, coalesce(s.destroyed_at, ${momentOf('$5::bigint', days(28))}) as at) a

@@ -5,7 +5,7 @@ import { dayOf } from '#domain/orchestrator/cost-cap.ts';
 import { keepMetricPartitions } from '#domain/sandboxes/metric-partitions.ts';
 import { days, hours, minutes, now, seconds } from '#foundation/clock.ts';
 import { database, sql } from '#foundation/database.ts';
-import { sandboxMetrics } from '#limits.ts';
+import { metricRetentionMs } from '#limits.ts';
 
 export interface DemoParties {
   orgId: string;
@@ -161,7 +161,7 @@ const insertSandboxesSql = `with inserted as (
  */
 export async function fillSandboxes({ orgId, projects }: DemoParties, count: number, samples: number): Promise<Filled> {
   if (count > 0) await keepMetricPartitions();
-  const [before, kept] = [now() - minutes(10), now() - sandboxMetrics.kept + seconds(10)];
+  const [before, kept] = [now() - minutes(10), now() - metricRetentionMs + seconds(10)];
   const step = Math.floor(batch / (samples + 7));
   const filled = await fill('sandboxes', orgId, count, step, (first, last) =>
     countInserted(insertSandboxesSql, [orgId, projects, first, last, before, samples, kept]),

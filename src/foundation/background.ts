@@ -2,11 +2,26 @@
 // whichever process is free. The queues are pg-boss' (its tables: migrations/20261121_15_background.sql), over our pool. Taking
 // jobs is done here: its own `work` does not wait for its last statement, so that a database that is away ends the process.
 import PgBoss from 'pg-boss';
-import { background, queues } from '#limits.ts';
+import { days, minutes, seconds } from './clock.ts';
 import { database, outermost, sql, type Transaction } from './database.ts';
 import type { Log } from './log.ts';
 
+/**
+ * How often a failed job is retried, the delay before the first retry (doubled each time, with jitter: a day in all), and after how
+ * long its worker counts as lost, which must be longer than a job can take.
+ */
+export const queues = {
+  mail: { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },
+  'finish issue': { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },
+} as const;
 export type Queue = keyof typeof queues;
+
+const pollIntervalMs = seconds(1);
+/** How often jobs of a lost process are returned to their queue. */
+const maintenanceIntervalMs = seconds(30);
+/** How many jobs of one queue a process executes at once. */
+export const concurrency = 5;
+export const retentionMs = { waiting: days(14), failed: days(7) } as const;
 
 /** What does the jobs of each queue. A job whose handler throws is tried again later; one may be done twice. */
 export type Handlers = Readonly<Partial<Record<Queue, (payload: never) => Promise<void>>>>;
@@ -35,7 +50,7 @@ const open = (db: PgBoss.Db): PgBoss =>
     supervise: false,
     schedule: false,
     // Its archive is not needed: what was done is deleted at once, and what was given up stays among the jobs for a while.
-    archiveFailedAfterSeconds: inSeconds(background.kept.failed),
+    archiveFailedAfterSeconds: inSeconds(retentionMs.failed),
     deleteAfterMinutes: 1,
   });
 
@@ -64,14 +79,14 @@ const workers = new Set<Worker>();
 
 /** Writes a job that is there, and done, when the transaction commits. The payload is kept as it is: seal what is secret. */
 export async function enqueue(trx: Transaction, queue: Queue, payload: object): Promise<void> {
-  const { retries, rest, hold } = queues[queue];
+  const { retries, delayMs, timeoutMs } = queues[queue];
   const id = await sender.send(queue, payload, {
     db: over(trx),
     retryLimit: retries,
-    retryDelay: inSeconds(rest),
+    retryDelay: inSeconds(delayMs),
     retryBackoff: true,
-    expireInSeconds: inSeconds(hold),
-    retentionSeconds: inSeconds(background.kept.waiting),
+    expireInSeconds: inSeconds(timeoutMs),
+    retentionSeconds: inSeconds(retentionMs.waiting),
   });
   if (id === null) throw new Error(`there is no queue ${queue} in the database`);
   const look = () => {
@@ -82,7 +97,7 @@ export async function enqueue(trx: Transaction, queue: Queue, payload: object): 
 
 /** Does what is written down by this process and by others, until it is stopped. Several processes may. */
 export function startBackground(handlers: Handlers, settings: BackgroundSettings): Background {
-  const { log, look = background.look, tidy = background.tidy } = settings;
+  const { log, look = pollIntervalMs, tidy = maintenanceIntervalMs } = settings;
   const boss = open(reporting(over(), log));
   const own = (Object.keys(handlers) as Queue[]).map((queue) => openWorker(boss, queue, handlers[queue]!, log));
   let tidying: Promise<void> | null = null;
@@ -155,9 +170,9 @@ function openWorker(boss: PgBoss, queue: Queue, handle: Handler, log: Log): Work
   }
 
   async function take(): Promise<void> {
-    while (again && !stopped && underWay.size < background.atOnce) {
+    while (again && !stopped && underWay.size < concurrency) {
       again = false;
-      const room = background.atOnce - underWay.size;
+      const room = concurrency - underWay.size;
       const jobs = await boss.fetch<object>(queue, { batchSize: room, includeMetadata: true });
       // Those that have waited longest are taken, but come in any order (an `update … returning` promises none).
       for (const job of jobs.sort((a, b) => a.createdOn.getTime() - b.createdOn.getTime())) {

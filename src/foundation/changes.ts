@@ -2,8 +2,16 @@
 // and not before, and LISTEN on a connection of its own. Only ids are told: whoever waits for a record then reads it again.
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import { listening } from '#limits.ts';
+import { seconds } from './clock.ts';
 import type { Transaction } from './database.ts';
+
+/** Reconnecting after a lost connection, checking that it is alive, and polling where no connection can listen. */
+export const timing = {
+  reconnectMs: { min: 50, max: seconds(10) },
+  probeIntervalMs: seconds(30),
+  probeTimeoutMs: seconds(5),
+  pollMs: seconds(2),
+} as const;
 
 const channel = 'changes';
 
@@ -105,7 +113,7 @@ export async function* watch(ids: readonly string[], signal: AbortSignal): Async
 }
 
 function poll(closing: AbortSignal): void {
-  const polling = setInterval(wakeAll, listening.poll);
+  const polling = setInterval(wakeAll, timing.pollMs);
   closing.addEventListener('abort', () => clearInterval(polling));
 }
 
@@ -133,14 +141,18 @@ async function listen(
       if (failures === 0) onError(`changes are not heard: ${(error as Error).message}; connecting again`);
     }
     ready();
-  } while (await rest(Math.min(listening.rest.min * 2 ** failures++, listening.rest.max), closing));
+  } while (await rest(Math.min(timing.reconnectMs.min * 2 ** failures++, timing.reconnectMs.max), closing));
 }
 
 /** One connection, until it is lost or the process leaves. */
 async function hear(connection: string | pg.ClientConfig, closing: AbortSignal, begun: () => void): Promise<void> {
   const base = typeof connection === 'string' ? { connectionString: connection } : connection;
-  const { timeout: query_timeout, every } = listening.probe;
-  const client = new pg.Client({ ...base, connectionTimeoutMillis: 3_000, query_timeout, keepAlive: true });
+  const client = new pg.Client({
+    ...base,
+    connectionTimeoutMillis: 3_000,
+    query_timeout: timing.probeTimeoutMs,
+    keepAlive: true,
+  });
   let probes: NodeJS.Timeout | undefined;
   let leave = () => {};
   try {
@@ -155,7 +167,7 @@ async function hear(connection: string | pg.ClientConfig, closing: AbortSignal, 
       closing.addEventListener('abort', leave);
       // A connection that died in silence looks like one on which nothing happens.
       const probe = () => client.query('select 1').catch(reject);
-      probes = setInterval(probe, every);
+      probes = setInterval(probe, timing.probeIntervalMs);
       client
         .connect()
         .then(() => client.query(`listen ${channel}`))

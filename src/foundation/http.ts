@@ -1,8 +1,18 @@
 // One HTTP exchange: reading bodies within bounds, answering JSON, HTML, a redirect or nothing.
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import { artifactUpload, bodyArrival, connections } from '#limits.ts';
+import { lifetimesMs } from '#limits.ts';
+import { seconds } from './clock.ts';
 import { refuseLoneSurrogates } from './lone-surrogates.ts';
 import { invalid, Problem, tooLarge, unsupportedMediaType } from './problem.ts';
+
+/**
+ * An idle connection outlives the 60 s after which common load balancers close theirs: a request that they send while we close
+ * would be lost. The headers of a connection that they open ahead of its first request have as long.
+ */
+const keepAliveTimeout = seconds(65);
+const headersTimeout = seconds(66);
+/** How long a body may take to arrive, except an upload. */
+const bodyTimeoutMs = seconds(60);
 
 export interface Exchange {
   readonly req: IncomingMessage;
@@ -23,9 +33,8 @@ export type Handler = (exchange: Exchange) => Promise<void> | void;
 
 /** The HTTP server of the service, with bounds for what a connection may take; it does not listen yet. */
 export function createHttpServer(handle?: RequestListener): Server {
-  const { keepAlive: keepAliveTimeout, headers: headersTimeout } = connections;
   // Uploads get the most time to arrive; readBody gives other bodies less.
-  const server = createServer({ keepAliveTimeout, headersTimeout, requestTimeout: artifactUpload.lifetime });
+  const server = createServer({ keepAliveTimeout, headersTimeout, requestTimeout: lifetimesMs.uploadAddress });
   if (handle) server.on('request', handle);
   return server;
 }
@@ -57,7 +66,7 @@ export async function readBody({ req }: Exchange, limit: number): Promise<Buffer
   if (Number(req.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
   const chunks: Buffer[] = [];
   let size = 0;
-  const late = setTimeout(() => req.destroy(invalid('The body did not arrive in time.')), bodyArrival);
+  const late = setTimeout(() => req.destroy(invalid('The body did not arrive in time.')), bodyTimeoutMs);
   try {
     for await (const chunk of req as AsyncIterable<Buffer>) {
       size += chunk.length;

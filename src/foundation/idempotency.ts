@@ -3,7 +3,7 @@
 // success is recorded, sealed, since it may hold a secret that is shown once; after a problem nothing was written, so the same
 // key runs again.
 import { createHash } from 'node:crypto';
-import { lifetimes, text } from '#limits.ts';
+import { lifetimesMs, text } from '#limits.ts';
 import { minutes, now } from './clock.ts';
 import { commit, enclosedBy, enclosingTransaction, sql, type Transaction } from './database.ts';
 import { conflict, invalid, unprocessable } from './problem.ts';
@@ -96,7 +96,7 @@ async function claim(id: Buffer, fingerprint: Buffer): Promise<Row | undefined> 
     id,
     fingerprint,
     at,
-    at + lifetimes.idempotencyKey,
+    at + lifetimesMs.idempotencyKey,
     at - abandonedAfter,
     lock,
   ]);

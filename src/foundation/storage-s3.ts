@@ -2,11 +2,19 @@
 // does (AWS_ACCESS_KEY_ID …, a profile, the machine's role), and is loaded with the first content: a folder pays nothing.
 // What it may do there: s3:GetObject, PutObject, DeleteObject, ListBucket, AbortMultipartUpload, ListBucketMultipartUploads.
 import { Readable } from 'node:stream';
-import { bucketRequests } from '#limits.ts';
+import { minutes, seconds } from './clock.ts';
 import { badGateway, type Problem, tooLarge, unavailable } from './problem.ts';
 import { checkKey, type Storage } from './storage.ts';
 
-/** Where in the world a bucket is. */
+/** The smallest part that the protocol allows, and how many are sent at once. */
+const partBytes = 5 * 1024 * 1024;
+const concurrentParts = 2;
+const maxSockets = 512;
+const connectionTimeout = seconds(3);
+const requestTimeout = seconds(30);
+const socketTimeout = minutes(1);
+
+/** Where a bucket is. */
 export interface Bucket {
   name: string;
   /** Before every key, without slashes around it; empty when the whole bucket is ours. */
@@ -92,7 +100,7 @@ export function bucketStorage(bucket: Bucket): BucketStorage {
       const params = { ...place, Body: Readable.from(measured()), ContentType: 'application/octet-stream' };
       try {
         // One that fits into a part is sent at once. Otherwise a failure takes back the parts that have been sent.
-        await new Upload({ client, params, partSize: bucketRequests.part, queueSize: bucketRequests.parts }).done();
+        await new Upload({ client, params, partSize: partBytes, queueSize: concurrentParts }).done();
         return size;
       } catch (error) {
         throw broken ? broken.error : problemOf(error, bucket);
@@ -123,7 +131,6 @@ export function bucketStorage(bucket: Bucket): BucketStorage {
 
 async function load({ region, endpoint, pathStyle }: Bucket) {
   const [s3, { Upload }] = await Promise.all([import('@aws-sdk/client-s3'), import('@aws-sdk/lib-storage')]);
-  const { connect, answer, silence, connections: maxSockets } = bucketRequests;
   const client = new s3.S3Client({
     ...(region && { region }),
     ...(endpoint && { endpoint }),
@@ -133,10 +140,10 @@ async function load({ region, endpoint, pathStyle }: Bucket) {
     responseChecksumValidation: 'WHEN_REQUIRED',
     expectContinueHeader: false,
     requestHandler: {
-      connectionTimeout: connect,
-      requestTimeout: answer,
+      connectionTimeout,
+      requestTimeout,
       throwOnRequestTimeout: true,
-      socketTimeout: silence,
+      socketTimeout,
       httpAgent: { maxSockets },
       httpsAgent: { maxSockets },
     },

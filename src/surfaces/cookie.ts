@@ -7,7 +7,7 @@ import { addresses } from '#foundation/addresses.ts';
 import type { Exchange } from '#foundation/http.ts';
 import { forbidden } from '#foundation/problem.ts';
 import { sameBytes, signature } from '#foundation/secrets.ts';
-import { lifetimes } from '#limits.ts';
+import { lifetimesMs } from '#limits.ts';
 
 const isHttps = (): boolean => addresses().issuer.startsWith('https:');
 
@@ -35,7 +35,7 @@ export const sessionSecret = (exchange: Exchange): string | null => cookieOf(exc
 
 /** Gives the browser its session cookie, or, with null, takes it away. */
 export const setSessionCookie = (exchange: Exchange, secret: string | null): void =>
-  setCookie(exchange, 'session', secret, lifetimes.consoleSession);
+  setCookie(exchange, 'session', secret, lifetimesMs.consoleSession);
 
 const isSafe = ({ method }: IncomingMessage): boolean => method === 'GET' || method === 'HEAD';
 

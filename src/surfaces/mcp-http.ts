@@ -1,5 +1,6 @@
 // MCP messages over HTTP, stateless (MCP 2025-03-26 to 2026-07-28), for the surfaces that are MCP servers: the official SDK
 // implements the protocol, with one server object per request. Each surface identifies the caller itself.
+
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import {
@@ -13,9 +14,13 @@ import {
 } from '@modelcontextprotocol/server';
 import { addresses } from '#foundation/addresses.ts';
 import { createCapacity } from '#foundation/capacity.ts';
+import { minutes } from '#foundation/clock.ts';
 import { answer, answerJson, type Exchange, type Headers, mediaType, parseJson, readText } from '#foundation/http.ts';
 import { forbidden, invalid, methodNotAllowed, unsupportedMediaType } from '#foundation/problem.ts';
-import { bytes, mcp, mcpListeners } from '#limits.ts';
+import { bytes, mcp } from '#limits.ts';
+
+/** How long a stream of changes (`subscriptions/listen`) stays open. */
+const listenMs = minutes(5);
 
 export interface McpHttp<Asked> {
   /** The server for one request. */
@@ -66,16 +71,14 @@ export function createMcpHttp<Asked>({ serverOf, meter, report, check, isStreame
     res.once('close', () => left.abort());
     const isListening = (body as { method?: unknown } | null)?.method === 'subscriptions/listen';
     const hold = isListening ? await listeners.take(exchange.credentialId!) : null;
-    const signal = isListening
-      ? AbortSignal.any([left.signal, AbortSignal.timeout(mcpListeners.lifetime)])
-      : left.signal;
+    const signal = isListening ? AbortSignal.any([left.signal, AbortSignal.timeout(listenMs)]) : left.signal;
     const request = new Request(url, { method: 'POST', headers: spoken(req.headers), signal });
     await respond(exchange, request, body, who).finally(() => hold?.release());
   };
 }
 
 /** Nothing of what can be subscribed to changes here, so that a stream is acknowledged and then silent: it is bounded. */
-const listeners = createCapacity({ ...mcpListeners, description: 'Too many streams of changes are open.' });
+const listeners = createCapacity({ all: 200, perKey: 2, description: 'Too many streams of changes are open.' });
 
 async function send(exchange: Exchange, response: Response, report: McpHttp<unknown>['report']): Promise<void> {
   const type = response.headers.get('content-type');

@@ -1,7 +1,6 @@
 // What a config file declares, and what is refused of one: pure.
 import { describe, expect, it } from 'vitest';
-import { InvalidConfig, parseConfig } from '#domain/mcp-servers/declared.ts';
-import { mcpConfig } from '#limits.ts';
+import { InvalidConfig, maxFileBytes, parseConfig } from '#domain/mcp-servers/declared.ts';
 
 const secret = (name: string): string => `\${secret:${name}}`;
 const parse = (servers: unknown) => parseConfig(JSON.stringify({ mcpServers: servers }));
@@ -142,7 +141,7 @@ describe('an invalid file', () => {
     ['a list', '- a', 'must be a mapping'],
     ['a text', 'just words', 'must be a mapping'],
     ['servers that are a list', 'mcpServers: [a]', 'mcpServers: must be a mapping'],
-    ['more bytes than are read', `# ${'x'.repeat(mcpConfig.bytes)}`, 'more than 262144 bytes'],
+    ['more bytes than are read', `# ${'x'.repeat(maxFileBytes)}`, 'more than 262144 bytes'],
   ])('%s', (_, text, words) => {
     const message = wrong(text);
     expect(message).not.toBe('was accepted');

@@ -1,9 +1,9 @@
 // The partitions that samples of sandboxes lie in: made before their week begins, dropped when it is long over.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { keepMetricPartitions } from '#domain/sandboxes/metric-partitions.ts';
-import { metricsOf } from '#domain/sandboxes/operations.ts';
+import { maxSamplesPerPoint, metricsOf } from '#domain/sandboxes/operations.ts';
 import { days, seconds } from '#foundation/clock.ts';
-import { sandboxMetrics } from '#limits.ts';
+import { metricRetentionMs } from '#limits.ts';
 import { measure } from '../support/runtime-records.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
@@ -60,13 +60,17 @@ it('this week and the next two are there, with what came before them; doing it a
 it('a point of a long curve is the mean of the last samples before it, and of a short one the mean of all', async () => {
   const samples = Array.from({ length: 1_000 }, (_, n) => n);
   await measure(sandbox, present(), seconds(10), samples);
-  const { perPoint } = sandboxMetrics;
   const points = await metricsOf([sandbox.id, 'sbx_unknown'], 5);
   expect(points.map(({ t, cpuPct }) => ({ t, cpuPct }))).toEqual(
-    [199, 399, 599, 799, 999].map((last) => ({ t: present() + last * seconds(10), cpuPct: last - (perPoint - 1) / 2 })),
+    [199, 399, 599, 799, 999].map((last) => ({
+      t: present() + last * seconds(10),
+      cpuPct: last - (maxSamplesPerPoint - 1) / 2,
+    })),
   );
-  const exact = await metricsOf([sandbox.id], 1_000 / perPoint);
-  expect(exact.map(({ cpuPct }) => cpuPct)).toEqual(exact.map((_, n) => n * perPoint + (perPoint - 1) / 2));
+  const exact = await metricsOf([sandbox.id], 1_000 / maxSamplesPerPoint);
+  expect(exact.map(({ cpuPct }) => cpuPct)).toEqual(
+    exact.map((_, n) => n * maxSamplesPerPoint + (maxSamplesPerPoint - 1) / 2),
+  );
   expect(await metricsOf([sandbox.id], 1_000)).toHaveLength(1_000);
 });
 
@@ -91,7 +95,7 @@ it('a week is dropped when all of it is older than is kept, and so is what waite
   const end = present() - (present() % week) + week;
   const names = async () => (await partitions()).map((one) => one.name);
 
-  world.clock.turn(end + sandboxMetrics.kept - 1 - present());
+  world.clock.turn(end + metricRetentionMs - 1 - present());
   await keepMetricPartitions();
   expect(await names()).toContain(name);
   expect(await partitions()).toContainEqual({ name: rest, samples: 0 });

@@ -5,7 +5,7 @@ import { desiredOf, type Sandbox } from '#domain/sandboxes/model.ts';
 import { hours, minutes, seconds } from '#foundation/clock.ts';
 import { watchStatements } from '#foundation/database.ts';
 import { newId } from '#foundation/ids.ts';
-import { shown } from '#limits.ts';
+import { previewSizes } from '#limits.ts';
 import { type Account, createCallersWithProjects } from '../support/callers.ts';
 import {
   measure,
@@ -221,7 +221,7 @@ describe('GET /sandboxes/{sandboxId}', () => {
     const cpu = Array.from({ length: 3_000 }, (_, i) => (i % 2 === 0 ? 20 : 40));
     await measure(sandbox, start, seconds(5), cpu);
     const { metrics } = (await get(`/${sandbox.id}`)).body;
-    expect(metrics.length).toBe(shown.metrics);
+    expect(metrics.length).toBe(previewSizes.metrics);
     const times = metrics.map(({ t }: { t: number }) => t);
     expect(times).toEqual([...times].sort((a, b) => a - b));
     expect(times.at(-1)).toBe(start + 2_999 * 5_000);
@@ -232,9 +232,9 @@ describe('GET /sandboxes/{sandboxId}', () => {
     const sandbox = await startSandbox(shop);
     await showFragments(
       sandbox,
-      Array.from({ length: shown.fragments + 5 }, (_, i) => ({ body: `${i}` })),
+      Array.from({ length: previewSizes.fragments + 5 }, (_, i) => ({ body: `${i}` })),
     );
-    for (let i = 0; i < shown.sessions + 2; i++) {
+    for (let i = 0; i < previewSizes.sessions + 2; i++) {
       await startSession(sandbox, { startedAt: present() + i, sessionId: `n-${i}` });
     }
     const { liveFragments, sessions } = (await get(`/${sandbox.id}`)).body;
@@ -553,7 +553,7 @@ it('over GraphQL projects and sandboxes lead to each other, each relation in one
       for (let i = 0; i < count; i++) {
         const sandbox = await startSandbox({ orgId: gadgets.id, projectId });
         await startSession(sandbox);
-        await measure(sandbox, present(), 1_000, Array(shown.sparkline * 2).fill(5));
+        await measure(sandbox, present(), 1_000, Array(previewSizes.sparkline * 2).fill(5));
       }
     }
   };
@@ -575,12 +575,12 @@ it('over GraphQL projects and sandboxes lead to each other, each relation in one
     status: 'running',
     project: { name: 'two' },
     sessions: [{ outcome: null }],
-    sparkline: Array(shown.sparkline).fill({ cpuPct: 5 }),
+    sparkline: Array(previewSizes.sparkline).fill({ cpuPct: 5 }),
   });
   expect(many.data.map((project: { sandboxes: [] }) => project.sandboxes.length)).toEqual([12, 12]);
   expect(many.statements).toBe(few.statements);
   await fill(10);
-  expect((await ask()).data[0].sandboxes.length).toBe(shown.perParent);
+  expect((await ask()).data[0].sandboxes.length).toBe(previewSizes.perParent);
   const page = `{ sandboxes(limit: 1, projectId: "${projects[0]}", status: running) { data { sandboxId } nextCursor } }`;
   expect((await world.graphql(page, { token })).body.data.sandboxes.data.length).toBe(1);
 });

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type OrgRole, orgRoles } from '#access/roles.ts';
 import { catalog, scopesOfRole } from '#access/scopes.ts';
+import { lastUsedIntervalMs } from '#domain/credentials/last-used.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
 import { callerOfToken } from '#domain/tokens/operations.ts';
@@ -11,7 +12,7 @@ import type { Row } from '#foundation/base-model.ts';
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
 import { watchStatements } from '#foundation/database.ts';
 import { digest } from '#foundation/secrets.ts';
-import { lifetimes, tokens } from '#limits.ts';
+import { tokens } from '#limits.ts';
 import { openWorld, present, type Session, type World } from '../support/world.ts';
 
 let world: World;
@@ -446,16 +447,16 @@ describe('Who stands behind a token', () => {
     await Promise.all(Array.from({ length: 200 }, () => callerOfToken(token)));
     await vi.waitFor(async () => expect(await lastUse(token)).toBe(used));
 
-    world.clock.turn(lifetimes.lastUsedStep - 1);
+    world.clock.turn(lastUsedIntervalMs - 1);
     await callerOfToken(token);
     expect(updates).toHaveLength(1);
 
     world.clock.turn(1);
     await callerOfToken(token);
-    await vi.waitFor(async () => expect(await lastUse(token)).toBe(used + lifetimes.lastUsedStep));
+    await vi.waitFor(async () => expect(await lastUse(token)).toBe(used + lastUsedIntervalMs));
     expect(updates).toHaveLength(2);
     stop();
-    expect(await listed(token)).toBe(used + lifetimes.lastUsedStep);
+    expect(await listed(token)).toBe(used + lastUsedIntervalMs);
   });
 
   const listed = async (token: string) => {

@@ -6,8 +6,10 @@ import type { Organization } from '#domain/organizations/model.ts';
 import { connectIntegration } from '#domain/projects/connectors.ts';
 import type { Project, ProjectTracker } from '#domain/projects/model.ts';
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
+import { dispatching } from '#domain/runs/dispatch.ts';
 import { trackerOf } from '#domain/trackers/choose.ts';
 import type { Outcome } from '#domain/trackers/tracker.ts';
+import { vendorPauseMs } from '#domain/vendors/connection.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { hours, isoTime, seconds } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
@@ -15,7 +17,6 @@ import { openLog } from '#foundation/log.ts';
 import { openOutbound } from '#foundation/outbound.ts';
 import { Problem } from '#foundation/problem.ts';
 import { bindSecretKey } from '#foundation/secrets.ts';
-import { dispatch, vendorRest } from '#limits.ts';
 import { startScheduler } from '#surfaces/scheduler/surface.ts';
 import { rowsOf } from '../support/database-rows.ts';
 import { type GitHub, openGitHub } from '../support/fake-github.ts';
@@ -261,8 +262,8 @@ describe('linear', () => {
   it.each([
     [{ 'retry-after': '30' }, '30'],
     [{ 'x-ratelimit-requests-remaining': '0', 'x-ratelimit-requests-reset': 'in 20 minutes' }, '1200'],
-    [{}, String(vendorRest.unsaid / 1_000)],
-    [{ 'retry-after': '86400' }, String(vendorRest.max / 1_000)],
+    [{}, String(vendorPauseMs.default / 1_000)],
+    [{ 'retry-after': '86400' }, String(vendorPauseMs.max / 1_000)],
   ])('503 · a rate limit, with %j', async (headers, after) => {
     const project = await projectOn('linear');
     const told = Object.entries(headers).map(([name, value]) => [
@@ -543,12 +544,12 @@ describe('what is due', () => {
         issueId: null,
         lastError: 'GitHub is unreachable.',
         reason: 'Waiting for the tracker (github): GitHub is unreachable.',
-        leaseUntil: present() + dispatch.rest.min,
+        leaseUntil: present() + dispatching.delayMs.min,
       },
     ]);
     await due();
     expect(github.asked).toHaveLength(2);
-    world.clock.turn(dispatch.rest.min);
+    world.clock.turn(dispatching.delayMs.min);
     await due();
     expect(await runsOf(id)).toMatchObject([{ status: 'dispatching', attempts: 2, issueId: 'acme/shop#1' }]);
     expect(github.repositories.get('acme/shop')!.issues).toHaveLength(1);

@@ -4,14 +4,22 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import PgBoss from 'pg-boss';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Background, countJobs, enqueue, type Handlers, startBackground } from '#foundation/background.ts';
+import {
+  type Background,
+  concurrency,
+  countJobs,
+  enqueue,
+  type Handlers,
+  queues,
+  retentionMs,
+  startBackground,
+} from '#foundation/background.ts';
 import { minutes, now, seconds, setClock } from '#foundation/clock.ts';
 import { openDatabase, sql, transaction } from '#foundation/database.ts';
 import { openLog } from '#foundation/log.ts';
 import { deliverMail, developmentMailbox, openMail, type QueuedMail, queueMail } from '#foundation/mail.ts';
 import { metricsText } from '#foundation/metrics.ts';
 import { bindSecretKey } from '#foundation/secrets.ts';
-import { background as bounds, queues } from '#limits.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 
 let fresh: FreshDatabase;
@@ -95,7 +103,7 @@ describe('a job', () => {
   });
 
   it('that fails is tried again after a rest that grows, until it succeeds; the log tells, without what is in it', async () => {
-    const { rest } = queues.mail;
+    const { delayMs } = queues.mail;
     let tries = 0;
     const mail = async () => {
       if (++tries < 3) throw new Error(`failure ${tries}`);
@@ -107,8 +115,8 @@ describe('a job', () => {
         'select state, extract(epoch from start_after - now()) * 1000 as rests from background.job',
       );
       expect(row!.state).toBe('retry');
-      expect(row!.rests).toBeGreaterThan(times * rest - seconds(5));
-      expect(row!.rests).toBeLessThanOrEqual(2 * times * rest);
+      expect(row!.rests).toBeGreaterThan(times * delayMs - seconds(5));
+      expect(row!.rests).toBeLessThanOrEqual(2 * times * delayMs);
       await start({ mail }).settled();
       expect(tries).toBe(times);
       await rested();
@@ -142,7 +150,7 @@ describe('a job', () => {
     });
     expect(await countJobs()).toContainEqual({ queue: 'mail', waiting: 0, failed: 1 });
     expect(await metricsText()).toContain('background_jobs{queue="mail",state="failed"} 1');
-    const past = seconds(1) + bounds.kept.failed;
+    const past = seconds(1) + retentionMs.failed;
     await sql(`update background.job set completed_on = now() - $1 * interval '1 millisecond'`, [past]);
     await vi.waitFor(async () => expect(await jobs()).toEqual([]), { interval: 10 });
   });
@@ -189,7 +197,7 @@ describe('many at work', () => {
     });
     await vi.waitFor(() => expect(done).toHaveLength(19), { interval: 5 });
     expect(most).toBeGreaterThan(1);
-    expect(most).toBeLessThanOrEqual(bounds.atOnce);
+    expect(most).toBeLessThanOrEqual(concurrency);
     release();
     await background.settled();
     expect(done).toHaveLength(20);

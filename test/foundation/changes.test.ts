@@ -3,9 +3,16 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { announce, announcing, type Changes, type ChangesSettings, openChanges, watch } from '#foundation/changes.ts';
+import {
+  announce,
+  announcing,
+  type Changes,
+  type ChangesSettings,
+  openChanges,
+  timing,
+  watch,
+} from '#foundation/changes.ts';
 import { openDatabase, sql, transaction } from '#foundation/database.ts';
-import { listening } from '#limits.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 
 let fresh: FreshDatabase;
@@ -116,10 +123,10 @@ it('a connection that is dead without a word is found out', async () => {
   relay.freeze();
   const told = next();
   // The probe is sent, nothing answers it, and a new connection is made.
-  vi.advanceTimersByTime(listening.probe.every);
-  await vi.advanceTimersByTimeAsync(listening.probe.timeout);
+  vi.advanceTimersByTime(timing.probeIntervalMs);
+  await vi.advanceTimersByTimeAsync(timing.probeTimeoutMs);
   relay.thaw();
-  await vi.advanceTimersByTimeAsync(listening.rest.min);
+  await vi.advanceTimersByTimeAsync(timing.reconnectMs.min);
   expect(await told).toBe(true);
   await relay.close();
 
@@ -181,7 +188,7 @@ it('without a connection that could listen, whoever waits is woken every two sec
   expect(await next()).toBe(true);
   const told = next();
   expect(await soon(told)).toBe('nothing');
-  vi.advanceTimersByTime(listening.poll);
+  vi.advanceTimersByTime(timing.pollMs);
   expect(await told).toBe(true);
 });
 

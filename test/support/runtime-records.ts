@@ -12,7 +12,7 @@ import {
   SandboxSession,
 } from '#domain/sandboxes/model.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { lifetimes } from '#limits.ts';
+import { lifetimesMs } from '#limits.ts';
 import { present } from './world.ts';
 
 type Some<R> = { [K in keyof R]?: R[K] };
@@ -123,6 +123,6 @@ const registerArtifact = async ({ orgId, projectId }: Place, more: Some<Artifact
     kind: 'log',
     contentType: 'text/plain',
     createdAt: present(),
-    expiresAt: present() + lifetimes.artifact,
+    expiresAt: present() + lifetimesMs.artifact,
     ...more,
   });

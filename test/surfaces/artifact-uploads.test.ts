@@ -23,7 +23,7 @@ import { type Exchange, readBody } from '#foundation/http.ts';
 import { openStorage, type Storage } from '#foundation/storage.ts';
 import { folderStorage } from '#foundation/storage-folder.ts';
 import { bucketStorage, readBucket } from '#foundation/storage-s3.ts';
-import { artifactUpload } from '#limits.ts';
+import { maxPerOrganization } from '#surfaces/artifacts/upload.ts';
 import { createCallersWithProjects } from '../support/callers.ts';
 import { openS3, type S3 } from '../support/fake-s3.ts';
 import { noteArtifact, type Place } from '../support/runtime-records.ts';
@@ -252,7 +252,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
 describe('senders', () => {
   it('201, 409 · of as many uploads at once as an organization may send, one is stored', async () => {
     const content = await reserve();
-    const texts = Array.from({ length: artifactUpload.perOrganization }, (_, i) => `${i}`.repeat(50_000));
+    const texts = Array.from({ length: maxPerOrganization }, (_, i) => `${i}`.repeat(50_000));
     const answers = await Promise.all(texts.map((text) => put(content.uploadUrl, text)));
     const stored = answers.findIndex(({ status }) => status === 201);
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(texts.length - 1);

@@ -4,9 +4,10 @@ import type { RequestListener } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { maxDocumentBytes } from '#domain/oauth/client-documents.ts';
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/outbound.ts';
-import { clientDocument, rates } from '#limits.ts';
+import { rates } from '#limits.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import {
   authorizationRequest,
@@ -219,7 +220,7 @@ describe('400 page, and nothing is sent anywhere', () => {
     ['a list', () => serve([])],
     ['null', () => serve(null)],
     ['another media type', (id) => serve(metadata(id), { 'content-type': 'text/html' })],
-    ['too large', (id) => serve(metadata(id, { x: 'x'.repeat(clientDocument.bytes) }))],
+    ['too large', (id) => serve(metadata(id, { x: 'x'.repeat(maxDocumentBytes) }))],
     ['broken off', () => (listener = (_req, res) => void res.writeHead(200, { 'content-length': '9' }).destroy())],
   ];
   it.each(answers)('the answer: %s; and it is asked anew the next time', async (_, answerWith) => {

@@ -85,7 +85,11 @@ describe('what is there', () => {
           description: 'An id that is unknown, or of another organization, is a 404.',
         },
         name: { type: 'string', minLength: 1, maxLength: 120, description: '1 to 120 characters.' },
-        status: { type: 'string', enum: ['active', 'paused', 'archived'] },
+        status: {
+          description: 'Missions start only while it is `active`.',
+          type: 'string',
+          enum: ['active', 'paused', 'archived'],
+        },
       },
     });
   });

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { catalog, presetScopes, scopePresets, scopesOfRole } from '#access/scopes.ts';
 import { missionName } from '#demo/recurring-missions.ts';
-import { dayOf } from '#domain/orchestrator/cost-cap.ts';
+import { costCapUsd, dayOf } from '#domain/orchestrator/cost-cap.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import { callerOfServiceToken } from '#domain/tokens/service-tokens.ts';
 import type { Row } from '#foundation/base-model.ts';
@@ -14,7 +14,7 @@ import { days } from '#foundation/clock.ts';
 import { unseal } from '#foundation/secrets.ts';
 import { openStorage } from '#foundation/storage.ts';
 import { folderStorage } from '#foundation/storage-folder.ts';
-import { dailyCostCapUsd, sandboxMetrics } from '#limits.ts';
+import { metricRetentionMs } from '#limits.ts';
 import { readOptions, usage } from '#surfaces/operator/command.ts';
 import { commands } from '#surfaces/operator/commands.ts';
 import { admin, databaseUrl } from '../support/command-line.ts';
@@ -327,7 +327,7 @@ describe('What a command does', () => {
       const costs = await world.knex('mission_costs').where({ orgId });
       const cost = (rows: { usd: number }[]) => rows.reduce((sum, { usd }) => sum + usd, 0);
       const today = cost(costs.filter(({ at }) => at >= dayOf(present())));
-      expect(today).toBeLessThan(dailyCostCapUsd.default / 2);
+      expect(today).toBeLessThan(costCapUsd.default / 2);
       expect(cost(costs)).toBeGreaterThan(cost(runs.map(({ missionCostUsd }) => ({ usd: missionCostUsd }))) - 1e-6);
       // Beside the one that the demo's own runtime carries out.
       const tasks = await world
@@ -347,7 +347,7 @@ describe('What a command does', () => {
       for (const { sandboxId, destroyedAt, lastCpuPct, createdAt } of data) {
         const { metrics, sessions, liveFragments } = await get(`/sandboxes/${sandboxId}`);
         expect([sessions.length, liveFragments.length]).toEqual([1, 5]);
-        const kept = createdAt > present() - sandboxMetrics.kept;
+        const kept = createdAt > present() - metricRetentionMs;
         expect(metrics).toHaveLength(kept ? 12 : 0);
         if (kept) expect(metrics.at(-1)).toMatchObject({ t: destroyedAt, cpuPct: expect.closeTo(lastCpuPct, 2) });
       }

@@ -4,9 +4,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test, vi } from 'vitest';
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
+import { dispatching } from '#domain/runs/dispatch.ts';
 import { isoTime, minutes, seconds } from '#foundation/clock.ts';
 import { openLog } from '#foundation/log.ts';
-import { dispatch } from '#limits.ts';
 import { jobs } from '#surfaces/scheduler/jobs.ts';
 import { startScheduler } from '#surfaces/scheduler/surface.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
@@ -70,7 +70,7 @@ describe('a process that dies', () => {
     await leave(run.id);
     await due();
     expect((await runsOf(id))[0].issueId).toBe(null);
-    world.clock.turn(dispatch.lease);
+    world.clock.turn(dispatching.leaseMs);
     await due();
     const [taken, ...more] = await runsOf(id);
     expect(more).toEqual([]);
@@ -83,7 +83,7 @@ describe('a process that dies', () => {
     await due();
     const [run] = await runsOf(id);
     await leave(run.id);
-    world.clock.turn(dispatch.lease);
+    world.clock.turn(dispatching.leaseMs);
     await due();
     expect((await runsOf(id))[0].issueId).toBe(run.issueId);
     expect(await issuesOf(run.id)).toHaveLength(1);
@@ -94,7 +94,7 @@ describe('a process that dies', () => {
     world
       .knex('runs')
       .where({ id })
-      .update({ issueId: null, issueUrl: null, claimedBy: 'dead:1', leaseUntil: present() + dispatch.lease });
+      .update({ issueId: null, issueUrl: null, claimedBy: 'dead:1', leaseUntil: present() + dispatching.leaseMs });
 });
 
 it('a run that is canceled while its issue is created keeps its reason, and links to the issue', async () => {
@@ -119,7 +119,7 @@ describe('a tracker that fails', () => {
     const id = await dueTask();
     await breakTracker();
     await expect(due()).rejects.toThrow('1 issues could not be created');
-    const { min } = dispatch.rest;
+    const { min } = dispatching.delayMs;
     const lastError = 'Something went wrong on our side. The request id tells us where.';
     expect(await runsOf(id)).toMatchObject([
       { status: 'dispatching', attempts: 1, lastError, leaseUntil: present() + min, claimedBy: null },
@@ -140,11 +140,11 @@ describe('a tracker that fails', () => {
   it('fails the run at the end, and the next occurrence comes all the same', async () => {
     const id = await dueTask();
     await breakTracker();
-    for (let attempt = 1; attempt <= dispatch.attempts; attempt++) {
+    for (let attempt = 1; attempt <= dispatching.attempts; attempt++) {
       await expect(due()).rejects.toThrow();
       const [run] = await runsOf(id);
-      expect([run.attempts, run.status]).toEqual([attempt, attempt < dispatch.attempts ? 'dispatching' : 'failed']);
-      world.clock.turn(dispatch.rest.max);
+      expect([run.attempts, run.status]).toEqual([attempt, attempt < dispatching.attempts ? 'dispatching' : 'failed']);
+      world.clock.turn(dispatching.delayMs.max);
     }
     await mendTracker();
     await due();
@@ -157,7 +157,7 @@ describe('a tracker that fails', () => {
     const { status, body } = await world.rest('POST', `/scheduled-tasks/${id}/run`, { token: owner.token });
     await mendTracker();
     expect([status, body]).toEqual([200, { ok: true, runId: body.runId, issueId: null, status: 'dispatching' }]);
-    world.clock.turn(dispatch.rest.min);
+    world.clock.turn(dispatching.delayMs.min);
     await due();
     expect(await issuesOf(body.runId)).toHaveLength(1);
   });

@@ -14,9 +14,10 @@ import { announce } from '#foundation/changes.ts';
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
 import { sql, transaction, watchStatements } from '#foundation/database.ts';
 import { digest } from '#foundation/secrets.ts';
-import { graphql, report, shown, subscriptions } from '#limits.ts';
+import { graphql, previewSizes, report, subscriptions } from '#limits.ts';
 import { schema } from '#schema.ts';
-import { createSlotLimiter } from '#surfaces/graphql/subscription-slots.ts';
+import { createSlotLimiter, recheckIntervalMs } from '#surfaces/graphql/subscription-slots.ts';
+import { maxCheckAgeMs } from '#surfaces/graphql/subscriptions.ts';
 import { toolsOf } from '#surfaces/mcp/tools.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { freePort, type ServiceProcess, startService } from '../support/processes.ts';
@@ -319,24 +320,24 @@ describe('a sandbox', () => {
 
   it('of very many fragments the last 200 come first; who names a number gets all from there, 200 at a time', async () => {
     const { sandboxId } = await working();
-    const many = 2 * shown.fragments + 50;
+    const many = 2 * previewSizes.fragments + 50;
     await showFragments(
       { id: sandboxId } as never,
       thoughts(0, many).map((body) => ({ body })),
     );
-    await measure({ id: sandboxId as never }, present() - hours(1), 1_000, Array(2 * shown.metrics).fill(10));
+    await measure({ id: sandboxId as never }, present() - hours(1), 1_000, Array(2 * previewSizes.metrics).fill(10));
     const bodies = ({ fragments }: { fragments: { body: string }[] }) => fragments.map(({ body }) => body);
 
     const last = await (await subscribe(onSandbox, { sandboxId })).news();
     expect([bodies(last), last.nextFragment, last.metrics.length]).toEqual([
-      thoughts(many - shown.fragments, many),
+      thoughts(many - previewSizes.fragments, many),
       many,
-      shown.metrics,
+      previewSizes.metrics,
     ]);
     const reading = await subscribe(onSandbox, { sandboxId, after: 0 });
     const all = [await reading.news(), await reading.news(), await reading.news()];
     expect(all.map(bodies)).toEqual([thoughts(0, 200), thoughts(200, 400), thoughts(400, many)]);
-    expect(all.map(({ metrics }) => metrics.length)).toEqual([shown.metrics, 0, 0]);
+    expect(all.map(({ metrics }) => metrics.length)).toEqual([previewSizes.metrics, 0, 0]);
     const ahead = await (await subscribe(onSandbox, { sandboxId, after: many + 5 })).news();
     expect([ahead.fragments, ahead.nextFragment]).toEqual([[], many + 5]);
   });
@@ -446,7 +447,7 @@ describe('who may read, and go on reading', () => {
     const reading = await subscribe(onRun, held, headers);
     await reading.news();
     await lose();
-    world.clock.turn(subscriptions.look.fresh);
+    world.clock.turn(maxCheckAgeMs);
     await progress(held, 'secret');
     await expectEnd(reading, code);
   });
@@ -470,7 +471,7 @@ describe('who may read, and go on reading', () => {
     const reading = await subscribe(query, held, bearer(token));
     expect(await reading.news()).toEqual({ missionActivity: null, sandboxes: [] });
     await change(token, { scopes: ['missions:read'] });
-    world.clock.turn(subscriptions.look.fresh);
+    world.clock.turn(maxCheckAgeMs);
     await progress(held, 'more');
     const [error] = await reading.news();
     expect([error.extensions.code, error.path]).toEqual(['missing_scope', ['runUpdated', 'sandboxes']]);
@@ -491,7 +492,7 @@ describe('who may read, and go on reading', () => {
     await world.knex('sessions').where({ endedAt: null }).update({ orgId: elsewhere.id });
     const before = await world.knex('sessions').where({ endedAt: null });
     world.clock.turn(minutes(2));
-    vi.advanceTimersByTime(subscriptions.look.every);
+    vi.advanceTimersByTime(recheckIntervalMs);
     await progress(held, 'still here');
     expect((await reading.news()).missionActivity).toBe('still here');
     expect(await world.knex('sessions').where({ endedAt: null })).toEqual(before);
@@ -557,12 +558,12 @@ describe('bounds', () => {
     const held = await taken();
     const reading = await subscribe(onRun, held);
     await reading.news();
-    world.clock.turn(subscriptions.lifetime - 1);
-    vi.advanceTimersByTime(subscriptions.look.every);
+    world.clock.turn(subscriptions.lifetimeMs - 1);
+    vi.advanceTimersByTime(recheckIntervalMs);
     await progress(held, 'late');
     expect((await reading.news()).missionActivity).toBe('late');
     world.clock.turn(1);
-    vi.advanceTimersByTime(subscriptions.look.every);
+    vi.advanceTimersByTime(recheckIntervalMs);
     expect([await reading.next(), await reading.next()]).toEqual([complete, undefined]);
   });
 
@@ -588,7 +589,7 @@ describe('bounds', () => {
   it('who does not read is not written for: nothing grows, and after their hour the line is cut', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const { held, place } = await working();
-    for (let i = 0; i < shown.sessions; i++) {
+    for (let i = 0; i < previewSizes.sessions; i++) {
       await say('reportSession', { ...place, role: 'builder', sessionId: `${i}`.padEnd(200, 'x') });
     }
     // An event of half a megabyte.
@@ -622,8 +623,8 @@ describe('bounds', () => {
     expect(reads).toBeLessThan(60);
     expect(await changes(30)).toBe(0);
     unwatch();
-    world.clock.turn(subscriptions.lifetime);
-    vi.advanceTimersByTime(2 * subscriptions.look.every);
+    world.clock.turn(subscriptions.lifetimeMs);
+    vi.advanceTimersByTime(2 * recheckIntervalMs);
     await until(async () => (await openNow()) === 0);
     socket.destroy();
   });

@@ -6,7 +6,7 @@ import { type Transaction, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { tooMany } from '#foundation/problem.ts';
 import { digest, newCode, newSecret } from '#foundation/secrets.ts';
-import { lifetimes, polling, rates } from '#limits.ts';
+import { lifetimesMs, polling, rates } from '#limits.ts';
 import { normalizeEmail } from '../people/email.ts';
 import { alreadyClaimed, claimExpired, emailMismatch, invalidClaimToken } from './fault.ts';
 import { ClaimAttempt, Registration, stateOf } from './model.ts';
@@ -49,7 +49,7 @@ export async function openAttempt(
   const attemptId = newId('claimAttempt');
   const userCode = newCode();
   const token = newSecret('cvt_', 24);
-  const expiresAt = Math.min(createdAt + lifetimes.userCode, claimExpiresAt);
+  const expiresAt = Math.min(createdAt + lifetimesMs.userCode, claimExpiresAt);
   await ClaimAttempt.query(trx).insert({
     id: attemptId,
     registrationId,
@@ -61,14 +61,16 @@ export async function openAttempt(
     expiresAt,
   });
   // Who polls for the new code begins anew.
-  await Registration.query(trx).findById(registrationId).patch({ pollInterval: polling.interval, lastPolledAt: null });
+  await Registration.query(trx)
+    .findById(registrationId)
+    .patch({ pollInterval: polling.intervalSeconds, lastPolledAt: null });
   return {
     attemptId,
     userCode,
     verificationUri: `${addresses().issuer}/claim?claim_attempt_token=${token}`,
     expiresAt,
     expiresIn: Math.floor((expiresAt - createdAt) / 1_000),
-    interval: polling.interval,
+    interval: polling.intervalSeconds,
   };
 }
 

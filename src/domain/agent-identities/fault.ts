@@ -1,6 +1,6 @@
 // Errors of the agent endpoints: the specification's `AgentAuthError` (auth.md v0.6; agent authentication §4.5 and §5). A fault
 // carries its status; a surface only prints it.
-import { lifetimes } from '#limits.ts';
+import { lifetimesMs } from '#limits.ts';
 
 export class AgentAuthFault extends Error {
   readonly status: number;
@@ -38,7 +38,7 @@ export const invalidClientId = maker('invalid_client_id');
 export const missingVerifiedEmail = maker('missing_verified_email');
 /** The person's login at the provider is too old, or nobody says how old it is. */
 export const loginRequired = (description: string): AgentAuthFault =>
-  new AgentAuthFault(401, 'login_required', description, lifetimes.idJagLogin / 1_000);
+  new AgentAuthFault(401, 'login_required', description, lifetimesMs.idJagLogin / 1_000);
 
 /** Unknown, or replaced by a later one: the two are not distinguished. */
 export const invalidClaimToken = maker('invalid_claim_token', 401);

@@ -2,7 +2,7 @@
 // authentication §14). A claimed registration holds the person's grant. Its state is derived, never stored.
 import { BaseModel, type Row } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
-import { lifetimes, tries } from '#limits.ts';
+import { lifetimesMs, tries } from '#limits.ts';
 
 /** `anonymous`: names nobody. `service_auth`: names its person's email address. `identity_assertion`: a provider vouches for it. */
 export const registrationKinds = ['anonymous', 'service_auth', 'identity_assertion'] as const;
@@ -125,7 +125,7 @@ export function grantOf(registration: Row<Registration>, at: number): Grant | nu
 
 /** Until when the tokens of a claim can be collected: the end of the claim window, or a while after a late claim. */
 export const collectionEndsAt = ({ claimedAt, claimExpiresAt }: Row<Registration>): number =>
-  claimedAt === null ? claimExpiresAt : Math.max(claimExpiresAt, claimedAt + lifetimes.claimCollection);
+  claimedAt === null ? claimExpiresAt : Math.max(claimExpiresAt, claimedAt + lifetimesMs.claimCollection);
 
 /** Whether the code has expired, after ten minutes, or is locked, after five wrong ones. */
 export const isSpent = ({ expiresAt, wrongCount }: Row<ClaimAttempt>, at: number): boolean =>

@@ -7,7 +7,7 @@ import { now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { digest, newSecret } from '#foundation/secrets.ts';
-import { lifetimes, polling } from '#limits.ts';
+import { lifetimesMs, polling } from '#limits.ts';
 import { holdMembership } from '../memberships/operations.ts';
 import { revokeAccessTokens } from '../oauth/access-tokens.ts';
 import { emailAddress, normalizeEmail } from '../people/email.ts';
@@ -46,8 +46,8 @@ function draft(agentName: string | undefined, particulars: Particulars) {
     agentName: agentName ?? null,
     createdAt,
     claimTokenDigest: digest(claimToken),
-    claimExpiresAt: createdAt + lifetimes.claimWindow,
-    pollInterval: polling.interval,
+    claimExpiresAt: createdAt + lifetimesMs.claimWindow,
+    pollInterval: polling.intervalSeconds,
     generation: 1,
     ...particulars,
   };
@@ -131,7 +131,7 @@ async function answerLinked(trx: Transaction, registration: Row<Registration>, g
   const { userId, orgId, grantExpiresAt } = grant;
   const { email } = (await Person.find({ id: userId }, trx))!;
   const { role } = (await holdMembership(trx, orgId, userId))!;
-  const expiresAt = Math.min(now() + lifetimes.linkedAssertion, grantExpiresAt);
+  const expiresAt = Math.min(now() + lifetimesMs.linkedAssertion, grantExpiresAt);
   const assertion = await mintAssertion(registration, { expiresAt, email });
   const { id, kind } = registration;
   return { registrationId: id, kind, scopes: [...narrowed(grant.scopes, role)], ...assertion };

@@ -2,7 +2,7 @@
 // it has vouched for, and the agent ends. Each event acts once, however often it is delivered (RFC 8935 §2).
 import { now } from '#foundation/clock.ts';
 import { transaction } from '#foundation/database.ts';
-import { lifetimes } from '#limits.ts';
+import { lifetimesMs } from '#limits.ts';
 import { type Members, parseJws } from './id-jag/parse.ts';
 import { refuse } from './id-jag/reasons.ts';
 import { useJti } from './id-jag/replay.ts';
@@ -20,7 +20,7 @@ export async function receiveSecurityEvent(jws: string): Promise<void> {
   await checkSignature(parsed, { issuer, ...provider });
   const { claims } = parsed;
   const iat = issuedAt(claims);
-  if (iat + lifetimes.securityEvent <= now()) refuse('bad times', 'iat: must not be older than seven days.');
+  if (iat + lifetimesMs.securityEvent <= now()) refuse('bad times', 'iat: must not be older than seven days.');
   if (typeof claims.exp === 'number' && claims.exp * 1_000 <= now()) refuse('expired', 'exp: has passed.');
   checkAudience(claims);
   const jti = idOf(claims, 'jti') ?? refuse('no id', `jti: must be ${anId}.`);
@@ -30,7 +30,7 @@ export async function receiveSecurityEvent(jws: string): Promise<void> {
     return refuse('no events', 'events: must be an object with at least one event.');
   }
   await transaction(async (trx) => {
-    const isNew = await useJti('event', { issuer, jti, expiresAt: iat + lifetimes.securityEvent }, trx);
+    const isNew = await useJti('event', { issuer, jti, expiresAt: iat + lifetimesMs.securityEvent }, trx);
     if (isNew && revocationEvents.some((event) => event in events)) await endProviderUser(trx, issuer, subject);
   });
 }

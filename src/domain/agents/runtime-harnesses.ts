@@ -1,11 +1,15 @@
 // Which harnesses connected runtimes offer (design decisions, section 12, Waiting runs), and the conditions on them and on the
 // organizations' agents that statements on runs include. A runtime is connected while it claims runs or sends heartbeats.
 import type { Caller } from '#access/principal.ts';
-import { now } from '#foundation/clock.ts';
+import { days, minutes, now, seconds } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/database.ts';
-import { harnessPresence } from '#limits.ts';
 import { builtinAgentId, builtinAgents } from './catalog.ts';
 import type { HarnessId } from './model.ts';
+
+/** How long a runtime without a claim or heartbeat counts as connected, how often that is written, and how long it is kept. */
+const connectedMs = minutes(2);
+const writeIntervalMs = seconds(30);
+const retentionMs = days(1);
 
 // A row is written once per step, however often its runtime claims.
 const recordHarnessesSql = `insert into runtime_harnesses (credential_id, runtime, harness, org_id, seen_at)
@@ -16,7 +20,7 @@ const recordHarnessesSql = `insert into runtime_harnesses (credential_id, runtim
 
 export async function recordHarnesses(caller: Caller, runtime: string, harnesses: readonly HarnessId[]): Promise<void> {
   const at = now();
-  const values = [caller.credentialId, runtime, caller.orgId, harnesses, at, at - harnessPresence.step];
+  const values = [caller.credentialId, runtime, caller.orgId, harnesses, at, at - writeIntervalMs];
   await sql(recordHarnessesSql, values);
 }
 
@@ -27,15 +31,15 @@ const renewHarnessesSql = `update runtime_harnesses set seen_at = $3
 export async function renewHarnesses(trx: Transaction, caller: Caller, runtimes: readonly string[]): Promise<void> {
   const at = now();
   if (runtimes.length > 0) {
-    await sql(renewHarnessesSql, [caller.credentialId, runtimes, at, at - harnessPresence.step], trx);
+    await sql(renewHarnessesSql, [caller.credentialId, runtimes, at, at - writeIntervalMs], trx);
   }
 }
 
 export const deleteStaleHarnesses = (): Promise<unknown> =>
-  sql('delete from runtime_harnesses where seen_at <= $1', [now() - harnessPresence.kept]);
+  sql('delete from runtime_harnesses where seen_at <= $1', [now() - retentionMs]);
 
 /** A runtime without a claim or heartbeat since then is not connected. */
-export const connectedSince = (): number => now() - harnessPresence.lasts;
+export const connectedSince = (): number => now() - connectedMs;
 
 /** A condition: a runtime that offers the harness is connected for the organization. `since`: a placeholder. */
 export const isOffered = (harness: string, orgId: string, since: string): string =>

@@ -7,7 +7,7 @@ import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
-import { pages, skillReposPerAgent, text } from '#limits.ts';
+import { pages, text } from '#limits.ts';
 import { repositoryPattern } from '../integrations/repository-name.ts';
 import * as catalog from './catalog.ts';
 import { AgentCatalog, AgentRole, Effort, Harness } from './fields.ts';
@@ -73,7 +73,7 @@ const more = {
     .describe('What it is told beside the issue: at most 20000 characters.'),
   skillRepos: z
     .array(boundedText(text.repoFullName).regex(repositoryPattern, 'must be <owner>/<repo>'))
-    .max(skillReposPerAgent)
+    .max(20)
     .optional()
     .describe('`<owner>/<repo>` of repositories with skills: at most 20.'),
 };

@@ -1,9 +1,12 @@
 // The addresses under which contents are downloaded and uploaded. They are signed, so that they need no credential and can be
 // passed to a browser or a tool; each allows one action until it expires.
 import { addresses } from '#foundation/addresses.ts';
-import { now } from '#foundation/clock.ts';
+import { minutes, now } from '#foundation/clock.ts';
 import { sameBytes, signature } from '#foundation/secrets.ts';
-import { artifactAddress, artifactUpload } from '#limits.ts';
+import { lifetimesMs } from '#limits.ts';
+
+/** For so long the same address is returned. */
+const addressStepMs = minutes(15);
 
 /** What an address allows: the download of an artifact, or the upload of a content. */
 type Purpose = 'artifact' | 'upload';
@@ -16,13 +19,13 @@ const signed = (purpose: Purpose, id: string, path: string, expires: number): st
 /** Valid for about an hour. It stays the same for some minutes, so that a repeated read is unchanged and browsers can cache it. */
 export function contentAddress(artifactId: string): string {
   const at = now();
-  const expires = at - (at % artifactAddress.step) + artifactAddress.step + artifactAddress.lifetime;
+  const expires = at - (at % addressStepMs) + addressStepMs + lifetimesMs.downloadAddress;
   return signed('artifact', artifactId, `/artifacts/${artifactId}/content`, expires);
 }
 
 /** The address for the PUT of a content, and its expiry in epoch milliseconds. */
 export function createUploadAddress(contentKey: string): { uploadUrl: string; expiresAt: number } {
-  const expiresAt = now() + artifactUpload.lifetime;
+  const expiresAt = now() + lifetimesMs.uploadAddress;
   return { uploadUrl: signed('upload', contentKey, `/artifacts/uploads/${contentKey}`, expiresAt), expiresAt };
 }
 

@@ -1,12 +1,12 @@
 // Contents of artifacts in the storage: written as they are uploaded, removed when no artifact uses them.
 import type { Readable } from 'node:stream';
 import type { Row } from '#foundation/base-model.ts';
-import { now } from '#foundation/clock.ts';
+import { days, minutes, now, seconds } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { conflict } from '#foundation/problem.ts';
 import { type ByteRange, storage } from '#foundation/storage.ts';
-import { artifactContent, artifactUpload, bytes } from '#limits.ts';
+import { bytes } from '#limits.ts';
 import { createUploadAddress } from './address.ts';
 import { Artifact, StoredContent } from './model.ts';
 
@@ -47,6 +47,12 @@ const releaseHoldSql = `update stored_contents set uploading_until = null, size_
   where key = $1 and uploading_until = $3 returning key`;
 
 /** The exclusive hold of one upload, identified by its end: a later hold on the same content ends later. */
+/** After so long without a renewal another upload may begin; longer than a client may be silent. */
+const holdMs = minutes(2);
+const holdRenewalMs = seconds(30);
+/** How long a content without an artifact is kept. */
+const unclaimedMs = days(1);
+
 interface Hold {
   key: string;
   until: number;
@@ -58,7 +64,7 @@ interface Hold {
  * @throws 404 when it is unknown, 409 when it is complete or another upload is in progress, 413
  */
 export async function receiveContent(key: string, content: AsyncIterable<Uint8Array>): Promise<number> {
-  const hold: Hold = { key, until: now() + artifactUpload.hold.lasts };
+  const hold: Hold = { key, until: now() + holdMs };
   if ((await sql(takeHoldSql, [key, hold.until, now()])).length === 0) return refuse(key);
   let sizeBytes: number | null = null;
   try {
@@ -88,9 +94,8 @@ function lost(): never {
 }
 
 async function* underHold(hold: Hold, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const { lasts, renewed } = artifactUpload.hold;
   for await (const chunk of content) {
-    if (hold.until - now() <= lasts - renewed) await renew(hold);
+    if (hold.until - now() <= holdMs - holdRenewalMs) await renew(hold);
     yield chunk;
   }
   // The last bytes may have been slow: an upload that has lost its hold must not overwrite a later one.
@@ -98,7 +103,7 @@ async function* underHold(hold: Hold, content: AsyncIterable<Uint8Array>): Async
 }
 
 async function renew(hold: Hold): Promise<void> {
-  const until = now() + artifactUpload.hold.lasts;
+  const until = now() + holdMs;
   if ((await sql(renewHoldSql, [hold.key, until, hold.until])).length === 0) lost();
   hold.until = until;
 }
@@ -145,7 +150,7 @@ const sweepContents = (): Promise<{ found: number; failures: unknown[] }> =>
       `select key from stored_contents c
        where created_at <= ? and not exists (select from artifacts a where a.content_key = c.key)
        order by created_at limit ${batch} for update skip locked`,
-      [now() - artifactContent.unclaimed],
+      [now() - unclaimedMs],
     );
     const keys = (rows as { key: string }[]).map(({ key }) => key);
     const outcomes = await Promise.allSettled(keys.map((key) => storage().remove(key)));

@@ -5,7 +5,7 @@ import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
-import { pages, shown } from '#limits.ts';
+import { pages, previewSizes } from '#limits.ts';
 import { AgentRole } from '../agents/fields.ts';
 import { ProjectType } from '../projects/schema.ts';
 import { SandboxType } from '../sandboxes/schema.ts';
@@ -78,7 +78,7 @@ export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
   }),
 });
 
-const newest = { description: 'The newest 20.', link: 'artifacts:read', limit: shown.perParent } as const;
+const newest = { description: 'The newest 20.', link: 'artifacts:read', limit: previewSizes.perParent } as const;
 builder.objectField(ProjectType, 'artifacts', (t) => t.hasMany('artifacts', newest));
 builder.objectField(SandboxType, 'artifacts', (t) => t.hasMany('artifacts', newest));
 

@@ -3,7 +3,7 @@ import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
-import { pages, shown } from '#limits.ts';
+import { pages, previewSizes } from '#limits.ts';
 import { ProjectType } from '../projects/schema.ts';
 import {
   AutomationType,
@@ -26,7 +26,7 @@ AutomationType.implement({
     runs: t.hasMany('runs', {
       link: 'automations:read',
       description: 'The newest 20; `automationRuns` pages through them all.',
-      limit: shown.perParent,
+      limit: previewSizes.perParent,
       type: AutomationRunType,
     }),
   }),
@@ -49,7 +49,7 @@ AutomationRunType.implement({
 });
 
 builder.objectField(ProjectType, 'automations', (t) =>
-  t.hasMany('automations', { description: 'The newest 20.', link: 'automations:read', limit: shown.perParent }),
+  t.hasMany('automations', { description: 'The newest 20.', link: 'automations:read', limit: previewSizes.perParent }),
 );
 
 const AutomationPage = pageOf('AutomationPage', AutomationType);

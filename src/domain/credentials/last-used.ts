@@ -1,8 +1,10 @@
 // When a credential was last used, to the minute. Written beside the request, which neither waits for it nor fails with it.
 import type { BaseModel } from '#foundation/base-model.ts';
-import { now } from '#foundation/clock.ts';
+import { minutes, now } from '#foundation/clock.ts';
 import { sql } from '#foundation/database.ts';
-import { lifetimes } from '#limits.ts';
+
+/** The last use of a credential is written at most this often. */
+export const lastUsedIntervalMs = minutes(1);
 
 /** When this process last wrote, or began to write, the use of each credential. */
 const writtenAt = new Map<string, number>();
@@ -14,7 +16,7 @@ export function recordUse(
   { id, lastUsedAt }: { id: string; lastUsedAt: number | null },
 ): void {
   const at = now();
-  const dueBefore = at - lifetimes.lastUsedStep;
+  const dueBefore = at - lastUsedIntervalMs;
   if (Math.max(lastUsedAt ?? 0, writtenAt.get(id) ?? 0) > dueBefore) return;
   if (writtenAt.size >= maxKept) writtenAt.clear();
   writtenAt.set(id, at);

@@ -6,7 +6,7 @@ import { now } from '#foundation/clock.ts';
 import { emptyPage, type Page, type PageRequest } from '#foundation/cursor.ts';
 import { sql, type Transaction } from '#foundation/database.ts';
 import { conflict } from '#foundation/problem.ts';
-import { environmentGrace } from '#limits.ts';
+import { environmentGraceMs } from '#limits.ts';
 import { Environment, type EnvironmentStatus, environmentMoves, statusesBefore } from './model.ts';
 
 export interface EnvironmentFilter extends PageRequest {
@@ -91,6 +91,6 @@ export async function expireEnvironments(): Promise<void> {
     .patch({ status: 'destroying' });
   await Environment.query()
     .where({ status: 'destroying' })
-    .where('expiresAt', '<=', at - environmentGrace)
+    .where('expiresAt', '<=', at - environmentGraceMs)
     .patch({ status: 'failed' });
 }

@@ -4,7 +4,7 @@ import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
-import { pages, shown } from '#limits.ts';
+import { pages, previewSizes } from '#limits.ts';
 import { ProjectType } from '../projects/schema.ts';
 import { Environment, environmentStatuses } from './model.ts';
 import * as operations from './operations.ts';
@@ -48,7 +48,11 @@ const EnvironmentType = builder.modelType(Environment, 'Environment').implement(
 });
 
 builder.objectField(ProjectType, 'environments', (t) =>
-  t.hasMany('environments', { link: 'environments:read', limit: shown.perParent, description: 'The newest 20.' }),
+  t.hasMany('environments', {
+    link: 'environments:read',
+    limit: previewSizes.perParent,
+    description: 'The newest 20.',
+  }),
 );
 
 const EnvironmentPage = pageOf('EnvironmentPage', EnvironmentType);

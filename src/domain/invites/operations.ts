@@ -9,7 +9,7 @@ import { isUniqueViolation } from '#foundation/database-errors.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { queueMail } from '#foundation/mail.ts';
 import { conflict } from '#foundation/problem.ts';
-import { lifetimes } from '#limits.ts';
+import { lifetimesMs } from '#limits.ts';
 import { addMember, findMembership, refuseRoleAbove } from '../memberships/operations.ts';
 import { findOrganization, organizationsWithIds } from '../organizations/operations.ts';
 import { normalizeEmail } from '../people/email.ts';
@@ -66,7 +66,7 @@ async function insertInvite(
     ...input,
     invitedByUserId: caller.userId,
     createdAt,
-    expiresAt: createdAt + lifetimes.invite,
+    expiresAt: createdAt + lifetimesMs.invite,
     acceptedAt: null,
     revokedAt: null,
   };

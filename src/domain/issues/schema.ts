@@ -4,7 +4,7 @@ import { filter, pathId } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
-import { pages, shown, text } from '#limits.ts';
+import { pages, previewSizes, text } from '#limits.ts';
 import { ProjectType } from '../projects/schema.ts';
 import { Issue, issueStates } from './model.ts';
 import * as operations from './operations.ts';
@@ -39,7 +39,7 @@ builder.objectField(ProjectType, 'issues', (t) =>
   t.hasMany('issues', {
     description: 'The newest 20 of the built-in tracker.',
     link: 'missions:read',
-    limit: shown.perParent,
+    limit: previewSizes.perParent,
   }),
 );
 

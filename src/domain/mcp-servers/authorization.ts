@@ -22,7 +22,7 @@ import { firstStep } from '#foundation/idempotency.ts';
 import { HostNotAllowed } from '#foundation/outbound-fetch.ts';
 import { badGateway, conflict, invalid, notFound, Problem } from '#foundation/problem.ts';
 import { digest, newSecret, seal, unseal } from '#foundation/secrets.ts';
-import { mcpOAuth } from '#limits.ts';
+import { lifetimesMs } from '#limits.ts';
 import { type AuthorizationServer, finalRefusals, findGrant, keepGrant, oauthFetch } from './grants.ts';
 import { McpBinding, obstacleOf } from './model.ts';
 import { findOwnProject } from './view.ts';
@@ -54,7 +54,7 @@ export async function startOAuth(
   if (binding.transport !== 'remote' || !binding.pinnedUrl) throw conflict('Only a remote server can be connected.');
   const state = await newState();
   const leaving = await explained(binding, () => prepare(binding.pinnedUrl!, binding, state));
-  const [stateDigest, expiresAt] = [digest(state), now() + mcpOAuth.lifetime];
+  const [stateDigest, expiresAt] = [digest(state), now() + lifetimesMs.mcpSignIn];
   await sql(insertAuthorizationSql, [
     ...[stateDigest, binding.id, orgId, userId, seal(purpose(stateDigest), JSON.stringify(leaving.departure))],
     ...[returnTo ?? `/console/projects/${projectId}`, expiresAt],

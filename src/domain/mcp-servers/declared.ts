@@ -3,8 +3,14 @@
 import { createHash } from 'node:crypto';
 import { type Document, isAlias, isMap, isNode, isScalar, Lexer, Parser, parseDocument, visit } from 'yaml';
 import { isPlainAddress } from '#foundation/addresses.ts';
-import { mcpConfig } from '#limits.ts';
 import { type Isolation, isolationOf, shownArguments } from './isolation.ts';
+
+/** Of one config file, and of the bindings of one project. */
+export const maxServers = 50;
+export const maxFileBytes = 256 * 1024;
+const maxDepth = 100;
+const maxSecretRefs = 20;
+const maxWarnings = 100;
 
 export const serverNamePattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 
@@ -43,16 +49,16 @@ function invalid(message: string): never {
 
 /** @throws InvalidConfig */
 export function parseConfig(text: string): Declarations {
-  if (Buffer.byteLength(text) > mcpConfig.bytes) invalid(`The file has more than ${mcpConfig.bytes} bytes.`);
+  if (Buffer.byteLength(text) > maxFileBytes) invalid(`The file has more than ${maxFileBytes} bytes.`);
   const root = readDocument(text);
   const warnings: string[] = [];
   if (root === null) return { servers: [], warnings };
   if (!(root instanceof Map)) invalid('The file must be a mapping.');
   const declared = root.get('mcpServers') ?? new Map();
   if (!(declared instanceof Map)) invalid('mcpServers: must be a mapping of names to servers.');
-  if (declared.size > mcpConfig.servers) invalid(`mcpServers: must be at most ${mcpConfig.servers} servers.`);
+  if (declared.size > maxServers) invalid(`mcpServers: must be at most ${maxServers} servers.`);
   const servers = [...declared].map(([name, server]) => readServer(name, server, warnings));
-  return { servers, warnings: warnings.slice(0, mcpConfig.warnings) };
+  return { servers, warnings: warnings.slice(0, maxWarnings) };
 }
 
 /** Maps as `Map`, so that no key means more than its letters. */
@@ -77,7 +83,7 @@ function refuseDepth(text: string): void {
   const parser = new Parser();
   for (const lexeme of new Lexer().lex(text)) {
     for (const _ of parser.next(lexeme));
-    if (parser.stack.length > mcpConfig.depth) invalid('The file is nested too deeply.');
+    if (parser.stack.length > maxDepth) invalid('The file is nested too deeply.');
   }
 }
 
@@ -193,7 +199,7 @@ function secretsOf(at: string, values: readonly string[]): string[] {
       invalid(`${at}: only \${secret:NAME} can be written with \${.`);
   }
   const names = [...new Set(values.flatMap((value) => [...value.matchAll(secretPattern)].map(([, name]) => name!)))];
-  if (names.length > mcpConfig.secretRefs) invalid(`${at}: must name at most ${mcpConfig.secretRefs} secrets.`);
+  if (names.length > maxSecretRefs) invalid(`${at}: must name at most ${maxSecretRefs} secrets.`);
   return names;
 }
 

@@ -4,11 +4,11 @@ import { type CallToolResult, ProtocolError } from '@modelcontextprotocol/client
 import type { Caller } from '#access/principal.ts';
 import { addresses } from '#foundation/addresses.ts';
 import type { Row } from '#foundation/base-model.ts';
-import { now } from '#foundation/clock.ts';
+import { minutes, now } from '#foundation/clock.ts';
 import { transaction } from '#foundation/database.ts';
 import { newId } from '#foundation/ids.ts';
 import { badGateway, conflict, notFound } from '#foundation/problem.ts';
-import { mcpRemote, text } from '#limits.ts';
+import { text } from '#limits.ts';
 import type { AgentRole } from '../agents/model.ts';
 import { Project } from '../projects/model.ts';
 import type { Run } from '../runs/model.ts';
@@ -17,6 +17,10 @@ import { McpBinding, McpCall, obstacleOf, type ToolDefinition, toolsFor } from '
 import { RemoteFailure, withRemote } from './remote.ts';
 import { noteFailure, takeSnapshot } from './tools.ts';
 import { markDrift, readConfigFile } from './view.ts';
+
+const callTimeoutMs = minutes(2);
+/** An older snapshot is refreshed when a run lists its tools. */
+const maxSnapshotAgeMs = minutes(10);
 
 export interface Hold {
   runId: string;
@@ -64,7 +68,7 @@ export async function serverOfRun(caller: Caller, hold: Hold, serverName: string
 /** As they were reviewed, not as the server defines them by now; looked at again when that was a while ago. */
 export async function listToolsOfRun({ binding, role, run }: ServerOfRun): Promise<ToolDefinition[]> {
   const age = now() - (binding.toolsRefreshedAt ?? 0);
-  const current = age < mcpRemote.fresh ? binding : await lookAgain(binding, run);
+  const current = age < maxSnapshotAgeMs ? binding : await lookAgain(binding, run);
   refuseObstacle(current);
   return toolsFor(current, role);
 }
@@ -96,10 +100,10 @@ export async function callToolOfRun(
     throw notFound('tool that is approved for this run');
   }
   try {
-    const result = await withRemote(binding, mcpRemote.call, (client, signal) =>
+    const result = await withRemote(binding, callTimeoutMs, (client, signal) =>
       client.request(
         { method: 'tools/call', params: { name, arguments: given ?? {} } },
-        { signal, timeout: mcpRemote.call },
+        { signal, timeout: callTimeoutMs },
       ),
     );
     await recorded(result.isError ? 'tool_error' : 'ok');

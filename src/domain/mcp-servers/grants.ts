@@ -13,9 +13,14 @@ import { now, seconds } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { boundedFetch } from '#foundation/outbound-fetch.ts';
 import { seal, unseal } from '#foundation/secrets.ts';
-import { mcpOAuth } from '#limits.ts';
 import { mayReach } from './hosts.ts';
 import type { McpBinding } from './model.ts';
+
+const maxResponseBytes = 64 * 1024;
+/** For all requests of one step together. */
+const stepTimeoutMs = seconds(15);
+/** How long before it expires an access token is refreshed. */
+const refreshAheadMs = seconds(60);
 
 export interface AuthorizationServer {
   /** As the metadata of the protected resource names it. */
@@ -54,7 +59,7 @@ interface Kept {
   expiresAt: number | null;
 }
 
-const isDue = ({ expiresAt }: Kept): boolean => expiresAt !== null && expiresAt - mcpOAuth.refreshAhead <= now();
+const isDue = ({ expiresAt }: Kept): boolean => expiresAt !== null && expiresAt - refreshAheadMs <= now();
 const grantOf = (bindingId: string, { sealed }: Kept): Grant => JSON.parse(unseal(purpose(bindingId), sealed));
 
 const findKept = async (bindingId: string): Promise<Kept | undefined> =>
@@ -131,7 +136,7 @@ async function askForTokens(binding: Row<McpBinding>, { server, tokens }: Grant)
 /** For all requests of one step to an authorization server. */
 export const oauthFetch = (binding: Pick<McpBinding, 'pinnedUrl' | 'allowedEgressHosts'>) =>
   boundedFetch({
-    maxBytes: mcpOAuth.bytes,
-    signal: AbortSignal.timeout(mcpOAuth.timeout),
+    maxBytes: maxResponseBytes,
+    signal: AbortSignal.timeout(stepTimeoutMs),
     mayReach: mayReach(binding),
   });

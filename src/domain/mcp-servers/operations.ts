@@ -7,14 +7,16 @@ import { type Transaction, transaction } from '#foundation/database.ts';
 import { newId } from '#foundation/ids.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
 import { seal } from '#foundation/secrets.ts';
-import { mcpBinding, mcpConfig } from '#limits.ts';
 import type { AgentRole } from '../agents/model.ts';
 import { Project } from '../projects/model.ts';
-import type { Declared } from './declared.ts';
+import { type Declared, maxServers } from './declared.ts';
 import { forgetGrant } from './grants.ts';
 import { type ApprovedTool, type AuthKind, McpBinding, toolDigest } from './model.ts';
 import { type Sealed, sealedFor, unsealed } from './remote.ts';
 import { type ConfigFile, driftOf, findOwnProject, readConfigFile } from './view.ts';
+
+/** Of one binding. */
+export const maxCredentials = 20;
 
 export type BindingOfProject = Row<McpBinding> & { projectName: string };
 
@@ -76,7 +78,7 @@ async function insertBinding(
 ): Promise<void> {
   const { id: projectId, orgId } = project;
   const count = await McpBinding.query(trx).where({ projectId }).resultSize();
-  if (count >= mcpConfig.servers) throw conflict(`A project binds at most ${mcpConfig.servers} servers.`);
+  if (count >= maxServers) throw conflict(`A project binds at most ${maxServers} servers.`);
   const id = newId('mcpBinding');
   const credentials = merged({}, input.credentials);
   await McpBinding.query(trx).insert({
@@ -144,7 +146,7 @@ function authKindOf({ headers }: Declared): AuthKind {
 
 function merged(before: Sealed['credentials'], given: BindingInput['credentials'] = {}): Sealed['credentials'] {
   const all = Object.entries({ ...before, ...given }).filter((entry): entry is [string, string] => entry[1] !== null);
-  if (all.length > mcpBinding.credentials) throw invalid(`credentials: must be at most ${mcpBinding.credentials}.`);
+  if (all.length > maxCredentials) throw invalid(`credentials: must be at most ${maxCredentials}.`);
   return Object.fromEntries(all);
 }
 

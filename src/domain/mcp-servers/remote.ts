@@ -13,11 +13,12 @@ import { OutboundError, ResponseTooLarge } from '#foundation/outbound.ts';
 import { boundedFetch } from '#foundation/outbound-fetch.ts';
 import { Problem } from '#foundation/problem.ts';
 import { unseal } from '#foundation/secrets.ts';
-import { mcpRemote } from '#limits.ts';
 import { withSecrets } from './declared.ts';
 import { accessTokenOf } from './grants.ts';
 import { mayReach } from './hosts.ts';
 import type { McpBinding } from './model.ts';
+
+const maxResponseBytes = 4 * 1024 * 1024;
 
 /** What the values of a binding are sealed for. */
 export const sealedFor = (bindingId: string, what: 'headers' | 'credentials'): string => `mcp-${what}:${bindingId}`;
@@ -99,7 +100,7 @@ async function transportTo(binding: Row<McpBinding>, signal: AbortSignal) {
   const rendered = Object.entries(headers).map(([name, value]) => [name, withSecrets(value, credentials)]);
   const token = await accessTokenOf(binding);
   if (!token && binding.authKind === 'oauth') throw new RemoteFailure('The server must be connected again.', true);
-  const ask = boundedFetch({ maxBytes: mcpRemote.bytes, signal, mayReach: mayReach(binding) });
+  const ask = boundedFetch({ maxBytes: maxResponseBytes, signal, mayReach: mayReach(binding) });
   const transport = new StreamableHTTPClientTransport(new URL(binding.pinnedUrl!), {
     requestInit: { headers: Object.fromEntries(rendered), redirect: 'manual' },
     // Nothing that a server says unasked is of use here.

@@ -3,9 +3,12 @@ import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';
 import { boundedText } from '#graph/validation.ts';
-import { mcpBinding, text } from '#limits.ts';
+import { text } from '#limits.ts';
 import { AgentRole } from '../agents/fields.ts';
 import { serverNamePattern } from './declared.ts';
+import { maxCredentials } from './operations.ts';
+
+const maxEntries = { roles: 5, approvedTools: 500, egressHosts: 20 } as const;
 
 const nameRule = 'must be up to 64 letters, digits, _ or -, beginning with a letter or digit';
 /** The path parameter. */
@@ -41,14 +44,14 @@ const secretName = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
 const credentials = z
   .record(
     z.string().regex(secretName, 'must be named with up to 64 letters, digits and _, not beginning with a digit'),
-    boundedText(text.mcpSecret)
+    boundedText({ min: 1, max: 8_192 })
       .regex(/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/, 'must be one line of printable ASCII characters')
       .nullable(),
   )
-  .refine((given) => Object.keys(given).length <= mcpBinding.credentials, `must be at most ${mcpBinding.credentials}`)
-  .meta({ maxProperties: mcpBinding.credentials });
+  .refine((given) => Object.keys(given).length <= maxCredentials, `must be at most ${maxCredentials}`)
+  .meta({ maxProperties: maxCredentials });
 
-const hostname = boundedText(text.hostname).regex(
+const hostname = boundedText({ min: 1, max: 253 }).regex(
   /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$|^\[[0-9a-f:.]+\]$/,
   'must be a host name in lower case, without scheme, port and path',
 );
@@ -57,10 +60,10 @@ export const PutMcpBindingRequest = request(
   'PutMcpBindingRequest',
   z
     .object({
-      roles: z.array(AgentRole.zod).max(mcpBinding.roles).describe('Whose agents may use the server.'),
+      roles: z.array(AgentRole.zod).max(maxEntries.roles).describe('Whose agents may use the server.'),
       approvedTools: z
         .array(approvedTool)
-        .max(mcpBinding.approvedTools)
+        .max(maxEntries.approvedTools)
         .refine((tools) => new Set(tools.map(({ name }) => name)).size === tools.length, 'must name each tool once')
         .optional()
         .describe('Left out: as they were. Given, it also says that all tools have been reviewed as they are now.'),
@@ -69,7 +72,7 @@ export const PutMcpBindingRequest = request(
         .describe('Values of the declared secrets by name; never shown again. Null forgets one, one left out is kept.'),
       allowedEgressHosts: z
         .array(hostname)
-        .max(mcpBinding.egressHosts)
+        .max(maxEntries.egressHosts)
         .optional()
         .describe('Hosts that may be asked beside the one of the server, such as its authorization server.'),
       enabled: z.boolean().optional().describe('True unless said otherwise when the server is bound.'),
@@ -80,7 +83,7 @@ export const PutMcpBindingRequest = request(
     }),
 );
 
-const returnTo = boundedText(text.consolePath)
+const returnTo = boundedText({ min: 1, max: 2_000 })
   .regex(/^\/console(?:[/?][\x21-\x5b\x5d-\x7e]*)?$/, 'must be a path of the console, such as /console/projects')
   .refine((path) => !path.split(/[/?]/).includes('..'), 'must have no .. in it');
 export const StartMcpOAuthRequest = request(

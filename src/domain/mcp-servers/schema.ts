@@ -2,7 +2,7 @@
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';
-import { shown } from '#limits.ts';
+import { previewSizes } from '#limits.ts';
 import { RunType } from '../runs/schema.ts';
 import * as authorization from './authorization.ts';
 import * as fields from './fields.ts';
@@ -146,7 +146,7 @@ builder.modelType(McpCall, 'McpCall').implement({
 builder.objectField(RunType, 'mcpCalls', (t) =>
   t.hasMany('mcpCalls', {
     link: 'mcp:read',
-    limit: shown.perParent,
+    limit: previewSizes.perParent,
     description: 'The newest 20 calls of tools of MCP servers.',
   }),
 );

@@ -4,13 +4,21 @@ import { type Client, ProtocolError } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { Caller } from '#access/principal.ts';
 import type { Row } from '#foundation/base-model.ts';
-import { now } from '#foundation/clock.ts';
+import { now, seconds } from '#foundation/clock.ts';
 import { firstStep } from '#foundation/idempotency.ts';
 import { conflict } from '#foundation/problem.ts';
-import { mcpRemote, text } from '#limits.ts';
+import { text } from '#limits.ts';
 import { McpBinding, obstacleOf, type ToolDefinition } from './model.ts';
 import { RemoteFailure, withRemote } from './remote.ts';
 import { findOwnProject, markDrift, readConfigFile } from './view.ts';
+
+/** What is read of a server's list of tools. */
+const maxTools = 500;
+const maxPages = 20;
+const maxTitleChars = 200;
+const maxDescriptionChars = 8_000;
+const maxDefinitionBytes = 64 * 1024;
+const listTimeoutMs = seconds(20);
 
 /** Neither can be kept: PostgreSQL's jsonb has no NUL, and UTF-8 no lone surrogate. */
 const unstorable = /\\u0000|\\ud[89a-f]/i;
@@ -23,15 +31,15 @@ const definition = z
       .regex(/^[\x21-\x7e]+$/)
       .min(text.mcpToolName.min)
       .max(text.mcpToolName.max),
-    title: z.string().max(mcpRemote.title).optional(),
-    description: z.string().max(mcpRemote.description).optional(),
+    title: z.string().max(maxTitleChars).optional(),
+    description: z.string().max(maxDescriptionChars).optional(),
     inputSchema: schema,
     outputSchema: schema.optional(),
     annotations: z.record(z.string(), z.unknown()).optional(),
   })
   .refine((tool) => {
     const json = JSON.stringify(tool);
-    return json.length <= mcpRemote.definition && !unstorable.test(json);
+    return json.length <= maxDefinitionBytes && !unstorable.test(json);
   }, 'is too large, or holds characters that cannot be kept');
 
 /** @throws RemoteFailure for too many, or one that is not what the protocol says */
@@ -39,8 +47,8 @@ export async function listTools(client: Client, signal: AbortSignal): Promise<To
   if (!client.getServerCapabilities()?.tools) return [];
   const tools = new Map<string, ToolDefinition>();
   let cursor: string | undefined;
-  for (let page = 0; page < mcpRemote.pages; page++) {
-    const options = { signal, timeout: mcpRemote.list };
+  for (let page = 0; page < maxPages; page++) {
+    const options = { signal, timeout: listTimeoutMs };
     const answer = await client.request(
       { method: 'tools/list', params: cursor === undefined ? {} : { cursor } },
       options,
@@ -50,12 +58,12 @@ export async function listTools(client: Client, signal: AbortSignal): Promise<To
       if (!tool.success) throw new RemoteFailure(`The server returned an invalid definition of ${named(given)}.`);
       if (tools.has(tool.data.name)) throw new RemoteFailure(`The server defines ${named(given)} twice.`);
       tools.set(tool.data.name, tool.data);
-      if (tools.size > mcpRemote.tools) throw new RemoteFailure(`The server has more than ${mcpRemote.tools} tools.`);
+      if (tools.size > maxTools) throw new RemoteFailure(`The server has more than ${maxTools} tools.`);
     }
     cursor = answer.nextCursor;
     if (cursor === undefined) return [...tools.values()];
   }
-  throw new RemoteFailure(`The list of tools has more than ${mcpRemote.pages} pages.`);
+  throw new RemoteFailure(`The list of tools has more than ${maxPages} pages.`);
 }
 
 const named = ({ name }: { name: string }): string =>
@@ -84,7 +92,7 @@ const isHopeless = (binding: Row<McpBinding>): boolean =>
 export async function takeSnapshot(binding: Row<McpBinding>): Promise<Row<McpBinding>> {
   if (isHopeless(binding)) return binding;
   try {
-    const toolSnapshot = await withRemote(binding, mcpRemote.list, listTools);
+    const toolSnapshot = await withRemote(binding, listTimeoutMs, listTools);
     return await note(binding, { toolSnapshot, toolsRefreshedAt: now(), lastError: null, needsAuthorization: false });
   } catch (error) {
     return noteFailure(binding, error);

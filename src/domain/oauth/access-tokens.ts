@@ -8,7 +8,7 @@ import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { digest, newSecret } from '#foundation/secrets.ts';
-import { lifetimes } from '#limits.ts';
+import { lifetimesMs } from '#limits.ts';
 import { recordUse } from '../credentials/last-used.ts';
 import { joinMembershipSql } from '../memberships/join.ts';
 import type { Resource } from './resources.ts';
@@ -70,7 +70,7 @@ export async function issueAccessToken(
 ): Promise<IssuedAccessToken> {
   const ofAgent = 'registrationId' in owner;
   const accessToken = newSecret(ofAgent ? 'agt_' : 'oat_');
-  const lifetime = ofAgent ? lifetimes.agentAccessToken : lifetimes.oauthAccessToken;
+  const lifetime = ofAgent ? lifetimesMs.agentAccessToken : lifetimesMs.oauthAccessToken;
   const expiresAt = Math.min(createdAt + lifetime, grantExpiresAt);
   await AccessToken.query(trx).insert({
     id: newId('accessToken'),

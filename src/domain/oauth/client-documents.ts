@@ -2,14 +2,19 @@
 // are not stored (draft-ietf-oauth-client-id-metadata-document; MCP authorization 2025-11-25). Safe fetch: foundation/outbound.ts.
 import { z } from 'zod';
 import { BaseModel, type Row } from '#foundation/base-model.ts';
-import { now } from '#foundation/clock.ts';
+import { hours, minutes, now, seconds } from '#foundation/clock.ts';
 import { sql } from '#foundation/database.ts';
 import { freshnessMs } from '#foundation/http-cache.ts';
 import { type Fetched, fetchJson, OutboundError } from '#foundation/outbound.ts';
 import { isVisibleLine } from '#foundation/visible-text.ts';
-import { clientDocument, redirectUrisPerClient, text } from '#limits.ts';
+import { redirectUrisPerClient, text } from '#limits.ts';
 import { invalidClient } from './fault.ts';
 import { redirectUriFault } from './redirect-uris.ts';
+
+export const maxDocumentBytes = 10 * 1024;
+const timeoutMs = seconds(5);
+/** How long a document is kept, whatever its `Cache-Control` says. */
+const cacheMs = { min: minutes(1), max: hours(24) } as const;
 
 export class ClientDocument extends BaseModel {
   static override tableName = 'client_documents';
@@ -72,15 +77,13 @@ const putDocumentSql = `insert into client_documents (url, name, redirect_uris, 
     fetched_at = excluded.fetched_at, fresh_until = excluded.fresh_until`;
 
 async function fetchAndStore(url: string): Promise<Row<ClientDocument>> {
-  const answer = await fetchJson(url, { maxBytes: clientDocument.bytes, timeoutMs: clientDocument.timeout }).catch(
-    (error) => {
-      if (error instanceof OutboundError) throw invalidClient('client_id: its document could not be fetched.');
-      throw error;
-    },
-  );
+  const answer = await fetchJson(url, { maxBytes: maxDocumentBytes, timeoutMs }).catch((error) => {
+    if (error instanceof OutboundError) throw invalidClient('client_id: its document could not be fetched.');
+    throw error;
+  });
   const { name, redirectUris } = readDocument(url, answer);
   const fetchedAt = now();
-  const freshUntil = fetchedAt + freshnessMs(answer.headers['cache-control'], clientDocument.kept);
+  const freshUntil = fetchedAt + freshnessMs(answer.headers['cache-control'], cacheMs);
   await sql(putDocumentSql, [url, name, redirectUris, fetchedAt, freshUntil]);
   return { url, name, redirectUris, fetchedAt, freshUntil };
 }

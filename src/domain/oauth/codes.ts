@@ -5,7 +5,7 @@ import { days, now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
 import { digest, newSecret } from '#foundation/secrets.ts';
-import { lifetimes } from '#limits.ts';
+import { lifetimesMs } from '#limits.ts';
 import { type Lender, lendChosen } from '../credentials/lend.ts';
 import type { PersonIn } from '../memberships/model.ts';
 import { type AuthorizationRequest, offlineAccess } from './authorization-request.ts';
@@ -78,7 +78,7 @@ export function approve(request: AuthorizationRequest, approval: Approval): Prom
       scopes: request.isOffline ? [...lent.scopes, offlineAccess] : lent.scopes,
       accessExpiresAt: createdAt + days(approval.expiresInDays),
       createdAt,
-      expiresAt: createdAt + lifetimes.authorizationCode,
+      expiresAt: createdAt + lifetimesMs.authorizationCode,
     });
     return code;
   });

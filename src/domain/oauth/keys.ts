@@ -14,10 +14,13 @@ import {
   SignJWT,
 } from 'jose';
 import { addresses } from '#foundation/addresses.ts';
-import { days, now } from '#foundation/clock.ts';
+import { days, minutes, now } from '#foundation/clock.ts';
 import { database, sql, transaction } from '#foundation/database.ts';
 import { seal, unseal } from '#foundation/secrets.ts';
-import { lifetimes, tokens } from '#limits.ts';
+import { tokens } from '#limits.ts';
+
+/** How long a process keeps the keys that it has read: within it every process sees a rotation. */
+const cacheMs = minutes(1);
 
 const algorithm = 'ES256';
 const purpose = 'signing-key';
@@ -42,7 +45,7 @@ const rings = new WeakMap<object, { readAt: number; ring: Promise<Ring> }>();
 /** The keys, read again once they are a minute old. */
 function ring(): Promise<Ring> {
   const known = rings.get(database());
-  return known && known.readAt > now() - lifetimes.signingKeysRead ? known.ring : readAgain();
+  return known && known.readAt > now() - cacheMs ? known.ring : readAgain();
 }
 
 function readAgain(): Promise<Ring> {
@@ -98,7 +101,7 @@ export async function rotateSigningKey(): Promise<void> {
       .where({ kid: active, retiredAt: null })
       .update({
         retiredAt: createdAt,
-        expiresAt: createdAt + days(tokens.lifetimeDays.max) + lifetimes.signingKeysRead,
+        expiresAt: createdAt + days(tokens.lifetimeDays.max) + cacheMs,
       });
     if (retired === 0) return;
     await trx('signing_keys').insert({ kid, publicJwk: JSON.stringify(publicJwk), sealedPrivateJwk, createdAt });

@@ -1,7 +1,9 @@
 // The daily cost cap: the default, an organization's own, and whether today's spend has reached it (specification, Limits).
 // Days are UTC days. Pure.
 import { days } from '#foundation/clock.ts';
-import { dailyCostCapUsd } from '#limits.ts';
+
+/** Per UTC day; `unit` is the smallest cap that is not zero. */
+export const costCapUsd = { min: 0, max: 1_000_000, default: 100, unit: 0.0001 } as const;
 
 export interface CostCap {
   /** The organization's own; null: the default applies. */
@@ -13,10 +15,10 @@ export interface CostCap {
 }
 
 export function costCap(own: number | null, dailySpendUsd: number): CostCap {
-  const effective = own ?? dailyCostCapUsd.default;
+  const effective = own ?? costCapUsd.default;
   return {
     dailyCostCapUsd: own,
-    defaultDailyCostCapUsd: dailyCostCapUsd.default,
+    defaultDailyCostCapUsd: costCapUsd.default,
     effectiveDailyCostCapUsd: effective,
     dailySpendUsd,
     atDailyCostCap: dailySpendUsd >= effective,

@@ -4,11 +4,12 @@ import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
-import { dailyCostCapUsd, text } from '#limits.ts';
+import { text } from '#limits.ts';
 import { modelVendors } from '../agents/catalog.ts';
 import { CatalogModelType } from '../agents/fields.ts';
 import { IntegrationType } from '../integrations/schema.ts';
 import { OrganizationType } from '../organizations/schema.ts';
+import { costCapUsd } from './cost-cap.ts';
 import * as operations from './operations.ts';
 
 const ModelVendor = wordSet('ModelVendor', modelVendors, 'Who makes a language model.', {
@@ -114,9 +115,9 @@ const UpdateOrchestratorRequest = request(
       inferenceEnabled: z.boolean().describe('Whether it may ask its model.'),
       dailyCostCapUsd: z
         .number()
-        .min(dailyCostCapUsd.min)
-        .max(dailyCostCapUsd.max)
-        .refine((usd) => usd <= 0 || usd >= dailyCostCapUsd.unit, `must be 0 or at least ${dailyCostCapUsd.unit}`)
+        .min(costCapUsd.min)
+        .max(costCapUsd.max)
+        .refine((usd) => usd <= 0 || usd >= costCapUsd.unit, `must be 0 or at least ${costCapUsd.unit}`)
         .nullable()
         .describe('0, or 0.0001 to 1000000, kept to a hundredth of a cent; null: the default. At 0 no mission starts.'),
     })

@@ -4,7 +4,7 @@ import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/database.ts';
 import { unauthenticated } from '#foundation/problem.ts';
 import { digest, newSecret, sameBytes, signature } from '#foundation/secrets.ts';
-import { lifetimes } from '#limits.ts';
+import { lifetimesMs } from '#limits.ts';
 
 export interface Ceremony {
   purpose: 'create' | 'sign-in';
@@ -17,7 +17,7 @@ const macOf = (head: string, { purpose, browser }: Ceremony): string =>
 
 /** A challenge of five minutes, as text whose bytes are the challenge. */
 export function newChallenge(ceremony: Ceremony): string {
-  const head = `${newSecret('')}.${now() + lifetimes.passkeyChallenge}`;
+  const head = `${newSecret('')}.${now() + lifetimesMs.passkeyChallenge}`;
   return `${head}.${macOf(head, ceremony)}`;
 }
 

@@ -16,11 +16,13 @@ import { sql, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { queueMail } from '#foundation/mail.ts';
 import { conflict, notFound, unauthenticated } from '#foundation/problem.ts';
-import { lifetimes, passkeysPerPerson } from '#limits.ts';
+import { lifetimesMs } from '#limits.ts';
 import { Person } from './model.ts';
 import { lockPerson } from './operations.ts';
 import { type Ceremony, isChallenge, newChallenge, refusedPasskey, useChallenge } from './passkey-challenge.ts';
 import { passkeyProvider } from './passkey-providers.ts';
+
+const maxPasskeys = 20;
 
 /** Loaded at the first use: with its parsers of certificates it would slow down the start of every program. */
 const webauthn = () => import('@simplewebauthn/server');
@@ -70,7 +72,7 @@ export async function passkeyCreationOptions(
     userName: person.email,
     userDisplayName: person.name,
     challenge: newChallenge(creationBy(caller)),
-    timeout: lifetimes.passkeyChallenge,
+    timeout: lifetimesMs.passkeyChallenge,
     attestationType: 'none',
     excludeCredentials: own.map(({ credentialId, transports }) => ({
       id: credentialId.toString('base64url'),
@@ -117,8 +119,8 @@ export async function createPasskey(
     // One at a time per person: the count is exact.
     await lockPerson(trx, personId);
     const [before] = await sql<{ count: number }>(countPasskeysSql, [personId], trx);
-    if (before!.count >= passkeysPerPerson) {
-      throw conflict(`An account holds at most ${passkeysPerPerson} passkeys. Remove one first.`);
+    if (before!.count >= maxPasskeys) {
+      throw conflict(`An account holds at most ${maxPasskeys} passkeys. Remove one first.`);
     }
     const credentialId = Buffer.from(credential.id, 'base64url');
     const { publicKey, counter, transports = [] } = credential;
@@ -159,7 +161,7 @@ export async function passkeySignInOptions(browser: string): Promise<PublicKeyCr
   return generateAuthenticationOptions({
     rpID: relyingParty().id,
     challenge: newChallenge({ purpose: 'sign-in', browser }),
-    timeout: lifetimes.passkeyChallenge,
+    timeout: lifetimesMs.passkeyChallenge,
     userVerification: 'required',
   });
 }

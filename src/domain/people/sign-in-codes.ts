@@ -8,13 +8,16 @@ import { newId } from '#foundation/ids.ts';
 import { queueMail } from '#foundation/mail.ts';
 import { unauthenticated } from '#foundation/problem.ts';
 import { codeDigest, digest, newCode, sameBytes } from '#foundation/secrets.ts';
-import { lifetimes, text as textLimits, tries } from '#limits.ts';
+import { lifetimesMs, tries } from '#limits.ts';
 import { normalizeEmail } from './email.ts';
 import type { Person } from './model.ts';
 import { ensurePerson } from './operations.ts';
 import { sweepChallenges } from './passkey-challenge.ts';
 import { admitSignInMail, admitSignInTry, type SignInSource } from './sign-in-limits.ts';
 import { createSignInLink } from './sign-in-links.ts';
+
+/** A longer path to return to is dropped. */
+const maxReturnToChars = 8_000;
 
 /** A browser that wants to sign in. */
 export interface SignInBrowser extends SignInSource {
@@ -38,11 +41,11 @@ export async function sendSignInCode(
   await admitSignInMail(email, browser);
   await transaction(async (trx) => {
     const createdAt = now();
-    const expiresAt = createdAt + lifetimes.signInCode;
+    const expiresAt = createdAt + lifetimesMs.signInCode;
     const id = newId('signInCode');
     const code = newCode();
     const binding = digest(browser.secret);
-    const kept = returnTo.length <= textLimits.returnTo.max ? returnTo : null;
+    const kept = returnTo.length <= maxReturnToChars ? returnTo : null;
     await sql(putCodeSql, [id, email, binding, digestOf(id, code), createdAt, expiresAt], trx);
     const link = await createSignInLink(email, { binding, returnTo: kept }, trx);
     const text = `Your sign-in code is ${code}

@@ -6,7 +6,7 @@ import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { unauthenticated } from '#foundation/problem.ts';
 import { digest, newSecret } from '#foundation/secrets.ts';
-import { lifetimes } from '#limits.ts';
+import { lifetimesMs } from '#limits.ts';
 import { normalizeEmail } from './email.ts';
 import type { Person } from './model.ts';
 import { ensurePerson } from './operations.ts';
@@ -31,7 +31,7 @@ export async function createSignInLink(address: string, origin?: Origin, trx?: T
   const secret = newSecret('');
   const createdAt = now();
   const { binding = null, returnTo = null } = origin ?? {};
-  const expiresAt = createdAt + lifetimes.signInLink;
+  const expiresAt = createdAt + lifetimesMs.signInLink;
   const values = [digest(secret), normalizeEmail(address), binding, returnTo, createdAt, expiresAt];
   await sql(insertLinkSql, values, trx);
   return `${addresses().issuer}/sign-in/link?token=${secret}`;

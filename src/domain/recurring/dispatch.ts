@@ -3,10 +3,9 @@
 import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
-import { dispatch } from '#limits.ts';
 import { Project } from '../projects/model.ts';
 import { createRuns } from '../runs/create.ts';
-import { deliverRuns, takeOverRuns } from '../runs/dispatch.ts';
+import { deliverRuns, dispatching, takeOverRuns } from '../runs/dispatch.ts';
 import type { Mission } from '../runs/mission.ts';
 import type { Run, RunKind } from '../runs/model.ts';
 import { isOpen } from '../runs/states.ts';
@@ -22,7 +21,7 @@ export async function dispatchDue(): Promise<void> {
     do {
       batch = await takeBatch();
       errors.push(...(await deliverRuns(batch, readMissions)));
-    } while (batch.length === dispatch.batch);
+    } while (batch.length === dispatching.batchSize);
   };
   await drain(startDue);
   await drain(takeOverRuns);
@@ -45,7 +44,7 @@ const startDue = (): Promise<Row<Run>[]> =>
     const found = await RecurringMission.query(trx)
       .where('nextRunAt', '<=', at)
       .orderBy('nextRunAt')
-      .limit(dispatch.batch)
+      .limit(dispatching.batchSize)
       .forNoKeyUpdate()
       .skipLocked();
     // A time zone that only a newer Node knows is left to a process that has one: it must not stop all others.

@@ -1,11 +1,15 @@
 // A file of a git repository on this machine: the connector's `externalOrgId` is a folder that holds `<owner>/<repo>`, bare or not.
 // Read with the git program. What a caller names reaches it on standard input alone, and nothing outside of the folder is opened.
+
 import { execFile } from 'node:child_process';
 import { realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { seconds } from '#foundation/clock.ts';
 import { badGateway, conflict, gatewayTimeout } from '#foundation/problem.ts';
-import { bytes, localGit as limits } from '#limits.ts';
+import { bytes } from '#limits.ts';
 import { fileTooLarge, type Repository } from './repository.ts';
+
+const timeoutMs = seconds(10);
 
 export const localGit: Repository = {
   async readFile({ scmOwner, scmRepo }, { externalOrgId: folder, displayName }, file, ref = 'HEAD') {
@@ -40,7 +44,7 @@ function catFile(directory: string, object: string): Promise<Buffer> {
   const options = {
     encoding: 'buffer',
     maxBuffer: bytes.repositoryFile + heading,
-    timeout: limits.timeout,
+    timeout: timeoutMs,
     killSignal: 'SIGKILL',
   } as const;
   return new Promise((done, fail) => {

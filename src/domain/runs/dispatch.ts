@@ -5,23 +5,31 @@ import { hostname } from 'node:os';
 import type { Row } from '#foundation/base-model.ts';
 import { columnsOf } from '#foundation/base-model.ts';
 import { announcing } from '#foundation/changes.ts';
-import { now, seconds } from '#foundation/clock.ts';
+import { minutes, now, seconds } from '#foundation/clock.ts';
 import { sql } from '#foundation/database.ts';
 import { toProblem } from '#foundation/problem.ts';
-import { dispatch } from '#limits.ts';
 import { Project } from '../projects/model.ts';
 import { trackerOf } from '../trackers/choose.ts';
 import { type Mission, missionsOfRuns, type ReadMissions } from './mission.ts';
 import { Run } from './model.ts';
 import { isInState, moveRunsSql } from './states.ts';
 
+/** Sending runs to their tracker: the lease outlasts a batch, and delays of retries double from the first to the greatest. */
+export const dispatching = {
+  batchSize: 50,
+  concurrency: 10,
+  leaseMs: minutes(2),
+  attempts: 10,
+  delayMs: { min: seconds(10), max: minutes(10) },
+} as const;
+
 /** Shown to operators. */
 const self = `${hostname()}:${process.pid}`;
-export const leaseOfDispatcher = (at: number) => ({ claimedBy: self, leaseUntil: at + dispatch.lease });
+export const leaseOfDispatcher = (at: number) => ({ claimedBy: self, leaseUntil: at + dispatching.leaseMs });
 
 const takeOverRunsSql = `with free as (
     select id from runs where ${isInState(['waitingForIssue'])} and lease_until <= $1
-    order by lease_until limit ${dispatch.batch} for update skip locked
+    order by lease_until limit ${dispatching.batchSize} for update skip locked
   )
   update runs r set attempts = attempts + 1, claimed_by = $2, lease_until = $3 from free where r.id = free.id
   returning ${columnsOf(Run, 'r')}`;
@@ -43,9 +51,9 @@ export async function deliverRuns(held: readonly Row<Run>[], readMissions: ReadM
   ]);
   const projectsById = new Map<string, Row<Project>>(projects.map((project) => [project.id, project]));
   const internal: unknown[] = [];
-  for (let begin = 0; begin < runs.length; begin += dispatch.atOnce) {
+  for (let begin = 0; begin < runs.length; begin += dispatching.concurrency) {
     await Promise.all(
-      runs.slice(begin, begin + dispatch.atOnce).map(async (run) => {
+      runs.slice(begin, begin + dispatching.concurrency).map(async (run) => {
         const [mission, project] = [missions.get(run.id), projectsById.get(run.projectId)];
         // Deleted since: the run is canceled, or deleted too.
         if (!mission || !project) return;
@@ -86,13 +94,13 @@ async function recordFailure({ id, attempts }: Row<Run>, { tracker }: Row<Projec
   const { status, body, headers } = toProblem(error);
   const isInternal = status === 500;
   const at = now();
-  if (attempts >= dispatch.attempts || (!body.retryable && !isInternal)) {
+  if (attempts >= dispatching.attempts || (!body.retryable && !isInternal)) {
     const reason = `The tracker (${tracker}) did not take the issue: ${body.description}`;
     await sql(failDispatchSql, [id, attempts, body.description, reason, at]);
   } else {
     // The tracker's own pause counts: a rate limit of an hour would outlast all attempts.
     const asked = seconds(Number(headers['retry-after'] ?? 0));
-    const pause = Math.max(asked, Math.min(dispatch.rest.min * 2 ** (attempts - 1), dispatch.rest.max));
+    const pause = Math.max(asked, Math.min(dispatching.delayMs.min * 2 ** (attempts - 1), dispatching.delayMs.max));
     const reason = `Waiting for the tracker (${tracker}): ${body.description}`;
     await sql(postponeDispatchSql, [id, attempts, body.description, reason, at, at + pause]);
   }

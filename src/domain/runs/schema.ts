@@ -3,7 +3,7 @@ import { idOfNoun } from '#foundation/ids.ts';
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
-import { pages, shown } from '#limits.ts';
+import { pages, previewSizes } from '#limits.ts';
 import { ProjectType } from '../projects/schema.ts';
 import { SandboxType } from '../sandboxes/schema.ts';
 import { RunStatus, runFields, runType } from './fields.ts';
@@ -49,12 +49,12 @@ export const RunType = runType('Run').implement({
     sandboxes: t.hasMany('sandboxes', {
       description: 'The newest 20.',
       link: 'sandboxes:read',
-      limit: shown.perParent,
+      limit: previewSizes.perParent,
     }),
     artifacts: t.hasMany('artifacts', {
       description: 'The newest 20 of its issue.',
       link: 'artifacts:read',
-      limit: shown.perParent,
+      limit: previewSizes.perParent,
     }),
   }),
 });
@@ -63,7 +63,7 @@ builder.objectField(SandboxType, 'run', (t) =>
   t.belongsTo('run', { link: 'missions:read', description: 'The run that it works for; null without one.' }),
 );
 builder.objectField(ProjectType, 'runs', (t) =>
-  t.hasMany('runs', { description: 'The newest 20.', link: 'missions:read', limit: shown.perParent }),
+  t.hasMany('runs', { description: 'The newest 20.', link: 'missions:read', limit: previewSizes.perParent }),
 );
 
 const RunPage = pageOf('RunPage', RunType);

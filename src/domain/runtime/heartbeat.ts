@@ -1,15 +1,18 @@
 // Heartbeats (design decisions, section 9): a runtime reports its runs, sandboxes and environments, and the answer says which of
 // them have to stop. A heartbeat is written as a whole or not at all.
 import type { Caller } from '#access/principal.ts';
-import { now } from '#foundation/clock.ts';
+import { minutes, now } from '#foundation/clock.ts';
 import { transaction } from '#foundation/database.ts';
 import { invalid } from '#foundation/problem.ts';
-import { lease, report, sandboxMetrics } from '#limits.ts';
+import { lease, metricRetentionMs } from '#limits.ts';
 import { renewHarnesses } from '../agents/runtime-harnesses.ts';
 import { liveEnvironments } from '../environments/operations.ts';
 import { isRunHeld, type RunReport, renewLeases } from '../runs/claim.ts';
 import { heldStates } from '../runs/states.ts';
 import { recordHeartbeat, type SandboxReport } from '../sandboxes/heartbeat.ts';
+
+/** How far the clock of a runtime may be ahead. */
+const maxClockAheadMs = minutes(1);
 
 export interface Heartbeat {
   runs: RunReport[];
@@ -57,7 +60,7 @@ export function heartbeat(caller: Caller, { runs, sandboxes, environments }: Hea
 function checkTimes(sandboxes: readonly SandboxReport[], at: number): void {
   for (const [i, { metrics }] of sandboxes.entries()) {
     for (const [j, { t }] of metrics.entries()) {
-      if (t <= at + report.clockAhead && t > at - sandboxMetrics.kept) continue;
+      if (t <= at + maxClockAheadMs && t > at - metricRetentionMs) continue;
       throw invalid(`sandboxes.${i}.metrics.${j}.t: must be a time of the last 28 days and not in the future.`);
     }
   }

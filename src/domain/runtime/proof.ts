@@ -4,7 +4,7 @@ import { announce } from '#foundation/changes.ts';
 import { now } from '#foundation/clock.ts';
 import { transaction } from '#foundation/database.ts';
 import { derivedId, type Id, newId } from '#foundation/ids.ts';
-import { lifetimes } from '#limits.ts';
+import { lifetimesMs } from '#limits.ts';
 import type { AgentRole } from '../agents/model.ts';
 import { claimContent, reserveContent } from '../artifacts/content.ts';
 import { Artifact, type ArtifactKind } from '../artifacts/model.ts';
@@ -54,7 +54,7 @@ export const registerArtifact = (caller: Caller, input: NewArtifact): Promise<{ 
       contentKey: contentKey as Id<'content'>,
       sizeBytes,
       createdAt,
-      expiresAt: createdAt + lifetimes.artifact,
+      expiresAt: createdAt + lifetimesMs.artifact,
     } as Partial<Artifact>);
     await announce(trx, run.id, ...(sandboxId ? [sandboxId] : []));
     return { artifactId };

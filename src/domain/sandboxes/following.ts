@@ -2,7 +2,7 @@
 import type { Caller } from '#access/principal.ts';
 import { type Row, selectionOf } from '#foundation/base-model.ts';
 import { sql } from '#foundation/database.ts';
-import { shown } from '#limits.ts';
+import { previewSizes } from '#limits.ts';
 import { desiredOf, type Sandbox, SandboxFragment } from './model.ts';
 import { findSandbox, fragmentsOf, type MetricPoint, metricsOf } from './operations.ts';
 
@@ -37,14 +37,14 @@ export async function* followSandbox(
       const [fragments, metrics] = await Promise.all([
         nextFragment === null
           ? fragmentsOf([sandboxId])
-          : sql<Row<SandboxFragment>>(fragmentsFromSql, [sandboxId, nextFragment, shown.fragments]),
+          : sql<Row<SandboxFragment>>(fragmentsFromSql, [sandboxId, nextFragment, previewSizes.fragments]),
         lastMetric === null
-          ? metricsOf([sandboxId], shown.metrics)
-          : sql<MetricPoint>(metricsAfterSql, [sandboxId, lastMetric, shown.metrics]),
+          ? metricsOf([sandboxId], previewSizes.metrics)
+          : sql<MetricPoint>(metricsAfterSql, [sandboxId, lastMetric, previewSizes.metrics]),
       ]);
       more =
-        (nextFragment !== null && fragments.length === shown.fragments) ||
-        (lastMetric !== null && metrics.length === shown.metrics);
+        (nextFragment !== null && fragments.length === previewSizes.fragments) ||
+        (lastMetric !== null && metrics.length === previewSizes.metrics);
       const last = fragments.at(-1);
       if (last) nextFragment = last.seq + 1;
       nextFragment ??= 0;

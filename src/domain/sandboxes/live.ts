@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
-import { report, shown } from '#limits.ts';
+import { previewSizes, report } from '#limits.ts';
 import { LiveFragment, SandboxMetric } from './fields.ts';
 import { followSandbox, type SandboxUpdate } from './following.ts';
 import { SandboxType } from './schema.ts';
@@ -14,13 +14,13 @@ const SandboxUpdateType = builder.objectRef<SandboxUpdate>('SandboxUpdate').impl
     fragments: t.expose('fragments', {
       description: 'Those that came since the last event, at most 200 at a time, the newest last.',
       type: [LiveFragment],
-      complexity: { field: 1, multiplier: shown.fragments },
+      complexity: { field: 1, multiplier: previewSizes.fragments },
     }),
     nextFragment: t.exposeInt('nextFragment', { description: 'Give it as `after` to go on from here.' }),
     metrics: t.expose('metrics', {
       description: 'First the curve until now in at most 240 points, then each sample that came since the last event.',
       type: [SandboxMetric],
-      complexity: { field: 1, multiplier: shown.metrics },
+      complexity: { field: 1, multiplier: previewSizes.metrics },
     }),
   }),
 });

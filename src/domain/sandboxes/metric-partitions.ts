@@ -1,12 +1,14 @@
 // The partitions of the sample table, one for each week: created ahead of time, dropped after the retention period (PostgreSQL
 // manual, 5.12). Any number of processes may run this at once; the second run changes nothing.
 import { columnsOf } from '#foundation/base-model.ts';
-import { isoTime, now } from '#foundation/clock.ts';
+import { days, isoTime, now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
-import { sandboxMetrics } from '#limits.ts';
+import { metricRetentionMs } from '#limits.ts';
 import { SandboxMetric } from './model.ts';
 
-const { kept, partition, ahead } = sandboxMetrics;
+/** The time that one partition holds, and how far ahead partitions are created. */
+export const partitionMs = days(7);
+const aheadMs = days(14);
 /** An arbitrary constant, the same in all processes. */
 const lockKey = 4_716_201_127;
 
@@ -22,12 +24,12 @@ export function keepMetricPartitions(): Promise<void> {
     await trx.raw(`select pg_advisory_xact_lock(${lockKey})`);
     const there = await partitions(trx);
     const at = now();
-    for (let from = at - (at % partition); from <= at + ahead; from += partition) {
+    for (let from = at - (at % partitionMs); from <= at + aheadMs; from += partitionMs) {
       if (!there.includes(nameOf(from))) await createPartition(trx, from);
     }
-    const oldest = nameOf(at - kept - partition);
+    const oldest = nameOf(at - metricRetentionMs - partitionMs);
     for (const name of there) if (name <= oldest) await trx.raw(`drop table ${name}`);
-    await trx.raw('delete from sandbox_metrics_default where at < ?', [at - kept]);
+    await trx.raw('delete from sandbox_metrics_default where at < ?', [at - metricRetentionMs]);
   });
 }
 
@@ -42,7 +44,7 @@ async function partitions(trx: Transaction): Promise<string[]> {
 
 /** Moves its samples out of the default partition first: PostgreSQL refuses to attach a partition beside them. */
 async function createPartition(trx: Transaction, from: number): Promise<void> {
-  const [name, until] = [nameOf(from), from + partition];
+  const [name, until] = [nameOf(from), from + partitionMs];
   await trx.raw(`create table ${name} (like sandbox_metrics including all)`);
   await trx.raw('lock table sandbox_metrics_default in access exclusive mode');
   await trx.raw(

@@ -7,8 +7,11 @@ import { now } from '#foundation/clock.ts';
 import { emptyPage, type Page, type PageRequest, packCursor, unpackCursor } from '#foundation/cursor.ts';
 import { sql, transaction } from '#foundation/database.ts';
 import { conflict } from '#foundation/problem.ts';
-import { report, sandboxMetrics, shown } from '#limits.ts';
+import { previewSizes, report } from '#limits.ts';
 import { Sandbox, SandboxFragment, type SandboxSession, type SandboxStatus } from './model.ts';
+
+/** One point of a chart is the mean of at most this many samples. */
+export const maxSamplesPerPoint = 50;
 
 export interface SandboxFilter extends PageRequest {
   projectId?: string | null | undefined;
@@ -65,7 +68,7 @@ const newestSessionsSql = `select s.sandbox_id, s.role, s.session_id, s.started_
 
 /** The newest 100 sessions of each sandbox, oldest first. */
 export const sessionsOf = (sandboxIds: readonly string[]): Promise<SessionRecord[]> =>
-  sql<SessionRecord>(newestSessionsSql, [sandboxIds, shown.sessions]);
+  sql<SessionRecord>(newestSessionsSql, [sandboxIds, previewSizes.sessions]);
 
 const newestFragmentsSql = `select ${columnsOf(SandboxFragment, 'f')} from unnest($1::text[]) parent (id) cross join lateral (
     ${selectionOf(SandboxFragment)}
@@ -74,7 +77,7 @@ const newestFragmentsSql = `select ${columnsOf(SandboxFragment, 'f')} from unnes
 
 /** The newest fragments of each sandbox, oldest first. */
 export const fragmentsOf = (sandboxIds: readonly string[]): Promise<Row<SandboxFragment>[]> =>
-  sql<Row<SandboxFragment>>(newestFragmentsSql, [sandboxIds, shown.fragments]);
+  sql<Row<SandboxFragment>>(newestFragmentsSql, [sandboxIds, previewSizes.fragments]);
 
 const fragmentPageSql = `${selectionOf(SandboxFragment)}
   where sandbox_id = $1 and seq < $2 order by seq desc limit $3`;
@@ -117,7 +120,7 @@ const metricPointsSql = (
     from (select at, cpu_pct, mem_used_mb, mem_total_mb, disk_used_pct from sandbox_metrics where sandbox_id = parent.id
       and at >= span.first + (step - 1) * (span.after - span.first) / ${atMost}
       and at < span.first + step * (span.after - span.first) / ${atMost}
-      order by at desc limit (select ${sandboxMetrics.perPoint})) sample) point
+      order by at desc limit (select ${maxSamplesPerPoint})) sample) point
   where t is not null order by t`;
 
 /**

@@ -7,7 +7,7 @@ import { filter, pathId } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText } from '#graph/validation.ts';
-import { pages, shown, text } from '#limits.ts';
+import { pages, previewSizes, text } from '#limits.ts';
 import { AgentRole, Harness, InstanceType } from '../agents/fields.ts';
 import { ProjectType } from '../projects/schema.ts';
 import { LiveFragment, LogPart, SandboxLogType, SandboxMetric } from './fields.ts';
@@ -28,7 +28,7 @@ const metricsIn = (points: number) =>
     (ids) => operations.metricsOf(ids, points),
     ({ sandboxId }) => sandboxId,
   );
-const [sparklineOf, metricsOf] = [metricsIn(shown.sparkline), metricsIn(shown.metrics)];
+const [sparklineOf, metricsOf] = [metricsIn(previewSizes.sparkline), metricsIn(previewSizes.metrics)];
 
 const SandboxSession = builder.objectRef<operations.SessionRecord>('SandboxSession').implement({
   description: 'One conversation of a role with its model.',
@@ -113,14 +113,14 @@ export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
       description: 'Its metrics in at most 60 points.',
       link: 'open',
       type: [SandboxMetric],
-      complexity: { field: 1, multiplier: shown.sparkline },
+      complexity: { field: 1, multiplier: previewSizes.sparkline },
       resolve: ({ id }, _args, context) => sparklineOf(context).load(id),
     }),
   }),
 });
 
 builder.objectField(ProjectType, 'sandboxes', (t) =>
-  t.hasMany('sandboxes', { description: 'The newest 20.', link: 'sandboxes:read', limit: shown.perParent }),
+  t.hasMany('sandboxes', { description: 'The newest 20.', link: 'sandboxes:read', limit: previewSizes.perParent }),
 );
 
 const fragmentsOf = toMany<Row<SandboxFragment>>(operations.fragmentsOf, ({ sandboxId }) => sandboxId);
@@ -134,7 +134,7 @@ const SandboxDetail = builder.objectRef<Row<Sandbox>>('SandboxDetail').implement
     metrics: t.field({
       description: 'Over all its time, oldest first, in at most 240 points.',
       type: [SandboxMetric],
-      complexity: { field: 1, multiplier: shown.metrics },
+      complexity: { field: 1, multiplier: previewSizes.metrics },
       resolve: ({ id }, _args, context) => metricsOf(context).load(id),
     }),
     sessions: t.field({
@@ -145,7 +145,7 @@ const SandboxDetail = builder.objectRef<Row<Sandbox>>('SandboxDetail').implement
     liveFragments: t.field({
       description: 'The last 200, the newest last; in GraphQL `fragments` pages through all.',
       type: [LiveFragment],
-      complexity: { field: 1, multiplier: shown.fragments },
+      complexity: { field: 1, multiplier: previewSizes.fragments },
       resolve: ({ id }, _args, context) => fragmentsOf(context).load(id),
     }),
     fragments: t.field({

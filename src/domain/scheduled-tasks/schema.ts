@@ -3,7 +3,7 @@ import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
-import { pages, shown } from '#limits.ts';
+import { pages, previewSizes } from '#limits.ts';
 import { ProjectType } from '../projects/schema.ts';
 import {
   CreateRequest,
@@ -27,7 +27,7 @@ ScheduledTaskType.implement({
     runs: t.hasMany('runs', {
       link: 'scheduled-tasks:read',
       description: 'The newest 20; `scheduledTaskRuns` pages through them all.',
-      limit: shown.perParent,
+      limit: previewSizes.perParent,
       type: ScheduledTaskRunType,
     }),
   }),
@@ -58,7 +58,11 @@ ScheduledTaskRunType.implement({
 });
 
 builder.objectField(ProjectType, 'scheduledTasks', (t) =>
-  t.hasMany('scheduledTasks', { description: 'The newest 20.', link: 'scheduled-tasks:read', limit: shown.perParent }),
+  t.hasMany('scheduledTasks', {
+    description: 'The newest 20.',
+    link: 'scheduled-tasks:read',
+    limit: previewSizes.perParent,
+  }),
 );
 
 const ScheduledTaskPage = pageOf('ScheduledTaskPage', ScheduledTaskType);

@@ -10,7 +10,8 @@ import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { forbidden, notFound } from '#foundation/problem.ts';
 import { digest, newSecret } from '#foundation/secrets.ts';
-import { lifetimes } from '#limits.ts';
+import { lifetimesMs } from '#limits.ts';
+import { lastUsedIntervalMs } from '../credentials/last-used.ts';
 import { isMemberSql, joinOneMembershipSql } from '../memberships/join.ts';
 import type { PersonIn } from '../memberships/model.ts';
 import { joinEnabledPersonSql } from '../people/join.ts';
@@ -48,7 +49,7 @@ export async function openSession(
       address: device.address,
       createdAt,
       lastUsedAt: createdAt,
-      expiresAt: createdAt + lifetimes.consoleSession,
+      expiresAt: createdAt + lifetimesMs.consoleSession,
     });
   });
   return { id, secret };
@@ -92,7 +93,7 @@ export async function callerOfSession(
   const [row] = await sql<FoundSession>(findSessionSql, [digest(secret), at, requestedOrgId]);
   if (!row) return null;
   if (requestedOrgId !== null && row.orgId === null) throw notFound('organization');
-  const renewed = row.lastUsedAt <= at - lifetimes.lastUsedStep;
+  const renewed = row.lastUsedAt <= at - lastUsedIntervalMs;
   if (renewed) await renew(row.id, at);
   return {
     caller: callerBehind(row),
@@ -124,7 +125,7 @@ const renewSessionSql = `update sessions set last_used_at = $2, expires_at = $3
 
 /** Of concurrent requests one writes. */
 const renew = (id: Id<'session'>, at: number) =>
-  sql(renewSessionSql, [id, at, at + lifetimes.consoleSession, at - lifetimes.lastUsedStep]);
+  sql(renewSessionSql, [id, at, at + lifetimesMs.consoleSession, at - lastUsedIntervalMs]);
 
 const chooseOrganizationSql = `update sessions s set org_id = $2
   where s.id = $1 and s.ended_at is null and ${isMemberSql('s.person_id', '$2')} returning s.id`;

@@ -5,11 +5,14 @@ import type { Row } from '#foundation/base-model.ts';
 import { hours } from '#foundation/clock.ts';
 import { madeAt } from '#foundation/ids.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
-import { vendorCalls } from '#limits.ts';
 import type { Project } from '../projects/model.ts';
 import { connectVendor, type VendorConnection } from '../vendors/connection.ts';
 import { fetchGitHub, repositoryPath } from '../vendors/github.ts';
 import type { Tracker } from './tracker.ts';
+
+/** Issues on a page of a list, and how many pages are searched. */
+const pageSize = 100;
+const maxPages = 5;
 
 const Entry = z.object({
   body: z.string().nullish(),
@@ -110,11 +113,11 @@ async function findMarked<E extends z.infer<typeof Entry>>(
   { counts = () => true, isPast = () => false }: { counts?(entry: E): boolean; isPast?(entry: E): boolean } = {},
 ): Promise<E | undefined> {
   const mark = markOf(runId);
-  for (let page = 1; page <= vendorCalls.pages; page++) {
-    const asked = new URLSearchParams({ ...query, per_page: String(vendorCalls.page), page: String(page) });
+  for (let page = 1; page <= maxPages; page++) {
+    const asked = new URLSearchParams({ ...query, per_page: String(pageSize), page: String(page) });
     const entries = await fetchGitHub(connection, `${path}?${asked}`, z.array(shape));
     const found = entries.find((entry) => counts(entry) && entry.body?.includes(mark));
-    if (found || entries.length < vendorCalls.page || isPast(entries.at(-1)!)) return found;
+    if (found || entries.length < pageSize || isPast(entries.at(-1)!)) return found;
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
 // Connections to the vendors behind connectors: addresses, time and size limits, and the problems that their failures become. A
 // vendor that is unreachable or limits our rate is a retryable problem; any other problem says what a person must correct.
 import type { Row } from '#foundation/base-model.ts';
-import { now, seconds } from '#foundation/clock.ts';
+import { hours, minutes, now, seconds } from '#foundation/clock.ts';
 import {
   OutboundError,
   type OutboundRequest,
@@ -10,11 +10,16 @@ import {
   sendRequest,
 } from '#foundation/outbound.ts';
 import { badGateway, conflict, gatewayTimeout, Problem, upstreamBusy } from '#foundation/problem.ts';
-import { vendorCalls, vendorRest } from '#limits.ts';
 import type { VendorKind } from '../integrations/model.ts';
 import { credentialsOf } from '../integrations/operations.ts';
 import { connectorOf } from '../projects/connectors.ts';
 import type { Project } from '../projects/model.ts';
+
+/** For all calls of one operation together: ten concurrent dispatches of a batch end within their lease. */
+const operationTimeoutMs = seconds(20);
+const maxResponseBytes = 16 * 1024 * 1024;
+/** How long a vendor is left alone that asks for a pause: without a `Retry-After`, and at most. */
+export const vendorPauseMs = { default: minutes(1), max: hours(1) } as const;
 
 /** Base addresses, without a trailing slash. */
 export interface VendorAddresses {
@@ -52,7 +57,7 @@ export async function connectVendor(
   const connector = await connectorOf(project, kind);
   if (connector.vendor !== vendor) throw conflict(`The project's ${kind} connector is not one to ${name}.`);
   const credentials = await credentialsOf(connector);
-  return { name, kind, address: bound[vendor], credentials, signal: AbortSignal.timeout(vendorCalls.timeout) };
+  return { name, kind, address: bound[vendor], credentials, signal: AbortSignal.timeout(operationTimeoutMs) };
 }
 
 export type Call = Omit<OutboundRequest, 'signal' | 'maxBytes'> & { maxBytes?: number };
@@ -61,7 +66,7 @@ export type Call = Omit<OutboundRequest, 'signal' | 'maxBytes'> & { maxBytes?: n
 export async function call(connection: VendorConnection, path: string, request: Call): Promise<OutboundResponse> {
   const { name, address, signal } = connection;
   try {
-    return await sendRequest(address + path, { maxBytes: vendorCalls.bytes, ...request, signal });
+    return await sendRequest(address + path, { maxBytes: maxResponseBytes, ...request, signal });
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
     if (error instanceof ResponseTooLarge) throw request.maxBytes ? error : unexpectedAnswer(connection);
@@ -72,7 +77,7 @@ export async function call(connection: VendorConnection, path: string, request: 
 /** The vendor's rate limit is exceeded: `after` in seconds, `until` in epoch milliseconds, where it names them. */
 export function rateLimited({ name }: VendorConnection, { after, until }: { after?: number; until?: number }): Problem {
   const delayMs = after ? seconds(after) : until ? until - now() : 0;
-  const rest = Math.min(delayMs > 0 ? delayMs : vendorRest.unsaid, vendorRest.max);
+  const rest = Math.min(delayMs > 0 ? delayMs : vendorPauseMs.default, vendorPauseMs.max);
   return upstreamBusy(`${name} limits the rate of requests.`, Math.ceil(rest / seconds(1)));
 }
 

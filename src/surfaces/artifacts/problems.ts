@@ -1,9 +1,12 @@
 // Answers a problem to a client that may still be sending. Closing its connection at once would discard an answer that it has
 // not read (RFC 9112 §9.6): the answer is sent, and what still arrives is discarded for a moment before the exchange ends.
 import { finished } from 'node:stream';
+import { seconds } from '#foundation/clock.ts';
 import type { Exchange } from '#foundation/http.ts';
 import type { Problem } from '#foundation/problem.ts';
-import { artifactUpload } from '#limits.ts';
+
+/** How long a body is still read after its answer. */
+const lingerMs = seconds(5);
 
 export function refuse({ req, res }: Exchange, { status, body, headers }: Problem): void {
   const text = JSON.stringify(body);
@@ -14,7 +17,7 @@ export function refuse({ req, res }: Exchange, { status, body, headers }: Proble
     ...headers,
   });
   res.write(text);
-  const late = setTimeout(() => req.destroy(), artifactUpload.linger);
+  const late = setTimeout(() => req.destroy(), lingerMs);
   finished(req, () => {
     clearTimeout(late);
     res.end();

@@ -3,14 +3,20 @@ import type { IncomingMessage } from 'node:http';
 import { addressExpiry } from '#domain/artifacts/address.ts';
 import { organizationOfContent, receiveContent } from '#domain/artifacts/content.ts';
 import { createCapacity } from '#foundation/capacity.ts';
+import { minutes } from '#foundation/clock.ts';
 import { answerJson, type Exchange } from '#foundation/http.ts';
 import { forbidden, invalid, tooLarge, unsupportedMediaType } from '#foundation/problem.ts';
-import { artifactUpload, bytes } from '#limits.ts';
+import { bytes } from '#limits.ts';
 
+/** How long a client may send nothing: longer than a pause of its network, shorter than the hold on the content. */
+const silenceMs = minutes(1);
+
+export const maxPerOrganization = 16;
+const maxPerProcess = 64;
 const uploads = createCapacity({
-  all: artifactUpload.perProcess,
-  perKey: artifactUpload.perOrganization,
-  description: `An organization may send ${artifactUpload.perOrganization} uploads at once, and this process receives no more.`,
+  all: maxPerProcess,
+  perKey: maxPerOrganization,
+  description: `An organization may send ${maxPerOrganization} uploads at once, and this process receives no more.`,
 });
 
 /** Answers 201 with the key and the size. @throws 400, 403, 404, 409, 413, 415, 503 */
@@ -43,7 +49,7 @@ async function* arriving(req: IncomingMessage): AsyncGenerator<Uint8Array> {
   const chunks = req.iterator({ destroyOnReturn: false });
   try {
     for (;;) {
-      const silent = setTimeout(() => req.destroy(), artifactUpload.silence);
+      const silent = setTimeout(() => req.destroy(), silenceMs);
       const { done, value } = await chunks.next().finally(() => clearTimeout(silent));
       if (done) return;
       yield value;

@@ -10,7 +10,7 @@ import type { Row } from '#foundation/base-model.ts';
 import { type Html, html } from '#foundation/html.ts';
 import { Problem } from '#foundation/problem.ts';
 import { boundedText } from '#graph/validation.ts';
-import { pages, shown, text, tokens } from '#limits.ts';
+import { pages, previewSizes, text, tokens } from '#limits.ts';
 import type { Visitor } from './layout.ts';
 import { scopeBoxes } from './scope-boxes.ts';
 
@@ -42,7 +42,7 @@ export async function offerAccess(
   const organizations = [...all.filter(isCurrent), ...all.filter((one) => !isCurrent(one))];
   // Each is a query: beyond the first organizations, projects are not listed.
   const places = await Promise.all(
-    organizations.map((organization, i) => placeOf(caller, organization, i < shown.perParent)),
+    organizations.map((organization, i) => placeOf(caller, organization, i < previewSizes.perParent)),
   );
   const [first, ...others] = places;
   if (!first) return null;

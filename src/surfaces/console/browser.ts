@@ -7,7 +7,7 @@ import type { SignInBrowser } from '#domain/people/sign-in-codes.ts';
 import { now } from '#foundation/clock.ts';
 import type { Exchange } from '#foundation/http.ts';
 import { newSecret, seal, unseal } from '#foundation/secrets.ts';
-import { lifetimes } from '#limits.ts';
+import { lifetimesMs } from '#limits.ts';
 import { cookieOf, setCookie } from '../cookie.ts';
 
 const secretCookie = 'sign-in';
@@ -33,7 +33,7 @@ export const browserSecret = (exchange: Exchange): string | null => cookieOf(exc
 /** The secret of this browser, created when it has none; its cookie lasts as long as what is bound to it. */
 export function keepBrowserSecret(exchange: Exchange): string {
   const secret = browserSecret(exchange) ?? newSecret('');
-  setCookie(exchange, secretCookie, secret, lifetimes.signInCode);
+  setCookie(exchange, secretCookie, secret, lifetimesMs.signInCode);
   return secret;
 }
 
@@ -45,9 +45,9 @@ export function rememberBrowser(exchange: Exchange, email: string): void {
   const after: z.infer<typeof knownBrowser> = {
     id: before?.id ?? randomUUID(),
     emails,
-    expiresAt: now() + lifetimes.knownBrowser,
+    expiresAt: now() + lifetimesMs.knownBrowser,
   };
-  setCookie(exchange, knownCookie, seal(knownCookie, JSON.stringify(after)), lifetimes.knownBrowser);
+  setCookie(exchange, knownCookie, seal(knownCookie, JSON.stringify(after)), lifetimesMs.knownBrowser);
 }
 
 function knownBrowserOf(exchange: Exchange): z.infer<typeof knownBrowser> | null {

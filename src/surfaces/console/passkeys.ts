@@ -12,7 +12,7 @@ import { type Html, html } from '#foundation/html.ts';
 import { answerJson, type Exchange, type Handler } from '#foundation/http.ts';
 import { type Problem, toProblem } from '#foundation/problem.ts';
 import { boundedText } from '#graph/validation.ts';
-import { lifetimes, text } from '#limits.ts';
+import { lifetimesMs, text } from '#limits.ts';
 import { cookieOf, setCookie } from '../cookie.ts';
 import { deviceName } from './device.ts';
 import { answerPage, csrfField, formError, seeOther, type Visitor } from './layout.ts';
@@ -50,7 +50,7 @@ export const removeOwnPasskey: Handler = personsForm(async (exchange, visitor, f
 
 /** Hides the offer in this browser. */
 export const skipPasskeyOffer: Handler = personsForm((exchange) => {
-  setCookie(exchange, skippedCookie, 'skipped', lifetimes.knownBrowser);
+  setCookie(exchange, skippedCookie, 'skipped', lifetimesMs.knownBrowser);
   seeOther(exchange, '/console');
   return Promise.resolve();
 });

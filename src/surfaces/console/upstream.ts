@@ -22,18 +22,22 @@ import { z } from 'zod';
 import { emailAddress } from '#domain/people/email.ts';
 import { findOrCreatePerson } from '#domain/people/operations.ts';
 import { addresses } from '#foundation/addresses.ts';
-import { now } from '#foundation/clock.ts';
+import { hours, now } from '#foundation/clock.ts';
 import type { Exchange, Handler } from '#foundation/http.ts';
 import { networkOf } from '#foundation/network.ts';
 import { badGateway, forbidden, invalid } from '#foundation/problem.ts';
 import { seal, unseal } from '#foundation/secrets.ts';
 import { createSharedThrottle } from '#foundation/throttle.ts';
 import { nameText } from '#graph/validation.ts';
-import { lifetimes, rates, text, upstreamProvider } from '#limits.ts';
+import { lifetimesMs, rates, text } from '#limits.ts';
 import { cookieOf, setCookie } from '../cookie.ts';
 import { seeOther } from './layout.ts';
 import { signIn } from './sign-in.ts';
 import { ownPath } from './visitor.ts';
+
+const timeoutSeconds = 5;
+/** How long the provider's metadata is kept. */
+const metadataCacheMs = hours(1);
 
 export interface UpstreamSettings {
   issuer: string;
@@ -81,9 +85,9 @@ export function createUpstream(settings: UpstreamSettings): { startSignIn: Handl
         nonce,
         verifier,
         returnTo,
-        expiresAt: now() + lifetimes.upstreamSignIn,
+        expiresAt: now() + lifetimesMs.upstreamSignIn,
       };
-      setCookie(exchange, cookie, seal(cookie, JSON.stringify(started)), lifetimes.upstreamSignIn);
+      setCookie(exchange, cookie, seal(cookie, JSON.stringify(started)), lifetimesMs.upstreamSignIn);
       const address = buildAuthorizationUrl(config, {
         redirect_uri: returnAddress(),
         scope: 'openid email profile',
@@ -137,11 +141,11 @@ function createProvider({ issuer, clientId, clientSecret }: UpstreamSettings): (
     method(clientSecret)(server, ...rest);
   };
   const execute = [enableNonRepudiationChecks, ...(issuer.startsWith('http:') ? [allowInsecureRequests] : [])];
-  const timeout = upstreamProvider.timeout / 1_000;
+  const timeout = timeoutSeconds;
   return async () => {
     if (!known || known.until <= now()) {
       const config = discovery(new URL(issuer), clientId, undefined, authentication, { execute, timeout });
-      known = { config, until: now() + upstreamProvider.kept };
+      known = { config, until: now() + metadataCacheMs };
     }
     try {
       return await known.config;

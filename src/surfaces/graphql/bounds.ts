@@ -7,6 +7,10 @@ import type { Caller } from '#access/principal.ts';
 import { agentNotClaimed } from '#foundation/problem.ts';
 import { graphql } from '#limits.ts';
 
+/** Parsed documents that are kept in memory, and the longest text, in characters, that is. */
+const cachedDocuments = 200;
+const maxCachedLength = 4_000;
+
 /** Armor's rules with the limits of the service. Their errors are reported with those of validation and name the bound. */
 export function boundPlugins(): Plugin[] {
   const reporting = {
@@ -28,7 +32,7 @@ export function boundPlugins(): Plugin[] {
 }
 
 /** Keeps a value for each of the latest documents, except long ones: in memory a document is many times its text. */
-export function documentCache<V>(size: number = graphql.cachedDocuments) {
+export function documentCache<V>(size: number = cachedDocuments) {
   const kept = new Map<string, V>();
   return {
     get(text: string): V | undefined {
@@ -40,7 +44,7 @@ export function documentCache<V>(size: number = graphql.cachedDocuments) {
       return value;
     },
     set(text: string, value: V): void {
-      if (text.length > graphql.cachedDocumentLength) return;
+      if (text.length > maxCachedLength) return;
       if (kept.size >= size) kept.delete(kept.keys().next().value!);
       kept.set(text, value);
     },

@@ -3,7 +3,9 @@ import type { Caller } from '#access/principal.ts';
 import { seconds } from '#foundation/clock.ts';
 import { openSubscriptions } from '#foundation/metrics.ts';
 import { tooMany } from '#foundation/problem.ts';
-import { subscriptions } from '#limits.ts';
+
+/** A subscription's caller is looked up again this often, which also frees the slots of closed sockets. */
+export const recheckIntervalMs = seconds(10);
 
 export interface SlotLimits {
   perCredential: number;
@@ -33,7 +35,7 @@ export function createSlotLimiter({ perCredential, perPerson, perOrganization, p
   return (holder: Holder): (() => void) => {
     const bounds = boundsOf(holder).filter(([key]) => key !== null) as [string, number, string][];
     for (const [key, most, error] of bounds) {
-      if ((taken.get(key) ?? 0) >= most) throw tooMany(subscriptions.look.every / seconds(1), error);
+      if ((taken.get(key) ?? 0) >= most) throw tooMany(recheckIntervalMs / seconds(1), error);
     }
     for (const [key] of bounds) taken.set(key, (taken.get(key) ?? 0) + 1);
     openSubscriptions.inc();

@@ -18,14 +18,17 @@ import { admit, type Rule } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import type { Capacity } from '#foundation/capacity.ts';
 import { watch } from '#foundation/changes.ts';
-import { now } from '#foundation/clock.ts';
+import { now, seconds } from '#foundation/clock.ts';
 import type { Exchange } from '#foundation/http.ts';
 import { invalid, toProblem } from '#foundation/problem.ts';
 import type { Context, Follow } from '#graph/context.ts';
 import { exposureOf } from '#graph/exposure.ts';
 import { subscriptions } from '#limits.ts';
 import { type RequestBudget, takeExecution } from './budget.ts';
-import { createSlotLimiter } from './subscription-slots.ts';
+import { createSlotLimiter, recheckIntervalMs } from './subscription-slots.ts';
+
+/** How old the last look-up of the caller may be when an event is sent. */
+export const maxCheckAgeMs = seconds(1);
 
 export interface Reader {
   exchange: Exchange;
@@ -132,7 +135,7 @@ function openSession({ exchange: { res }, caller }: Reader, freeSlot: () => void
 
   async function currentCaller(): Promise<Caller> {
     if (refusal) throw refusal;
-    if (now() - checkedAt >= subscriptions.look.fresh) await check();
+    if (now() - checkedAt >= maxCheckAgeMs) await check();
     return present;
   }
   const follow: Follow = async function* (...ids) {
@@ -144,7 +147,7 @@ function openSession({ exchange: { res }, caller }: Reader, freeSlot: () => void
   async function recheckCaller(): Promise<void> {
     // The reader has had the time to receive the end.
     if (ended.signal.aborted) return void res.destroy();
-    if (now() - since >= subscriptions.lifetime) return ended.abort();
+    if (now() - since >= subscriptions.lifetimeMs) return ended.abort();
     try {
       await check();
     } catch (error) {
@@ -154,7 +157,7 @@ function openSession({ exchange: { res }, caller }: Reader, freeSlot: () => void
       ended.abort();
     }
   }
-  const timer = setInterval(recheckCaller, subscriptions.look.every);
+  const timer = setInterval(recheckCaller, recheckIntervalMs);
 
   const close = (): void => {
     clearInterval(timer);

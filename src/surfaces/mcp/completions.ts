@@ -1,7 +1,9 @@
 // Values for the arguments of prompts and resource templates while a person types them (MCP 2025-11-25, Utilities: Completion).
 import type { CompleteResult } from '@modelcontextprotocol/server';
-import { mcpPage } from '#limits.ts';
 import type { Calls, ToolRecord } from './call.ts';
+
+/** The specification of MCP allows at most 100. */
+const maxCompletions = 100;
 
 /** A value, and the words beside it that a person may type as well. */
 type Candidate = [value: string, words?: string | null];
@@ -12,7 +14,7 @@ const newest =
   (tool: string, entry: (record: ToolRecord) => Candidate): Candidates =>
   async (calls) => {
     if (!calls.may(tool)) return [];
-    const { data } = await calls.call(tool, { limit: mcpPage.completions });
+    const { data } = await calls.call(tool, { limit: maxCompletions });
     return (data as ToolRecord[]).map(entry);
   };
 
@@ -45,6 +47,6 @@ export async function complete(
   const values = all
     .filter(([id, words]) => id.toLowerCase().startsWith(typed) || words?.toLowerCase().includes(typed))
     .map(([id]) => id);
-  const shown = values.slice(0, mcpPage.completions);
+  const shown = values.slice(0, maxCompletions);
   return { completion: { values: shown, hasMore: shown.length < values.length } };
 }

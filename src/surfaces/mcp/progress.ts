@@ -1,12 +1,16 @@
 // Progress of a run that a tool has started (MCP 2025-11-25, Utilities: Progress): until a runtime has taken the run, or for a
 // bounded time.
+
 import type { ServerContext } from '@modelcontextprotocol/server';
 import { createCapacity } from '#foundation/capacity.ts';
 import { watch } from '#foundation/changes.ts';
-import { mcp, mcpFollowers } from '#limits.ts';
+import { seconds } from '#foundation/clock.ts';
 import type { Calls, ToolRecord } from './call.ts';
 
-const followers = createCapacity({ ...mcpFollowers, description: 'Too many runs are followed.' });
+/** How long a call follows a run that it has started: well below the timeout of clients (60 s). */
+const followMs = seconds(30);
+
+const followers = createCapacity({ all: 500, perKey: 5, description: 'Too many runs are followed.' });
 
 /**
  * Returns the started run with the status that it has by then. Whoever may not read runs, or follows too many at once, gets it as
@@ -22,7 +26,7 @@ export async function followStart(
   if (progressToken === undefined || !calls.may('get_run')) return started;
   const hold = await followers.take(credentialId).catch(() => null);
   if (!hold) return started;
-  const signal = AbortSignal.any([mcpReq.signal, AbortSignal.timeout(mcp.follow)]);
+  const signal = AbortSignal.any([mcpReq.signal, AbortSignal.timeout(followMs)]);
   let [status, progress] = [started.status, 0];
   try {
     for await (const _ of watch([started.runId], signal)) {

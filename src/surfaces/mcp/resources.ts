@@ -9,8 +9,10 @@ import {
   type ResourceTemplateType,
 } from '@modelcontextprotocol/server';
 import { invalid } from '#foundation/problem.ts';
-import { bytes, mcpPage } from '#limits.ts';
+import { bytes } from '#limits.ts';
 import type { Calls, ToolRecord } from './call.ts';
+
+const pageSize = 50;
 
 type Contents = ReadResourceResult['contents'][number];
 type Names = Record<string, string>;
@@ -155,7 +157,7 @@ export async function listResources(calls: Calls, cursor: string | undefined): P
   let after = inner ?? null;
   for (; at >= 0 && at < own.length; at++, after = null) {
     const { noun, tool, entry } = own[at]!;
-    const { data, nextCursor } = await calls.call(tool, { limit: mcpPage.resources, cursor: after });
+    const { data, nextCursor } = await calls.call(tool, { limit: pageSize, cursor: after });
     const next = nextCursor ? `${noun}.${nextCursor}` : own[at + 1]?.noun;
     if (data.length === 0 && next) continue;
     const resources = (data as ToolRecord[]).map((record) => {

@@ -4,7 +4,7 @@ import { defaultScopes } from '#domain/oauth/authorization-request.ts';
 import { resourceUri } from '#domain/oauth/resources.ts';
 import { addresses, baseUrl } from '#foundation/addresses.ts';
 import { hours, isoTime, now } from '#foundation/clock.ts';
-import { lifetimes, polling, tries } from '#limits.ts';
+import { lifetimesMs, polling, tries } from '#limits.ts';
 import { authorizationServerMetadata, type MetadataSettings, resourceDocuments } from './metadata.ts';
 
 const json = (value: unknown): string => `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
@@ -25,12 +25,12 @@ export function authMd(settings: MetadataSettings): string {
   const { issuer, token_endpoint, revocation_endpoint, agent_auth } = metadata;
   const [metadataUrl, resource] = [...resourceDocuments()][0]!;
   const scopes = defaultScopes.slice(0, 2);
-  const soon = isoTime(now() + lifetimes.claimWindow);
+  const soon = isoTime(now() + lifetimesMs.claimWindow);
   const ceremony = {
     user_code: '042917',
     verification_uri: `${issuer}/claim?claim_attempt_token=cvt_9kQ2`,
-    expires_in: lifetimes.userCode / 1_000,
-    interval: polling.interval,
+    expires_in: lifetimesMs.userCode / 1_000,
+    interval: polling.intervalSeconds,
   };
   const idJag = {
     type: 'identity_assertion',
@@ -73,7 +73,7 @@ ${json(metadata)}
 |---|---|---|
 | an identity assertion (ID-JAG) from a trusted provider | \`identity_assertion\` | the first time a person confirms the link; afterwards no person is needed |
 | the email address of your user | \`service_auth\` | your user confirms with a code |
-| neither | \`anonymous\` | you may call /me and /scopes; a person can claim you within ${lifetimes.claimWindow / hours(1)} hours |
+| neither | \`anonymous\` | you may call /me and /scopes; a person can claim you within ${lifetimesMs.claimWindow / hours(1)} hours |
 
 Trusted providers: ${trusted.length > 0 ? trusted.join(', ') : 'none at present'}.
 
@@ -143,7 +143,7 @@ ${form(token_endpoint, {
 ${json({
   access_token: 'agt_9kQ2',
   token_type: 'Bearer',
-  expires_in: lifetimes.agentAccessToken / 1_000,
+  expires_in: lifetimesMs.agentAccessToken / 1_000,
   scope: scopes.join(' '),
 })}
 

@@ -1,13 +1,17 @@
 // The endpoints for operators: liveness, readiness and metrics (design decisions, section 11).
+
 import type { IncomingMessage } from 'node:http';
+import { seconds } from '#foundation/clock.ts';
 import { database, sql } from '#foundation/database.ts';
 import { isLoopbackHost } from '#foundation/hosts.ts';
 import { answer, answerJson, type Exchange, type Handler } from '#foundation/http.ts';
 import { metricsText, metricsType } from '#foundation/metrics.ts';
 import { migrationStatus } from '#foundation/migrations.ts';
 import { forbidden } from '#foundation/problem.ts';
-import { probes } from '#limits.ts';
 import { allowMethods, type CallerSettings, framed } from '../frame.ts';
+
+/** How long a readiness probe waits for the database. */
+const probeTimeoutMs = seconds(2);
 
 export interface OperatorSettings extends Pick<CallerSettings, 'authenticate' | 'report'> {
   version: string;
@@ -57,7 +61,7 @@ async function checkReadiness(): Promise<Readiness> {
 async function inTime<T>(work: Promise<T>): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), probes.databaseAnswer);
+    timer = setTimeout(() => resolve(null), probeTimeoutMs);
   });
   try {
     return await Promise.race([work.catch(() => null), late]);

@@ -20,6 +20,9 @@ import { Person } from '../../people/model.ts';
 import { mintAssertion, standingGrant } from '../assertion.ts';
 import { ClaimAttempt, collectionEndsAt, isSpent, Registration } from '../model.ts';
 
+/** A poll may come this much early: the clocks of both sides tick apart. */
+const earlyToleranceMs = 500;
+
 const requestNewCode = 'Request a new one at the claim endpoint.';
 
 export const claim: Grant = async (parameters) => {
@@ -74,9 +77,9 @@ async function refuseWaiting(trx: Transaction, registration: Row<Registration>):
   const attempt = await ClaimAttempt.query(trx).findOne({ registrationId: id, supersededAt: null });
   if (attempt && attempt.deniedAt !== null) return accessDenied('The person denied the claim.');
   if (attempt && isSpent(attempt, at)) return expiredToken(`The code has expired or was locked. ${requestNewCode}`);
-  const isEarly = lastPolledAt !== null && at - lastPolledAt < pollInterval * 1_000 - polling.tolerance;
+  const isEarly = lastPolledAt !== null && at - lastPolledAt < pollInterval * 1_000 - earlyToleranceMs;
   // For this and all later polls (RFC 8628 §3.5).
-  const interval = isEarly ? pollInterval + polling.slowDown : pollInterval;
+  const interval = isEarly ? pollInterval + polling.slowDownSeconds : pollInterval;
   await Registration.query(trx).findById(id).patch({ lastPolledAt: at, pollInterval: interval });
   if (isEarly) return slowDown(`Wait ${interval} seconds between polls.`);
   return authorizationPending(attempt ? 'The person has not decided yet.' : 'No claim has been started yet.');

@@ -1,10 +1,15 @@
 // The trust list: providers whose assertions about their users are accepted (agent authentication §15.3), and their published keys
 // (RFC 7517), which are cached in memory for ten minutes to a day. Nothing is fetched for an issuer that is not on the list.
 import { createRemoteJWKSet, customFetch, errors, type FlattenedJWSInput, type JWSHeaderParameters } from 'jose';
-import { now } from '#foundation/clock.ts';
+import { hours, minutes, now, seconds } from '#foundation/clock.ts';
 import { freshnessMs } from '#foundation/http-cache.ts';
 import { fetchJson, OutboundError } from '#foundation/outbound.ts';
-import { providerKeys } from '#limits.ts';
+
+const maxKeySetBytes = 64 * 1024;
+/** How long keys are kept, whatever their `Cache-Control` says. */
+const cacheMs = { min: minutes(10), max: hours(24) } as const;
+/** After an unknown key id or a failure nothing is fetched for this long. */
+const cooldownMs = seconds(30);
 
 export interface TrustedIssuer {
   /** Compared exactly. */
@@ -56,8 +61,8 @@ function keysAt(address: string): ProviderKeys {
       cooldownDuration: Number.POSITIVE_INFINITY,
       [customFetch]: async () => {
         const { status, headers, body } = await fetchJson(address, {
-          maxBytes: providerKeys.bytes,
-          timeoutMs: providerKeys.timeout,
+          maxBytes: maxKeySetBytes,
+          timeoutMs: seconds(5),
           accept: 'application/jwk-set+json, application/json',
         });
         if (status !== 200 || body === undefined)
@@ -72,7 +77,7 @@ function keysAt(address: string): ProviderKeys {
 }
 
 const isOver = (cooldownFrom: number | undefined): boolean =>
-  cooldownFrom === undefined || cooldownFrom + providerKeys.cooldown <= now();
+  cooldownFrom === undefined || cooldownFrom + cooldownMs <= now();
 
 /**
  * The key of a JWS. An unknown key id is looked up at the provider, which may have rotated its keys, once per cooldown, so that
@@ -96,7 +101,7 @@ export async function keyOf(issuer: TrustedIssuer, header: JWSHeaderParameters, 
 
 /** Reloads the keys; when that fails, known ones remain usable for a day after they were fetched. */
 async function refresh(keys: ProviderKeys): Promise<void> {
-  const isUsable = keys.fetchedAt !== undefined && keys.fetchedAt + providerKeys.kept.max > now();
+  const isUsable = keys.fetchedAt !== undefined && keys.fetchedAt + cacheMs.max > now();
   if (isOver(keys.failedAt)) await reload(keys).catch((error) => isUsable || Promise.reject(error));
   else if (!isUsable) throw new OutboundError('the last request for these keys has just failed');
 }
@@ -110,5 +115,5 @@ async function reload(keys: ProviderKeys): Promise<void> {
   }
   delete keys.failedAt;
   keys.fetchedAt = now();
-  keys.freshUntil = keys.fetchedAt + freshnessMs(keys.cacheControl, providerKeys.kept);
+  keys.freshUntil = keys.fetchedAt + freshnessMs(keys.cacheControl, cacheMs);
 }

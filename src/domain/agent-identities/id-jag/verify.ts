@@ -4,7 +4,7 @@ import { compactVerify, errors } from 'jose';
 import { addresses } from '#foundation/addresses.ts';
 import { now } from '#foundation/clock.ts';
 import { OutboundError } from '#foundation/outbound.ts';
-import { clockSkew, lifetimes, text } from '#limits.ts';
+import { clockSkewMs, lifetimesMs } from '#limits.ts';
 import { OAuthFault } from '../../oauth/fault.ts';
 import { agentResourceOf, resourceUri } from '../../oauth/resources.ts';
 import { emailAddress, normalizeEmail } from '../../people/email.ts';
@@ -41,7 +41,7 @@ async function verify(jwt: string): Promise<ProvidedIdentity> {
   const jti = idOf(claims, 'jti') ?? refuse('no id', `jti: must be ${anId}.`);
   const { issuer } = provider;
   // Used up even when a later check fails: the agent has to bring a new one anyway.
-  if (!(await useJti('assertion', { issuer, jti, expiresAt: expiresAt + clockSkew }))) {
+  if (!(await useJti('assertion', { issuer, jti, expiresAt: expiresAt + clockSkewMs }))) {
     refuse('replayed', 'jti: was presented before.');
   }
   checkClient(claims, provider);
@@ -82,17 +82,17 @@ const timeOf = (value: unknown): number | null =>
 /** When it was issued; not in the future. */
 export function issuedAt(claims: Members): number {
   const iat = timeOf(claims.iat) ?? refuse('bad times', 'iat: must be a time in epoch seconds.');
-  return iat > now() + clockSkew ? refuse('bad times', 'iat: must not be in the future.') : iat;
+  return iat > now() + clockSkewMs ? refuse('bad times', 'iat: must not be in the future.') : iat;
 }
 
 function checkTimes(claims: Members): number {
   const exp = timeOf(claims.exp) ?? refuse('bad times', 'exp: must be a time in epoch seconds.');
-  if (exp + clockSkew <= now()) refuse('expired', 'exp: has passed.');
+  if (exp + clockSkewMs <= now()) refuse('expired', 'exp: has passed.');
   const iat = issuedAt(claims);
-  if (claims.nbf !== undefined && (timeOf(claims.nbf) ?? Number.POSITIVE_INFINITY) > now() + clockSkew) {
+  if (claims.nbf !== undefined && (timeOf(claims.nbf) ?? Number.POSITIVE_INFINITY) > now() + clockSkewMs) {
     refuse('bad times', 'nbf: must be a time in epoch seconds, and not in the future.');
   }
-  if (exp - iat > lifetimes.idJag) refuse('bad times', 'exp: must be at most one hour after iat.');
+  if (exp - iat > lifetimesMs.idJag) refuse('bad times', 'exp: must be at most one hour after iat.');
   return exp;
 }
 
@@ -105,7 +105,8 @@ export function checkAudience({ aud }: Members): void {
   }
 }
 
-const { min, max } = text.providerId;
+/** Of the `sub` and `jti` of an assertion, in characters. */
+const [min, max] = [1, 255];
 export const anId = `a text of ${min} to ${max} characters`;
 
 /** A text that the database can hold. */
@@ -132,9 +133,9 @@ function verifiedEmailOf({ email, email_verified }: Members): string {
 
 function checkLogin({ auth_time }: Members): void {
   const at = timeOf(auth_time) ?? refuse('stale login', 'auth_time: must say when the person logged in.');
-  if (at > now() + clockSkew) refuse('stale login', 'auth_time: must not be in the future.');
+  if (at > now() + clockSkewMs) refuse('stale login', 'auth_time: must not be in the future.');
   // Without skew: an hour is what the specification allows, and an `auth_time` that is late gains nothing by our clock.
-  if (at + lifetimes.idJagLogin < now()) {
+  if (at + lifetimesMs.idJagLogin < now()) {
     refuse('stale login', 'auth_time: the login is older than one hour. Have the person log in again.');
   }
 }

@@ -4,7 +4,7 @@ import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
 import { newId } from '#foundation/ids.ts';
-import { lifetimes } from '#limits.ts';
+import { lifetimesMs } from '#limits.ts';
 import { holdMembership } from '../../memberships/operations.ts';
 import { issueAccessToken } from '../access-tokens.ts';
 import { offlineAccess } from '../authorization-request.ts';
@@ -58,7 +58,7 @@ async function issue(trx: Transaction, code: Row<AuthorizationCode>): Promise<To
   // Without refresh tokens the sign-in ends with its only access token.
   const expiresAt = isOffline
     ? code.accessExpiresAt
-    : Math.min(code.accessExpiresAt, createdAt + lifetimes.oauthAccessToken);
+    : Math.min(code.accessExpiresAt, createdAt + lifetimesMs.oauthAccessToken);
   const id = newId('signIn');
   await SignIn.query(trx).insert({
     id,
