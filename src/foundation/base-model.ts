@@ -203,13 +203,18 @@ function valuesOf(source: Source, where: Conditions): unknown[] {
   return values;
 }
 
-/** The texts of reads by shape: a repeated read sends the same string, which the driver finds without hashing it anew. */
-const texts = new Map<string, string>();
+/**
+ * The texts of reads by model and shape: a repeated read sends the same string, which the driver finds without hashing it anew.
+ * Models may share a table and differ in their source, so the table does not identify them.
+ */
+const textsOfModels = new WeakMap<typeof BaseModel, Map<string, string>>();
 
 /** A read with `tail` after its conditions. */
 function read(model: typeof BaseModel, where: Conditions, tail: string) {
   const source = model.source();
-  let shape = `${model.tableName}${tail}`;
+  const texts = textsOfModels.get(model) ?? new Map<string, string>();
+  textsOfModels.set(model, texts);
+  let shape = tail;
   for (const name in where) {
     const value = where[name];
     if (value !== undefined) shape += value === null ? ` ${name} null` : ` ${name}${isIgnoringCase(value) ? '~' : ''}`;
