@@ -70,16 +70,12 @@ describe.each([
     await knex.destroy();
     // The temporary tables of two connections share their name and nothing else.
     const two = openDatabase({ connection: fresh.connection, poolMax: 2, namedStatements });
-    await Promise.all([
-      two.transaction(async (trx) => {
-        await sql('create temporary table shapes on commit drop as select 1 as a', [], trx);
-        expect(await sql(text, [], trx)).toEqual([{ a: 1 }]);
-      }),
-      two.transaction(async (trx) => {
-        await sql('create temporary table shapes on commit drop as select true as z, 1 as a', [], trx);
-        expect(await sql(text, [], trx)).toEqual([{ z: true, a: 1 }]);
-      }),
-    ]);
+    const [first, second] = await Promise.all([two.transaction(), two.transaction()]);
+    await sql('create temporary table shapes on commit drop as select 1 as a', [], first);
+    await sql('create temporary table shapes on commit drop as select true as z, 1 as a', [], second);
+    expect(await sql(text, [], first)).toEqual([{ a: 1 }]);
+    expect(await sql(text, [], second)).toEqual([{ z: true, a: 1 }]);
+    await Promise.all([first.commit(), second.commit()]);
     await two.destroy();
     knex = openDatabase({ connection: fresh.connection, poolMax: 1, namedStatements });
   });
