@@ -233,7 +233,7 @@ const ofOtherProject = [
   'putMcpBinding',
   'deleteMcpBinding',
   'refreshMcpTools',
-].concat(['startMcpOAuth', 'completeMcpOAuth']);
+].concat(['startMcpOAuth', 'completeMcpOAuth', 'startMission']);
 /** Of its own project a credential sees all; of the others nothing; and what is the whole organization's is refused to it. */
 function bound(root: RootField, args: Arguments): Verdict {
   const { exposure, name, field } = root;

@@ -80,7 +80,7 @@ class ExposurePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
       const rest = typeof options.rest === 'string' ? { route: options.rest } : options.rest;
       const tool = typeof options.tool === 'string' ? { name: options.tool } : options.tool;
       const exposure: RootExposure = { scope: options.scope, ...(rest && { rest }), ...(tool && { tool }) };
-      return { ...field, extensions: { ...field.extensions, exposure } };
+      return { ...field, extensions: { ...field.extensions, exposure, resolveAdmitted: field.resolve } };
     }
     const { link, absent } = options;
     return { ...field, extensions: { ...field.extensions, ...(link && { link }), ...(absent && { absent }) } };
@@ -115,5 +115,8 @@ SchemaBuilder.registerPlugin('exposure', ExposurePlugin);
 /** What a root field of a built schema declared. */
 export const exposureOf = (field: { extensions: object }): RootExposure =>
   (field.extensions as { exposure: RootExposure }).exposure;
+/** Its own resolver, for a caller that is admitted and arguments that are validated. */
+export const resolverOf = <T>(field: { extensions: object }): GraphQLFieldResolver<unknown, T> =>
+  (field.extensions as { resolveAdmitted: GraphQLFieldResolver<unknown, T> }).resolveAdmitted;
 export const isLink = (field: { extensions: object }): boolean => 'link' in field.extensions;
 export const isAbsentWhenNull = (field: { extensions: object }): boolean => 'absent' in field.extensions;

@@ -242,6 +242,7 @@ const plain: Record<string, string> = {
   'slugAvailability.slug': 'free',
   'sandboxLog.role': 'builder',
   'repositoryFile.path': 'AGENTS.md',
+  'startMission.prompt': 'Make the date test pass.',
   'putMcpBinding.serverName': 'issues',
   'deleteMcpBinding.serverName': 'issues',
   'refreshMcpTools.serverName': 'issues',

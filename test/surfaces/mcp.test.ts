@@ -128,6 +128,7 @@ describe('what is there', () => {
       create_project: 'adds',
       update_project: 'idempotent',
       delete_project: 'destructive, idempotent',
+      start_mission: 'open world',
       cancel_run: 'destructive, idempotent',
       kill_sandbox: 'destructive, idempotent',
       create_scheduled_task: 'adds',

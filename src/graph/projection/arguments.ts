@@ -25,23 +25,40 @@ export interface FlatArguments {
 /** The argument that carries the request record: the body in REST. */
 export const bodyArgument = 'input';
 
+/** The arguments but the body. */
+const ownArguments = (field: GraphQLField<unknown, unknown>) => field.args.filter(({ name }) => name !== bodyArgument);
+
+const shapeOf = (args: readonly GraphQLArgument[]) => Object.fromEntries(args.map((one) => [one.name, schemaOf(one)]));
+
+/** Validates the arguments but the body. @throws 400 that names each argument and what it must be */
+export function argumentValidator(field: GraphQLField<unknown, unknown>): (values: unknown) => Record<string, unknown> {
+  const zod = z.object(shapeOf(ownArguments(field)));
+  return (values) => parsed(zod, values);
+}
+
+/** @throws 400 that names each member and what it must be */
+export function parsed<T>(zod: z.ZodType<T>, values: unknown): T {
+  const result = zod.safeParse(values);
+  if (!result.success) throw invalid(describeIssues(result.error));
+  return result.data;
+}
+
 /** All arguments as the members of one object. */
 export function flatArguments(field: GraphQLField<unknown, unknown>): FlatArguments {
-  const own = field.args.filter(({ name }) => name !== bodyArgument);
+  const own = ownArguments(field);
   const body = field.args.find(({ name }) => name === bodyArgument);
   const members = body ? requestRecords.get(getNamedType(body.type).name)!.zod.shape : {};
   const both = own.find(({ name }) => name in members);
   if (both) throw new Error(`${field.name}: ${both.name} is an argument and a member of the request record`);
-  const zod = z.strictObject({ ...Object.fromEntries(own.map((one) => [one.name, schemaOf(one)])), ...members });
+  const zod = z.strictObject({ ...shapeOf(own), ...members });
   return {
     json: inlinedSchema(zod),
     read(values) {
-      const parsed = zod.safeParse(values);
-      if (!parsed.success) throw invalid(describeIssues(parsed.error));
-      if (!body) return parsed.data;
+      const data = parsed(zod, values);
+      if (!body) return data;
       const variables: Record<string, unknown> = {};
       const input: Record<string, unknown> = {};
-      for (const [name, value] of Object.entries(parsed.data)) (name in members ? input : variables)[name] = value;
+      for (const [name, value] of Object.entries(data)) (name in members ? input : variables)[name] = value;
       return { ...variables, [bodyArgument]: input };
     },
   };

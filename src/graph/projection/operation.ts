@@ -1,5 +1,6 @@
-// One root field as an operation of the service's own, compiled once (graphql-jit). Its document is never a client's: compiled
-// documents of clients would be unbounded.
+// One root field as an operation of a surface that has admitted the caller and validated the arguments; compiled once (graphql-jit).
+// Its document is never a client's: compiled documents of clients would be unbounded.
+import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import {
   type DocumentNode,
   type GraphQLError,
@@ -12,6 +13,7 @@ import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { Caller } from '#access/principal.ts';
 import { invalid, toProblem } from '#foundation/problem.ts';
 import { createContext } from '../context.ts';
+import { resolverOf } from '../exposure.ts';
 import { compilePrune } from './absent.ts';
 import { selectionOf } from './json-schema.ts';
 
@@ -24,13 +26,13 @@ export interface Outcome {
   nextCursor: string | null;
 }
 
-/** Executes the field for a caller. @throws the problem of a resolver, 400 for a variable, or the fault of the service */
+/** Executes the field for an admitted caller. @throws the problem of a resolver, 400 for a variable, or the fault of the service */
 export type Operation = (caller: Caller, requestId: string, variables: Record<string, unknown>) => Promise<Outcome>;
 
 /** The operation of a root field; compiled at its first call. */
 export function createOperation(schema: GraphQLSchema, field: RootField, document: DocumentNode): Operation {
   const compile = () => {
-    const compiled = compileQuery(schema, document);
+    const compiled = compileQuery(withoutGuards(schema), document);
     if (!isCompiledQuery(compiled)) throw new Error(`${field.name} does not compile: ${JSON.stringify(compiled)}`);
     return compiled;
   };
@@ -45,6 +47,20 @@ export function createOperation(schema: GraphQLSchema, field: RootField, documen
     prune?.(value);
     return { value, nextCursor: context.nextCursor };
   };
+}
+
+const unguarded = new WeakMap<GraphQLSchema, GraphQLSchema>();
+
+/** The schema without what its root fields do before their resolvers: authorization, cost, and validation of the arguments. */
+function withoutGuards(schema: GraphQLSchema): GraphQLSchema {
+  let result = unguarded.get(schema);
+  if (!result) {
+    result = mapSchema(schema, {
+      [MapperKind.ROOT_FIELD]: (field) => ({ ...field, resolve: resolverOf({ extensions: field.extensions! }) }),
+    });
+    unguarded.set(schema, result);
+  }
+  return result;
 }
 
 /** A document that selects all of a field that REST answers, with each argument as a variable. */

@@ -1,10 +1,9 @@
 // Reads the arguments of a route from path, query and body, which never mix. Text becomes a number or a boolean only when it is
 // exactly that.
-import { type GraphQLInputType, getNamedType, getNullableType, isEnumType, isListType, isNonNullType } from 'graphql';
+import { type GraphQLInputType, getNamedType, getNullableType, isEnumType, isListType } from 'graphql';
 import { type Exchange, readJson } from '#foundation/http.ts';
 import { invalid } from '#foundation/problem.ts';
-import { bodyArgument } from '#graph/projection/arguments.ts';
-import { describeIssues } from '#graph/validation.ts';
+import { argumentValidator, bodyArgument, parsed } from '#graph/projection/arguments.ts';
 import { bytes } from '#limits.ts';
 import type { Route } from './routes.ts';
 
@@ -16,29 +15,22 @@ export function argumentReader(route: Route): (exchange: Exchange, path: string[
   const query = route.field.args
     .filter(({ name }) => name !== bodyArgument && !route.parameters.includes(name))
     .map(({ name, type }) => ({ name, read: reader(name, type) }));
-  const required = route.field.args
-    .filter(
-      ({ name, type, defaultValue }) => name !== bodyArgument && isNonNullType(type) && defaultValue === undefined,
-    )
-    .map(({ name }) => name);
-  // Every argument is a member, with its default or undefined: sofa would search for a missing one elsewhere.
-  const defaults: Arguments = Object.fromEntries(
-    route.field.args.map(({ name, defaultValue }) => [name, defaultValue]),
-  );
+  const validate = argumentValidator(route.field);
+  // Every argument is a member: sofa would search for a missing one elsewhere.
+  const absent: Arguments = Object.fromEntries(route.field.args.map(({ name }) => [name, undefined]));
 
   return async (exchange, path) => {
-    const args: Arguments = { ...defaults };
+    const values: Arguments = {};
     if (exchange.search !== '' && query.length > 0) {
       refuseBrokenEncoding(exchange.search);
       const search = new URLSearchParams(exchange.search);
       for (const { name, read } of query) {
-        const values = search.getAll(name);
-        if (values.length > 0) args[name] = read(values);
+        const texts = search.getAll(name);
+        if (texts.length > 0) values[name] = read(texts);
       }
     }
-    for (let i = 0; i < path.length; i++) args[route.parameters[i]!] = path[i];
-    const missing = required.filter((name) => args[name] === undefined);
-    if (missing.length > 0) throw invalid(`${missing.map((name) => `${name}: is required`).join('; ')}.`);
+    for (let i = 0; i < path.length; i++) values[route.parameters[i]!] = path[i];
+    const args: Arguments = { ...absent, ...validate(values) };
     if (route.body) args[bodyArgument] = await readInput(exchange, route.body);
     return args;
   };
@@ -63,9 +55,7 @@ async function readInput(exchange: Exchange, record: NonNullable<Route['body']>)
   }
   if (body === null || typeof body !== 'object' || Array.isArray(body))
     throw invalid('The body must be a JSON object.');
-  const parsed = record.zod.safeParse(body);
-  if (!parsed.success) throw invalid(describeIssues(parsed.error));
-  return parsed.data;
+  return parsed(record.zod, body);
 }
 
 function reader(name: string, type: GraphQLInputType): Reader {
