@@ -3,7 +3,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { bindAddresses } from '#foundation/addresses.ts';
 import { database, openDatabase, sql } from '#foundation/database.ts';
-import { databaseFault } from '#foundation/database-errors.ts';
+import { databaseErrorKind } from '#foundation/database-errors.ts';
 import { type DatabaseConnection, findEmbeddedDatabase, startEmbeddedDatabase } from '#foundation/embedded/database.ts';
 import { DatabaseInUse } from '#foundation/embedded/owner.ts';
 import { scrub } from '#foundation/log.ts';
@@ -85,7 +85,7 @@ async function openAnyDatabase(config: Config): Promise<OpenDatabase> {
     try {
       return await (config.databaseUrl ? open(config, { connection: config.databaseUrl }) : openEmbedded(config));
     } catch (error) {
-      const isTemporary = error instanceof DatabaseInUse || /^(retry|unknown)$/.test(databaseFault(error) ?? '');
+      const isTemporary = error instanceof DatabaseInUse || /^(retry|unknown)$/.test(databaseErrorKind(error) ?? '');
       if (config.databaseUrl || !isTemporary || tries === 100) throw error;
       await wait(100);
     }

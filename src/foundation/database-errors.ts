@@ -1,4 +1,4 @@
-// What a failed database call means for the caller: was it applied, may it be sent again, is it the caller's own fault.
+// What a failed database call means for the caller: was it applied, may it be sent again, did the caller cause it.
 // SQLSTATEs are PostgreSQL's (Appendix A); what pg and knex raise themselves has no code and is known by its words.
 import { setTimeout as wait } from 'node:timers/promises';
 
@@ -8,9 +8,9 @@ import { setTimeout as wait } from 'node:timers/promises';
  * - `overload`: too much at once. Answer 503 and let the caller come back.
  * - `final`: the same statement fails the same way again.
  */
-export type DatabaseFault = 'retry' | 'unknown' | 'overload' | 'final';
+export type DatabaseErrorKind = 'retry' | 'unknown' | 'overload' | 'final';
 
-const faults: Record<string, DatabaseFault> = {
+const kinds: Record<string, DatabaseErrorKind> = {
   '40001': 'retry', // serialization failure
   '40P01': 'retry', // deadlock
   '55P03': 'retry', // lock not available
@@ -35,14 +35,14 @@ const faults: Record<string, DatabaseFault> = {
 
 // PgBouncer reports everything as 08P01. Before a server was assigned nothing was applied (its src/objects.c and src/janitor.c);
 // whatever else it ends, it may end under way.
-const poolerWords: [RegExp, DatabaseFault][] = [
+const poolerWords: [RegExp, DatabaseErrorKind][] = [
   [/server_login_retry|server login has been failing|client_login_timeout|shutting down/, 'retry'],
   [/no more connections allowed|client connections exceeded/, 'retry'],
   [/query_wait_timeout/, 'overload'],
 ];
 
 // knex writes the statement before the message, so these are looked for anywhere in it.
-const words: [RegExp, DatabaseFault][] = [
+const words: [RegExp, DatabaseErrorKind][] = [
   [/Connection terminated unexpectedly|Query read timeout/, 'unknown'],
   [/timeout expired|is not queryable/, 'retry'],
 ];
@@ -67,11 +67,11 @@ function* unwrap(error: unknown): Generator<Error & Raised> {
     yield e;
 }
 
-function faultOf(error: Error & Raised): DatabaseFault | null {
+function kindOf(error: Error & Raised): DatabaseErrorKind | null {
   const code = typeof error.code === 'string' ? error.code : '';
   // A missing socket means the server is down; a missing file is no matter of the database.
   if (code === 'ENOENT') return error.syscall === 'connect' ? 'retry' : null;
-  const known = faults[code];
+  const known = kinds[code];
   if (known) return known;
   if (isStalePlan(error)) return 'retry';
   if (code === '08P01' && error.routine === undefined) return byWords(poolerWords, error) ?? 'unknown';
@@ -81,7 +81,7 @@ function faultOf(error: Error & Raised): DatabaseFault | null {
   return byWords(words, error);
 }
 
-const byWords = (table: readonly [RegExp, DatabaseFault][], { message }: Error): DatabaseFault | null =>
+const byWords = (table: readonly [RegExp, DatabaseErrorKind][], { message }: Error): DatabaseErrorKind | null =>
   table.find(([pattern]) => pattern.test(message))?.[1] ?? null;
 
 /** A table has changed since the statement was prepared ("cached plan must not change result type", in the server's language). */
@@ -89,10 +89,10 @@ export const isStalePlan = (error: unknown): boolean =>
   [...unwrap(error)].some(({ code, routine }) => code === '0A000' && routine === 'RevalidateCachedQuery');
 
 /** What a thrown thing says about the database, or null when it doesn't come from there. */
-export function databaseFault(error: unknown): DatabaseFault | null {
+export function databaseErrorKind(error: unknown): DatabaseErrorKind | null {
   for (const e of unwrap(error)) {
-    const fault = faultOf(e);
-    if (fault) return fault;
+    const kind = kindOf(e);
+    if (kind) return kind;
   }
   return null;
 }
@@ -121,7 +121,7 @@ export async function retrying<T>(work: () => Promise<T>, { budgetMs, sleep = wa
     } catch (error) {
       const pause = 50 + Math.random() * 450;
       spent += performance.now() - begun + pause;
-      if (databaseFault(error) !== 'retry' || spent > budgetMs) throw error;
+      if (databaseErrorKind(error) !== 'retry' || spent > budgetMs) throw error;
       await sleep(pause);
     }
   }

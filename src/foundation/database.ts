@@ -6,7 +6,7 @@ import knexFactory, { type Knex } from 'knex';
 import { knexSnakeCaseMappers, Model } from 'objection';
 import pg from 'pg';
 import { minutes, seconds } from './clock.ts';
-import { databaseFault, isStalePlan, retrying } from './database-errors.ts';
+import { databaseErrorKind, isStalePlan, retrying } from './database-errors.ts';
 import { type FreeConnections, freeConnectionsOf } from './free-connections.ts';
 import { send } from './statement.ts';
 
@@ -115,7 +115,7 @@ export async function sql<Row>(text: string, values: unknown[] = [], trx = joine
     return await attempt<Row>(text, values);
   } catch (error) {
     if (isStalePlan(error)) return attempt<Row>(text, values);
-    if (databaseFault(error) !== 'retry') throw error;
+    if (databaseErrorKind(error) !== 'retry') throw error;
     return retrying(() => attempt<Row>(text, values), { budgetMs: patience });
   }
 }

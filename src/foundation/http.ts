@@ -74,7 +74,7 @@ export async function readBody({ req }: Exchange, limit: number): Promise<Buffer
       chunks.push(chunk);
     }
   } catch (error) {
-    // A client that leaves while it is sending is no fault of ours.
+    // A client that leaves while it is sending is not a failure of the service.
     throw error instanceof Problem || req.complete ? error : invalid('The body did not arrive whole.');
   } finally {
     clearTimeout(late);

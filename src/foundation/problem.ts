@@ -1,7 +1,7 @@
 // Problem, the error type of all surfaces, and a function for each kind. A problem has its status and body from the start
 // (specification, Errors; RFC 9110); surfaces only print it. It extends GraphQLError because yoga masks all other errors.
 import { GraphQLError } from 'graphql';
-import { databaseFault } from './database-errors.ts';
+import { databaseErrorKind } from './database-errors.ts';
 
 export type Category = 'auth' | 'rate_limit' | 'timeout' | 'validation' | 'infrastructure' | 'agent' | 'unknown';
 
@@ -138,7 +138,7 @@ export function toProblem(error: unknown): Problem {
     if (e instanceof Problem) return e;
   }
   const inner = (error as GraphQLError | undefined)?.originalError ?? error;
-  const fault = databaseFault(inner);
-  if (fault === 'retry' || fault === 'overload' || fault === 'unknown') return unavailable();
+  const kind = databaseErrorKind(inner);
+  if (kind === 'retry' || kind === 'overload' || kind === 'unknown') return unavailable();
   return internal('Something went wrong on our side. The request id tells us where.');
 }

@@ -9,7 +9,7 @@ import { type State, startHeart } from './heart.ts';
 import { clip, openJournal, type Session } from './journal.ts';
 import { meter } from './measure.ts';
 import { makePlace, type Place } from './place.ts';
-import { Away, type Platform, Refusal } from './platform.ts';
+import { type Platform, PlatformUnreachable, RequestRejected } from './platform.ts';
 import { openPreview, type Preview } from './preview.ts';
 import { startScript } from './shell.ts';
 import { wordOf } from './words.ts';
@@ -62,7 +62,8 @@ export async function carryOut(
     else await finish(platform, held, session, outcome);
   } catch (error) {
     // The run is somebody else's by now, or will be when its lease is over: there is nothing more to say about it.
-    if (error instanceof Away || (error instanceof Refusal && error.code === 'lease_lost')) throw error;
+    if (error instanceof PlatformUnreachable || (error instanceof RequestRejected && error.code === 'lease_lost'))
+      throw error;
     const why = clip(`The runner failed: ${(error as Error).message}`, 2_000);
     await platform.say('finishRun', { ...held, status: 'failed', error: why });
   } finally {

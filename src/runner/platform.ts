@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 
 /** What the platform said no to: `code` is `lease_lost`, `unauthenticated`, `invalid_request`, … */
-export class Refusal extends Error {
+export class RequestRejected extends Error {
   readonly code: string;
   constructor(code: string, message: string) {
     super(message);
@@ -14,7 +14,7 @@ export class Refusal extends Error {
 }
 
 /** The platform gave no answer that could be used, for as long as we had patience. */
-export class Away extends Error {}
+export class PlatformUnreachable extends Error {}
 
 /** How long a platform that is away is called again before a call is given up, also by who is leaving, in milliseconds. */
 const patience = { usual: 45_000, leaving: 2_000 };
@@ -39,7 +39,8 @@ export function connect(url: string, token: string, leaving: AbortSignal) {
       const response = await fetch(`${url}/graphql`, { method: 'POST', headers, body, signal });
       const answer = await response.json();
       const problem = answer.errors?.[0]?.extensions?.problem ?? (response.ok ? undefined : answer);
-      if (problem && !problem.retryable && response.status < 500) throw new Refusal(problem.code, problem.description);
+      if (problem && !problem.retryable && response.status < 500)
+        throw new RequestRejected(problem.code, problem.description);
       if (!answer.data) throw new Error(problem?.description ?? `the platform answered ${response.status}`);
       return answer.data.answer as T;
     });
@@ -58,7 +59,7 @@ export function connect(url: string, token: string, leaving: AbortSignal) {
       if (response.ok) return address.contentKey;
       const { description } = await response.json();
       if (response.status >= 500) throw new Error(description);
-      throw new Refusal(String(response.status), `${name}: ${description}`);
+      throw new RequestRejected(String(response.status), `${name}: ${description}`);
     });
 
   async function again<T>(once: boolean, call: () => Promise<T>): Promise<T> {
@@ -67,9 +68,10 @@ export function connect(url: string, token: string, leaving: AbortSignal) {
       try {
         return await call();
       } catch (error) {
-        if (error instanceof Refusal) throw error;
+        if (error instanceof RequestRejected) throw error;
         const over = since + (leaving.aborted ? patience.leaving : patience.usual);
-        if (once || Date.now() + pause > over) throw new Away((error as Error).message, { cause: error });
+        if (once || Date.now() + pause > over)
+          throw new PlatformUnreachable((error as Error).message, { cause: error });
         await wait(pause);
       }
     }

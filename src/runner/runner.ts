@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { chooseConfinement } from './confinement.ts';
 import { type Claimed, carryOut, claimed, type Pace } from './mission.ts';
-import { connect, Refusal } from './platform.ts';
+import { connect, RequestRejected } from './platform.ts';
 
 const { PLATFORM_URL = 'http://localhost:4000', CONFINEMENT, EXIT_WITH_PARENT } = process.env;
 const runsAtOnce = setting('RUNS_AT_ONCE', 2);
@@ -66,7 +66,7 @@ async function claim(): Promise<Claimed | null> {
     away = false;
     return run;
   } catch (error) {
-    if (error instanceof Refusal) quit(`The platform refuses this runner: ${error.message}`);
+    if (error instanceof RequestRejected) quit(`The platform refuses this runner: ${error.message}`);
     if (!away) console.error(`The platform is away: ${(error as Error).message}`);
     away = true;
     return null;

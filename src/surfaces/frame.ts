@@ -3,7 +3,7 @@ import type { Caller } from '#access/principal.ts';
 import { answerJson, type Exchange, type Handler, type Headers } from '#foundation/http.ts';
 import { isTooBusy, methodNotAllowed, type Problem, toProblem } from '#foundation/problem.ts';
 
-/** Records a fault of the service (5xx) with its cause. */
+/** Records a failure of the service (5xx) with its cause. */
 export type Report = (exchange: Exchange, error: unknown) => void;
 
 /** What a surface with callers is created with. */

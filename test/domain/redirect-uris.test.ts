@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   isLoopbackRedirect,
   isSameRedirectUri,
-  redirectUriFault,
+  redirectUriError,
   withParameters,
 } from '#domain/oauth/redirect-uris.ts';
 
@@ -25,7 +25,7 @@ describe('a redirect address is accepted', () => {
     'vscode://vscode.github-authentication/did-authenticate?x=1',
     `https://app.example/${'x'.repeat(1_980)}`,
   ])('%s', (uri) => {
-    expect(redirectUriFault(uri)).toBeNull();
+    expect(redirectUriError(uri)).toBeNull();
   });
 });
 
@@ -77,7 +77,7 @@ describe('a redirect address is refused', () => {
       ]),
     [`https://app.example/${'x'.repeat(1_981)}`, '2000 characters'],
   ])('%j', (uri, word) => {
-    expect(redirectUriFault(uri)).toContain(word);
+    expect(redirectUriError(uri)).toContain(word);
   });
 });
 

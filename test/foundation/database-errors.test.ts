@@ -3,7 +3,7 @@ import knexFactory, { type Knex } from 'knex';
 import { Model } from 'objection';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { databaseFault, isUniqueViolation, retrying } from '#foundation/database-errors.ts';
+import { databaseErrorKind, isUniqueViolation, retrying } from '#foundation/database-errors.ts';
 import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
 
 let fresh: FreshDatabase;
@@ -54,7 +54,7 @@ describe('Errors of a real server', () => {
     const row = { id: 3, name: 'one' };
     for (const insert of [() => knex('places').insert(row), () => Place.query(knex).insert(row as never)]) {
       const error = await thrownBy(insert);
-      expect(databaseFault(error)).toBe('final');
+      expect(databaseErrorKind(error)).toBe('final');
       expect(isUniqueViolation(error)).toBe(true);
       expect(isUniqueViolation(error, 'places_name')).toBe(true);
       expect(isUniqueViolation(error, 'places_pkey')).toBe(false);
@@ -67,7 +67,7 @@ describe('Errors of a real server', () => {
         await trx.raw('set local statement_timeout = 20');
         await trx.raw('select pg_sleep(5)');
       });
-    expect(databaseFault(await thrownBy(slow))).toBe('overload');
+    expect(databaseErrorKind(await thrownBy(slow))).toBe('overload');
   });
 
   it('A row that another transaction holds may be tried again', async () => {
@@ -75,7 +75,7 @@ describe('Errors of a real server', () => {
     await holder('places').where({ id: 1 }).forUpdate();
     const error = await thrownBy(() => knex('places').where({ id: 1 }).forUpdate().noWait());
     await holder.rollback();
-    expect(databaseFault(error)).toBe('retry');
+    expect(databaseErrorKind(error)).toBe('retry');
   });
 
   it('A serialization failure may be tried again', async () => {
@@ -84,7 +84,7 @@ describe('Errors of a real server', () => {
     await knex('places').where({ id: 1 }).update({ name: 'uno' });
     const error = await thrownBy(() => reader('places').where({ id: 1 }).update({ name: 'un' }));
     await reader.rollback();
-    expect(databaseFault(error)).toBe('retry');
+    expect(databaseErrorKind(error)).toBe('retry');
   });
 
   it('A connection that an administrator ends has an unknown outcome, and so has a read that timed out', async () => {
@@ -92,16 +92,16 @@ describe('Errors of a real server', () => {
     client.on('error', () => {});
     await client.connect();
     const ended = await thrownBy(() => client.query('select pg_terminate_backend(pg_backend_pid())'));
-    expect(databaseFault(ended)).toBe('unknown');
+    expect(databaseErrorKind(ended)).toBe('unknown');
     const impatient = open({ query_timeout: 20 });
-    expect(databaseFault(await thrownBy(() => impatient.raw('select pg_sleep(0.1)')))).toBe('unknown');
+    expect(databaseErrorKind(await thrownBy(() => impatient.raw('select pg_sleep(0.1)')))).toBe('unknown');
     await impatient.destroy();
   });
 
   it('An exhausted pool is overload', async () => {
     const small = open({}, { max: 1, acquireTimeoutMillis: 500 });
     const holder = await small.transaction();
-    expect(databaseFault(await thrownBy(() => small.raw('select 1')))).toBe('overload');
+    expect(databaseErrorKind(await thrownBy(() => small.raw('select 1')))).toBe('overload');
     await holder.rollback();
     await small.destroy();
   });
@@ -113,16 +113,16 @@ describe('Errors of a real server', () => {
       { host: 'localhost', port: 1 },
     ]) {
       const lost = open(nowhere);
-      expect(databaseFault(await thrownBy(() => lost.raw('select 1')))).toBe('retry');
+      expect(databaseErrorKind(await thrownBy(() => lost.raw('select 1')))).toBe('retry');
       await lost.destroy();
     }
   });
 
   it('A wrong password and a mistake in the SQL are final', async () => {
     const stranger = open({ password: 'wrong' });
-    expect(databaseFault(await thrownBy(() => stranger.raw('select 1')))).toBe('final');
+    expect(databaseErrorKind(await thrownBy(() => stranger.raw('select 1')))).toBe('final');
     await stranger.destroy();
-    expect(databaseFault(await thrownBy(() => knex.raw('select nonsense')))).toBe('final');
+    expect(databaseErrorKind(await thrownBy(() => knex.raw('select nonsense')))).toBe('final');
   });
 });
 
@@ -138,7 +138,7 @@ describe('The table of faults', () => {
     ['overload', ['57014']],
     ['final', ['22001', '23503', '42P01', '28P01', '28000', '25P02', 'P0001']],
   ])('These codes mean %s', (fault, codes) => {
-    for (const code of codes) expect([code, databaseFault(coded(code))]).toEqual([code, fault]);
+    for (const code of codes) expect([code, databaseErrorKind(coded(code))]).toEqual([code, fault]);
   });
 
   it.each([
@@ -147,7 +147,7 @@ describe('The table of faults', () => {
     ['timeout expired', 'retry'],
     ['Client has encountered a connection error and is not queryable', 'retry'],
   ])('The words "%s" mean %s', (message, fault) => {
-    expect(databaseFault(new Error(message))).toBe(fault);
+    expect(databaseErrorKind(new Error(message))).toBe(fault);
   });
 
   it.each([
@@ -161,28 +161,28 @@ describe('The table of faults', () => {
     ['query timeout', 'unknown'],
     ['server conn crashed?', 'unknown'],
   ])('PgBouncer · "%s" means %s', (message, fault) => {
-    expect(databaseFault(Object.assign(new Error(message), { code: '08P01' }))).toBe(fault);
+    expect(databaseErrorKind(Object.assign(new Error(message), { code: '08P01' }))).toBe(fault);
   });
 
   it('A protocol violation that the server itself reports is final', () => {
-    expect(databaseFault(coded('08P01', { routine: 'exec_bind_message' }))).toBe('final');
+    expect(databaseErrorKind(coded('08P01', { routine: 'exec_bind_message' }))).toBe('final');
   });
 
   it('A stale plan may be tried again, another thing that is not supported may not', () => {
-    expect(databaseFault(coded('0A000', { routine: 'RevalidateCachedQuery' }))).toBe('retry');
-    expect(databaseFault(coded('0A000', { routine: 'transformInsertStmt' }))).toBe('final');
+    expect(databaseErrorKind(coded('0A000', { routine: 'RevalidateCachedQuery' }))).toBe('retry');
+    expect(databaseErrorKind(coded('0A000', { routine: 'transformInsertStmt' }))).toBe('final');
   });
 
   it('A wrapped error is judged by what it wraps', () => {
     const wrapped = Object.assign(new Error('wrapped'), { nativeError: coded('40P01') });
-    expect(databaseFault(wrapped)).toBe('retry');
-    expect(databaseFault(new Error('migration failed', { cause: coded('42601') }))).toBe('final');
+    expect(databaseErrorKind(wrapped)).toBe('retry');
+    expect(databaseErrorKind(new Error('migration failed', { cause: coded('42601') }))).toBe('final');
   });
 
   it('What does not come from a database is no database fault', () => {
     const missingFile = coded('ENOENT', { syscall: 'open' });
     for (const thrown of [new Error('plain'), missingFile, coded('EACCES'), 'a string', undefined, null]) {
-      expect(databaseFault(thrown)).toBeNull();
+      expect(databaseErrorKind(thrown)).toBeNull();
       expect(isUniqueViolation(thrown)).toBe(false);
     }
   });

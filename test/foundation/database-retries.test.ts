@@ -1,7 +1,7 @@
 // What surely was not applied is done again, within bounds, and what was refused for good is not (design of the infrastructure, §4).
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openDatabase, sql, transaction } from '#foundation/database.ts';
-import { databaseFault } from '#foundation/database-errors.ts';
+import { databaseErrorKind } from '#foundation/database-errors.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 
 let fresh: FreshDatabase;
@@ -47,12 +47,12 @@ it('a transaction that lost a race is done again, whole: what it wrote before st
 it('what is wrong for good is sent once', async () => {
   await again();
   const error = await sql('select unlucky(9, $1)', [divisionByZero]).catch((thrown) => thrown);
-  expect(databaseFault(error)).toBe('final');
+  expect(databaseErrorKind(error)).toBe('final');
   expect(await sql("select nextval('calls') as call")).toEqual([{ call: 2 }]);
 });
 
 it('who never gets lucky is told within seconds', async () => {
   await again();
   const error = await sql('select unlucky(1000, $1)', [serializationFailure]).catch((thrown) => thrown);
-  expect(databaseFault(error)).toBe('retry');
+  expect(databaseErrorKind(error)).toBe('retry');
 });

@@ -7,7 +7,7 @@ import path from 'node:path';
 import knexFactory, { type Knex } from 'knex';
 import { knexSnakeCaseMappers } from 'objection';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { databaseFault } from '#foundation/database-errors.ts';
+import { databaseErrorKind } from '#foundation/database-errors.ts';
 import { migrate, migrationStatus, rollback } from '#foundation/migrations.ts';
 import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
 
@@ -123,7 +123,7 @@ describe('migrate', () => {
     writeFileSync(path.join(folder, third), '-- Crew.\n-- up\ncreate table crew ();\nselect nonsense;\n-- down\n');
     const failure = await migrate(knex, folder).catch((error: Error) => error);
     expect(String(failure)).toBe(`Error: migration ${third}, line 4: column "nonsense" does not exist`);
-    expect(databaseFault(failure)).toBe('final');
+    expect(databaseErrorKind(failure)).toBe('final');
     expect(await catalog()).toEqual([]);
     expect(await migrationStatus(knex, folder)).toEqual({ applied: [], pending: [first, second, third] });
   });

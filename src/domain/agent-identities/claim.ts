@@ -8,7 +8,7 @@ import { tooMany } from '#foundation/problem.ts';
 import { digest, newCode, newSecret } from '#foundation/secrets.ts';
 import { lifetimesMs, polling, rates } from '#limits.ts';
 import { normalizeEmail } from '../people/email.ts';
-import { alreadyClaimed, claimExpired, emailMismatch, invalidClaimToken } from './fault.ts';
+import { alreadyClaimed, claimExpired, emailMismatch, invalidClaimToken } from './errors.ts';
 import { ClaimAttempt, Registration, stateOf } from './model.ts';
 import { userCodeDigest } from './user-code.ts';
 

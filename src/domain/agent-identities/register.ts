@@ -14,7 +14,7 @@ import { emailAddress, normalizeEmail } from '../people/email.ts';
 import { Person } from '../people/model.ts';
 import { type IdentityAssertion, mintAssertion, standingGrant } from './assertion.ts';
 import { type Ceremony, openAttempt } from './claim.ts';
-import { invalidLoginHint } from './fault.ts';
+import { invalidLoginHint } from './errors.ts';
 import { verifyIdJag } from './id-jag/verify.ts';
 import { type Grant, Registration, type RegistrationKind } from './model.ts';
 
@@ -92,7 +92,7 @@ export async function registerForEmail(
  * Registers an agent with an ID-JAG. For a provider's user whom a person has linked it returns an assertion of ours, for one hour.
  * Any other, also one with the email address of an account, has to be claimed first (§15.1, step 15). A provider's user has one
  * registration; a new claim token replaces the one before.
- * @throws AgentAuthFault of the first check that fails
+ * @throws AgentAuthError of the first check that fails
  */
 export async function registerWithIdJag(
   jwt: string,

@@ -4,7 +4,7 @@ import { now } from '#foundation/clock.ts';
 import { transaction } from '#foundation/database.ts';
 import { lifetimesMs } from '#limits.ts';
 import { type Members, parseJws } from './id-jag/parse.ts';
-import { refuse } from './id-jag/reasons.ts';
+import { reject } from './id-jag/reasons.ts';
 import { useJti } from './id-jag/replay.ts';
 import { anId, checkAudience, checkSignature, idOf, issuedAt, issuerOf } from './id-jag/verify.ts';
 import { endProviderUser } from './revoke.ts';
@@ -12,22 +12,22 @@ import { endProviderUser } from './revoke.ts';
 /** The events that revoke an agent. Others are accepted and change nothing. */
 export const revocationEvents = ['https://schemas.workos.com/events/agent/auth/identity/assertion/revoked'];
 
-/** Receives one security event token and acts on it, once. @throws Refusal */
+/** Receives one security event token and acts on it, once. @throws VerificationError */
 export async function receiveSecurityEvent(jws: string): Promise<void> {
   const parsed = parseJws(jws, 'secevent+jwt');
   const { issuer, maySendEvents, ...provider } = issuerOf(parsed);
-  if (maySendEvents === false) refuse('not a sender', 'iss: sends no security events here.');
+  if (maySendEvents === false) reject('not a sender', 'iss: sends no security events here.');
   await checkSignature(parsed, { issuer, ...provider });
   const { claims } = parsed;
   const iat = issuedAt(claims);
-  if (iat + lifetimesMs.securityEvent <= now()) refuse('bad times', 'iat: must not be older than seven days.');
-  if (typeof claims.exp === 'number' && claims.exp * 1_000 <= now()) refuse('expired', 'exp: has passed.');
+  if (iat + lifetimesMs.securityEvent <= now()) reject('bad times', 'iat: must not be older than seven days.');
+  if (typeof claims.exp === 'number' && claims.exp * 1_000 <= now()) reject('expired', 'exp: has passed.');
   checkAudience(claims);
-  const jti = idOf(claims, 'jti') ?? refuse('no id', `jti: must be ${anId}.`);
-  const subject = subjectOf(claims, issuer) ?? refuse('no subject', `sub: must be ${anId}.`);
+  const jti = idOf(claims, 'jti') ?? reject('no id', `jti: must be ${anId}.`);
+  const subject = subjectOf(claims, issuer) ?? reject('no subject', `sub: must be ${anId}.`);
   const { events } = claims;
   if (!isObject(events) || Object.keys(events).length === 0) {
-    return refuse('no events', 'events: must be an object with at least one event.');
+    return reject('no events', 'events: must be an object with at least one event.');
   }
   await transaction(async (trx) => {
     const isNew = await useJti('event', { issuer, jti, expiresAt: iat + lifetimesMs.securityEvent }, trx);

@@ -133,7 +133,7 @@ function resourceOf(serverUrl: string, metadata: OAuthProtectedResourceMetadata 
   throw conflict('The metadata of the server is of another resource.');
 }
 
-/** What a stranger's servers do wrong is no fault of ours; their own words stay outside. */
+/** The errors of foreign servers are not reported as ours, and their texts are not passed on. */
 async function explained<T>(binding: Row<McpBinding>, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -99,7 +99,7 @@ export async function takeSnapshot(binding: Row<McpBinding>): Promise<Row<McpBin
   }
 }
 
-/** What a failed request tells of the binding. @throws anything that is not the server's fault */
+/** What a failed request changes in the binding. @throws errors that the server did not cause */
 export function noteFailure(binding: Row<McpBinding>, error: unknown): Promise<Row<McpBinding>> {
   const failure = error instanceof ProtocolError ? new RemoteFailure('The server refused to list its tools.') : error;
   if (!(failure instanceof RemoteFailure)) throw error;

@@ -104,7 +104,7 @@ export async function readConfigFile(project: Row<Project>): Promise<ConfigFile>
     }
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    // A file that is no text or too large is the file's fault; anything else is about reaching it.
+    // A file that is not text or too large is invalid; any other problem is about reaching it.
     return without(error.status === 400 ? 'invalid' : 'unreachable', error.body.description);
   }
 }

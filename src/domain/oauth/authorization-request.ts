@@ -10,11 +10,11 @@ import {
   invalidRequest,
   invalidScope,
   invalidTarget,
-  OAuthFault,
+  OAuthError,
   unsupportedResponseType,
-} from './fault.ts';
+} from './errors.ts';
 import { isCodeChallenge } from './pkce.ts';
-import { isSameRedirectUri, redirectUriFault, withParameters } from './redirect-uris.ts';
+import { isSameRedirectUri, redirectUriError, withParameters } from './redirect-uris.ts';
 import { type Resource, resourceOf } from './resources.ts';
 
 /** Where the outcome goes: always an address that the client registered. */
@@ -33,9 +33,9 @@ export interface AuthorizationRequest extends ReturnAddress {
   isOffline: boolean;
 }
 
-/** A fault that is sent to the client's redirect address. */
-export interface ReturnedFault extends ReturnAddress {
-  fault: OAuthFault;
+/** An error that is sent to the client's redirect address. */
+export interface ReturnedError extends ReturnAddress {
+  error: OAuthError;
 }
 
 export const offlineAccess = 'offline_access';
@@ -46,27 +46,27 @@ export const defaultScopes: readonly GrantableScope[] = catalog
   .map((entry) => entry.scope);
 
 /**
- * The request, or the fault that is sent to the client.
- * @throws OAuthFault when the client or the redirect address cannot be trusted: it is shown to the person, and sent nowhere
+ * The request, or the error that is sent to the client.
+ * @throws OAuthError when the client or the redirect address cannot be trusted: it is shown to the person, and sent nowhere
  */
 export async function readAuthorizationRequest(
   query: URLSearchParams,
   beforeFetch: () => Promise<unknown>,
-): Promise<AuthorizationRequest | ReturnedFault> {
+): Promise<AuthorizationRequest | ReturnedError> {
   const clientId = single(query, 'client_id');
   const redirectUri = single(query, 'redirect_uri');
   if (clientId.includes('\0')) throw invalidRequest('client_id: must be text without NUL characters.');
   const client = await findClient(clientId, beforeFetch);
   const isRegistered = client.redirectUris.some((registered) => isSameRedirectUri(registered, redirectUri));
-  if (!isRegistered || redirectUriFault(redirectUri)) {
+  if (!isRegistered || redirectUriError(redirectUri)) {
     throw invalidRequest('redirect_uri: is not registered for this client.');
   }
   const back = { redirectUri, state: query.getAll('state').length === 1 ? query.get('state') || undefined : undefined };
   try {
     return { client, ...back, ...readParameters(query) };
-  } catch (fault) {
-    if (fault instanceof OAuthFault) return { ...back, fault };
-    throw fault;
+  } catch (error) {
+    if (error instanceof OAuthError) return { ...back, error };
+    throw error;
   }
 }
 
@@ -116,8 +116,8 @@ const outcomeAddress = ({ redirectUri, state }: ReturnAddress, parameters: Recor
 
 export const codeAddress = (to: ReturnAddress, code: string): string => outcomeAddress(to, { code });
 
-export const faultAddress = ({ fault, ...to }: ReturnedFault): string =>
-  outcomeAddress(to, { error: fault.error, error_description: fault.description });
+export const errorAddress = ({ error, ...to }: ReturnedError): string =>
+  outcomeAddress(to, { error: error.error, error_description: error.description });
 
 export const denialAddress = (to: ReturnAddress): string =>
-  faultAddress({ ...to, fault: accessDenied('The person denied the request.') });
+  errorAddress({ ...to, error: accessDenied('The person denied the request.') });

@@ -8,8 +8,8 @@ import { freshnessMs } from '#foundation/http-cache.ts';
 import { type Fetched, fetchJson, OutboundError } from '#foundation/outbound.ts';
 import { isVisibleLine } from '#foundation/visible-text.ts';
 import { redirectUrisPerClient, text } from '#limits.ts';
-import { invalidClient } from './fault.ts';
-import { redirectUriFault } from './redirect-uris.ts';
+import { invalidClient } from './errors.ts';
+import { redirectUriError } from './redirect-uris.ts';
 
 export const maxDocumentBytes = 10 * 1024;
 const timeoutMs = seconds(5);
@@ -44,14 +44,14 @@ const pending = new Map<string, Promise<Row<ClientDocument>>>();
 
 /** The client of a document, which is fetched unless it is fresh. @throws invalid_client; whatever `beforeFetch` throws */
 export async function readClientDocument(url: string, beforeFetch: () => Promise<unknown>): Promise<DocumentClient> {
-  const fault = addressFault(url);
-  if (fault) throw invalidClient(`client_id: ${fault}.`);
+  const violation = addressError(url);
+  if (violation) throw invalidClient(`client_id: ${violation}.`);
   const known = await findClientDocument(url);
   const { name, redirectUris } = known && known.freshUntil > now() ? known : await fetchOnce(url, beforeFetch);
   return { id: url, name, redirectUris };
 }
 
-function addressFault(url: string): string | null {
+function addressError(url: string): string | null {
   if (url.length > text.clientId.max) return `must be at most ${text.clientId.max} characters`;
   // As a URL parser writes it: hence no dot segments, however encoded, no upper-case host, no default port.
   if (!URL.canParse(url) || new URL(url).href !== url) return 'must be a URL in its normal form';
@@ -110,7 +110,7 @@ function readDocument(url: string, { status, body }: Fetched): { name: string; r
   const { client_id, client_name, redirect_uris } = parsed.data;
   // Simple string comparison (RFC 3986 §6.2.1), so that nobody's document speaks for another address.
   if (client_id !== url) throw invalidClient('client_id: its document names another client_id.');
-  const redirectUris = redirect_uris.filter((uri) => redirectUriFault(uri) === null);
+  const redirectUris = redirect_uris.filter((uri) => redirectUriError(uri) === null);
   if (redirectUris.length === 0) throw invalidClient('client_id: its document has no usable redirect_uris.');
   return { name: client_name, redirectUris };
 }

@@ -4,8 +4,8 @@ import { BaseModel, type Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { findClientDocument, isDocumentAddress, readClientDocument } from './client-documents.ts';
-import { invalidClient, invalidClientMetadata, invalidRedirectUri } from './fault.ts';
-import { redirectUriFault } from './redirect-uris.ts';
+import { invalidClient, invalidClientMetadata, invalidRedirectUri } from './errors.ts';
+import { redirectUriError } from './redirect-uris.ts';
 
 export class OAuthClient extends BaseModel {
   static override tableName = 'oauth_clients';
@@ -46,8 +46,8 @@ const grantTypes = ['authorization_code', 'refresh_token'];
 /** @throws invalid_redirect_uri, invalid_client_metadata */
 export async function registerClient(input: NewClient): Promise<Row<OAuthClient>> {
   for (const [i, uri] of input.redirectUris.entries()) {
-    const fault = redirectUriFault(uri);
-    if (fault) throw invalidRedirectUri(`redirect_uris.${i}: ${fault}.`);
+    const violation = redirectUriError(uri);
+    if (violation) throw invalidRedirectUri(`redirect_uris.${i}: ${violation}.`);
   }
   // The response leaves out unsupported grant types (RFC 7591 §3.2.1); a client that supports none of ours is refused.
   const granted = grantTypes.filter((type) => input.grantTypes?.includes(type) ?? true);

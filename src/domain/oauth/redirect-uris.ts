@@ -11,7 +11,7 @@ const hosts = /^(?:[a-z0-9-]+\.)*[a-z0-9-]+\.?$|^\[[0-9a-f:.]+\]$/i;
 const loopbackHosts = new Set(['127.0.0.1', 'localhost', '[::1]']);
 
 /** What is wrong with a redirect URI, as the end of a sentence; null for a valid one. */
-export function redirectUriFault(uri: string): string | null {
+export function redirectUriError(uri: string): string | null {
   if (uri.length > text.redirectUri.max) return `must be at most ${text.redirectUri.max} characters`;
   if (!/^[\x21-\x7e]+$/.test(uri) || /[\\*"<>^`{|}]/.test(uri)) return 'must be an absolute URI, without wildcards';
   const [, scheme = '', rest = ''] = /^([a-z][a-z0-9+.-]*):(.+)$/i.exec(uri) ?? [];
@@ -20,11 +20,11 @@ export function redirectUriFault(uri: string): string | null {
   const authority = /^\/\/([^/?]*)/.exec(rest)?.[1];
   if (authority?.includes('@')) return 'must have no user';
   const kind = scheme.toLowerCase();
-  if (kind === 'https' || kind === 'http') return webAddressFault(kind, authority);
+  if (kind === 'https' || kind === 'http') return webAddressError(kind, authority);
   return refusedSchemes.has(kind) ? `must not be a ${kind}: address` : null;
 }
 
-function webAddressFault(kind: 'http' | 'https', authority: string | undefined): string | null {
+function webAddressError(kind: 'http' | 'https', authority: string | undefined): string | null {
   const [, host = ''] = /^(.*?)(?::\d{1,5})?$/.exec(authority ?? '') ?? [];
   if (!hosts.test(host)) return 'must name a host';
   if (kind === 'https' || loopbackHosts.has(host.toLowerCase())) return null;

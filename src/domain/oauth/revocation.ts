@@ -4,7 +4,7 @@ import { sql, transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
 import { digest } from '#foundation/secrets.ts';
 import { revokeAccessTokens } from './access-tokens.ts';
-import { OAuthFault } from './fault.ts';
+import { OAuthError } from './errors.ts';
 import { endSignIn } from './sign-ins.ts';
 
 const findPresentedSql = `select s.client_id, r.sign_in_id from refresh_tokens r join sign_ins s on s.id = r.sign_in_id where r.digest = $1
@@ -15,7 +15,7 @@ const findPresentedSql = `select s.client_id, r.sign_in_id from refresh_tokens r
 export async function revokePresentedToken(secret: string, clientId: string | undefined): Promise<void> {
   const [found] = await sql<{ clientId: string; signInId: Id<'signIn'> | null }>(findPresentedSql, [digest(secret)]);
   if (found && clientId !== undefined && clientId !== found.clientId) {
-    throw new OAuthFault(400, 'invalid_client', 'client_id: the token was issued to another client.');
+    throw new OAuthError(400, 'invalid_client', 'client_id: the token was issued to another client.');
   }
   await transaction((trx) => (found?.signInId ? endSignIn(trx, found.signInId) : revokeAccessTokens(trx, { secret })));
 }

@@ -1,5 +1,5 @@
 // Requests and responses of the token endpoint (specification, OAuthTokenRequest and OAuthTokenResponse).
-import { invalidRequest } from './fault.ts';
+import { invalidRequest } from './errors.ts';
 
 /** Each parameter once; an empty one counts as absent (RFC 6749 §3.1). */
 export interface TokenParameters {
@@ -29,7 +29,7 @@ export interface TokenResponse {
   assertion_expires?: string;
 }
 
-/** One grant. @throws OAuthFault */
+/** One grant. @throws OAuthError */
 export type Grant = (parameters: TokenParameters) => Promise<TokenResponse>;
 
 /** @throws invalid_request when the parameter is absent */

@@ -14,7 +14,7 @@ import {
   type VendorConnection,
 } from './connection.ts';
 
-const Fault = z.object({
+const LinearError = z.object({
   message: z.string().catch(''),
   extensions: z
     .object({
@@ -27,7 +27,7 @@ const Fault = z.object({
     .partial()
     .catch({}),
 });
-const Answer = z.object({ data: z.unknown().optional(), errors: z.array(Fault).optional() });
+const Answer = z.object({ data: z.unknown().optional(), errors: z.array(LinearError).optional() });
 
 /** A personal API key goes as it is, any other token as a bearer. */
 const authorization = (credentials: string): string =>
@@ -43,8 +43,8 @@ export async function queryLinear<T>(
   const headers = { accept: 'application/json', authorization: authorization(connection.credentials) };
   const answered = await call(connection, '', { method: 'POST', headers, json: { query, variables } });
   const answer = Answer.safeParse(jsonOf(answered)).data ?? { data: undefined };
-  const [fault] = answer.errors ?? [];
-  if (fault || answered.status !== 200) throw refusalOf(connection, answered, fault);
+  const [error] = answer.errors ?? [];
+  if (error || answered.status !== 200) throw problemOf(connection, answered, error);
   const { success, data } = shape.safeParse(answer.data);
   if (!success) throw unexpectedAnswer(connection);
   return data;
@@ -55,12 +55,12 @@ type Answered = Awaited<ReturnType<typeof call>>;
 /** Their types, in Linear's own words, that do not go away by asking again. */
 const lasting = ['invalid input', 'user error', 'graphql error', 'feature not accessible', 'usage limit exceeded'];
 
-function refusalOf(
+function problemOf(
   connection: VendorConnection,
   { status, headers }: Answered,
-  fault?: z.infer<typeof Fault>,
+  error?: z.infer<typeof LinearError>,
 ): Problem {
-  const { type, code, userError, userPresentableMessage: words = fault?.message } = fault?.extensions ?? {};
+  const { type, code, userError, userPresentableMessage: words = error?.message } = error?.extensions ?? {};
   if (status === 429 || code === 'RATELIMITED' || type === 'ratelimited') {
     const resets = ['requests', 'complexity', 'endpoint-requests']
       .filter((limit) => headers[`x-ratelimit-${limit}-remaining`] === '0')

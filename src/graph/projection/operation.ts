@@ -26,7 +26,7 @@ export interface Outcome {
   nextCursor: string | null;
 }
 
-/** Executes the field for an admitted caller. @throws the problem of a resolver, 400 for a variable, or the fault of the service */
+/** Executes the field for an admitted caller. @throws the problem of a resolver, 400 for a variable, or what failed in the service */
 export type Operation = (caller: Caller, requestId: string, variables: Record<string, unknown>) => Promise<Outcome>;
 
 /** The operation of a root field; compiled at its first call. */
@@ -76,7 +76,7 @@ function causeOf(errors: readonly unknown[]): unknown {
   const problem = toProblem(error);
   if (problem.status < 500) return problem;
   // GraphQL refuses a variable before a resolver runs: that error has no path, and no cause but another GraphQLError.
-  const isFault = error.originalError && error.originalError.name !== 'GraphQLError';
-  const isRefusedVariable = problem.status === 500 && error.name === 'GraphQLError' && !error.path && !isFault;
+  const isServiceError = error.originalError && error.originalError.name !== 'GraphQLError';
+  const isRefusedVariable = problem.status === 500 && error.name === 'GraphQLError' && !error.path && !isServiceError;
   return isRefusedVariable ? invalid(error.message) : error;
 }

@@ -1,7 +1,7 @@
 // Reading the JSON bodies of the agent endpoints, and the members that several answers share.
 import type { z } from 'zod';
 import type { Ceremony } from '#domain/agent-identities/claim.ts';
-import { invalidRequest } from '#domain/agent-identities/fault.ts';
+import { invalidRequest } from '#domain/agent-identities/errors.ts';
 import type { Claimable } from '#domain/agent-identities/register.ts';
 import { defaultScopes } from '#domain/oauth/authorization-request.ts';
 import { baseUrl } from '#foundation/addresses.ts';

@@ -1,6 +1,6 @@
 // POST /agent/identity/claim: an agent asks for a code that its person is to type (specification, InitiateClaimRequest).
 import { startClaim } from '#domain/agent-identities/claim.ts';
-import { invalidRequest } from '#domain/agent-identities/fault.ts';
+import { invalidRequest } from '#domain/agent-identities/errors.ts';
 import { emailAddress } from '#domain/people/email.ts';
 import { isoTime } from '#foundation/clock.ts';
 import { answerJson, type Handler } from '#foundation/http.ts';

@@ -1,13 +1,13 @@
 // Answers errors as `AgentAuthError`. A problem that is not the agents' own (rate, size, availability) also carries the members of
 // `Error`, for clients that read either (agent authentication §4.5).
-import { AgentAuthFault } from '#domain/agent-identities/fault.ts';
+import { AgentAuthError } from '#domain/agent-identities/errors.ts';
 import { apiResourceMetadata } from '#foundation/addresses.ts';
 import { answerJson, type Exchange } from '#foundation/http.ts';
 import type { Problem } from '#foundation/problem.ts';
 
 /** Answers an error of the agents' own protocol; returns false for any other. */
 export function refuseOwn(exchange: Exchange, error: unknown): boolean {
-  if (!(error instanceof AgentAuthFault)) return false;
+  if (!(error instanceof AgentAuthError)) return false;
   const { status, description, maxAge } = error;
   const members = maxAge === undefined ? {} : { max_age: maxAge };
   answerError(exchange, status, { error: error.error, error_description: description, ...members });

@@ -1,6 +1,6 @@
 // POST /agent/event/notify: security events, pushed by trusted providers (RFC 8935). 202 means that an event was accepted, not
 // that it changed something; senders repeat after a 5xx.
-import { eventError, Refusal } from '#domain/agent-identities/id-jag/reasons.ts';
+import { eventError, VerificationError } from '#domain/agent-identities/id-jag/reasons.ts';
 import { receiveSecurityEvent } from '#domain/agent-identities/security-events.ts';
 import { answer, answerJson, type Exchange, type Handler, mediaType, readText } from '#foundation/http.ts';
 import type { Problem } from '#foundation/problem.ts';
@@ -29,7 +29,7 @@ function refuse(exchange: Exchange, { status, body, headers }: Problem): void {
 }
 
 function refuseOwn(exchange: Exchange, error: unknown): boolean {
-  if (!(error instanceof Refusal)) return false;
+  if (!(error instanceof VerificationError)) return false;
   answerError(exchange, 400, eventError(error), error.message);
   return true;
 }

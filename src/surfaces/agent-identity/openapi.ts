@@ -36,21 +36,21 @@ const content = (name: string, type = 'application/json') => ({
 const retryAfter = { 'Retry-After': { schema: { type: 'integer' } } };
 const challenge = { 'WWW-Authenticate': { schema: { type: 'string' } } };
 
-const fault = (description: string, headers?: Json): Json => ({
+const errorResponse = (description: string, headers?: Json): Json => ({
   description,
   ...(headers && { headers }),
   content: content('AgentAuthError'),
 });
 
 const common = {
-  400: fault('Unreadable, of a wrong type, out of bounds, or not verifiable; `error` says which.'),
-  413: fault('The body is too large.'),
-  429: fault('Too many requests from one address, or for one registration.', retryAfter),
-  500: fault('The service failed; the request id identifies the failure in its log.'),
-  503: fault('The service cannot answer at the moment.', retryAfter),
+  400: errorResponse('Unreadable, of a wrong type, out of bounds, or not verifiable; `error` says which.'),
+  413: errorResponse('The body is too large.'),
+  429: errorResponse('Too many requests from one address, or for one registration.', retryAfter),
+  500: errorResponse('The service failed; the request id identifies the failure in its log.'),
+  503: errorResponse('The service cannot answer at the moment.', retryAfter),
 };
 
-const eventFault = (description: string, headers?: Json): Json => ({
+const eventErrorResponse = (description: string, headers?: Json): Json => ({
   description,
   ...(headers && { headers }),
   content: content('SecurityEventError'),
@@ -68,7 +68,7 @@ export const agentIdentityPaths: Json = {
       requestBody: { required: true, content: content('AgentIdentityRequest') },
       responses: {
         200: { description: 'Registered.', content: content('AgentRegistrationResponse') },
-        401: fault(
+        401: errorResponse(
           '`interaction_required`: a person has to confirm the link. `login_required`: log in again.',
           challenge,
         ),
@@ -87,9 +87,9 @@ export const agentIdentityPaths: Json = {
       requestBody: { required: true, content: content('InitiateClaimRequest') },
       responses: {
         200: { description: 'Initiated.', content: content('InitiateClaimResponse') },
-        401: fault('`invalid_claim_token`: unknown, or replaced by a later one.', challenge),
-        409: fault('`claimed_or_in_flight`: a person has claimed the agent.'),
-        410: fault('`claim_expired`: the 24 hours are over, or the registration was revoked.'),
+        401: errorResponse('`invalid_claim_token`: unknown, or replaced by a later one.', challenge),
+        409: errorResponse('`claimed_or_in_flight`: a person has claimed the agent.'),
+        410: errorResponse('`claim_expired`: the 24 hours are over, or the registration was revoked.'),
         ...common,
       },
     },
@@ -117,11 +117,11 @@ export const agentIdentityPaths: Json = {
       },
       responses: {
         202: { description: 'Accepted; there is no body.' },
-        400: eventFault('Not verifiable; `err` says why.'),
-        413: eventFault('The body is too large.'),
-        429: eventFault('Too many requests from one address.', retryAfter),
-        500: eventFault('The service failed; send it again.'),
-        503: eventFault('The service cannot answer at the moment; send it again.', retryAfter),
+        400: eventErrorResponse('Not verifiable; `err` says why.'),
+        413: eventErrorResponse('The body is too large.'),
+        429: eventErrorResponse('Too many requests from one address.', retryAfter),
+        500: eventErrorResponse('The service failed; send it again.'),
+        503: eventErrorResponse('The service cannot answer at the moment; send it again.', retryAfter),
       },
     },
   },

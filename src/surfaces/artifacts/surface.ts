@@ -45,6 +45,6 @@ export function createArtifacts({ report }: { report: Report }) {
   return { name: 'artifacts', owns, handle: framed(handle, { report, refuse }) };
 }
 
-/** Whether the client disconnected while it was sending or reading, which is not a fault of the service. */
+/** Whether the client disconnected while it was sending or reading, which is not a failure of the service. */
 const isAborted = ({ req }: Exchange, error: unknown): boolean =>
   (req.destroyed && !req.complete) || (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE';

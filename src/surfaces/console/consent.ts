@@ -5,13 +5,13 @@ import {
   type AuthorizationRequest,
   codeAddress,
   denialAddress,
-  faultAddress,
-  type ReturnedFault,
+  errorAddress,
+  type ReturnedError,
   readAuthorizationRequest,
 } from '#domain/oauth/authorization-request.ts';
 import { isDocumentAddress } from '#domain/oauth/client-documents.ts';
 import { approve } from '#domain/oauth/codes.ts';
-import { OAuthFault } from '#domain/oauth/fault.ts';
+import { OAuthError } from '#domain/oauth/errors.ts';
 import { isLoopbackRedirect } from '#domain/oauth/redirect-uris.ts';
 import { type Resource, resourceUri } from '#domain/oauth/resources.ts';
 import { type Html, html } from '#foundation/html.ts';
@@ -43,11 +43,11 @@ export function createConsent(): { showConsent: Handler; decideConsent: Handler 
   );
 
   /** An error that must not be sent to the client is a 400 page (§10, step 1). */
-  async function read(exchange: Exchange, query: URLSearchParams): Promise<AuthorizationRequest | ReturnedFault> {
+  async function read(exchange: Exchange, query: URLSearchParams): Promise<AuthorizationRequest | ReturnedError> {
     try {
       return await readAuthorizationRequest(query, () => fetches.take(exchange.address));
     } catch (error) {
-      if (error instanceof OAuthFault) throw invalid(`This sign-in cannot continue. ${error.description}`);
+      if (error instanceof OAuthError) throw invalid(`This sign-in cannot continue. ${error.description}`);
       throw error;
     }
   }
@@ -59,7 +59,7 @@ export function createConsent(): { showConsent: Handler; decideConsent: Handler 
       // Reading the request may fetch the client's document, and only a signed-in person causes that.
       if (!visitor && isDocumentAddress(query.get('client_id') ?? '')) return signInFirst(exchange);
       const request = await read(exchange, query);
-      if ('fault' in request) return sendBack(exchange, request.redirectUri, faultAddress(request));
+      if ('error' in request) return sendBack(exchange, request.redirectUri, errorAddress(request));
       if (!visitor) return signInFirst(exchange);
       await answerConsent(exchange, visitor, { query, request });
     },
@@ -69,7 +69,7 @@ export function createConsent(): { showConsent: Handler; decideConsent: Handler 
       const query = new URLSearchParams(text);
       // Validated again: the browser may have changed it.
       const request = await read(exchange, query);
-      if ('fault' in request) return sendBack(exchange, request.redirectUri, faultAddress(request));
+      if ('error' in request) return sendBack(exchange, request.redirectUri, errorAddress(request));
       if (decision === 'deny') return sendBack(exchange, request.redirectUri, denialAddress(request));
       const { org_id, project_id, expires_in_days } = fieldsOf(form, z.object(accessChoice));
       const approval = {

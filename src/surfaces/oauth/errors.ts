@@ -1,13 +1,13 @@
 // Answers errors as `OAuthError` (RFC 6749 §5.2). A problem that is not OAuth's own (rate, size, availability) also carries the
 // members of `Error`, for clients that read either.
-import { type OAuthErrorBody, OAuthFault } from '#domain/oauth/fault.ts';
+import { OAuthError, type OAuthErrorBody } from '#domain/oauth/errors.ts';
 import { apiResourceMetadata } from '#foundation/addresses.ts';
 import { answerJson, type Exchange, type Headers } from '#foundation/http.ts';
 import type { Problem } from '#foundation/problem.ts';
 
 /** Answers an error of OAuth's own; returns false for any other. */
 export function refuseOwn(exchange: Exchange, error: unknown): boolean {
-  if (!(error instanceof OAuthFault)) return false;
+  if (!(error instanceof OAuthError)) return false;
   const { status, headers } = error;
   const challenge: Headers = status === 401 ? { 'www-authenticate': challenges(exchange, error) } : {};
   const body: OAuthErrorBody = { error: error.error, error_description: error.description };
@@ -30,7 +30,7 @@ function errorCode({ status }: Problem): string {
  * Every 401 of the API names the resource metadata (specification, Authentication 4) and repeats the error for clients that read
  * challenges. A client that authenticated by header also gets the scheme that it used (RFC 6749 §5.2).
  */
-function challenges({ req }: Exchange, { error, description }: OAuthFault): string[] {
+function challenges({ req }: Exchange, { error, description }: OAuthError): string[] {
   const metadata = `resource_metadata="${apiResourceMetadata()}"`;
   const bearer = `Bearer error="${error}", error_description="${description}", ${metadata}`;
   return req.headers.authorization === undefined ? [bearer] : ['Basic realm="oauth"', bearer];

@@ -1,6 +1,6 @@
 // The registration endpoint (RFC 7591): anybody may register a client, so many in an hour from one network.
 import { type OAuthClient, registerClient } from '#domain/oauth/clients.ts';
-import { invalidClientMetadata, invalidRedirectUri } from '#domain/oauth/fault.ts';
+import { invalidClientMetadata, invalidRedirectUri } from '#domain/oauth/errors.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { answerJson, type Exchange, type Handler, readJson } from '#foundation/http.ts';
 import { networkOf } from '#foundation/network.ts';

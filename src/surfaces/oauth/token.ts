@@ -1,5 +1,5 @@
 // The token endpoint: a grant → tokens (RFC 6749 §3.2). Public clients only: nobody authenticates, everybody proves.
-import { unsupportedGrantType } from '#domain/oauth/fault.ts';
+import { unsupportedGrantType } from '#domain/oauth/errors.ts';
 import type { TokenParameters } from '#domain/oauth/token-request.ts';
 import { answerJson, type Handler } from '#foundation/http.ts';
 import { grantOf } from './grants.ts';

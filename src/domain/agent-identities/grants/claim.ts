@@ -11,9 +11,9 @@ import {
   authorizationPending,
   expiredToken,
   invalidGrant,
-  OAuthFault,
+  OAuthError,
   slowDown,
-} from '../../oauth/fault.ts';
+} from '../../oauth/errors.ts';
 import { agentResourceOf, type Resource } from '../../oauth/resources.ts';
 import { type Grant, required, type TokenResponse } from '../../oauth/token-request.ts';
 import { Person } from '../../people/model.ts';
@@ -28,7 +28,7 @@ const requestNewCode = 'Request a new one at the claim endpoint.';
 export const claim: Grant = async (parameters) => {
   const claimTokenDigest = digest(required(parameters, 'claim_token'));
   const resource = agentResourceOf(parameters.resource);
-  // A fault is returned, not thrown, so that the transaction commits and the poll is counted.
+  // An error is returned, not thrown, so that the transaction commits and the poll is counted.
   const outcome = await transaction(async (trx) => {
     const registration = await Registration.query(trx).findOne({ claimTokenDigest }).forUpdate();
     if (!registration) return invalidGrant('The claim token is unknown.');
@@ -39,7 +39,7 @@ export const claim: Grant = async (parameters) => {
     if (registration.claimedAt !== null) return collect(trx, registration, resource);
     return refuseWaiting(trx, registration);
   });
-  if (outcome instanceof OAuthFault) throw outcome;
+  if (outcome instanceof OAuthError) throw outcome;
   return outcome;
 };
 
@@ -47,7 +47,7 @@ async function collect(
   trx: Transaction,
   registration: Row<Registration>,
   resource: Resource,
-): Promise<TokenResponse | OAuthFault> {
+): Promise<TokenResponse | OAuthError> {
   // The person may have left the organization since.
   const grant = await standingGrant(trx, registration);
   if (!grant) return invalidGrant('The grant of the person has ended.');
@@ -71,7 +71,7 @@ async function collect(
   };
 }
 
-async function refuseWaiting(trx: Transaction, registration: Row<Registration>): Promise<OAuthFault> {
+async function refuseWaiting(trx: Transaction, registration: Row<Registration>): Promise<OAuthError> {
   const { id, pollInterval, lastPolledAt } = registration;
   const at = now();
   const attempt = await ClaimAttempt.query(trx).findOne({ registrationId: id, supersededAt: null });

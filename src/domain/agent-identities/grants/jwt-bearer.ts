@@ -2,7 +2,7 @@
 // specification, Authentication 7; agent authentication §7.1). Every invalid assertion gets the same answer.
 import { transaction } from '#foundation/database.ts';
 import { issueAccessToken } from '../../oauth/access-tokens.ts';
-import { invalidGrant, invalidTarget } from '../../oauth/fault.ts';
+import { invalidGrant, invalidTarget } from '../../oauth/errors.ts';
 import { agentResourceOf } from '../../oauth/resources.ts';
 import { type Grant, required } from '../../oauth/token-request.ts';
 import { holdRegistration, readAssertion } from '../assertion.ts';

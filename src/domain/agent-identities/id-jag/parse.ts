@@ -1,6 +1,6 @@
 // Taking a compact JWS apart (RFC 7515 §7.1), trusting nothing in it. Pure: no key, no clock, no network.
 import { text } from '#limits.ts';
-import { refuse } from './reasons.ts';
+import { reject } from './reasons.ts';
 
 export type Members = Readonly<Record<string, unknown>>;
 
@@ -20,10 +20,10 @@ export function parseJws(jws: string, typ: string): Parsed {
   const [, head, body] = (jws.length <= text.assertion.max && compact.exec(jws)) || [];
   const header = membersOf(head);
   const claims = membersOf(body);
-  if (!header || !claims) return refuse('malformed', 'It is not a signed JWT in compact form.');
+  if (!header || !claims) return reject('malformed', 'It is not a signed JWT in compact form.');
   // Exactly: what was signed for another purpose says so here (RFC 8725 §3.11).
-  if (header.typ !== typ) return refuse('wrong type', `typ: must be "${typ}".`);
-  if ('crit' in header) return refuse('wrong type', 'crit: no extension is understood here.');
+  if (header.typ !== typ) return reject('wrong type', `typ: must be "${typ}".`);
+  if ('crit' in header) return reject('wrong type', 'crit: no extension is understood here.');
   return { jws, header, claims };
 }
 

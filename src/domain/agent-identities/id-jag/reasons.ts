@@ -1,7 +1,7 @@
 // Why something that a provider signed is refused: one reason per check, and the error code that each endpoint answers for it
 // (agent authentication §4.5 and §11; RFC 8935 §2.4). Two exhaustive switches, no text is ever looked into.
 import {
-  type AgentAuthFault,
+  type AgentAuthError,
   expired,
   invalidAudience,
   invalidClientId,
@@ -11,7 +11,7 @@ import {
   loginRequired,
   missingVerifiedEmail,
   replayDetected,
-} from '../fault.ts';
+} from '../errors.ts';
 
 export type Reason =
   | 'malformed'
@@ -33,22 +33,22 @@ export type Reason =
   | 'other resource'
   | 'not a sender';
 
-export class Refusal extends Error {
+export class VerificationError extends Error {
   readonly reason: Reason;
 
   constructor(reason: Reason, description: string) {
     super(description);
-    this.name = 'Refusal';
+    this.name = 'VerificationError';
     this.reason = reason;
   }
 }
 
-export function refuse(reason: Reason, description: string): never {
-  throw new Refusal(reason, description);
+export function reject(reason: Reason, description: string): never {
+  throw new VerificationError(reason, description);
 }
 
 /** The error of the registration endpoint. */
-export function registrationFault({ reason, message }: Refusal): AgentAuthFault {
+export function registrationError({ reason, message }: VerificationError): AgentAuthError {
   switch (reason) {
     case 'untrusted issuer':
       return issuerNotEnabled(message);
@@ -90,7 +90,7 @@ export type EventError =
   | 'access_denied';
 
 /** The error code of the receiver of security events. */
-export function eventError({ reason }: Refusal): EventError {
+export function eventError({ reason }: VerificationError): EventError {
   switch (reason) {
     case 'untrusted issuer':
       return 'invalid_issuer';

@@ -5,12 +5,12 @@ import { addresses } from '#foundation/addresses.ts';
 import { now } from '#foundation/clock.ts';
 import { OutboundError } from '#foundation/outbound.ts';
 import { clockSkewMs, lifetimesMs } from '#limits.ts';
-import { OAuthFault } from '../../oauth/fault.ts';
+import { OAuthError } from '../../oauth/errors.ts';
 import { agentResourceOf, resourceUri } from '../../oauth/resources.ts';
 import { emailAddress, normalizeEmail } from '../../people/email.ts';
 import { keyOf, type TrustedIssuer, trustedIssuer } from './issuers.ts';
 import { type Members, type Parsed, parseJws } from './parse.ts';
-import { Refusal, refuse, registrationFault } from './reasons.ts';
+import { registrationError, reject, VerificationError } from './reasons.ts';
 import { useJti } from './replay.ts';
 
 /** A user of a provider, as the provider vouches for them. */
@@ -21,12 +21,12 @@ export interface ProvidedIdentity {
   email: string;
 }
 
-/** @throws AgentAuthFault */
+/** @throws AgentAuthError */
 export async function verifyIdJag(jwt: string): Promise<ProvidedIdentity> {
   try {
     return await verify(jwt);
   } catch (error) {
-    throw error instanceof Refusal ? registrationFault(error) : error;
+    throw error instanceof VerificationError ? registrationError(error) : error;
   }
 }
 
@@ -37,12 +37,12 @@ async function verify(jwt: string): Promise<ProvidedIdentity> {
   const { claims } = parsed;
   const expiresAt = checkTimes(claims);
   checkAudience(claims);
-  const subject = idOf(claims, 'sub') ?? refuse('no subject', `sub: must be ${anId}.`);
-  const jti = idOf(claims, 'jti') ?? refuse('no id', `jti: must be ${anId}.`);
+  const subject = idOf(claims, 'sub') ?? reject('no subject', `sub: must be ${anId}.`);
+  const jti = idOf(claims, 'jti') ?? reject('no id', `jti: must be ${anId}.`);
   const { issuer } = provider;
   // Used up even when a later check fails: the agent has to bring a new one anyway.
   if (!(await useJti('assertion', { issuer, jti, expiresAt: expiresAt + clockSkewMs }))) {
-    refuse('replayed', 'jti: was presented before.');
+    reject('replayed', 'jti: was presented before.');
   }
   checkClient(claims, provider);
   const email = verifiedEmailOf(claims);
@@ -53,24 +53,24 @@ async function verify(jwt: string): Promise<ProvidedIdentity> {
 
 /** The provider, from the trust list. Nothing is fetched before this. */
 export const issuerOf = ({ claims }: Parsed): TrustedIssuer =>
-  trustedIssuer(claims.iss) ?? refuse('untrusted issuer', 'iss: is no provider that is trusted here.');
+  trustedIssuer(claims.iss) ?? reject('untrusted issuer', 'iss: is no provider that is trusted here.');
 
 const algorithms = ['ES256', 'ES384', 'PS256', 'RS256', 'EdDSA'];
 
 /** A key in the header, or an address of one, is not looked at: keys come from the provider's published set alone. */
 export async function checkSignature({ jws, header }: Parsed, provider: TrustedIssuer): Promise<void> {
   if (!algorithms.includes(header.alg as string)) {
-    refuse('wrong algorithm', `alg: must be one of ${algorithms.join(', ')}.`);
+    reject('wrong algorithm', `alg: must be one of ${algorithms.join(', ')}.`);
   }
   try {
     await compactVerify(jws, (protectedHeader, token) => keyOf(provider, protectedHeader, token), { algorithms });
   } catch (error) {
     if (error instanceof errors.JWSSignatureVerificationFailed) {
-      refuse('bad signature', 'The signature does not verify.');
+      reject('bad signature', 'The signature does not verify.');
     }
     // Whatever else is wrong with a key: none for this kid, no fit for the algorithm, malformed, too short, not to be fetched.
     const ofKey = [errors.JOSEError, OutboundError, TypeError, DOMException].some((kind) => error instanceof kind);
-    if (ofKey) refuse('no such key', 'kid: the provider publishes no usable key for it.');
+    if (ofKey) reject('no such key', 'kid: the provider publishes no usable key for it.');
     throw error;
   }
 }
@@ -81,18 +81,18 @@ const timeOf = (value: unknown): number | null =>
 
 /** When it was issued; not in the future. */
 export function issuedAt(claims: Members): number {
-  const iat = timeOf(claims.iat) ?? refuse('bad times', 'iat: must be a time in epoch seconds.');
-  return iat > now() + clockSkewMs ? refuse('bad times', 'iat: must not be in the future.') : iat;
+  const iat = timeOf(claims.iat) ?? reject('bad times', 'iat: must be a time in epoch seconds.');
+  return iat > now() + clockSkewMs ? reject('bad times', 'iat: must not be in the future.') : iat;
 }
 
 function checkTimes(claims: Members): number {
-  const exp = timeOf(claims.exp) ?? refuse('bad times', 'exp: must be a time in epoch seconds.');
-  if (exp + clockSkewMs <= now()) refuse('expired', 'exp: has passed.');
+  const exp = timeOf(claims.exp) ?? reject('bad times', 'exp: must be a time in epoch seconds.');
+  if (exp + clockSkewMs <= now()) reject('expired', 'exp: has passed.');
   const iat = issuedAt(claims);
   if (claims.nbf !== undefined && (timeOf(claims.nbf) ?? Number.POSITIVE_INFINITY) > now() + clockSkewMs) {
-    refuse('bad times', 'nbf: must be a time in epoch seconds, and not in the future.');
+    reject('bad times', 'nbf: must be a time in epoch seconds, and not in the future.');
   }
-  if (exp - iat > lifetimesMs.idJag) refuse('bad times', 'exp: must be at most one hour after iat.');
+  if (exp - iat > lifetimesMs.idJag) reject('bad times', 'exp: must be at most one hour after iat.');
   return exp;
 }
 
@@ -101,7 +101,7 @@ export function checkAudience({ aud }: Members): void {
   const audiences: unknown[] = Array.isArray(aud) ? aud : [aud];
   const ours = [addresses().issuer, resourceUri('api')].flatMap((name) => [name, `${name}/`]);
   if (audiences.length !== 1 || !ours.includes(audiences[0] as string)) {
-    refuse('wrong audience', `aud: must be "${addresses().issuer}" and nothing else.`);
+    reject('wrong audience', `aud: must be "${addresses().issuer}" and nothing else.`);
   }
 }
 
@@ -120,30 +120,30 @@ export function idOf(claims: Members, name: 'sub' | 'jti'): string | null {
 function checkClient({ client_id }: Members, { issuer, clientIds }: TrustedIssuer): void {
   const isOwn = (id: string) => URL.canParse(id) && new URL(id).origin === new URL(issuer).origin;
   const isGood = typeof client_id === 'string' && (clientIds ? clientIds.includes(client_id) : isOwn(client_id));
-  if (!isGood) refuse('foreign client', 'client_id: must be a client that the provider answers for.');
+  if (!isGood) reject('foreign client', 'client_id: must be a client that the provider answers for.');
 }
 
 function verifiedEmailOf({ email, email_verified }: Members): string {
   const { data } = emailAddress.safeParse(email);
   if (data === undefined || email_verified !== true) {
-    return refuse('no verified email', 'email: must be there, with email_verified true.');
+    return reject('no verified email', 'email: must be there, with email_verified true.');
   }
   return normalizeEmail(data);
 }
 
 function checkLogin({ auth_time }: Members): void {
-  const at = timeOf(auth_time) ?? refuse('stale login', 'auth_time: must say when the person logged in.');
-  if (at > now() + clockSkewMs) refuse('stale login', 'auth_time: must not be in the future.');
+  const at = timeOf(auth_time) ?? reject('stale login', 'auth_time: must say when the person logged in.');
+  if (at > now() + clockSkewMs) reject('stale login', 'auth_time: must not be in the future.');
   // Without skew: an hour is what the specification allows, and an `auth_time` that is late gains nothing by our clock.
   if (at + lifetimesMs.idJagLogin < now()) {
-    refuse('stale login', 'auth_time: the login is older than one hour. Have the person log in again.');
+    reject('stale login', 'auth_time: the login is older than one hour. Have the person log in again.');
   }
 }
 
 function checkResource({ resource }: Members): void {
   if (resource === undefined) return;
   const named: unknown[] = Array.isArray(resource) ? resource : [resource];
-  if (!named.some(isForAgents)) refuse('other resource', 'resource: must include the API or the MCP server.');
+  if (!named.some(isForAgents)) reject('other resource', 'resource: must include the API or the MCP server.');
 }
 
 function isForAgents(uri: unknown): boolean {
@@ -151,7 +151,7 @@ function isForAgents(uri: unknown): boolean {
   try {
     return Boolean(agentResourceOf(uri));
   } catch (error) {
-    if (error instanceof OAuthFault) return false;
+    if (error instanceof OAuthError) return false;
     throw error;
   }
 }

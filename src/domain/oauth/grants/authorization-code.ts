@@ -10,7 +10,7 @@ import { issueAccessToken } from '../access-tokens.ts';
 import { offlineAccess } from '../authorization-request.ts';
 import { requireClient } from '../clients.ts';
 import { type AuthorizationCode, bindCode, signInOfCode, useCode } from '../codes.ts';
-import { invalidGrant, invalidTarget, OAuthFault } from '../fault.ts';
+import { invalidGrant, invalidTarget, OAuthError } from '../errors.ts';
 import { isVerifierOf } from '../pkce.ts';
 import { resourceOf } from '../resources.ts';
 import { endSignIn, issueRefreshToken, SignIn } from '../sign-ins.ts';
@@ -23,7 +23,7 @@ export const authorizationCode: Grant = async (parameters) => {
   const verifier = required(parameters, 'code_verifier');
   await requireClient(required(parameters, 'client_id'));
   const resource = parameters.resource === undefined ? null : resourceOf(parameters.resource);
-  // A fault is returned, not thrown, so that the transaction commits: the code stays used, and its sign-in revoked.
+  // An error is returned, not thrown, so that the transaction commits: the code stays used, and its sign-in revoked.
   const outcome = await transaction(async (trx) => {
     const code = await useCode(trx, secret);
     if (!code) return revokeReused(trx, secret);
@@ -33,12 +33,12 @@ export const authorizationCode: Grant = async (parameters) => {
     if (!(await holdMembership(trx, code.orgId, code.userId))) return refused();
     return issue(trx, code);
   });
-  if (outcome instanceof OAuthFault) throw outcome;
+  if (outcome instanceof OAuthError) throw outcome;
   return outcome;
 };
 
 /** RFC 6749 §4.1.2: a code that is presented again may have been stolen, so all tokens that it led to are revoked. */
-async function revokeReused(trx: Transaction, secret: string): Promise<OAuthFault> {
+async function revokeReused(trx: Transaction, secret: string): Promise<OAuthError> {
   const signInId = await signInOfCode(trx, secret);
   if (signInId) await endSignIn(trx, signInId);
   return refused();

@@ -8,7 +8,7 @@ import { digest } from '#foundation/secrets.ts';
 import { joinMembershipSql } from '../../memberships/join.ts';
 import { issueAccessToken } from '../access-tokens.ts';
 import { requireClient } from '../clients.ts';
-import { invalidGrant, invalidScope, invalidTarget, OAuthFault } from '../fault.ts';
+import { invalidGrant, invalidScope, invalidTarget, OAuthError } from '../errors.ts';
 import { type Resource, resourceOf } from '../resources.ts';
 import { endSignIn, holdSignIn, issueRefreshToken, useRefreshToken } from '../sign-ins.ts';
 import { type Grant, required, type TokenParameters } from '../token-request.ts';
@@ -42,7 +42,7 @@ export const refreshToken: Grant = async (parameters) => {
   const { signInId, resource, expiresAt } = family;
   // A used one goes on to the transaction, which ends the sign-in.
   const scopes = family.usedAt === null ? requestedScopes(family, parameters) : [];
-  // A fault is returned, not thrown, so that the transaction commits: the token stays used, or the sign-in ended.
+  // An error is returned, not thrown, so that the transaction commits: the token stays used, or the sign-in ended.
   const outcome = await transaction(async (trx) => {
     if (!(await useRefreshToken(trx, secret))) {
       await endSignIn(trx, signInId);
@@ -52,7 +52,7 @@ export const refreshToken: Grant = async (parameters) => {
     const issued = await issueAccessToken(trx, { owner: { signInId }, resource, scopes, grantExpiresAt: expiresAt });
     return { ...issued, next: await issueRefreshToken(trx, signInId) };
   });
-  if (outcome instanceof OAuthFault) throw outcome;
+  if (outcome instanceof OAuthError) throw outcome;
   return {
     access_token: outcome.accessToken,
     token_type: 'Bearer',
@@ -62,7 +62,7 @@ export const refreshToken: Grant = async (parameters) => {
   };
 };
 
-/** The scopes of the next access token. A fault thrown here leaves the refresh token unused. */
+/** The scopes of the next access token. An error thrown here leaves the refresh token unused. */
 function requestedScopes(family: Family, { client_id, resource, scope }: TokenParameters): string[] {
   const { clientId, revokedAt, expiresAt, role } = family;
   if (revokedAt !== null || expiresAt <= now() || role === null) throw refused();

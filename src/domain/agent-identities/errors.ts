@@ -2,7 +2,7 @@
 // carries its status; a surface only prints it.
 import { lifetimesMs } from '#limits.ts';
 
-export class AgentAuthFault extends Error {
+export class AgentAuthError extends Error {
   readonly status: number;
   readonly error: string;
   readonly description: string;
@@ -11,7 +11,7 @@ export class AgentAuthFault extends Error {
 
   constructor(status: number, error: string, description: string, maxAge?: number) {
     super(`${error}: ${description}`);
-    this.name = 'AgentAuthFault';
+    this.name = 'AgentAuthError';
     this.status = status;
     this.error = error;
     this.description = description;
@@ -21,8 +21,8 @@ export class AgentAuthFault extends Error {
 
 const maker =
   (error: string, status = 400) =>
-  (description: string): AgentAuthFault =>
-    new AgentAuthFault(status, error, description);
+  (description: string): AgentAuthError =>
+    new AgentAuthError(status, error, description);
 
 /** The body, or an assertion in it, is not of the form that it has to be. */
 export const invalidRequest = maker('invalid_request');
@@ -37,8 +37,8 @@ export const replayDetected = maker('replay_detected');
 export const invalidClientId = maker('invalid_client_id');
 export const missingVerifiedEmail = maker('missing_verified_email');
 /** The person's login at the provider is too old, or nobody says how old it is. */
-export const loginRequired = (description: string): AgentAuthFault =>
-  new AgentAuthFault(401, 'login_required', description, lifetimesMs.idJagLogin / 1_000);
+export const loginRequired = (description: string): AgentAuthError =>
+  new AgentAuthError(401, 'login_required', description, lifetimesMs.idJagLogin / 1_000);
 
 /** Unknown, or replaced by a later one: the two are not distinguished. */
 export const invalidClaimToken = maker('invalid_claim_token', 401);

@@ -1,5 +1,5 @@
 // Errors of the OAuth endpoints, with the codes of RFC 6749 §5.2 (token), RFC 7591 §3.2.2 (registration), RFC 8707 §2 (resource) and
-// RFC 8628 §3.5 (polling). A fault carries its status; a surface only prints it.
+// RFC 8628 §3.5 (polling). An error carries its status; a surface only prints it.
 
 /** The specification's `OAuthError`. */
 export interface OAuthErrorBody {
@@ -7,7 +7,7 @@ export interface OAuthErrorBody {
   error_description: string;
 }
 
-export class OAuthFault extends Error {
+export class OAuthError extends Error {
   readonly status: number;
   readonly error: string;
   readonly description: string;
@@ -15,7 +15,7 @@ export class OAuthFault extends Error {
 
   constructor(status: number, error: string, description: string, headers: Record<string, string> = {}) {
     super(`${error}: ${description}`);
-    this.name = 'OAuthFault';
+    this.name = 'OAuthError';
     this.status = status;
     this.error = error;
     this.description = described(description);
@@ -26,36 +26,36 @@ export class OAuthFault extends Error {
 /** In the characters that RFC 6749 §5.2 allows, which are also safe in a quoted header parameter. */
 const described = (text: string): string => text.replaceAll('"', "'").replace(/[^\x20-\x7e]|\\/g, '?');
 
-const faultOf =
+const errorOf =
   (error: string, status = 400) =>
-  (description: string): OAuthFault =>
-    new OAuthFault(status, error, description);
+  (description: string): OAuthError =>
+    new OAuthError(status, error, description);
 
 /** RFC 6749 §5.2: a parameter is missing, repeated, malformed or out of bounds. */
-export const invalidRequest = faultOf('invalid_request');
+export const invalidRequest = errorOf('invalid_request');
 /** RFC 6749 §5.2: the client is unknown. A 401, on which clients register again. */
-export const invalidClient = faultOf('invalid_client', 401);
+export const invalidClient = errorOf('invalid_client', 401);
 /** RFC 6749 §5.2: what was presented is unknown, expired, used, revoked, or another's; the text never says which. */
-export const invalidGrant = faultOf('invalid_grant');
-export const unauthorizedClient = faultOf('unauthorized_client');
-export const unsupportedGrantType = faultOf('unsupported_grant_type');
+export const invalidGrant = errorOf('invalid_grant');
+export const unauthorizedClient = errorOf('unauthorized_client');
+export const unsupportedGrantType = errorOf('unsupported_grant_type');
 /** RFC 6749 §5.2: unknown, or beyond what was granted. */
-export const invalidScope = faultOf('invalid_scope');
+export const invalidScope = errorOf('invalid_scope');
 /** RFC 8707 §2: the resource is unknown, malformed, or outside the grant. */
-export const invalidTarget = faultOf('invalid_target');
+export const invalidTarget = errorOf('invalid_target');
 
 /** RFC 6749 §4.1.2.1, at the authorization endpoint. */
-export const unsupportedResponseType = faultOf('unsupported_response_type');
+export const unsupportedResponseType = errorOf('unsupported_response_type');
 /** RFC 6749 §4.1.2.1 and RFC 8628 §3.5: the person denied the request. */
-export const accessDenied = faultOf('access_denied');
+export const accessDenied = errorOf('access_denied');
 
 /** RFC 8628 §3.5: poll again after the interval. */
-export const authorizationPending = faultOf('authorization_pending');
+export const authorizationPending = errorOf('authorization_pending');
 /** RFC 8628 §3.5: poll with an interval that is five seconds longer from now on. */
-export const slowDown = faultOf('slow_down');
+export const slowDown = errorOf('slow_down');
 /** RFC 8628 §3.5: the code has expired; a new one is needed. */
-export const expiredToken = faultOf('expired_token');
+export const expiredToken = errorOf('expired_token');
 
 /** RFC 7591 §3.2.2. */
-export const invalidRedirectUri = faultOf('invalid_redirect_uri');
-export const invalidClientMetadata = faultOf('invalid_client_metadata');
+export const invalidRedirectUri = errorOf('invalid_redirect_uri');
+export const invalidClientMetadata = errorOf('invalid_client_metadata');
