@@ -63,7 +63,7 @@ export function createApp(settings: AppSettings): RequestListener {
     // Only what the credential's own rate admits counts against its organization.
     if (orgId) await ofOrganization.take(orgId, count);
   };
-  const report: Report = (exchange, error) => log.fault(exchange, error);
+  const report: Report = (exchange, error) => log.failure(exchange, error);
   const callersOf = (resource: Resource): CallerSettings => ({
     authenticate: createAuthenticate(failures, resource),
     meter,

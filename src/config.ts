@@ -43,7 +43,7 @@ export interface Config {
   readonly subscriptionsPerOrganization: number;
   /** Active personal access tokens. */
   readonly tokensPerPerson: number;
-  /** Whether a trusted proxy stands in front, whose entry in X-Forwarded-For is the client's address. */
+  /** Whether a trusted proxy forwards requests, whose entry in X-Forwarded-For is the client's address. */
   readonly trustProxy: boolean;
   readonly logLevel: LogLevel;
   /** Null: depends on whether standard output is a terminal. */
@@ -244,7 +244,7 @@ function configOf(
         clientSecret: upstream.OIDC_CLIENT_SECRET,
       }),
     scheduler: set.SCHEDULER === 'on',
-    // It executes what people with the right scopes write: only where nobody but this machine reaches the service.
+    // It executes scripts of people with the right scopes: only where the service is reachable from this machine alone.
     localRunner: set.LOCAL_RUNNER === 'on' && hosts.every(isLoopback) ? Object.freeze({ PATH: searchPath }) : null,
   });
 }

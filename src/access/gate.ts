@@ -4,7 +4,7 @@ import type { Caller } from './principal.ts';
 import type { Scope } from './scopes.ts';
 
 /**
- * `any-caller`: even an agent that nobody has claimed (`/me`, `/scopes`). `person`: someone signed in to the console;
+ * `any-caller`: even an unclaimed agent (`/me`, `/scopes`). `person`: someone signed in to the console;
  * a token is refused (a credential cannot create credentials).
  */
 export type Rule = Scope | 'any-caller' | 'person';

@@ -7,7 +7,7 @@ export const principalTypes = ['cookie', 'user', 'service', 'system', 'agent'] a
 export type PrincipalType = (typeof principalTypes)[number];
 
 export interface Caller {
-  /** `cookie`: a person in the console. `user`: a credential that acts for a person. `agent`: nobody has claimed it yet. */
+  /** `cookie`: a person in the console. `user`: a credential that acts for a person. `agent`: an unclaimed agent. */
   readonly principalType: PrincipalType;
   /** The id of the token, session or registration: rate limits count by it and log lines name it. Never the secret. */
   readonly credentialId: string;

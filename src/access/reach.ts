@@ -9,7 +9,7 @@ export function ownOrganization(caller: Caller): Id<'organization'> {
   throw forbidden('This credential belongs to no organization.');
 }
 
-/** The person that the caller acts for. @throws 403 for a caller that acts for nobody */
+/** The person that the caller acts for. @throws 403 for a caller that does not act for a person */
 export function ownPerson(caller: Caller): Id<'person'> {
   if (caller.userId) return caller.userId;
   throw forbidden('This credential acts for no person.');

@@ -180,7 +180,7 @@ const missionScopes: ReadonlySet<string> = new Set<GrantableScope>([
   'integrations:read',
 ]);
 
-/** The scopes of a preset among those that somebody holds. */
+/** The scopes of a preset among those that are held. */
 export const presetScopes = (preset: ScopePreset, held: ReadonlySet<string>): GrantableScope[] =>
   catalog.map(({ scope }) => scope).filter((scope) => held.has(scope) && presets[preset](scope));
 

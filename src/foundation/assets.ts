@@ -1,5 +1,5 @@
 // Files that our pages load: compressed once, addressed by their content, kept by the browser for a year (RFC 9111 §5.2,
-// RFC 8246). Nothing a page needs comes from anybody else's server.
+// RFC 8246). Pages load nothing from other servers.
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
@@ -14,7 +14,7 @@ export interface AssetSource {
 interface Asset {
   type: string;
   version: string;
-  /** Only this is kept; the few who take no gzip get it unpacked. */
+  /** Only the compressed form is kept; it is decompressed for clients without gzip. */
   packed: Buffer;
 }
 
@@ -28,7 +28,7 @@ export interface Assets<N extends string> {
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
-/** A set of files below `base`, read and compressed when the first of them is asked for. */
+/** A set of files below `base`, read and compressed at the first request. */
 export function assets<N extends string>(base: string, load: () => Promise<Record<N, AssetSource>>): Assets<N> {
   let packing: Promise<Map<string, Asset>> | undefined;
 
@@ -46,7 +46,7 @@ export function assets<N extends string>(base: string, load: () => Promise<Recor
     try {
       return await packing;
     } catch (error) {
-      packing = undefined; // a failed read is tried again
+      packing = undefined; // a failed read is repeated
       throw error;
     }
   }

@@ -1,6 +1,6 @@
-// What is done in the background: a job is written in the transaction of the change that asks for it, and done at least once, by
-// whichever process is free. The queues are pg-boss' (its tables: migrations/20261121_15_background.sql), over our pool. Taking
-// jobs is done here: its own `work` does not wait for its last statement, so that a database that is away ends the process.
+// Background jobs: a job is written in the transaction of the change that needs it and executed at least once, by any process. The
+// queues are pg-boss' (its tables: migrations/20261121_15_background.sql), over our pool. Jobs are fetched here, because pg-boss'
+// own `work` does not wait for its last statement: an unreachable database would end the process.
 import PgBoss from 'pg-boss';
 import { days, minutes, seconds } from './clock.ts';
 import { database, outermost, sql, type Transaction } from './database.ts';
@@ -23,7 +23,7 @@ const maintenanceIntervalMs = seconds(30);
 export const concurrency = 5;
 export const retentionMs = { waiting: days(14), failed: days(7) } as const;
 
-/** What does the jobs of each queue. A job whose handler throws is tried again later; one may be done twice. */
+/** The handler of each queue. A job whose handler throws is retried later; a job may be executed twice. */
 export type Handlers = Readonly<Partial<Record<Queue, (payload: never) => Promise<void>>>>;
 
 export interface BackgroundSettings {
@@ -34,9 +34,9 @@ export interface BackgroundSettings {
 }
 
 export interface Background {
-  /** Resolves when there is nothing left that could be done now, and nothing is under way in this process. */
+  /** Resolves when no job is due and none is being executed in this process. */
   settled(): Promise<void>;
-  /** No job begins any more; resolves when those under way have ended. */
+  /** Starts no further job; resolves when the running ones have ended. */
   stop(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ const open = (db: PgBoss.Db): PgBoss =>
     migrate: false,
     supervise: false,
     schedule: false,
-    // Its archive is not needed: what was done is deleted at once, and what was given up stays among the jobs for a while.
+    // Completed jobs are deleted at once; failed ones stay in the job table for a while, so the archive is not used.
     archiveFailedAfterSeconds: inSeconds(retentionMs.failed),
     deleteAfterMinutes: 1,
   });
@@ -58,7 +58,7 @@ const over = (trx?: Transaction): PgBoss.Db => ({
   executeSql: async (text, values) => ({ rows: values ? await sql(text, values, trx) : await script(text) }),
 });
 
-/** Several statements at once, which only the simple protocol takes. They begin and end a transaction themselves. */
+/** Several statements at once, which only the simple protocol accepts. They begin and end a transaction themselves. */
 async function script(text: string): Promise<never[]> {
   const { client } = database();
   const connection = await client.acquireConnection();
@@ -74,10 +74,10 @@ async function script(text: string): Promise<never[]> {
 }
 
 const sender = open(over());
-/** Those that look for jobs in this process. */
+/** The workers of this process. */
 const workers = new Set<Worker>();
 
-/** Writes a job that is there, and done, when the transaction commits. The payload is kept as it is: seal what is secret. */
+/** Writes a job, which is due when the transaction commits. The payload is stored as it is: seal what is secret. */
 export async function enqueue(trx: Transaction, queue: Queue, payload: object): Promise<void> {
   const { retries, delayMs, timeoutMs } = queues[queue];
   const id = await sender.send(queue, payload, {
@@ -95,7 +95,7 @@ export async function enqueue(trx: Transaction, queue: Queue, payload: object): 
   outermost(trx).executionPromise.then(look, () => {});
 }
 
-/** Does what is written down by this process and by others, until it is stopped. Several processes may. */
+/** Executes the jobs of all processes until it is stopped. Several processes may do so at once. */
 export function startBackground(handlers: Handlers, settings: BackgroundSettings): Background {
   const { log, look = pollIntervalMs, tidy = maintenanceIntervalMs } = settings;
   const boss = open(reporting(over(), log));
@@ -129,7 +129,7 @@ export function startBackground(handlers: Handlers, settings: BackgroundSettings
   };
 }
 
-/** pg-boss keeps a failed look for jobs to itself. One line for an outage, however long it lasts. */
+/** Logs failed fetches, which pg-boss swallows: one line per outage. */
 function reporting(db: PgBoss.Db, log: Log): PgBoss.Db {
   let failing = false;
   return {
@@ -139,7 +139,7 @@ function reporting(db: PgBoss.Db, log: Log): PgBoss.Db {
         failing = false;
         return result;
       } catch (err) {
-        if (!failing) log.error({ err }, 'the jobs of the background can not be reached');
+        if (!failing) log.error({ err }, 'cannot fetch background jobs');
         failing = true;
         throw err;
       }
@@ -223,7 +223,7 @@ async function tidyUp(boss: PgBoss, log: Log): Promise<void> {
         where state = 'active' and started_on + expire_in < now() and retry_count >= retry_limit`,
     );
     for (const { name, id } of lost) {
-      log.error({ queue: name, job: id }, 'job is given up: whoever did it was lost, each time');
+      log.error({ queue: name, job: id }, 'job failed: its worker was lost at every try');
     }
     await boss.maintain();
   } catch (err) {

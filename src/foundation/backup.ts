@@ -1,5 +1,5 @@
-// A copy of a running embedded database, and the way back: PostgreSQL's low-level backup (manual, 25.3.3) done by hand,
-// because the embedded package has no pg_basebackup. Writers go on while it runs; every row committed before it ends is in.
+// Backup and restore of an embedded database: PostgreSQL's low-level backup API (manual, 25.3.3), because the embedded package
+// has no pg_basebackup. Writers continue meanwhile; every row committed before the backup ends is included.
 import { existsSync } from 'node:fs';
 import { chown, copyFile, mkdir, open, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import type { DatabaseConnection } from './embedded/database.ts';
 import { type Account, locateFiles, moveIntoPlace } from './embedded/files.ts';
 import { takeOwnership } from './embedded/owner.ts';
 
-/** Made anew by the server; the manual asks to leave them out. `pg_wal` is copied last and apart. */
+/** Recreated by the server; the manual says to omit them. `pg_wal` is copied separately, last. */
 const emptyFolders =
   /^(pg_wal|pg_replslot|pg_dynshmem|pg_notify|pg_serial|pg_snapshots|pg_stat_tmp|pg_subtrans)$|(^|\/)pgsql_tmp/;
 const leftOut = /^postmaster\.(pid|opts)$|(^|\/)pg_internal\.init/;
@@ -19,8 +19,8 @@ export interface Backup {
 }
 
 /**
- * Copies the cluster whose data folder is `data` into the new folder `target`. The copy holds everything, the password
- * too: keep it as safe as the original. Without a data folder the database is not ours to copy.
+ * Copies the cluster whose data folder is `data` into the new folder `target`. The copy includes the password: protect it like
+ * the original. Without a data folder the database is not embedded and cannot be copied.
  */
 export async function backUp(
   connection: DatabaseConnection,
@@ -37,13 +37,13 @@ export async function backUp(
   const partial = `${target}.partial`;
   const copy = path.join(partial, 'data');
   const client = new pg.Client({ ...connection, application_name: 'backup' });
-  // A connection lost while files are copied would end the process; the next statement tells of it anyway.
+  // An unhandled connection error would end the process; the next statement fails anyway.
   client.on('error', () => {});
   await client.connect();
   try {
     await rm(partial, { recursive: true, force: true });
     await mkdir(copy, { recursive: true, mode: 0o700 });
-    // The slot ends with this session. Until then no log that the copy needs is thrown away.
+    // The slot keeps the WAL that the copy needs until this session ends.
     await client.query("select pg_create_physical_replication_slot('backup_' || pg_backend_pid(), true, true)");
     await client.query("select pg_backup_start('agent-engineering-platform', fast => true)");
     const rules = { skip: (name: string) => leftOut.test(name), hollow: (name: string) => emptyFolders.test(name) };
@@ -65,14 +65,14 @@ export async function backUp(
   return { folder: target, milliseconds: Math.round(performance.now() - begun) };
 }
 
-/** Puts a backup where the service that starts with this `home` finds it. Refuses where a database already is. */
+/** Restores a backup into `home`. @throws when `home` already holds a database */
 export async function restore(folder: string, home: string): Promise<{ data: string }> {
   const from = path.join(folder, 'data');
   if (!existsSync(path.join(from, 'backup_label'))) throw new Error(`${folder} holds no complete backup`);
   const files = locateFiles(home);
   const release = await takeOwnership(files.folder);
   try {
-    if (existsSync(files.data)) throw new Error(`${files.folder} holds a database already: give an empty folder`);
+    if (existsSync(files.data)) throw new Error(`${files.folder} holds a database already: choose an empty folder`);
     const fresh = `${files.data}.new`;
     await rm(fresh, { recursive: true, force: true });
     await copyTree(from, fresh, { account: files.account });
@@ -87,9 +87,9 @@ export async function restore(folder: string, home: string): Promise<{ data: str
 interface CopyRules {
   /** Files, by their name relative to the top, that are left out. */
   skip?: (name: string) => boolean;
-  /** Folders that are made, but stay empty. */
+  /** Folders that are created but stay empty. */
   hollow?: (name: string) => boolean;
-  /** A living database removes files under our hands; what it needs again is in its log. */
+  /** A running database may remove files during the copy; the WAL restores what it needs. */
   mayVanish?: boolean;
   account?: Account | undefined;
 }
@@ -105,7 +105,7 @@ async function copyTree(from: string, to: string, rules: CopyRules, inside = '')
     if (entry.isDirectory()) await copyTree(from, to, rules, name);
     else if (!rules.skip?.(name)) files.push(name);
   }
-  // A few at a time: there may be more files in one folder than a process may open.
+  // In batches: a folder may hold more files than a process can open.
   while (files.length > 0) {
     const copies = files
       .splice(0, 16)

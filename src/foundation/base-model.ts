@@ -51,7 +51,7 @@ export class BaseModel extends Model {
     return database();
   }
 
-  /** The noun of a 404, in words. */
+  /** The noun in the message of a 404. */
   static noun: string;
   /** Identifies the lists of the model in their cursors; the table when absent. */
   static listName?: string;
@@ -85,7 +85,7 @@ export class BaseModel extends Model {
     return { select: selectionOf(this), conditions: [], values: [] };
   }
 
-  /** @throws 404, which does not tell an unknown record from a foreign one */
+  /** @throws 404, the same for an unknown record and for one of another organization */
   static async get<M extends BaseModel>(this: ClassOf<M>, where: Where<M>): Promise<Row<M>> {
     return (await this.find(where)) ?? this.refuse();
   }

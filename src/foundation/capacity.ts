@@ -1,20 +1,20 @@
-// A capacity that callers share: so much in all, at most a share of it per key, and a short queue for who finds it full.
-// Who waits is admitted in turn over the keys, so that a key at its share never keeps another one waiting.
+// A capacity that callers share: a total, a maximum share per key, and a short queue while it is full. The queue is served in turn
+// over the keys, so that a key at its share never delays another.
 import { tooBusy } from './problem.ts';
 
 export interface CapacitySettings {
   all: number;
   perKey: number;
-  /** Who waits: at most so many of one key and in all, each for so many milliseconds. Absent: nobody. */
+  /** The queue: how many of one key and in all, and for how many milliseconds each. Absent: no queue. */
   queue?: { perKey: number; all: number; waitMs: number };
-  /** The first sentence of the refusal. */
+  /** The first sentence of the error. */
   description: string;
 }
 
 export interface Hold {
-  /** From now on so much is held. */
+  /** Changes the held amount. */
   resize(amount: number): void;
-  /** Returns what is held; a second call does nothing. */
+  /** Releases the held amount; a second call does nothing. */
   release(): void;
 }
 
@@ -32,7 +32,7 @@ const retryAfterSeconds = 2;
 
 export function createCapacity({ all, perKey, queue, description }: CapacitySettings): Capacity {
   const held = new Map<string, number>();
-  /** In the order in which the keys have their turn. */
+  /** In the order in which the keys are served. */
   const waiting = new Map<string, Waiter[]>();
   let heldInAll = 0;
   let waitingInAll = 0;

@@ -1,5 +1,5 @@
-// Which records changed, told to every process and heard in each: PostgreSQL's NOTIFY, which is sent when the transaction commits
-// and not before, and LISTEN on a connection of its own. Only ids are told: whoever waits for a record then reads it again.
+// Announces changed records to every process: PostgreSQL's NOTIFY, which is sent when the transaction commits, and LISTEN on a
+// connection of its own. Only ids are sent; a listener reads the record again.
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { seconds } from './clock.ts';
@@ -15,7 +15,7 @@ export const timing = {
 
 const channel = 'changes';
 
-/** Tells, once the transaction is committed, that the records of these ids have changed. Nothing but the ids is told. */
+/** Announces that the records with these ids have changed, once the transaction is committed. */
 export async function announce(trx: Transaction, ...ids: readonly string[]): Promise<void> {
   if (ids.length > 0) await trx.raw('select pg_notify(?, id) from unnest(?::text[]) id', [channel, [...ids]]);
 }
@@ -25,30 +25,30 @@ export const announcing = (update: string): string =>
   `with changed as (${update} returning id) select pg_notify('${channel}', id) from changed`;
 
 export interface ChangesSettings {
-  /** Null: none can listen (behind a pooler in transaction mode). Then whoever waits is woken every two seconds. */
+  /** Null: none can listen (behind a pooler in transaction mode); listeners are then woken every two seconds. */
   connection: string | pg.ClientConfig | null;
   onError?: (message: string) => void;
 }
 
 export interface Changes {
-  /** Ends all waiting, and the connection. Closing twice is no fault. */
+  /** Ends all listeners and the connection. Closing twice has no effect. */
   close(): Promise<void>;
 }
 
-/** Those who wait, by the id that they wait for. */
+/** The wake functions of listeners, by the id that they listen to. */
 const waiting = new Map<string, Set<() => void>>();
 const wakeAll = (): void => {
   for (const wakes of waiting.values()) for (const wake of wakes) wake();
 };
 
 interface Listener {
-  /** When it hears, or has failed to at first: whoever waits is woken when it does. */
+  /** Resolves when it listens, or its first connection has failed: listeners are woken once it listens. */
   readonly ready: () => Promise<void>;
   readonly isClosed: () => boolean;
 }
 let bound: Listener | undefined;
 
-/** Binds hearing for the process. The connection is made when somebody first waits for something. */
+/** Binds the listener of the process. It connects when a record is first watched. */
 export function openChanges({ connection, onError = () => {} }: ChangesSettings): Changes {
   const closing = new AbortController();
   let ready: Promise<void> | undefined;
@@ -76,8 +76,8 @@ export function openChanges({ connection, onError = () => {} }: ChangesSettings)
 }
 
 /**
- * Goes on at once, and then whenever one of these records has changed: many changes while nobody looks are one. Ends with the
- * signal or the process. When the connection was lost it goes on too, for something may have been missed.
+ * Yields at once, then after each change of one of these records; changes between two reads are coalesced. Also yields when a
+ * lost connection is back, since a change may have been missed. Ends with the signal or the process.
  */
 export async function* watch(ids: readonly string[], signal: AbortSignal): AsyncGenerator<void> {
   const listener = bound;
@@ -88,7 +88,7 @@ export async function* watch(ids: readonly string[], signal: AbortSignal): Async
     news = true;
     goOn();
   };
-  // Also when nobody asks for the next change any more, and hence nobody says that it is over.
+  // Also while no next change is requested: the generator would not see the end.
   const leave = (): void => {
     for (const id of ids) {
       const wakes = waiting.get(id);
@@ -117,11 +117,11 @@ function poll(closing: AbortSignal): void {
   closing.addEventListener('abort', () => clearInterval(polling));
 }
 
-/** False when there is no more to be done. */
+/** False when the process is closing. */
 const rest = (milliseconds: number, closing: AbortSignal): Promise<boolean> =>
   wait(milliseconds, true, { signal: closing, ref: false }).catch(() => false);
 
-/** Listens, and connects again and again for as long as it must. */
+/** Listens, and reconnects until the process closes. */
 async function listen(
   connection: string | pg.ClientConfig,
   closing: AbortSignal,
@@ -137,14 +137,14 @@ async function listen(
         wakeAll();
       });
     } catch (error) {
-      // One line for an outage, however long it lasts.
-      if (failures === 0) onError(`changes are not heard: ${(error as Error).message}; connecting again`);
+      // One line per outage.
+      if (failures === 0) onError(`cannot listen for changes: ${(error as Error).message}; reconnecting`);
     }
     ready();
   } while (await rest(Math.min(timing.reconnectMs.min * 2 ** failures++, timing.reconnectMs.max), closing));
 }
 
-/** One connection, until it is lost or the process leaves. */
+/** One connection, until it is lost or the process closes. */
 async function hear(connection: string | pg.ClientConfig, closing: AbortSignal, begun: () => void): Promise<void> {
   const base = typeof connection === 'string' ? { connectionString: connection } : connection;
   const client = new pg.Client({
@@ -165,7 +165,7 @@ async function hear(connection: string | pg.ClientConfig, closing: AbortSignal, 
         for (const wake of waiting.get(payload ?? '') ?? []) wake();
       });
       closing.addEventListener('abort', leave);
-      // A connection that died in silence looks like one on which nothing happens.
+      // A dead connection looks like an idle one.
       const probe = () => client.query('select 1').catch(reject);
       probes = setInterval(probe, timing.probeIntervalMs);
       client

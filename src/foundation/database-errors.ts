@@ -3,9 +3,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 /**
- * - `retry`: surely not applied, so the whole unit of work may be sent again.
- * - `unknown`: the connection broke under way; it may be applied. Only idempotent work may be sent again.
- * - `overload`: too much at once. Answer 503 and let the caller come back.
+ * - `retry`: not applied, so the whole unit of work may be sent again.
+ * - `unknown`: the connection was lost meanwhile; it may be applied. Only idempotent work may be sent again.
+ * - `overload`: too much at once. Answer 503; the caller may retry.
  * - `final`: the same statement fails the same way again.
  */
 export type DatabaseErrorKind = 'retry' | 'unknown' | 'overload' | 'final';
@@ -15,8 +15,8 @@ const kinds: Record<string, DatabaseErrorKind> = {
   '40P01': 'retry', // deadlock
   '55P03': 'retry', // lock not available
   '57P03': 'retry', // starting up or shutting down
-  '53300': 'retry', // too many connections: refused at the door, hence not applied
-  '3D000': 'retry', // no such database: dropped, or being restored under its name; refused at the door, too
+  '53300': 'retry', // too many connections: rejected before it was applied
+  '3D000': 'retry', // no such database: dropped, or being restored; rejected before it was applied
   '25006': 'retry', // a read-only node: the primary moved
   '08001': 'retry',
   '08004': 'retry',
@@ -34,7 +34,7 @@ const kinds: Record<string, DatabaseErrorKind> = {
 };
 
 // PgBouncer reports everything as 08P01. Before a server was assigned nothing was applied (its src/objects.c and src/janitor.c);
-// whatever else it ends, it may end under way.
+// anything else may be ended after it was applied.
 const poolerWords: [RegExp, DatabaseErrorKind][] = [
   [/server_login_retry|server login has been failing|client_login_timeout|shutting down/, 'retry'],
   [/no more connections allowed|client connections exceeded/, 'retry'],
@@ -69,7 +69,7 @@ function* unwrap(error: unknown): Generator<Error & Raised> {
 
 function kindOf(error: Error & Raised): DatabaseErrorKind | null {
   const code = typeof error.code === 'string' ? error.code : '';
-  // A missing socket means the server is down; a missing file is no matter of the database.
+  // A missing socket means that the server is down; a missing file does not concern the database.
   if (code === 'ENOENT') return error.syscall === 'connect' ? 'retry' : null;
   const known = kinds[code];
   if (known) return known;
@@ -88,7 +88,7 @@ const byWords = (table: readonly [RegExp, DatabaseErrorKind][], { message }: Err
 export const isStalePlan = (error: unknown): boolean =>
   [...unwrap(error)].some(({ code, routine }) => code === '0A000' && routine === 'RevalidateCachedQuery');
 
-/** What a thrown thing says about the database, or null when it doesn't come from there. */
+/** The kind of a database error; null for any other error. */
 export function databaseErrorKind(error: unknown): DatabaseErrorKind | null {
   for (const e of unwrap(error)) {
     const kind = kindOf(e);
@@ -97,7 +97,7 @@ export function databaseErrorKind(error: unknown): DatabaseErrorKind | null {
   return null;
 }
 
-/** A row with this key is already there; with a name, only when that constraint said so. */
+/** Whether a unique constraint was violated; with a name, that one. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   for (const e of unwrap(error)) {
     if (e.code === '23505') return constraint === undefined || e.constraint === constraint;
@@ -106,12 +106,12 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
 }
 
 export interface RetryOptions {
-  /** Time for all tries and the pauses between them. */
+  /** The time for all tries and delays. */
   budgetMs: number;
   sleep?: (milliseconds: number) => Promise<unknown>;
 }
 
-/** Does the whole unit of work again while it surely was not applied. Pauses vary, so that many waiters don't return at once. */
+/** Repeats the unit of work while it was not applied. Delays are jittered, so that waiters do not return all at once. */
 export async function retrying<T>(work: () => Promise<T>, { budgetMs, sleep = wait }: RetryOptions): Promise<T> {
   let spent = 0;
   for (;;) {

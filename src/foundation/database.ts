@@ -120,7 +120,7 @@ export async function sql<Row>(text: string, values: unknown[] = [], trx = joine
   }
 }
 
-/** A server that starts anew, a deadlock, a moved primary: what surely was not applied is tried again for so long. */
+/** Work that was not applied (server restart, deadlock, moved primary) is retried for so long. */
 const patience = seconds(2);
 
 /** Sends a statement on a connection of the pool. */
@@ -148,7 +148,7 @@ async function sendOn<Row>(connection: pg.ClientBase, text: string, values: unkn
 /**
  * All or nothing. Objection queries inside take the given transaction: `Project.query(trx)`. The work is done again when it
  * surely was not applied, so what it does outside the database belongs after it. Within an enclosing transaction it is a part of
- * that one, a savepoint: when it fails, whoever catches the error may go on.
+ * that one, a savepoint: a caller that catches its error may continue.
  */
 export function transaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T> {
   const outer = joined();

@@ -1,4 +1,4 @@
-// Which names the service answers to (RFC 9110 §7.4; against DNS rebinding).
+// The host names that the service accepts (RFC 9110 §7.4; prevents DNS rebinding).
 import { addresses } from './addresses.ts';
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
@@ -9,7 +9,7 @@ const nameOf = (host: string | undefined): string => (host ?? '').replace(/:\d*$
 /** Whether a Host header names this machine itself. */
 export const isLoopbackHost = (host: string | undefined): boolean => loopback.test(nameOf(host));
 
-/** Tells whether a Host header names one of the public addresses, on any port, or this machine. */
+/** Whether a Host header names one of the public addresses, on any port, or this machine. */
 export function ownHosts(): (host: string | undefined) => boolean {
   const { baseHost, issuer, mcp, a2a } = addresses();
   const names = new Set([baseHost, issuer, mcp, a2a].map((address) => new URL(address).hostname));

@@ -1,13 +1,13 @@
-// HTML as template strings: every value is escaped unless it is HTML itself. Attribute values must stand in quotes.
+// HTML as template strings: every value is escaped unless it is HTML itself. Attribute values must be quoted.
 
-/** Proof that the text was made here: no JSON and no form can carry a symbol. */
+/** Marks text that this module created: a symbol cannot come from JSON or a form. */
 const markup = Symbol('markup');
 
 export interface Html {
   readonly [markup]: string;
 }
 
-/** Nothing is written for null, undefined and false, so that `condition && html…` reads well. */
+/** Null, undefined and false render as nothing, which allows `condition && html…`. */
 export type HtmlValue = Html | string | number | null | undefined | false | readonly HtmlValue[];
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
@@ -25,7 +25,7 @@ export function html(strings: TemplateStringsArray, ...values: HtmlValue[]): Htm
   return { [markup]: strings.reduce((text, string, i) => text + written(values[i - 1]) + string) };
 }
 
-/** Text that is HTML already and is known to be harmless: our own, never a caller's. */
+/** Trusted HTML: our own text, never a caller's. */
 export const raw = (text: string): Html => ({ [markup]: text });
 
 export const htmlText = (value: Html): string => value[markup];

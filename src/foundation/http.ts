@@ -31,7 +31,7 @@ export interface Exchange {
 
 export type Handler = (exchange: Exchange) => Promise<void> | void;
 
-/** The HTTP server of the service, with bounds for what a connection may take; it does not listen yet. */
+/** The HTTP server of the service, with bounds for each connection; it does not listen yet. */
 export function createHttpServer(handle?: RequestListener): Server {
   // Uploads get the most time to arrive; readBody gives other bodies less.
   const server = createServer({ keepAliveTimeout, headersTimeout, requestTimeout: lifetimesMs.uploadAddress });
@@ -57,11 +57,11 @@ export const answerJson = (exchange: Exchange, status: number, value: unknown, h
 export const answerHtml = (exchange: Exchange, status: number, html: string, headers: Headers = {}): void =>
   answer(exchange, status, html, { 'content-type': 'text/html; charset=utf-8', ...headers });
 
-/** 303: what follows a form, whatever its method was. */
+/** 303: the answer to a form. */
 export const redirect = (exchange: Exchange, location: string, headers: Headers = {}): void =>
   answer(exchange, 303, undefined, { location, ...headers });
 
-/** The whole body, or 413 as soon as it is known to be too large. Who takes too long to send it is cut off. */
+/** The whole body. @throws 413 as soon as it is too large; a slow sender is disconnected */
 export async function readBody({ req }: Exchange, limit: number): Promise<Buffer> {
   if (Number(req.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
   const chunks: Buffer[] = [];

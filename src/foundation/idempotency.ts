@@ -54,13 +54,13 @@ export async function once(
     const { status, body } = await work();
     const values = [id, status, seal(sealedFor(id), body)];
     const [completed] = await sql(completing, values);
-    // After an early commit somebody may have repeated the call, and completed it.
+    // After an early commit a repeated call may have completed.
     return completed ? { status, body, replayed: false } : replay(id, (await read(id))!);
   });
 }
 
 /**
- * The first of the steps of an operation that goes on outside the database. In a call with a key its work is committed with what
+ * The first step of an operation that continues outside the database. In a call with a key its work is committed with what
  * it returned; who repeats a call that did not come to its end gets that, and the step is not done again. What follows it must
  * bear being left out or repeated.
  */
@@ -78,7 +78,7 @@ export async function firstStep(step: () => Promise<string>): Promise<string> {
 /** The release before this one takes a key that was begun so long ago for abandoned. */
 const abandonedAfter = minutes(1);
 
-// Whoever runs a call holds the lock until its transaction ends, however that ends. A row without an answer is of a call that has
+// The process that executes a call holds the lock until its transaction ends. A row without an answer is of a call that has
 // ended after its first step, or of the release before this one, which commits it first: `started_at` says whether it still runs.
 const claiming = `insert into idempotency_keys (id, fingerprint, started_at, expires_at)
     select $1, $2, $4, $4 where pg_try_advisory_xact_lock($6)
@@ -89,7 +89,7 @@ const claiming = `insert into idempotency_keys (id, fingerprint, started_at, exp
   returning id`;
 const completing = `update idempotency_keys set status = $2, sealed_body = $3 where id = $1 and status is null returning id`;
 
-/** Claims the key for this transaction. The row of an earlier call that it belongs to, whose answer or first step stands. */
+/** Claims the key for this transaction. Returns the row of an earlier call with its answer or first step. */
 async function claim(id: Buffer, fingerprint: Buffer): Promise<Row | undefined> {
   const [at, lock] = [now(), id.readBigInt64BE()];
   const [claimed] = await sql(claiming, [

@@ -1,5 +1,5 @@
-// One prefix per noun, as types: a project's id can't be passed where an organization's is wanted.
-// The rest of an id is a UUIDv7 in hex: it sorts by the time it was made and can't be guessed.
+// Ids, typed by noun: a project's id cannot be passed where an organization's is expected. After the prefix an id is a UUIDv7 in
+// hex, which sorts by time and cannot be guessed.
 import { createHash, randomBytes } from 'node:crypto';
 import { now } from './clock.ts';
 
@@ -48,14 +48,14 @@ export type Id<N extends Noun> = `${(typeof prefixes)[N]}_${string}`;
 export const idOfNoun = <N extends Noun>(noun: N, id: string | null): Id<N> | null =>
   id?.startsWith(`${prefixes[noun]}_`) ? (id as Id<N>) : null;
 
-/** A fresh id such as `prj_0193f0c2…`: 48 bits of time in milliseconds, then 80 random bits. */
+/** A new id such as `prj_0193f0c2…`: 48 bits of time in milliseconds, then 80 random bits. */
 export function newId<N extends Noun>(noun: N): Id<N> {
   return `${prefixes[noun]}_${now().toString(16).padStart(12, '0')}${randomBytes(10).toString('hex')}`;
 }
 
-/** When a fresh id was made, in epoch milliseconds; a derived one does not tell. */
+/** When an id of `newId` was created, in epoch milliseconds; meaningless for a derived one. */
 export const madeAt = (id: string): number => Number.parseInt(id.slice(id.indexOf('_') + 1).slice(0, 12), 16);
 
-/** The id of what others have named within `scope`: the same names give the same id, so that saying it again makes nothing new. */
+/** An id derived from names within `scope`: the same names return the same id, so that a repeated request creates nothing new. */
 export const derivedId = <N extends Noun>(noun: N, scope: string, name: string): Id<N> =>
   `${prefixes[noun]}_${createHash('sha256').update(`${scope}\n${name}`).digest('hex').slice(0, 32)}`;

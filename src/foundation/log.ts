@@ -1,5 +1,5 @@
-// Structured logs: one JSON line per event, written in the background, or short readable lines for a terminal; never a secret in any. Whatever a line
-// was made from, its finished text goes through `withoutSecrets` on the way out; a request's line is made of known parts.
+// Structured logs: one JSON line per event, written in the background, or short readable lines for a terminal. Every finished line
+// passes `withoutSecrets`, except the line of a request, which has known parts only.
 import pino, { type DestinationStream, type LevelWithSilent, type Logger } from 'pino';
 import { type PrettyOptions, prettyFactory } from 'pino-pretty';
 import { isoTime, now } from './clock.ts';
@@ -7,12 +7,12 @@ import type { Exchange } from './http.ts';
 import { prefixes } from './ids.ts';
 
 export interface Log extends Logger {
-  /** The one line of a request that has ended. Its path is left out: paths carry ids, and some of them secrets. */
+  /** The line of a request that has ended. It has no path: paths contain ids and sometimes secrets. */
   request(surface: string, exchange: Exchange, milliseconds: number): void;
-  /** Text for whoever started the process, after all lines before it. It may hold secrets: it goes through no filter. */
+  /** Text for the operator's terminal, in order with the lines. It may contain secrets and is not filtered. */
   print(text: string): void;
-  /** What went wrong on our side while answering; the caller got no word of it but the request id. */
-  fault(exchange: Exchange, error: unknown): void;
+  /** An error of the service while answering; the caller only sees the request id. */
+  failure(exchange: Exchange, error: unknown): void;
 }
 
 export const logFormats = ['pretty', 'json'] as const;
@@ -26,10 +26,10 @@ export interface LogSettings {
   destination?: DestinationStream;
 }
 
-/** Lines gather up to this many bytes or milliseconds before they are written; a `kill -9` loses no more. */
+/** Lines are buffered up to this many bytes or milliseconds; a `kill -9` loses no more. */
 const gather = { bytes: 8 * 1024, milliseconds: 200 };
 
-/** Opens the log. What is gathered is written before the process ends. */
+/** Opens the log. The buffer is written before the process ends. */
 export function openLog({ level, format, destination }: LogSettings): Log {
   const settings = {
     level,
@@ -46,11 +46,11 @@ export function openLog({ level, format, destination }: LogSettings): Log {
     request(surface: string, exchange: Exchange, milliseconds: number) {
       const status = statusOf(exchange);
       const { requestId, route, address, credentialId, req } = exchange;
-      // A runtime asks for work every second, and reports what it does as often.
+      // A runtime polls and reports every second.
       const usual = status < 400 && credentialId?.startsWith(`${prefixes.service}_`) ? 'debug' : 'info';
       const level = status < 500 ? usual : 'error';
       if (!log.isLevelEnabled(level)) return;
-      // Every answer has this line. Its id and its address come from outside; the rest has no room for a secret.
+      // Only the id and the address of this line come from outside; the rest cannot hold a secret.
       const line = {
         level,
         time: isoTime(now()),
@@ -67,8 +67,8 @@ export function openLog({ level, format, destination }: LogSettings): Log {
       stream.write(`${JSON.stringify(line)}\n`);
     },
     print: (text: string) => void stream.write(`${text}\n`),
-    fault({ requestId, route, credentialId, req }: Exchange, err: unknown) {
-      log.error({ requestId, method: req.method, route, credentialId, err }, 'fault');
+    failure({ requestId, route, credentialId, req }: Exchange, err: unknown) {
+      log.error({ requestId, method: req.method, route, credentialId, err }, 'request failed');
     },
   });
 }
@@ -85,16 +85,16 @@ const prettyOptions: PrettyOptions = {
     line.surface ? `${line.method} ${line.route ?? '(no such path)'} ${line.status} ${line.ms} ms` : String(line[key]),
 };
 
-/** Written at once, so that lines stand in order with whatever else is printed. */
+/** Written synchronously, in order with other output. */
 function prettified(to: { write(line: string): unknown }): DestinationStream {
   const prettify = prettyFactory(prettyOptions);
   return { write: (line) => void to.write(prettify(line)) };
 }
 
-/** The status that was sent; 499 when the client left before there was one. */
+/** The status that was sent; 499 when the client disconnected before. */
 export const statusOf = ({ res }: Exchange): number => (res.headersSent ? res.statusCode : 499);
 
-/** The kind, the words and the way here: not the members, where drivers keep statements, clients and settings. */
+/** Name, message and stack; not the other members, where drivers keep statements, clients and settings. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { name, message, stack, cause } = error;
@@ -102,7 +102,7 @@ function describeError(error: unknown): unknown {
   return { name, message, code: typeof code === 'string' ? code : undefined, stack, cause: describeError(cause) };
 }
 
-/** Names of members, headers and parameters whose value nobody may read. */
+/** Names of members, headers and parameters whose values are secret. */
 const names =
   '(?:proxy-)?authorization|(?:set-)?cookie|(?:access|refresh|claim|id)?_?token|(?:client_|identity_)?assertion|' +
   'password|(?:client_?)?secret|secret_?key|credentials|user_?code|code_?verifier';
@@ -113,25 +113,25 @@ const withoutSecrets = (line: string): string => scrub(line.replace(secretMember
 
 const secretText = new RegExp(
   [
-    // Ours by their prefix, and whatever has the form of ours (secrets.ts): 256 bits in base64url.
+    // Secrets of the service, by prefix or by form (secrets.ts): 256 bits in base64url.
     '\\b(pat|agt|oat|ort|clm|cvt|srv)_[\\w-]{8,}',
     '\\b(?:([a-z]+)_)?(?=[\\w-]*[A-Z])[\\w-]{39,43}(?![\\w-])',
     // A JWT, signed or not.
     '\\beyJ[\\w-]{8,}(?:\\.[\\w-]+){1,4}',
     // The user part of an address, as in DATABASE_URL.
     '(://)[^\\s/"\'@\\\\]+@',
-    // A code, unless it is an error's: a SQLSTATE, a system's, or a word.
+    // A code, unless it is an error code: a SQLSTATE, a system error, or a word.
     '("code":")(?!(?:[0-9A-Z]{5}|E[A-Z0-9_]+|[a-z]+(?:_[a-z]+)*)")[^"]+',
   ].join('|'),
   'g',
 );
-/** In a query, a form, a header, or a body that was quoted. */
+/** In a query, a form, a header or a quoted body. */
 const secretParameter = new RegExp(
   `\\b(code|${names})(=|\\\\*" ?: ?\\\\*")(?!\\[redacted)[^\\s&"'\\\\]+|\\b(bearer|basic) [\\w.~+/=-]{8,}`,
   'gi',
 );
 
-/** The text without anything that looks like a secret, for messages and stacks of any origin. */
+/** The text with everything that looks like a secret removed, for messages and stacks of any origin. */
 export const scrub = (text: string): string =>
   text
     .replace(secretText, (_, prefix?: string, kin = prefix, slashes?: string, code?: string) => {
@@ -140,6 +140,6 @@ export const scrub = (text: string): string =>
     })
     .replace(secretParameter, (whole, name?: string, sign?: string, scheme?: string) => {
       if (scheme) return `${scheme} [redacted]`;
-      // The first pass has looked at members called `code`: what it left is an error's.
+      // The first pass has redacted members named `code`; what is left is an error code.
       return name === 'code' && sign === '":"' ? whole : `${name}${sign}[redacted]`;
     });

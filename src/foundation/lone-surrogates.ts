@@ -1,10 +1,10 @@
 // Half a surrogate pair is not Unicode text (RFC 8259 §8.2): neither UTF-8 nor PostgreSQL can hold it.
 import { invalid } from './problem.ts';
 
-/** UTF-8 has no surrogates, so only an escape can bring one. */
+/** UTF-8 has no surrogates, so only an escape can contain one. */
 const surrogateEscape = /\\u[dD][89a-fA-F]/;
 
-/** @throws 400 that names where in a parsed JSON `text` a lone surrogate stands */
+/** @throws 400 that names the position of a lone surrogate in a parsed JSON `text` */
 export function refuseLoneSurrogates(text: string, value: unknown): void {
   if (!surrogateEscape.test(text)) return;
   // Not recursive: a body may be nested more deeply than the stack.

@@ -6,7 +6,7 @@ import { database } from './database.ts';
 import type { Exchange } from './http.ts';
 import { statusOf } from './log.ts';
 
-// Not prom-client's global registry: a second copy of this module (tests load some) must not meet the names of the first.
+// Not prom-client's global registry: tests load several copies of this module, and names must be unique.
 const registry = new Registry();
 const registers = [registry];
 const labelNames = ['surface', 'method', 'route', 'status'] as const;
@@ -15,13 +15,13 @@ collectDefaultMetrics({ register: registry });
 
 const duration = new Histogram({
   name: 'http_request_duration_seconds',
-  help: 'From the head of a request to the end of its answer.',
+  help: 'Time from the head of a request to the end of its response.',
   labelNames,
   buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   registers,
 });
 
-// Not counted twice: every request that the histogram has seen.
+// Derived from the histogram: every request that it has seen.
 new Counter({
   name: 'http_requests_total',
   help: 'Requests that have ended.',
@@ -47,7 +47,7 @@ new Gauge({
   },
 });
 
-/** How many are reading just now. */
+/** Open subscriptions. */
 export const openSubscriptions = new Gauge({
   name: 'graphql_subscriptions_open',
   help: 'Subscriptions whose events are being sent.',
@@ -61,7 +61,7 @@ new Gauge({
   registers,
   async collect() {
     this.reset();
-    // All else can be read while the database is away.
+    // The other metrics are available while the database is not.
     const counts = await countJobs().catch(() => []);
     for (const { queue, waiting, failed } of counts) {
       this.set({ queue, state: 'waiting' }, waiting);

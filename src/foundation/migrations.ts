@@ -1,5 +1,5 @@
-// The schema's history: plain SQL files in `migrations/`, each with why, `-- up` and `-- down`, run by knex's migrator.
-// A file is never edited after it was applied: what was applied is kept as a digest and compared.
+// Migrations: SQL files in `migrations/`, each with `-- why`, `-- up` and `-- down`, run by knex's migrator. A file is never edited
+// after it was applied: its digest is stored and compared.
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -11,9 +11,9 @@ import { retrying } from './database-errors.ts';
 /** Two levels up from here, whether this runs from `src/foundation` or `dist/foundation`. */
 const ownFolder = fileURLToPath(new URL('../../migrations/', import.meta.url));
 const fileName = /^\d{8}_\d{2}_[a-z0-9_-]+\.sql$/;
-/** Any constant would do: all processes that migrate one database meet at this number. */
+/** The advisory lock of migrations: an arbitrary constant, the same in all processes. */
 const lockKey = 4_716_201_126;
-/** Longer than any migration: `query_timeout` of the pool is made for requests, and 0 would mean "as the pool". */
+/** Longer than any migration. The pool's `query_timeout` is meant for requests, and 0 would mean the pool's. */
 const unhurried = 2_147_483_647;
 
 interface MigrationFile {
@@ -32,8 +32,8 @@ interface Connection {
 }
 
 /**
- * Applies what is missing, all or nothing, and gives the names. Any number of processes may do this at once: one works,
- * the others wait and find nothing left to do.
+ * Applies the pending migrations, all or none, and returns their names. Any number of processes may do so at once: one works,
+ * the others wait and find none pending.
  */
 export function migrate(knex: Knex, folder = ownFolder): Promise<string[]> {
   return underLock(knex, folder, async (trx, config, files) => {
@@ -46,7 +46,7 @@ export function migrate(knex: Knex, folder = ownFolder): Promise<string[]> {
   });
 }
 
-/** Takes back the last batch, or everything; gives the names in the order they were undone. */
+/** Reverts the last batch, or everything; returns the names in the order of reverting. */
 export function rollback(knex: Knex, { all = false, folder = ownFolder } = {}): Promise<string[]> {
   return underLock(knex, folder, async (trx, config) => {
     const [, names]: [number, string[]] = await trx.migrate.rollback(config, all);
@@ -54,7 +54,7 @@ export function rollback(knex: Knex, { all = false, folder = ownFolder } = {}): 
   });
 }
 
-/** What the database has and what it lacks. Changes nothing and takes no lock. */
+/** The applied and the pending migrations. Changes nothing and takes no lock. */
 export async function migrationStatus(
   knex: Knex,
   folder = ownFolder,
@@ -70,21 +70,21 @@ async function underLock(knex: Knex, folder: string, work: Work): Promise<string
   const files = await readMigrations(folder);
   const attempt = async (trx: Knex.Transaction) => {
     await send(trx, `set local statement_timeout = 0; select pg_advisory_xact_lock(${lockKey})`);
-    // The service goes on meanwhile: everybody would wait behind us for a table that one slow transaction holds.
+    // The service runs meanwhile: all requests would queue behind a lock that waits for one slow transaction.
     await send(trx, `set local lock_timeout = '2s'`);
     compare(await readApplied(trx), files, folder);
     const config = { migrationSource: sourceOf(files) };
-    // knex has a lock of its own, a row that a killed process leaves locked. Ours is held, so that row means nothing.
+    // knex's own lock is a row that a killed process leaves locked; under our lock it is ignored.
     await trx.migrate.forceFreeMigrationsLock(config);
     return work(trx, config, files);
   };
-  // A lock that was not to be had, a deadlock with a request: nothing was applied, so the whole batch runs again.
+  // A lock timeout, or a deadlock with a request: nothing was applied, so the whole batch runs again.
   return retrying(() => unmapped(knex).transaction(attempt), { budgetMs: minutes(1) });
 }
 
 /**
- * The same pool without the mapping of names. Inside a transaction knex's migrator switches the mapping off in the
- * configuration that all queries of the instance share, and not on again: it must not be the service's own.
+ * The same pool without the mapping of names: knex's migrator turns the mapping off for all queries of its instance, and never
+ * on again.
  */
 function unmapped(knex: Knex): Knex {
   const view = knex.withUserParams({});
@@ -112,7 +112,7 @@ async function run(knex: Knex, file: MigrationFile, direction: 'up' | 'down'): P
   }
 }
 
-/** Sends SQL as it is written. knex.raw would read every `?` in it as a binding. */
+/** Sends SQL unchanged: knex.raw would treat every `?` as a binding. */
 async function send(knex: Knex, text: string): Promise<void> {
   const connection: Connection = await knex.client.acquireConnection();
   try {
@@ -125,7 +125,7 @@ async function send(knex: Knex, text: string): Promise<void> {
 async function readApplied(knex: Knex): Promise<Applied[]> {
   const table = await knex.raw("select to_regclass('knex_migrations') is not null as made");
   if (!table.rows[0].made) return [];
-  // The digest is read by way of jsonb because a table that knex made alone has no such column.
+  // Through jsonb, because a table that knex created by itself has no digest column.
   const applied = await knex.raw("select name, to_jsonb(m) ->> 'digest' as digest from knex_migrations m order by id");
   return applied.rows;
 }
@@ -150,7 +150,7 @@ async function readMigrations(folder: string): Promise<MigrationFile[]> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
   return Promise.all(
     names.map(async (name) => {
-      // The same file has other line ends on Windows; that is no change.
+      // Different line ends, as on Windows, are not a change.
       const text = (await readFile(path.join(folder, name), 'utf8')).replaceAll('\r\n', '\n');
       const file = { name, text, digest: createHash('sha256').update(text).digest('hex') };
       parts(file);
@@ -159,7 +159,7 @@ async function readMigrations(folder: string): Promise<MigrationFile[]> {
   );
 }
 
-/** Both halves with the line each begins at. A file of another form is refused before anything runs. */
+/** Both halves with their first line. A file in another format is rejected before anything runs. */
 function parts({ name, text }: MigrationFile) {
   const lines = text.split('\n');
   const places = (mark: string) => lines.flatMap((line, i) => (line.trim() === mark ? [i] : []));

@@ -1,5 +1,5 @@
-// Moving to another PostgreSQL (from the embedded one to a server of one's own, or to a newer version): the schema is
-// made there by the migrations, the rows are streamed over. One transaction at the target: all of it arrives or nothing.
+// Moves the data to another PostgreSQL server or version: migrations create the schema there, then the rows are streamed in one
+// transaction of the target, all or none.
 import { pipeline } from 'node:stream/promises';
 import knexFactory, { type Knex } from 'knex';
 import pg from 'pg';
@@ -15,7 +15,7 @@ export interface Moved {
 type Source = string | DatabaseConnection;
 
 interface Table {
-  /** Quoted where it must be. */
+  /** Quoted where necessary. */
   name: string;
   columns: string;
   needs: string[];
@@ -23,8 +23,8 @@ interface Table {
 }
 
 /**
- * Copies every row into the empty database at `targetUrl`. Stop the service first: what is written to the source while
- * this runs stays behind. `folder` is that of the migrations, when it isn't our own.
+ * Copies every row into the empty database at `targetUrl`. Stop the service first: rows that are written meanwhile are not copied.
+ * `folder` holds the migrations; by default our own.
  */
 export async function moveDatabase(source: Source, targetUrl: string, folder?: string): Promise<Moved> {
   const begun = performance.now();
@@ -33,14 +33,14 @@ export async function moveDatabase(source: Source, targetUrl: string, folder?: s
     await Promise.all([from.connect(), to.connect()]);
     await refuseUnlessEmpty(to);
     await sameSchema(source, targetUrl, folder);
-    // One snapshot of the source for all tables, however long the copy takes.
+    // One snapshot of the source for all tables.
     await begin(from, 'isolation level repeatable read read only');
     await begin(to, '');
     const tables = inOrder(await listTables(from));
     const moved = await copyTables(from, to, tables);
     await copySequences(from, to);
     await to.query('commit');
-    // Fresh statistics: without them the first queries are planned for empty tables.
+    // Without statistics the first queries would be planned for empty tables.
     await to.query('analyze');
     return { tables: moved, milliseconds: Math.round(performance.now() - begun) };
   } finally {
@@ -50,7 +50,7 @@ export async function moveDatabase(source: Source, targetUrl: string, folder?: s
 
 function open(database: Source): pg.Client {
   const client = new pg.Client(typeof database === 'string' ? { connectionString: database } : database);
-  // A connection that is lost between two statements would end the process; the next statement tells of it anyway.
+  // An unhandled connection error would end the process; the next statement fails anyway.
   client.on('error', () => {});
   return client;
 }
@@ -72,7 +72,7 @@ async function withKnex<T>(connection: Source, work: (knex: Knex) => Promise<T>)
   }
 }
 
-/** Before the migrations run: rows that those bring along are not counted against the target. */
+/** Runs before the migrations, which insert rows of their own. */
 async function refuseUnlessEmpty(to: pg.Client): Promise<void> {
   for (const { name } of await listTables(to)) {
     const { rows } = await to.query(`select exists (select from ${name}) as filled`);
@@ -80,7 +80,7 @@ async function refuseUnlessEmpty(to: pg.Client): Promise<void> {
   }
 }
 
-/** Tables of the schema, the roots of partitioned ones, and the jobs that wait; without the bookkeeping of knex and pg-boss. */
+/** The tables of the schema, the roots of partitioned ones, and the job table; without the tables of knex and pg-boss. */
 async function listTables(client: pg.Client): Promise<Table[]> {
   const { rows } = await client.query(`
     select c.oid::regclass::text as name,
@@ -97,7 +97,7 @@ async function listTables(client: pg.Client): Promise<Table[]> {
   return rows;
 }
 
-/** Whoever is referred to goes first. Tables that refer to each other in a ring go last; their keys must be deferrable. */
+/** Referenced tables come first. Tables in a cycle of references come last; their foreign keys must be deferrable. */
 function inOrder(tables: Table[]): Table[] {
   const ordered: Table[] = [];
   let waiting = tables;
@@ -113,9 +113,9 @@ function inOrder(tables: Table[]): Table[] {
 async function copyTables(from: pg.Client, to: pg.Client, tables: Table[]): Promise<Moved['tables']> {
   if (tables.length === 0) return [];
   await to.query('set constraints all deferred');
-  // Rows arrive as they are; a trigger would act on each of them a second time, or forbid what comes now.
+  // Triggers would act on each row a second time, or reject it.
   await turnTriggers(to, tables, 'disable');
-  // What the migrations themselves brought along is in the source too, as it is today.
+  // Rows that migrations inserted are in the source too, in their present state.
   await to.query(`truncate ${tables.map((table) => table.name).join(', ')}`);
   const moved: Moved['tables'] = [];
   for (const { name, columns } of tables) {

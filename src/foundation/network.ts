@@ -1,7 +1,7 @@
 // Client addresses as throttles count them.
 import { isIPv6 } from 'node:net';
 
-/** The address of an IPv4 client; of an IPv6 client the /64, because whoever has one address there has 2⁶⁴ of them. */
+/** The address of an IPv4 client; the /64 of an IPv6 client, which owns all 2⁶⁴ addresses in it. */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address;
   const mapped = /^::ffff:(\d+(?:\.\d+){3})$/i.exec(address);

@@ -140,5 +140,5 @@ export function toProblem(error: unknown): Problem {
   const inner = (error as GraphQLError | undefined)?.originalError ?? error;
   const kind = databaseErrorKind(inner);
   if (kind === 'retry' || kind === 'overload' || kind === 'unknown') return unavailable();
-  return internal('Something went wrong on our side. The request id tells us where.');
+  return internal('The service failed to answer. Report the request id.');
 }

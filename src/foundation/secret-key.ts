@@ -1,5 +1,5 @@
 // The service key of an installation that was given none: made at first use and kept in the data folder, its owner's alone.
-// Losing it loses what is sealed with it; a backup has to bring it along.
+// Without it nothing sealed with it can be read: back it up.
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// Secrets: made here, shown once, kept as a digest. What must be read back is sealed with the service's key.
+// Secrets: generated here, shown once, stored as a digest. What must be read back is sealed with the service's key.
 import {
   createCipheriv,
   createDecipheriv,
@@ -26,13 +26,13 @@ function serviceKey(purpose: string): Buffer {
 export const newSecret = <P extends string>(prefix: P, size = 32): `${P}${string}` =>
   `${prefix}${randomBytes(size).toString('base64url')}`;
 
-/** What is stored of a high-entropy secret. */
+/** The stored form of a high-entropy secret. */
 export const digest = (secret: string): Buffer => hash('sha256', secret, 'buffer');
 
 /** Six digits, leading zeros kept. */
 export const newCode = (): string => String(randomInt(1_000_000)).padStart(6, '0');
 
-/** What is stored of a short code: a keyed digest, because a bare SHA-256 of six digits is found in a second. */
+/** The stored form of a short code: a keyed digest, because a plain SHA-256 of six digits is reversed in a second. */
 export const codeDigest = (purpose: string, code: string): Buffer =>
   createHmac('sha256', serviceKey(`code:${purpose}`))
     .update(code)
@@ -47,7 +47,7 @@ export const signature = (purpose: string, text: string): Buffer =>
 /** Constant-time comparison. */
 export const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b);
 
-/** Encrypts what must be read back (AES-256-GCM); `purpose` binds it to its place. */
+/** Encrypts what must be read back (AES-256-GCM); `purpose` binds it to its use. */
 export function seal(purpose: string, plain: string): string {
   const nonce = randomBytes(12);
   const cipher = createCipheriv('aes-256-gcm', serviceKey(`seal:${purpose}`), nonce);
@@ -55,7 +55,7 @@ export function seal(purpose: string, plain: string): string {
   return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url');
 }
 
-/** The plain text of `seal`; throws when it was sealed elsewhere, by another key, or altered. */
+/** The plain text of `seal`. @throws when the purpose or the key differs, or the text was altered */
 export function unseal(purpose: string, sealed: string): string {
   const bytes = Buffer.from(sealed, 'base64url');
   const decipher = createDecipheriv('aes-256-gcm', serviceKey(`seal:${purpose}`), bytes.subarray(0, 12));

@@ -100,7 +100,7 @@ class Statement {
   }
 
   handleError(error: Error): void {
-    // A table has changed under the statement. Under a new name it is prepared anew, on this connection and on all others.
+    // A table of the statement has changed. Under a new name it is prepared again, on every connection.
     if (isStalePlan(error)) names.delete(this.text);
     this.callback(error, []);
   }

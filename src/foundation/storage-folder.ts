@@ -1,14 +1,14 @@
-// The storage in a folder: a content is a file, which has its name only when all of it is on the disk.
+// The storage in a folder: a content is a file, renamed to its name when it is complete on disk.
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { tooLarge } from './problem.ts';
 import { checkKey, type Storage } from './storage.ts';
 
-/** What is being written, and what a killed process left: few files, so that they are quickly looked through. */
+/** Files that are being written or were left by a killed process: few, so that listing them is cheap. */
 export const unfinishedFolder = 'unfinished';
 
-/** Contents as files below `folder`, which is made when the first of them comes. */
+/** Contents as files below `folder`, which is created with the first one. */
 export function folderStorage(folder: string): Storage {
   const unfinished = path.join(folder, unfinishedFolder);
 
@@ -51,7 +51,7 @@ export function folderStorage(folder: string): Storage {
   };
 }
 
-/** The bytes reach the disk before the file gets its name. */
+/** Flushes the bytes to disk before the file is renamed. */
 async function fill(handle: FileHandle, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number> {
   let size = 0;
   for await (const chunk of content) {

@@ -1,6 +1,6 @@
-// The storage in a bucket: Amazon S3, or a server that speaks its protocol. Its client finds credentials as every AWS program
-// does (AWS_ACCESS_KEY_ID …, a profile, the machine's role), and is loaded with the first content: a folder pays nothing.
-// What it may do there: s3:GetObject, PutObject, DeleteObject, ListBucket, AbortMultipartUpload, ListBucketMultipartUploads.
+// The storage in a bucket of Amazon S3 or a compatible server. The AWS client finds credentials in the usual places
+// (AWS_ACCESS_KEY_ID …, a profile, the machine's role) and is loaded with the first content.
+// Permissions: s3:GetObject, PutObject, DeleteObject, ListBucket, AbortMultipartUpload, ListBucketMultipartUploads.
 import { Readable } from 'node:stream';
 import { minutes, seconds } from './clock.ts';
 import { badGateway, type Problem, tooLarge, unavailable } from './problem.ts';
@@ -17,19 +17,19 @@ const socketTimeout = minutes(1);
 /** Where a bucket is. */
 export interface Bucket {
   name: string;
-  /** Before every key, without slashes around it; empty when the whole bucket is ours. */
+  /** Precedes every key, without slashes around it; empty when the whole bucket is used. */
   prefix: string;
-  /** Absent: what the client's own settings say (AWS_REGION). */
+  /** Absent: from the client's own settings (AWS_REGION). */
   region: string | undefined;
   /** Absent: Amazon's. */
   endpoint: string | undefined;
-  /** Whether the bucket stands in the path of an address, and not in its host name. */
+  /** Whether the bucket is part of the path, not of the host name. */
   pathStyle: boolean;
 }
 
 /**
- * What `s3://bucket/prefix?region=…&endpoint=…&path-style=on` says; null when it says anything else, or anything twice. Servers
- * of one's own seldom have a host name for each bucket and care for no region: an endpoint changes what is assumed of both.
+ * Parses `s3://bucket/prefix?region=…&endpoint=…&path-style=on`; null for any other or repeated parameter. Self-hosted servers
+ * seldom have a host name per bucket or regions: an endpoint changes the default of both.
  */
 export function readBucket(address: string): Bucket | null {
   if (!URL.canParse(address)) return null;
@@ -50,9 +50,9 @@ export function readBucket(address: string): Bucket | null {
   };
 }
 
-/** A storage that can be asked beforehand whether it is there. */
+/** A storage whose availability can be checked. */
 export interface BucketStorage extends Storage {
-  /** @throws the problem that every use of it would meet now */
+  /** @throws the problem that its use would cause now */
   check(): Promise<void>;
 }
 
@@ -65,7 +65,7 @@ export function bucketStorage(bucket: Bucket): BucketStorage {
     return { Bucket, Key: prefix ? `${prefix}/${key}` : key };
   };
 
-  /** What the bucket does; undefined where it has no such thing, which is never the bucket itself. */
+  /** The response; undefined for an unknown key (never for an unknown bucket). */
   async function ask<T>(work: Promise<T>): Promise<T | undefined> {
     try {
       return await work;
@@ -92,14 +92,14 @@ export function bucketStorage(bucket: Bucket): BucketStorage {
             handedOn = false;
           }
         } catch (error) {
-          // A reader that gives up throws its own word for that in here.
+          // A reader that stops early throws into this generator.
           if (!handedOn) broken = { error };
           throw error;
         }
       }
       const params = { ...place, Body: Readable.from(measured()), ContentType: 'application/octet-stream' };
       try {
-        // One that fits into a part is sent at once. Otherwise a failure takes back the parts that have been sent.
+        // A content of one part is sent at once; otherwise a failure aborts the multipart upload.
         await new Upload({ client, params, partSize: partBytes, queueSize: concurrentParts }).done();
         return size;
       } catch (error) {
@@ -135,7 +135,7 @@ async function load({ region, endpoint, pathStyle }: Bucket) {
     ...(region && { region }),
     ...(endpoint && { endpoint }),
     forcePathStyle: pathStyle,
-    // Younger than many servers. The signature holds a digest of every part anyway.
+    // Many servers do not support these checksums; the signature contains a digest of every part anyway.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     expectContinueHeader: false,
@@ -158,7 +158,7 @@ interface Raised extends Error {
 
 const statusOf = (error: unknown): number | undefined => (error as Raised).$metadata?.httpStatusCode;
 
-/** 503 for what passes by itself, 502 for what somebody has to set right. The log gets the reason, the caller does not. */
+/** 503 for a temporary error, 502 for one that the operator must correct. The reason is logged, not answered. */
 function problemOf(error: unknown, { name: bucket, endpoint }: Bucket): Problem {
   const { name, message, code } = error as Raised;
   const status = statusOf(error);
@@ -166,8 +166,10 @@ function problemOf(error: unknown, { name: bucket, endpoint }: Bucket): Problem 
     status === undefined
       ? name === 'TimeoutError' || /^E[A-Z]+$/.test(String(code))
       : status === 429 || name === 'RequestTimeout' || (status >= 500 && status !== 501);
-  const problem = passes ? unavailable() : badGateway('The storage of contents refuses us: our operator has to look.');
+  const problem = passes
+    ? unavailable()
+    : badGateway('The content storage rejected the request. The operator must correct its settings.');
   const where = endpoint ? `${bucket} at ${endpoint}` : bucket;
-  // In words alone: a connection that was refused here must not be taken for the database's.
+  // Message only: the code of a refused connection would be taken for one of the database.
   return Object.assign(problem, { cause: new Error(`bucket ${where}: ${name} (${status ?? code}): ${message}`) });
 }

@@ -1,8 +1,8 @@
-// Where contents that are too large for the database are kept: bytes under a key, written once, read whole or in part. In a
-// folder (storage-folder.ts) or in a bucket (storage-s3.ts). Process-wide like the clock: bound once at start.
+// The storage of contents that are too large for the database: bytes under a key, written once, read whole or in part; in a
+// folder (storage-folder.ts) or a bucket (storage-s3.ts). Process-wide like the clock: bound once at start.
 import type { Readable } from 'node:stream';
 
-/** Bytes of a content by their numbers, both included. */
+/** A range of bytes, both ends included. */
 export interface ByteRange {
   first: number;
   last: number;
@@ -10,14 +10,14 @@ export interface ByteRange {
 
 export interface Storage {
   /**
-   * Keeps all of a content and gives its size, or, when its source breaks off, keeps nothing and throws what broke. Two that
-   * write under one key at once do not mix: what is kept is all of one of them.
+   * Stores a content and returns its size; when its source fails, stores nothing and throws that error. Of concurrent writes to
+   * one key one is stored whole.
    * @throws 413 as soon as it is longer than `maxBytes`
    */
   write(key: string, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number>;
   /** The bytes, as they are read; null when there is no such content. */
   read(key: string, range?: ByteRange): Promise<Readable | null>;
-  /** Also what interrupted `write`s left behind. What is not there needs no removing. */
+  /** Also removes what interrupted `write`s left. An unknown key is not an error. */
   remove(key: string): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export function storage(): Storage {
   return bound;
 }
 
-/** Keys are ids of ours; anything else could name a place outside of the storage. */
+/** Keys are ids of the service; any other text could name a path outside the storage. */
 export function checkKey(key: string): void {
   if (!/^[\w-]{3,200}$/.test(key)) throw new Error(`${JSON.stringify(key)} is no key of a content`);
 }

@@ -1,5 +1,5 @@
-// Rate limits: so many points per key and window; a refusal says when to come back. What keeps one process healthy is counted
-// in its memory; what guards something lasting is counted in the database, over all processes.
+// Rate limits: points per key and window; an error says when to retry. Limits that protect a process count in its memory; limits
+// that protect lasting state count in the database, over all processes.
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { now, seconds } from './clock.ts';
 import { sql } from './database.ts';
@@ -33,7 +33,7 @@ interface Store {
   read(key: string): Promise<Count | null>;
 }
 
-/** Counted in the memory of this process. `description` is the first sentence of the refusal. */
+/** Counted in the memory of this process. `description` is the first sentence of the error. */
 export const createThrottle = (name: string, limit: number, windowSeconds: number, description?: string): Throttle =>
   throttleOver(memoryStore(name, windowSeconds), limit, windowSeconds, description);
 
@@ -109,7 +109,7 @@ function databaseStore(name: string, windowSeconds: number): Store {
   };
 }
 
-/** Deletes the counts whose window is over. */
+/** Deletes the counts of past windows. */
 export const sweepThrottleCounts = async (): Promise<void> => {
   await sql('delete from throttle_counts where window_ends_at <= $1', [now()]);
 };

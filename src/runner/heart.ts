@@ -11,7 +11,7 @@ const samplesAtOnce = 120;
 export interface State {
   progress: number;
   activity: string;
-  /** Since the platform was told. */
+  /** Whether the state has changed since the last heartbeat. */
   changed: boolean;
   preview: Preview | null;
 }
@@ -22,7 +22,7 @@ interface Answer {
   environments: { desired: string }[];
 }
 
-/** Beats until `done` aborts, also while artifacts are on their way; `measure` gives null when there is nothing to measure. */
+/** Sends heartbeats until `done` aborts, also during uploads; `measure` returns null when there is nothing to measure. */
 export function startHeart(
   platform: Platform,
   held: Held,
@@ -36,7 +36,7 @@ export function startHeart(
   let stop: (why: string) => void;
   let last = 0;
 
-  async function tell(): Promise<void> {
+  async function sendHeartbeat(): Promise<void> {
     const { progress, activity, preview } = state;
     const metrics = samples.slice(-samplesAtOnce);
     [state.changed, last, samples] = [false, Date.now(), []];
@@ -61,7 +61,7 @@ export function startHeart(
       const sample = await measure().catch(() => null);
       if (sample) samples.push(sample);
       // How far it is should be seen soon; that we live is said now and then.
-      if (state.changed || Date.now() - last >= pace.heartbeat) await tell();
+      if (state.changed || Date.now() - last >= pace.heartbeat) await sendHeartbeat();
       await wait(pace.sample, undefined, { signal: done.signal }).catch(() => {});
     }
   }
@@ -81,7 +81,7 @@ export function startHeart(
     async end(): Promise<void> {
       done.abort();
       await beating;
-      await tell();
+      await sendHeartbeat();
     },
     /** Says nothing more. */
     stop: () => done.abort(),

@@ -6,11 +6,11 @@ import path from 'node:path';
 export const isInside = (folder: string, file: string): boolean => file.startsWith(folder + path.sep);
 
 /**
- * A regular file below the folder, opened for reading. Where it lies is asked of what was opened, not of its name.
+ * A regular file below the folder, opened for reading. Its location is checked on the open file, not on its name.
  * @param folder A real path. @throws for everything else, whatever links lead to it
  */
 export async function openInside(folder: string, file: string): Promise<FileHandle> {
-  // A pipe would keep us waiting for somebody who writes.
+  // Opening a pipe would block until something writes.
   const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const opened = await handle.stat();

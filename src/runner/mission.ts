@@ -1,4 +1,4 @@
-// One mission, from its claim to its end. The order of things stands here; each of them has a file of its own.
+// One mission, from its claim to its end: the sequence of steps, each of which has a file.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { release } from 'node:os';
@@ -61,7 +61,7 @@ export async function carryOut(
     if (outcome === left) await platform.say('handBackRun', { ...held, reason: 'the runner is shutting down' });
     else await finish(platform, held, session, outcome);
   } catch (error) {
-    // The run is somebody else's by now, or will be when its lease is over: there is nothing more to say about it.
+    // Another runtime holds the run, or will after the lease has expired: nothing more is reported.
     if (error instanceof PlatformUnreachable || (error instanceof RequestRejected && error.code === 'lease_lost'))
       throw error;
     const why = clip(`The runner failed: ${(error as Error).message}`, 2_000);

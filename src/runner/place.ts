@@ -36,7 +36,7 @@ export async function makePlace(script: string, account?: { uid: number; gid: nu
   const folders = [work!, artifacts!, root!];
   await Promise.all([writeFile(file!, script, { mode: 0o600 }), ...folders.map((one) => mkdir(one, { mode: 0o700 }))]);
   if (account) {
-    // The script may pass through its folder, and change what lies in it alone.
+    // The script may traverse its folder, and change only what is in it.
     await Promise.all([file!, ...folders].map((one) => chown(one, account.uid, account.gid)));
     await chmod(folder, 0o711);
   }

@@ -1,6 +1,6 @@
 // A runtime on one machine: takes dispatched runs whose agent has the shell harness, and executes them as child processes.
-// It knows nothing of the platform but its public GraphQL schema. README.md tells what a runtime must do, in order.
-// Its token is the first line of standard input: what stands in an environment can be read by scripts of the same user.
+// It knows nothing of the platform but its public GraphQL schema. README.md lists what a runtime must do, in order.
+// Its token is the first line of standard input: environment variables can be read by scripts of the same user.
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createInterface } from 'node:readline';
@@ -66,7 +66,7 @@ async function claim(): Promise<Claimed | null> {
     away = false;
     return run;
   } catch (error) {
-    if (error instanceof RequestRejected) quit(`The platform refuses this runner: ${error.message}`);
+    if (error instanceof RequestRejected) quit(`The platform rejected this runner: ${error.message}`);
     if (!away) console.error(`The platform is away: ${(error as Error).message}`);
     away = true;
     return null;

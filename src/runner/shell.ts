@@ -49,7 +49,7 @@ export function startScript(
     reading.taking++;
     await take(line).finally(() => reading.taking--);
   };
-  // Output that breaks off is where it is told to.
+  // A closed pipe ends the output.
   const taken = Promise.allSettled(outputs.map((output) => readLines(output, reading, counted)));
 
   /** Waits for what was printed: until all is taken, or nothing comes for a while. A platform that is slow is waited for. */
@@ -65,7 +65,7 @@ export function startScript(
     try {
       process.kill(to, name);
     } catch {
-      // There is nobody left.
+      // The process group has ended.
     }
   }
 
@@ -93,7 +93,7 @@ export function startScript(
   };
 }
 
-/** What a program that stands in between makes of a signal: 128 and its number. */
+/** The exit code of a shell for a signal: 128 plus its number. */
 const signalOf = (code: number): string | undefined =>
   Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
 

@@ -1,4 +1,4 @@
-// The few words with which a script tells what it is at, a line each, in the manner of CI workflow commands:
+// The commands with which a script reports its progress, one per line, in the style of CI workflow commands:
 //   ::thought TEXT   ::response TEXT   ::error TEXT   ::action NAME [PARAMETER]   ::plan STEP | STEP | …
 //   ::progress PERCENT [ACTIVITY]   ::cost USD   ::preview FOLDER
 import { clip, type Fragment } from './journal.ts';

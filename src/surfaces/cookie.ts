@@ -14,7 +14,7 @@ const isHttps = (): boolean => addresses().issuer.startsWith('https:');
 /** `__Host-` makes browsers insist on Secure, this host alone and the whole path (RFC 6265bis §4.1.3.2). */
 const assignment = (name: string): string => `${isHttps() ? '__Host-' : ''}${name}=`;
 
-/** The value of one of our cookies as the request brings it, or null. */
+/** The value of one of our cookies in the request, or null. */
 export function cookieOf({ req }: Exchange, name: string): string | null {
   const start = assignment(name);
   const pair = req.headers.cookie?.split(';').find((part) => part.trimStart().startsWith(start));

@@ -25,7 +25,7 @@ let foreign: Place;
 let projectToken: string;
 
 beforeAll(async () => {
-  world = await openWorld({ log: (line) => line.includes('"msg":"fault"') && faults.push(line) });
+  world = await openWorld({ log: (line) => line.includes('"msg":"request failed"') && faults.push(line) });
   folder = mkdtempSync(path.join(tmpdir(), 'aep-artifacts-'));
   openStorage(folderStorage(folder));
   ({ owner, shop, other, foreign, projectToken } = await createCallersWithProjects(world));

@@ -496,10 +496,7 @@ describe('POST /sandboxes/{sandboxId}/kill', () => {
   it.each(['completed', 'failed'] as const)('409 · one that has %s stays so', async (status) => {
     const sandbox = await startSandbox(shop, { status });
     const answer = await kill(sandbox);
-    expect([answer.status, answer.body.description]).toEqual([
-      409,
-      `The sandbox has ended by itself (${status}): there is nothing to kill.`,
-    ]);
+    expect([answer.status, answer.body.description]).toEqual([409, `The sandbox has already ended (${status}).`]);
     expect((await record(sandbox)).status).toBe(status);
   });
 

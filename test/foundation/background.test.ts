@@ -268,7 +268,7 @@ describe('a process that is killed in the middle of a job', () => {
     start({}, { tidy: 20 });
     await vi.waitFor(async () => expect(await jobs()).toMatchObject([{ state: 'failed' }]), { interval: 5 });
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-      { level: 'error', queue: 'mail', job: job!.id, msg: 'job is given up: whoever did it was lost, each time' },
+      { level: 'error', queue: 'mail', job: job!.id, msg: 'job failed: its worker was lost at every try' },
     ]);
   });
 });
@@ -291,7 +291,7 @@ describe('the database', () => {
     const background = start({ mail: async (payload) => void done.push(payload) }, { look: 5 });
     await vi.waitFor(() => expect(lines.length).toBeGreaterThan(0), { interval: 5 });
     await background.settled();
-    expect(said()).toMatchObject([{ level: 'error', msg: 'the jobs of the background can not be reached' }]);
+    expect(said()).toMatchObject([{ level: 'error', msg: 'cannot fetch background jobs' }]);
     await sql('alter table background.hidden rename to job');
     await write({ n: 1 });
     await vi.waitFor(() => expect(done).toEqual([{ n: 1 }]), { interval: 5 });

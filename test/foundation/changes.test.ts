@@ -111,7 +111,7 @@ it('a connection that is cut is made again, one line tells of it, and whoever wa
     await announced(id);
     expect([id, await next()]).toEqual([id, true]);
   }
-  expect(lines).toEqual(Array(2).fill(expect.stringMatching(/^changes are not heard: .+; connecting again$/)));
+  expect(lines).toEqual(Array(2).fill(expect.stringMatching(/^cannot listen for changes: .+; reconnecting$/)));
 });
 
 it('a connection that is dead without a word is found out', async () => {

@@ -88,7 +88,7 @@ describe('A line', () => {
     pretty.request('rest', exchange(), 1.23456);
     pretty.request('none', exchange({ route: undefined }, { statusCode: 404 }), 1);
     pretty.print('\nSign in: http://localhost/sign-in/link?token=of-mine\n');
-    pretty.fault(exchange(), new Error('no such table'));
+    pretty.failure(exchange(), new Error('no such table'));
     // biome-ignore lint/suspicious/noControlCharactersInRegex: colours, where the test runs in a terminal
     const [listening, request, unknown, ...rest] = text.replace(/\u001b\[\d+m/g, '').split('\n');
     const time = '\\[\\d\\d:\\d\\d:\\d\\d\\]';
@@ -98,7 +98,9 @@ describe('A line', () => {
     expect(request).toMatch(new RegExp(`^${time} INFO: GET /projects/\\{projectId\\} 200 1.23 ms$`));
     expect(unknown).toMatch(new RegExp(`^${time} INFO: GET \\(no such path\\) 404 1 ms$`));
     expect(rest.slice(0, 3)).toEqual(['', 'Sign in: http://localhost/sign-in/link?token=of-mine', '']);
-    expect(rest.slice(3).join('\n').trimStart()).toMatch(new RegExp(`^${time} ERROR: fault[^]*no such table[^]*at `));
+    expect(rest.slice(3).join('\n').trimStart()).toMatch(
+      new RegExp(`^${time} ERROR: request failed[^]*no such table[^]*at `),
+    );
   });
 
   it('Of a request is an error from 500 on, and 499 when the client left before an answer', () => {
@@ -115,7 +117,7 @@ describe('A line', () => {
   it('Of a fault holds the error with what caused it, and none of its members', () => {
     const cause = Object.assign(new Error('duplicate key'), { code: '23505', detail: 'Key (email)=(a@b.c)' });
     const error = Object.assign(new TypeError('no insert', { cause }), { client: { password: 'x' } });
-    log.fault(exchange(), error);
+    log.failure(exchange(), error);
     expect(lines()).toEqual([
       {
         level: 'error',
@@ -130,13 +132,13 @@ describe('A line', () => {
           stack: error.stack,
           cause: { name: 'Error', message: 'duplicate key', code: '23505', stack: cause.stack },
         },
-        msg: 'fault',
+        msg: 'request failed',
       },
     ]);
   });
 
   it('Takes whatever is thrown', () => {
-    for (const thrown of ['words', null, undefined, 7]) log.fault(exchange(), thrown);
+    for (const thrown of ['words', null, undefined, 7]) log.failure(exchange(), thrown);
     expect(lines().map(({ err }) => err)).toEqual(['words', null, undefined, 7]);
   });
 });
@@ -246,7 +248,7 @@ describe('What is no secret stays', () => {
     'cursor: must be the nextCursor of this list with the same filter.',
     'The bearer token is malformed, unknown, expired, revoked or made for another resource.',
     'https://api.example/v1/projects',
-    'mail to alice@example.com was put into the development mailbox: Your sign-in code is 123456',
+    'mail to alice@example.com is in the development mailbox: Your sign-in code is 123456',
   ])('%s', (message) => {
     log.info(message);
     expect(lines()[0].msg).toBe(message);

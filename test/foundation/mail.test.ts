@@ -66,7 +66,7 @@ describe('mail by SMTP', () => {
     const { url } = await smtpServer('no such mailbox');
     openMail({ smtpUrl: url, from: 'console@example.com', log: () => {} });
     const { message } = (await sendMail(mail).catch((error: unknown) => error)) as Error;
-    expect(message).toContain('mail "Your sign-in code" was not taken by the mail server');
+    expect(message).toContain('mail "Your sign-in code" was rejected by the mail server');
     expect(message).toContain('no such mailbox');
     expect(message).not.toContain('042917');
   });
@@ -84,7 +84,7 @@ describe('the development mailbox', () => {
     openMail({ from: 'console@localhost', log: (line) => lines.push(line) });
     await sendMail(mail);
     expect(developmentMailbox()).toEqual([{ ...mail, at: 1_795_219_200_000 }]);
-    expect(lines).toEqual(['mail to alice@example.com was put into the development mailbox: Your sign-in code']);
+    expect(lines).toEqual(['mail to alice@example.com is in the development mailbox: Your sign-in code']);
   });
 
   it('keeps the last hundred, newest first', async () => {

@@ -211,7 +211,7 @@ describe('a bucket', () => {
       {
         category: 'infrastructure',
         title: 'Upstream failed',
-        description: 'The storage of contents refuses us: our operator has to look.',
+        description: 'The content storage rejected the request. The operator must correct its settings.',
         retryable: true,
         code: 'upstream_failed',
       },

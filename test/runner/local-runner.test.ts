@@ -517,7 +517,7 @@ describe('the local runner', () => {
     await revokeServiceToken(id);
     expect([(await exit)[0], runner.output]).toEqual([
       1,
-      expect.stringContaining('The platform refuses this runner: The bearer token'),
+      expect.stringContaining('The platform rejected this runner: The bearer token'),
     ]);
     await until(
       async () => isRunning(Number(said.content.match(/\d+/)![0])),

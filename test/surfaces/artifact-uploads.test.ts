@@ -39,7 +39,7 @@ let shop: Place;
 let foreign: Place;
 
 beforeAll(async () => {
-  world = await openWorld({ log: (line) => line.includes('"msg":"fault"') && faults.push(line) });
+  world = await openWorld({ log: (line) => line.includes('"msg":"request failed"') && faults.push(line) });
   folder = mkdtempSync(path.join(tmpdir(), 'aep-uploads-'));
   storage = folderStorage(folder);
   openStorage(storage);
@@ -140,7 +140,10 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     const content = await reserve();
     await put(content.uploadUrl, 'one');
     const { status, body } = await put(content.uploadUrl, 'other');
-    expect([status, body.description]).toEqual([409, 'This content has been uploaded already: an address takes one.']);
+    expect([status, body.description]).toEqual([
+      409,
+      'This content has been uploaded already: an address accepts one upload.',
+    ]);
     expect(await contentOf(content)).toBe('one');
   });
 
@@ -333,7 +336,7 @@ describe('senders', () => {
       const { status, body } = await first.answer;
       expect([status, JSON.parse(body).description]).toEqual([
         409,
-        'This content is being uploaded by somebody else, because nothing was heard from you for too long.',
+        'Another upload of this content has started, because this one sent nothing for too long.',
       ]);
       if (second === 'under way') await finish();
       expect(await contentOf(content)).toBe('second whole');

@@ -196,7 +196,7 @@ test('200 · a problem of a field that must not be null leaves data null', async
 test('an unforeseen error is told without a word of its inside and reported once', async () => {
   const { status, body } = await ask('{ hello broken }');
   expect(status).toBe(200);
-  const description = 'Something went wrong on our side. The request id tells us where.';
+  const description = 'The service failed to answer. Report the request id.';
   expect(body).toEqual({
     data: { hello: 'world', broken: null },
     errors: [

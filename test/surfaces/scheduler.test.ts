@@ -120,7 +120,7 @@ describe('a tracker that fails', () => {
     await breakTracker();
     await expect(due()).rejects.toThrow('1 issues could not be created');
     const { min } = dispatching.delayMs;
-    const lastError = 'Something went wrong on our side. The request id tells us where.';
+    const lastError = 'The service failed to answer. Report the request id.';
     expect(await runsOf(id)).toMatchObject([
       { status: 'dispatching', attempts: 1, lastError, leaseUntil: present() + min, claimedBy: null },
     ]);

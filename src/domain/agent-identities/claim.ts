@@ -60,7 +60,7 @@ export async function openAttempt(
     createdAt,
     expiresAt,
   });
-  // Who polls for the new code begins anew.
+  // Polling for the new code starts with the normal interval.
   await Registration.query(trx)
     .findById(registrationId)
     .patch({ pollInterval: polling.intervalSeconds, lastPolledAt: null });

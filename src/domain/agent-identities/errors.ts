@@ -24,7 +24,7 @@ const maker =
   (description: string): AgentAuthError =>
     new AgentAuthError(status, error, description);
 
-/** The body, or an assertion in it, is not of the form that it has to be. */
+/** The body, or an assertion in it, is malformed. */
 export const invalidRequest = maker('invalid_request');
 export const invalidLoginHint = maker('invalid_login_hint');
 /** The provider is not on the trust list. */
@@ -36,7 +36,7 @@ export const invalidAudience = maker('invalid_audience');
 export const replayDetected = maker('replay_detected');
 export const invalidClientId = maker('invalid_client_id');
 export const missingVerifiedEmail = maker('missing_verified_email');
-/** The person's login at the provider is too old, or nobody says how old it is. */
+/** The person's login at the provider is too old, or of unknown age. */
 export const loginRequired = (description: string): AgentAuthError =>
   new AgentAuthError(401, 'login_required', description, lifetimesMs.idJagLogin / 1_000);
 

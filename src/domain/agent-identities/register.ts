@@ -137,7 +137,7 @@ async function answerLinked(trx: Transaction, registration: Row<Registration>, g
   return { registrationId: id, kind, scopes: [...narrowed(grant.scopes, role)], ...assertion };
 }
 
-/** The grant has expired: the person has to claim the agent anew, and no earlier token becomes valid again. */
+/** The grant has expired: a person must claim the agent again, and no earlier token becomes valid. */
 async function dropGrant(trx: Transaction, { id, generation }: Row<Registration>): Promise<void> {
   await revokeAccessTokens(trx, { registrationId: id });
   await Registration.query(trx)

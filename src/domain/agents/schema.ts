@@ -19,7 +19,7 @@ const SandboxKind = wordSet('AgentSandboxKind', ['existing'], 'Where the sandbox
 });
 
 export const AgentType = builder.modelType(Agent, 'Agent').implement({
-  description: 'Who missions run with: a role, a harness and a model under one name.',
+  description: 'An agent that missions run with: a role, a harness and a model under one name.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Starts with `agn_`.' }),
     orgId: t.exposeString('orgId', { description: 'The organization; for a built-in agent, that of the caller.' }),
@@ -34,11 +34,11 @@ export const AgentType = builder.modelType(Agent, 'Agent').implement({
     userPrompt: t.exposeString('userPrompt', {
       nullable: true,
       complexity: weightOf(text.userPrompt.max),
-      description: 'What it is told beside the issue.',
+      description: 'Instructions in addition to the issue.',
     }),
     skillRepos: t.exposeStringList('skillRepos', { description: 'Repositories with skills that it may use.' }),
     isBuiltin: t.exposeBoolean('isBuiltin', {
-      description: 'Came with the service: there in every organization, and never changed or deleted.',
+      description: 'Whether it is part of the service: every organization has it, and nobody can change or delete it.',
     }),
     createdAt: t.expose('createdAt', {
       type: 'EpochMs',
@@ -62,7 +62,7 @@ const model = boundedText(text.modelId).describe('One of the models of the harne
 const sandbox = z
   .object({
     kind: SandboxKind.zod.describe('Always `existing`.'),
-    templateId: boundedText(text.pathId).describe('A template that there is, such as the catalog’s `standard`.'),
+    templateId: boundedText(text.pathId).describe('An existing template, such as the catalog’s `standard`.'),
   })
   .describe('What the agent works in.');
 const more = {
@@ -70,7 +70,7 @@ const more = {
   userPrompt: boundedText(text.userPrompt)
     .nullable()
     .optional()
-    .describe('What it is told beside the issue: at most 20000 characters.'),
+    .describe('Instructions in addition to the issue: at most 20,000 characters.'),
   skillRepos: z
     .array(boundedText(text.repoFullName).regex(repositoryPattern, 'must be <owner>/<repo>'))
     .max(20)
@@ -162,7 +162,7 @@ builder.mutationFields((t) => ({
     resolve: (_, { agentId, input }, { caller }) => operations.updateAgent(caller, agentId, input),
   }),
   deleteAgent: t.field({
-    description: 'Deletes an agent. A built-in one can not be deleted.',
+    description: 'Deletes an agent of the organization. A built-in agent cannot be deleted.',
     scope: 'agents:write',
     rest: { route: 'DELETE /agents/{agentId}', errors: [409] },
     tool: { name: 'delete_agent', destructive: true, idempotent: true },

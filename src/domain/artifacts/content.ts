@@ -84,13 +84,13 @@ export const organizationOfContent = async (key: string): Promise<string> =>
 
 async function refuse(key: string): Promise<never> {
   const { sizeBytes, uploadingUntil } = await StoredContent.get({ key });
-  if (sizeBytes !== null) throw conflict('This content has been uploaded already: an address takes one.');
+  if (sizeBytes !== null) throw conflict('This content has been uploaded already: an address accepts one upload.');
   const wait = Math.ceil(Math.max(1_000, (uploadingUntil ?? 0) - now()) / 1_000);
   throw conflict('This content is being uploaded at this moment.', { 'retry-after': String(wait) });
 }
 
 function lost(): never {
-  throw conflict('This content is being uploaded by somebody else, because nothing was heard from you for too long.');
+  throw conflict('Another upload of this content has started, because this one sent nothing for too long.');
 }
 
 async function* underHold(hold: Hold, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -60,7 +60,7 @@ export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
       resolve: ({ expiresAt }) => isoTime(expiresAt),
     }),
     url: t.string({
-      description: 'Where its content is downloaded: good for about an hour, without a credential.',
+      description: 'Where its content is downloaded: valid for about an hour, without a credential.',
       resolve: ({ id }) => contentAddress(id),
     }),
     traceViewerUrl: t.exposeString('traceViewerUrl', {

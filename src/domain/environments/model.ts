@@ -13,11 +13,11 @@ export const environmentMoves: Readonly<Record<EnvironmentStatus, readonly Envir
   active: ['destroying', 'failed'],
   destroying: ['destroyed', 'failed'],
   destroyed: [],
-  // Its runtime may still have something to take down.
+  // Its runtime may still have to take it down.
   failed: ['destroying'],
 };
 
-/** The statuses from which one may be reached: what a conditional move asks for. */
+/** The statuses from which a status may be reached: the condition of a move. */
 export const statusesBefore = (next: EnvironmentStatus): EnvironmentStatus[] =>
   environmentStatuses.filter((status) => environmentMoves[status].includes(next));
 
@@ -49,7 +49,7 @@ export class Environment extends BaseModel {
   declare issueId: string | null;
   /** The pull request of the change. */
   declare prNumber: number | null;
-  /** What it is called where it runs. */
+  /** Its name at the platform that runs it. */
   declare workerName: string | null;
   declare status: EnvironmentStatus;
   declare createdAt: number;

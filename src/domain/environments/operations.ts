@@ -1,4 +1,4 @@
-// What can be done with preview environments: list, read, ask for one to be destroyed.
+// Operations on preview environments: list, read, request destruction.
 import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
 import type { Row } from '#foundation/base-model.ts';
@@ -28,7 +28,7 @@ export async function listEnvironments(
 export const findEnvironment = (caller: Caller, environmentId: string): Promise<Row<Environment>> =>
   Environment.get({ id: environmentId, ...withinReach(caller) });
 
-/** Asks for an environment to be destroyed, also a failed one; the runtime does it. One that is being destroyed or gone stays so. */
+/** Requests that the runtime destroys an environment, also a failed one. One that is being or was destroyed stays so. */
 export async function destroyEnvironment(
   caller: Caller,
   environmentId: string,
@@ -71,7 +71,7 @@ export async function setEnvironmentStatus(
 const liveEnvironmentsSql = `select id from environments
   where id = any($1::text[]) and status in ('provisioning', 'active') and ($2::text is null or org_id = $2)`;
 
-/** Of these ids those of environments that their runtime is to keep. */
+/** The ids among these of environments that their runtime must keep. */
 export async function liveEnvironments(
   trx: Transaction,
   { orgId }: Caller,
@@ -82,7 +82,7 @@ export async function liveEnvironments(
   return new Set(live.map(({ id }) => id));
 }
 
-/** Asks for what has expired to be taken down; what no runtime takes down in time has failed. */
+/** Requests the destruction of expired environments; those that no runtime destroys in time fail. */
 export async function expireEnvironments(): Promise<void> {
   const at = now();
   await Environment.query()

@@ -174,7 +174,7 @@ export async function completeOAuth(
   const userId = ownPerson(caller);
   const stateDigest = digest(state);
   const { orgId, projectId: boundTo } = withinReach(caller);
-  // Deleted before the code is exchanged: a state works once, whatever comes of it. No transaction is open after this step.
+  // Deleted before the code is exchanged: a state works once. No transaction is open after this step.
   const step = await firstStep(async () => {
     const values = [stateDigest, userId, orgId, boundTo ?? null, now()];
     const [found] = await sql<Pending>(takeAuthorizationSql, values);
@@ -189,7 +189,7 @@ export async function completeOAuth(
   if ((await findGrant(binding.id))?.completes === completes) return completed;
   const { server, codeVerifier }: Departure = JSON.parse(unseal(purpose(stateDigest), pending.sealed));
   // It may have been bound to another address meanwhile: nothing that was granted for this one may go there.
-  if (!isFor(binding, server)) throw conflict('The server has been bound anew. Connect it again.');
+  if (!isFor(binding, server)) throw conflict('The binding of the server has changed. Connect it again.');
   const tokens = await exchanged(binding, server, { code, iss, codeVerifier });
   await transaction(async (trx) => {
     await keepGrant(trx, binding.id, { server, tokens, completes });

@@ -31,7 +31,7 @@ export interface Declared {
   /** Not shown: the whole address, and the headers as they are declared. */
   url: string | null;
   headers: Record<string, string>;
-  /** SHA-256 of all that is declared: tells whether it is still what was bound. */
+  /** SHA-256 of the declaration: shows whether it still equals the bound one. */
   digest: string;
 }
 
@@ -40,7 +40,7 @@ export interface Declarations {
   warnings: string[];
 }
 
-/** Says what in the file is wrong; in words that a person who wrote the file understands. */
+/** Says what is wrong in the file, for its author. */
 export class InvalidConfig extends Error {}
 
 function invalid(message: string): never {
@@ -176,7 +176,7 @@ function texts(at: string, given: unknown, warnings: string[]): Record<string, s
       invalid(`${at}: a name has letters, digits, _ and -.`);
     if (!['string', 'number', 'boolean'].includes(typeof value)) invalid(`${at}.${name}: must be a text.`);
     if (!String(value).includes('${secret:')) {
-      warnings.push(`${at}.${name}: holds a literal value; write \${secret:NAME} and give the value to the binding.`);
+      warnings.push(`${at}.${name}: holds a literal value; write \${secret:NAME} and add the value to the binding.`);
     }
     return [name, String(value)];
   });

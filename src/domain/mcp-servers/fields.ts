@@ -24,7 +24,7 @@ const ToolType = builder.objectRef<ToolDefinition>('McpTool').implement({
     name: t.exposeString('name', { description: 'What agents call it by; unique on its server.' }),
     title: t.string({
       nullable: true,
-      description: 'A name for people; null when the server gives none.',
+      description: 'A name for people; null when the server has none.',
       resolve: ({ title, annotations }) => title ?? (annotations?.title as string | undefined) ?? null,
     }),
     description: t.string({
@@ -100,7 +100,7 @@ export const BindingType = builder.modelType(McpBinding, 'McpBinding').implement
     }),
     statusDetail: t.string({
       nullable: true,
-      description: 'What a person has to do; null when there is nothing.',
+      description: 'What a person must do; null when nothing is needed.',
       resolve: (one) => statusOf(one).statusDetail,
     }),
     roles: t.expose('roles', { type: [AgentRole.type], description: 'Whose agents may use it.' }),
@@ -190,7 +190,7 @@ const ListItem = builder.objectRef<BindingOfProject>('McpBindingListItem').imple
     }),
     statusDetail: t.string({
       nullable: true,
-      description: 'What a person has to do; null when there is nothing.',
+      description: 'What a person must do; null when nothing is needed.',
       resolve: (one) => statusOf(one).statusDetail,
     }),
     roles: t.expose('roles', { type: [AgentRole.type], description: 'Whose agents may use it.' }),

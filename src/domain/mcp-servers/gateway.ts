@@ -33,7 +33,7 @@ export interface ServerOfRun {
   binding: Row<McpBinding>;
 }
 
-/** The run, while it is held and goes on: one that is canceled calls nothing more. @throws 404, or 409 `lease_lost` */
+/** The run while it is held and running: a canceled run makes no more calls. @throws 404, or 409 `lease_lost` */
 async function runningRun(caller: Caller, hold: Hold): Promise<Row<Run>> {
   const run = await transaction((trx) => lockHeldRun(trx, caller, hold));
   if (run.status !== 'running' || run.leaseUntil! <= now()) throw leaseIsLost();
@@ -79,7 +79,7 @@ async function lookAgain({ id }: Row<McpBinding>, run: Row<Run>): Promise<Row<Mc
   return takeSnapshot(await McpBinding.get({ id }));
 }
 
-/** @throws 409 that says what a person has to do */
+/** @throws 409 that says what a person must do */
 function refuseObstacle(binding: Row<McpBinding>): void {
   const obstacle = obstacleOf(binding);
   if (obstacle) throw conflict(`The MCP server cannot be used: ${obstacle[1] ?? 'it is disabled.'}`);

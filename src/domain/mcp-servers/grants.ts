@@ -1,5 +1,5 @@
 // What an authorization server has granted to a binding: kept sealed, refreshed when due by one process at a time, and forgotten
-// when it is good no longer.
+// when it is no longer valid.
 import {
   type AuthorizationServerMetadata,
   type OAuthClientInformationMixed,
@@ -79,7 +79,7 @@ export async function accessTokenOf(binding: Row<McpBinding>): Promise<string | 
 }
 
 /**
- * Who comes second waits for the row, over all processes, and finds it refreshed: a refresh token is good once. A transaction that
+ * A concurrent caller, in any process, waits for the row and finds it refreshed: a refresh token works once. A transaction that
  * is done again after its commit was lost sends a spent token, and the person connects again.
  */
 const refreshed = (binding: Row<McpBinding>): Promise<string | null> =>

@@ -64,7 +64,7 @@ export function shownArguments(at: string, args: readonly string[], warnings: st
     const assigned = value !== undefined && secretName.test(name);
     if (arg.includes('${secret:') || !(afterFlag || assigned || secretValue.test(value ?? arg))) return arg;
     warnings.push(
-      `${at}.args.${i}: looks like a literal secret; write \${secret:NAME} and give the value to the binding.`,
+      `${at}.args.${i}: looks like a literal secret; write \${secret:NAME} and add the value to the binding.`,
     );
     return value === undefined ? hidden : `${name}=${hidden}`;
   });

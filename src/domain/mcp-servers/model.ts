@@ -103,7 +103,7 @@ export class McpBinding extends BaseModel {
   declare sealedCredentials: string | null;
 }
 
-/** Of what a person has to review: name, words, schemas and hints. */
+/** The digest of what a person reviews: name, descriptions, schemas and hints. */
 export const toolDigest = (tool: ToolDefinition): string =>
   createHash('sha256').update(JSON.stringify(tool)).digest('hex');
 

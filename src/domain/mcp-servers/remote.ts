@@ -1,5 +1,5 @@
 // Speaking with a remote MCP server as a binding allows: at its pinned address and its allowed hosts alone, with its credentials,
-// through the official client, which is told of no capability of ours: a server that asks for sampling or elicitation is refused.
+// through the official client without capabilities: a server's request for sampling or elicitation is rejected.
 import {
   Client,
   ProtocolError,
@@ -39,7 +39,7 @@ export async function unsealed(bindingId: string): Promise<Sealed> {
   return { headers: open('headers', row?.sealedHeaders), credentials: open('credentials', row?.sealedCredentials) };
 }
 
-/** Why a server could not be asked; the words are ours, since what stands in its own may be made for our readers. */
+/** Why a server could not be called. The message is ours, because text of the server may be aimed at our readers. */
 export class RemoteFailure extends Error {
   /** Whether other credentials may help. */
   readonly needsAuthorization: boolean;
@@ -69,7 +69,7 @@ export async function withRemote<T>(
   try {
     const { transport, secrets } = await transportTo(binding, signal);
     await client.connect(transport, { timeout: timeoutMs, signal });
-    // A stream that breaks, or grows too large, is told here alone: whoever waits for its answer would wait for ever.
+    // A broken or too large stream is reported only here; without it the request would never end.
     client.onerror = (error) => broken.abort(error);
     const result = await work(client, signal);
     // A server that keeps a session may forget it.
@@ -84,7 +84,7 @@ export async function withRemote<T>(
   }
 }
 
-/** A server may repeat what it was sent: whoever reads its answer is not who gave the credential. */
+/** Removes credentials that a server repeats: readers of its answer may not see them. */
 function redacted<T>(result: T, secrets: readonly string[]): T {
   const json = JSON.stringify(result);
   const found = secrets.map((secret) => JSON.stringify(secret).slice(1, -1)).filter((secret) => json.includes(secret));
@@ -92,7 +92,7 @@ function redacted<T>(result: T, secrets: readonly string[]): T {
   return JSON.parse(found.reduce((text, secret) => text.replaceAll(secret, '[redacted]'), json));
 }
 
-/** Shorter ones stand in ordinary words. */
+/** Shorter credentials occur in ordinary words. */
 const shortestSecret = 6;
 
 async function transportTo(binding: Row<McpBinding>, signal: AbortSignal) {

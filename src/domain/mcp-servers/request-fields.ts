@@ -88,7 +88,7 @@ const returnTo = boundedText({ min: 1, max: 2_000 })
   .refine((path) => !path.split(/[/?]/).includes('..'), 'must have no .. in it');
 export const StartMcpOAuthRequest = request(
   'StartMcpOAuthRequest',
-  z.object({ returnTo: returnTo.optional().describe('The path of the console that the person comes back to.') }).meta({
+  z.object({ returnTo: returnTo.optional().describe('The path of the console that the person returns to.') }).meta({
     description: 'Where the person returns to after signing in to the server.',
     examples: [{ returnTo: '/console/projects' }],
   }),

@@ -70,7 +70,7 @@ const named = ({ name }: { name: string }): string =>
   /^[\w.:/-]{1,128}$/.test(name) ? `the tool ${name}` : 'a tool with an unusual name';
 
 /**
- * Reads the config file and, unless something stands in the way, the tools of the server; the status says how that went. No
+ * Reads the config file and, unless an obstacle prevents it, the tools of the server; the status shows the outcome. No
  * transaction is open meanwhile, also in a call with an Idempotency-Key: it is repeated as a whole.
  * @throws 404; 409 for a server that is disabled or runs in sandboxes alone
  */
@@ -107,7 +107,7 @@ export function noteFailure(binding: Row<McpBinding>, error: unknown): Promise<R
   return note(binding, { lastError: failure.message });
 }
 
-/** Written only while the binding is still to the same server; what was bound anew meanwhile is answered as it is. */
+/** Written only while the binding is to the same server; a binding that was replaced meanwhile is returned as it is. */
 async function note(binding: Row<McpBinding>, patch: Partial<McpBinding>): Promise<Row<McpBinding>> {
   const { id, projectId, serverName, pinnedUrl, declaredDigest } = binding;
   await McpBinding.query()

@@ -1,4 +1,4 @@
-// What a project declares and what is bound to it, side by side. The config file is read from the repository whenever somebody
+// The declared and the bound MCP servers of a project. The config file is read from the repository whenever somebody
 // looks, and a binding that has drifted from it is marked at once.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, reachesProject } from '#access/reach.ts';
@@ -142,6 +142,6 @@ export async function markDrift(projectId: string, { configStatus, declared }: C
     drifted.map((binding) => binding.now),
     drifted.map(({ declaredDigest }) => declaredDigest),
   ];
-  // A binding that was bound anew meanwhile has another digest, and is left alone.
+  // A binding that was replaced meanwhile has another digest and stays.
   await sql(drifting, [now(), ...columns]);
 }

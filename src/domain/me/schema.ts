@@ -1,4 +1,4 @@
-// The caller and the scope catalog: the two reads that every caller may make, also an agent that nobody has claimed (specification,
+// The caller and the scope catalog: the two reads that every caller may make, including an unclaimed agent (specification,
 // Me and ScopeCatalog).
 import { capabilities, capabilitiesOf } from '#access/authority.ts';
 import { type Caller, principalTypes } from '#access/principal.ts';
@@ -13,13 +13,13 @@ const PrincipalType = wordSet(
   'PrincipalType',
   principalTypes,
   'The kind of caller. `cookie`: a person in the console. `user`: a credential that acts for a person. `service`: an internal ' +
-    'service. `system`: the service itself. `agent`: an agent that nobody has claimed.',
+    'service. `system`: the service itself. `agent`: an unclaimed agent.',
   {
     cookie: 'A person who is signed in to the console.',
     user: 'A token that acts for a person.',
     service: 'An internal service, such as a runtime.',
     system: 'The service itself.',
-    agent: 'An agent that nobody has claimed.',
+    agent: 'An unclaimed agent.',
   },
 );
 const Capability = wordSet(
@@ -43,7 +43,7 @@ const Me = builder.objectRef<Caller>('Me').implement({
     role: t.expose('role', {
       type: OrgRole.type,
       nullable: true,
-      description: 'The person’s present role in the organization; null for a caller that acts for nobody.',
+      description: 'The person’s present role in the organization; null for a caller that does not act for a person.',
     }),
     capabilities: t.field({
       description: 'What the caller may do. A credential that is bound to a project has `missions.run` at most.',
@@ -113,8 +113,7 @@ const ScopeCatalog = builder.objectRef<{ groups: ScopeGroup[] }>('ScopeCatalog')
 
 builder.queryFields((t) => ({
   me: t.field({
-    description:
-      'Who the caller is and what it may do. Open to every caller, also to an agent that nobody has claimed.',
+    description: 'The caller and what it may do. Open to every caller, including an unclaimed agent.',
     scope: 'any-caller',
     rest: 'GET /me',
     tool: 'get_me',

@@ -56,7 +56,7 @@ const holdMemberSql = `select ${columnsOf(Membership, 'm')}
   for key share of m for share of p`;
 
 /**
- * The membership, locked until the transaction ends. Whoever creates a credential of a member calls it first, so that none is
+ * The membership, locked until the transaction ends. Code that creates a credential of a member calls it first, so that none is
  * created while the member is removed or disabled. Undefined for a person who is not a member, and for a disabled account.
  */
 export const holdMembership = async (

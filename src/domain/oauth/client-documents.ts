@@ -108,7 +108,7 @@ function readDocument(url: string, { status, body }: Fetched): { name: string; r
     );
   }
   const { client_id, client_name, redirect_uris } = parsed.data;
-  // Simple string comparison (RFC 3986 §6.2.1), so that nobody's document speaks for another address.
+  // Simple string comparison (RFC 3986 §6.2.1): a document is valid for its own address only.
   if (client_id !== url) throw invalidClient('client_id: its document names another client_id.');
   const redirectUris = redirect_uris.filter((uri) => redirectUriError(uri) === null);
   if (redirectUris.length === 0) throw invalidClient('client_id: its document has no usable redirect_uris.');

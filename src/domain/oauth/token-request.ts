@@ -21,7 +21,7 @@ export interface TokenResponse {
   token_type: 'Bearer';
   /** Seconds. */
   expires_in: number;
-  /** Separated by spaces; empty for an agent that nobody has claimed. */
+  /** Separated by spaces; empty for an unclaimed agent. */
   scope: string;
   refresh_token?: string;
   identity_assertion?: string;

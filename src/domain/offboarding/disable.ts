@@ -17,7 +17,7 @@ export const disablePerson = (person: Row<Person>): Promise<Row<Person>> =>
     return { ...person, disabledAt };
   });
 
-/** Lets the person sign in again; nothing that was ended comes back. */
+/** Lets the person sign in again; revoked credentials stay revoked. */
 export const enablePerson = (person: Row<Person>): Promise<Row<Person>> =>
   transaction(async (trx) => {
     await Person.query(trx).findById(person.id).patch({ disabledAt: null });

@@ -12,7 +12,7 @@ import { OrganizationType } from '../organizations/schema.ts';
 import { costCapUsd } from './cost-cap.ts';
 import * as operations from './operations.ts';
 
-const ModelVendor = wordSet('ModelVendor', modelVendors, 'Who makes a language model.', {
+const ModelVendor = wordSet('ModelVendor', modelVendors, 'The vendor of a language model.', {
   anthropic: 'The Claude models.',
   openai: 'The GPT models.',
 });
@@ -34,7 +34,7 @@ const ModelsByVendor = builder.objectRef<operations.OrchestratorRecord['modelsBy
 });
 
 const SpendPoint = builder.objectRef<operations.SpendPoint>('SpendPoint').implement({
-  description: 'What missions have cost within an hour.',
+  description: 'The cost of missions within one hour.',
   fields: (t) => ({
     t: t.expose('t', { type: 'EpochMs', description: 'When the hour began.' }),
     usd: t.exposeFloat('usd', { description: 'US dollars.' }),
@@ -42,13 +42,13 @@ const SpendPoint = builder.objectRef<operations.SpendPoint>('SpendPoint').implem
 });
 
 const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orchestrator').implement({
-  description: 'Who decides which agents work on an issue, and what an organization may spend on that in a day.',
+  description: 'Decides which agents work on an issue, within the daily cost cap of the organization.',
   fields: (t) => ({
     orgId: t.exposeString('orgId', { description: 'The organization.' }),
     name: t.exposeString('name', { description: 'Name for display.' }),
     blurb: t.exposeString('blurb', { description: 'Description for display.' }),
     model: t.exposeString('model', { description: 'The id of its language model.' }),
-    vendor: t.expose('vendor', { type: ModelVendor.type, description: 'Who makes the model.' }),
+    vendor: t.expose('vendor', { type: ModelVendor.type, description: 'The vendor of the model.' }),
     llmConnectorId: t.exposeString('llmConnectorId', {
       nullable: true,
       description: 'The integration that holds the credentials of its model; null when none is assigned.',
@@ -61,7 +61,7 @@ const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orche
       description: 'The id of the model without a choice of the organization.',
     }),
     isBuiltin: t.exposeBoolean('isBuiltin', {
-      description: 'Whether name, blurb and model are as the service has them.',
+      description: 'Whether name, blurb and model have their defaults.',
     }),
     inferenceEnabled: t.exposeBoolean('inferenceEnabled', { description: 'Whether it may ask its model.' }),
     dailyCostCapUsd: t.exposeFloat('dailyCostCapUsd', {
@@ -75,7 +75,9 @@ const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orche
       description: 'The cap that applies, US dollars per UTC day.',
     }),
     dailySpendUsd: t.exposeFloat('dailySpendUsd', { description: 'What missions have cost since midnight UTC.' }),
-    atDailyCostCap: t.exposeBoolean('atDailyCostCap', { description: 'Whether no mission may start any more today.' }),
+    atDailyCostCap: t.exposeBoolean('atDailyCostCap', {
+      description: 'Whether the cap is reached: no mission starts until midnight UTC.',
+    }),
     updatedAt: t.expose('updatedAt', {
       type: 'EpochMs',
       nullable: true,
@@ -103,14 +105,14 @@ const UpdateOrchestratorRequest = request(
   'UpdateOrchestratorRequest',
   z
     .object({
-      name: nameText(text.orchestratorName).nullable().describe('1 to 120 characters; null: as the service has it.'),
-      blurb: boundedText(text.orchestratorBlurb)
-        .nullable()
-        .describe('At most 500 characters; null: as the service has it.'),
+      name: nameText(text.orchestratorName).nullable().describe('1 to 120 characters; null: the default.'),
+      blurb: boundedText(text.orchestratorBlurb).nullable().describe('At most 500 characters; null: the default.'),
       model: boundedText(text.modelId)
         .nullable()
         .describe('One of `modelsByVendor`; null: the default, beside `vendor` that vendor’s.'),
-      vendor: ModelVendor.zod.describe('Alone it picks its first model; beside `model` it must be who makes it.'),
+      vendor: ModelVendor.zod.describe(
+        'Without `model` its first model is used; with `model` it must be the vendor of that model.',
+      ),
       llmConnectorId: boundedText(text.pathId).nullable().describe('An integration of the kind llm, or null.'),
       inferenceEnabled: z.boolean().describe('Whether it may ask its model.'),
       dailyCostCapUsd: z
@@ -141,7 +143,7 @@ builder.queryField('orchestrator', (t) =>
 
 builder.mutationField('updateOrchestrator', (t) =>
   t.field({
-    description: 'Changes the orchestrator. A member that is left out stays; null brings back what the service has.',
+    description: 'Changes the orchestrator. A member that is left out stays; null restores the default.',
     scope: 'orchestrator:write',
     rest: 'PATCH /orchestrator',
     tool: { name: 'update_orchestrator', idempotent: true },

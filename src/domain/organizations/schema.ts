@@ -20,7 +20,7 @@ export const OrganizationType = builder.modelType(Organization, 'Organization').
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Starts with `org_`.' }),
     name: t.exposeString('name', { description: '1 to 120 characters; not unique.' }),
-    slug: t.exposeString('slug', { description: 'Unique; stands in console addresses.' }),
+    slug: t.exposeString('slug', { description: 'Unique; part of console addresses.' }),
     createdByUserId: t.exposeString('createdByUserId', {
       description: 'The person who created it and became its first owner.',
     }),

@@ -4,7 +4,7 @@ import { text } from '#limits.ts';
 const { max } = text.organizationSlug;
 export const slugPattern = /^[a-z0-9-]+$/;
 
-/** `Zürich & Söhne` → `zurich-sohne`; a name without any Latin letter or digit gives `fallback`. */
+/** `Zürich & Söhne` → `zurich-sohne`; a name without any Latin letter or digit returns `fallback`. */
 export function slugOf(name: string, fallback = 'org'): string {
   const slug = name
     .normalize('NFKD')

@@ -8,7 +8,7 @@ export class Person extends BaseModel {
   static override noun = 'person';
   static override columns = ['id', 'email', 'name', 'createdAt', 'disabledAt'];
 
-  /** Whoever reaches a record that names a person reads who that is. */
+  /** A caller who can read a record can read the person that it names. */
   static visibleTo = () => ({});
 
   declare id: Id<'person'>;

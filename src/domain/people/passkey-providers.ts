@@ -1,4 +1,4 @@
-// Names of the programs that keep passkeys, by their AAGUID (Web Authentication Level 3, §6.5.2). Only for show: an authenticator
+// Names of the programs that keep passkeys, by their AAGUID (Web Authentication Level 3, §6.5.2). For display only: an authenticator
 // can claim any AAGUID. Pure.
 
 const providers: Record<string, string> = {
@@ -15,5 +15,5 @@ const providers: Record<string, string> = {
   '53414d53-554e-4700-0000-000000000000': 'Samsung Pass',
 };
 
-/** Undefined for an unknown one, and for the zeros of an authenticator that does not tell. */
+/** Undefined for an unknown AAGUID and for the zeros of an authenticator that sends none. */
 export const passkeyProvider = (aaguid: string): string | undefined => providers[aaguid];

@@ -27,7 +27,7 @@ const maxPasskeys = 20;
 /** Loaded at the first use: with its parsers of certificates it would slow down the start of every program. */
 const webauthn = () => import('@simplewebauthn/server');
 
-/** A passkey as its person sees it. */
+/** A passkey as its owner sees it. */
 export interface Passkey {
   id: Id<'passkey'>;
   name: string;
@@ -90,7 +90,7 @@ const insertPasskeySql = `insert into passkeys
   values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (credential_id) do nothing returning id`;
 
 /**
- * Stores the passkey that the browser created, and tells the person by mail. `device` names it when its provider is unknown.
+ * Stores the passkey that the browser created, and notifies the person by email. `device` names it when its provider is unknown.
  * @throws 401 when it cannot be verified, 409 for one that is known already or one too many.
  */
 export async function createPasskey(
@@ -146,7 +146,7 @@ and end the sessions that you do not know at ${addresses().issuer}/console/sessi
   });
 }
 
-/** Removes one of the caller's passkeys: nobody signs in with it again. @throws 404 */
+/** Removes one of the caller's passkeys, which can then no longer sign in. @throws 404 */
 export async function removePasskey(caller: Caller, passkeyId: string): Promise<void> {
   const removed = await sql('delete from passkeys where id = $1 and person_id = $2 returning id', [
     passkeyId,
@@ -219,7 +219,7 @@ function expecting(ceremony: Ceremony) {
   return { accepts, challenge: () => accepted };
 }
 
-/** The library throws plain errors whatever is wrong with an answer. */
+/** The library throws plain errors for invalid answers. */
 async function verifying<R extends { verified: boolean }>(work: Promise<R>): Promise<R> {
   const result = await work.catch(() => null);
   if (!result?.verified) throw refusedPasskey();

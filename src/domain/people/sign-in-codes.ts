@@ -55,7 +55,7 @@ ${link}
 
 Both expire after ten minutes and work for one sign-in at ${addresses().issuer}.
 They were requested at ${isoTime(createdAt)} from the address ${browser.address}.
-If that was not you, ignore this mail and give the code and the link to nobody.
+If you did not request this, ignore this email. Do not share the code or the link.
 `;
     await queueMail(trx, { to: email, subject: 'Your sign-in code', text }, expiresAt);
   });

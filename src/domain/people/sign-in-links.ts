@@ -26,7 +26,7 @@ const useLinkSql = `update sign_in_links set used_at = $2
   where digest = $1 and used_at is null and expires_at > $2 returning email, binding, return_to`;
 const endCodeSql = 'update sign_in_codes set used_at = $3 where email = $1 and binding = $2 and used_at is null';
 
-/** The address of a page that signs its visitor in. Whoever holds it can sign in as that person. */
+/** The address of a page that signs its visitor in as that person: keep it secret. */
 export async function createSignInLink(address: string, origin?: Origin, trx?: Transaction): Promise<string> {
   const secret = newSecret('');
   const createdAt = now();

@@ -46,7 +46,7 @@ export class Project extends BaseModel {
 
   declare id: Id<'project'>;
   declare orgId: Id<'organization'>;
-  /** Made from the name once, unique in the organization; it does not follow a rename. */
+  /** Derived from the first name, unique in the organization; a rename does not change it. */
   declare slug: string;
   declare name: string;
   declare status: ProjectStatus;
@@ -60,16 +60,16 @@ export class Project extends BaseModel {
   declare scmOwner: string;
   declare scmRepo: string;
   declare llmConnectorId: Id<'integration'> | null;
-  /** Whether an approved change merges without a person; told to the runtime with each run. */
+  /** Whether an approved change merges without a person; part of each run for the runtime. */
   declare autoMerge: boolean;
-  /** What issue keys begin with, such as `WEB` in WEB-12. */
+  /** The prefix of issue keys, such as `WEB` in WEB-12. */
   declare issueCode: string | null;
-  /** What built-in agents work in; null leaves it to the agent. */
+  /** The sandbox template of built-in agents; null: that of the agent. */
   declare defaultSandboxTemplateId: string | null;
   declare createdAt: number;
 }
 
-/** Where the connector of each kind stands. */
+/** The column of the connector of each kind. */
 export const connectorMembers = {
   tracker: 'trackerConnectorId',
   scm: 'scmConnectorId',

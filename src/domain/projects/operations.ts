@@ -1,4 +1,4 @@
-// What can be done with projects: list, read, create, change, delete. Records of the whole organization stay readable to a
+// Operations on projects: list, read, create, change, delete. Records of the whole organization stay readable to a
 // project-bound credential (specification, behaviour 5), which may change its own project; creating and deleting are org-wide.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, reachesProject } from '#access/reach.ts';
@@ -72,7 +72,7 @@ export async function createProject(caller: Caller, input: NewProject): Promise<
     defaultSandboxTemplateId: null,
     createdAt: now(),
   };
-  // The plain slug is nearly always free, so it is tried before anybody looks which are taken.
+  // The plain slug is nearly always free, so it is tried before taken ones are read.
   const plain = slugOf(input.name, 'project');
   for (let slug = plain; ; slug = freeSlug(plain, await takenSlugs(orgId, plain))) {
     try {
@@ -128,7 +128,7 @@ function refuseUnknownTemplate(templateId: string | null | undefined): void {
   throw invalid(`defaultSandboxTemplateId: must be ${key} or null; no other sandbox template exists.`);
 }
 
-/** Deletes it with all that belongs to it. The credentials bound to it end, and stay in the lists as revoked ones. */
+/** Deletes it with all its records. Credentials bound to it are revoked and remain listed. */
 export function deleteProject(caller: Caller, projectId: string): Promise<{ ok: true; id: string }> {
   beyondOneProject(caller);
   return transaction(async (trx) => {
@@ -141,7 +141,7 @@ export function deleteProject(caller: Caller, projectId: string): Promise<{ ok: 
   });
 }
 
-/** The specification's DuplicateProjectError, when that is what the database refused; the id is looked up after the rollback. */
+/** The specification's DuplicateProjectError for a violated constraint; the id is looked up after the rollback. */
 async function explainDuplicate(error: unknown, orgId: string, { scmOwner, scmRepo }: Repository): Promise<unknown> {
   if (!isUniqueViolation(error, 'projects_repository')) return error;
   const other = await Project.find({ orgId, scmOwner: ignoringCase(scmOwner), scmRepo: ignoringCase(scmRepo) });

@@ -55,7 +55,8 @@ export const ProjectType = builder.modelType(Project, 'Project').implement({
       resolve: (project) => project.llmConnectorId ?? '',
     }),
     autoMerge: t.exposeBoolean('autoMerge', {
-      description: 'Whether an approved change merges without a person. The runtime is told with each run, and merges.',
+      description:
+        'Whether an approved change merges without a person. The runtime, which merges, gets it with each run.',
     }),
     issueCode: t.exposeString('issueCode', { nullable: true, description: 'What issue keys begin with.' }),
     defaultSandboxTemplateId: t.exposeString('defaultSandboxTemplateId', {

@@ -1,4 +1,4 @@
-// Which source host has the repository of a project, and what is read there.
+// Reads files from the source host of a project.
 import type { Row } from '#foundation/base-model.ts';
 import type { Vendor } from '../integrations/model.ts';
 import { connectorOf } from '../projects/connectors.ts';

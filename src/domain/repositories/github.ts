@@ -20,7 +20,7 @@ export const github: Repository = {
     // A repository that the credentials may not see looks the same.
     if (answered.status === 404) return null;
     if (answered.status !== 200) throw refusalOf(connection, address, answered);
-    // A folder is listed as JSON; a file, also one of JSON, has the media type that was asked for.
+    // A folder is answered as a JSON list; a file, also a JSON file, has the requested media type.
     return answered.headers['content-type']?.startsWith('application/json') ? null : answered.bytes;
   },
 };

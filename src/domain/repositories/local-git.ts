@@ -1,5 +1,5 @@
 // A file of a git repository on this machine: the connector's `externalOrgId` is a folder that holds `<owner>/<repo>`, bare or not.
-// Read with the git program. What a caller names reaches it on standard input alone, and nothing outside of the folder is opened.
+// Read with the git program. A caller's ref and path reach it on standard input only, and nothing outside the folder is opened.
 
 import { execFile } from 'node:child_process';
 import { realpath, stat } from 'node:fs/promises';
@@ -22,7 +22,7 @@ export const localGit: Repository = {
   },
 };
 
-/** Where git keeps the repository; null when there is none, or it lies elsewhere by way of a link. */
+/** The git directory of the repository; null when there is none, or a link leads outside the folder. */
 async function gitDirectory(folder: string, ...names: [owner: string, repo: string]): Promise<string | null> {
   if (names.some((name) => name === '.' || name === '..' || /[/\\\0]/.test(name))) return null;
   const root = await realpath(folder).catch(() => null);
@@ -36,10 +36,10 @@ async function gitDirectory(folder: string, ...names: [owner: string, repo: stri
   return null;
 }
 
-/** The longest line before the content: a hash, a word, a number. */
+/** The longest header line before the content: hash, type and size. */
 const heading = 200;
 
-/** With `--git-dir` git looks at no other folder, whatever lies around it. */
+/** With `--git-dir` git searches no other folder. */
 function catFile(directory: string, object: string): Promise<Buffer> {
   const options = {
     encoding: 'buffer',
@@ -60,12 +60,12 @@ function catFile(directory: string, object: string): Promise<Buffer> {
         else fail(badGateway('git cannot read the repository.'));
       },
     );
-    // Why it does not listen is told by its end.
+    // A broken pipe; the exit of the program shows the reason.
     git.stdin!.on('error', () => {}).end(`${object}\n`);
   });
 }
 
-/** `<hash> blob <size>`, a line's end, and so many bytes; any other heading: there is no such file. */
+/** `<hash> blob <size>`, a line end, and the content; any other header means that there is no such file. */
 function readObject(output: Buffer): Buffer | null {
   const end = output.indexOf('\n');
   const [, size] = /^[\da-f]{40,64} blob (\d+)$/.exec(output.toString('utf8', 0, end)) ?? [];

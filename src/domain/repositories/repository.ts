@@ -1,5 +1,5 @@
-// The port to source hosts: a file of a project's repository as it is at a ref. One file per vendor. Names are checked here, before
-// any of them sees them: a path stays inside of its repository, and a ref is one by git's own rules (git-check-ref-format).
+// The interface to source hosts: a file of a project's repository at a ref. One file per vendor. Paths and refs are checked here: a
+// path stays inside the repository, and a ref follows git's rules (git-check-ref-format).
 import type { Row } from '#foundation/base-model.ts';
 import { invalid } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
@@ -16,7 +16,7 @@ export interface RepositoryFile {
 export interface Repository {
   /**
    * Null: no such file, or no such ref. Without a ref: of the default branch.
-   * @throws 400 for what is no text or too large, 409 for what a person has to put right, retryable 502 to 504
+   * @throws 400 for a file that is not text or too large, 409 for what a person must correct, retryable 502 to 504
    */
   readFile(project: Row<Project>, connector: Row<Integration>, path: string, ref?: string): Promise<Buffer | null>;
 }
@@ -38,12 +38,12 @@ export function checkRef(ref: string): void {
   }
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches them
 const hasControl = (text: string): boolean => /[\0-\x1f\x7f]/.test(text);
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** @throws 400 when it is no text */
+/** @throws 400 when it is not text */
 export function textOf(content: Buffer): string {
   try {
     if (!content.includes(0)) return utf8.decode(content);

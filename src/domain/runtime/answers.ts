@@ -64,35 +64,38 @@ export const ClaimedRunType = builder.objectRef<ClaimedRun>('ClaimedRun').implem
 const Desired = wordSet(
   'Desired',
   ['run', 'stop'],
-  'What a runtime has to do: `run` continues, `stop` ends it at once.',
+  'What a runtime must do: `run` continues, `stop` ends it at once.',
   { run: 'Continue.', stop: 'End it at once: it was canceled, killed, or has expired.' },
 );
 const desiredType = <K extends string>(name: string, id: K, noun: string) =>
   builder.objectRef<Record<K, string> & { desired: 'run' | 'stop' }>(name).implement({
-    description: `What a runtime has to do with ${noun}.`,
+    description: `What a runtime must do with ${noun}.`,
     fields: (t) => ({
       [id]: t.string({ description: 'As in the request.', resolve: (answer) => answer[id] }),
       desired: t.field({
         type: Desired.type,
-        description: 'What is unknown, ended or lost has to stop.',
+        description: '`stop` also for what is unknown, ended or lost.',
         resolve: (answer) => answer.desired,
       }),
     }),
   });
 const HeartbeatRun = builder.objectRef<HeartbeatAnswer['runs'][number]>('HeartbeatRun').implement({
-  description: 'What a runtime has to do with a run.',
+  description: 'What a runtime must do with a run.',
   fields: (t) => ({
     runId: t.exposeString('runId', { description: 'As in the request.' }),
-    desired: t.expose('desired', { type: Desired.type, description: 'What is unknown, ended or lost has to stop.' }),
+    desired: t.expose('desired', {
+      type: Desired.type,
+      description: '`stop` also for what is unknown, ended or lost.',
+    }),
     leaseUntil: t.expose('leaseUntil', {
       type: 'EpochMs',
       nullable: true,
-      description: 'When the lease expires; null when the run has to stop.',
+      description: 'When the lease expires; null when the run must stop.',
     }),
   }),
 });
 export const HeartbeatResponse = builder.objectRef<HeartbeatAnswer>('HeartbeatResponse').implement({
-  description: 'What a runtime has to do with each run, sandbox and environment of its heartbeat.',
+  description: 'What a runtime must do with each run, sandbox and environment of its heartbeat.',
   fields: (t) => ({
     runs: t.expose('runs', { type: [HeartbeatRun], description: 'In the order of the request.' }),
     sandboxes: t.expose('sandboxes', {

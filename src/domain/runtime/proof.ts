@@ -1,4 +1,4 @@
-// Reports of what people can look at: artifacts with their contents, and preview environments.
+// Reports of artifacts with their contents, and of preview environments.
 import type { Caller } from '#access/principal.ts';
 import { announce } from '#foundation/changes.ts';
 import { now } from '#foundation/clock.ts';

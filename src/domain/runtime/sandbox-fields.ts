@@ -98,7 +98,7 @@ export const AppendFragmentsRequest = request(
                 .array(
                   z
                     .object({
-                      content: boundedText(text.activity).describe('The step in words.'),
+                      content: boundedText(text.activity).describe('What the step does.'),
                       status: boundedText(text.fragmentWord).describe('How far the step is.'),
                     })
                     .describe('A step of a plan.'),

@@ -43,7 +43,7 @@ builder.mutationFields((t) => ({
   }),
   heartbeat: t.field({
     description:
-      'Renews the leases of a runtime and reports its runs and sandboxes; the answer says what it has to stop.',
+      'Renews the leases of a runtime and reports its runs and sandboxes; the answer says what it must stop.',
     scope,
     type: HeartbeatResponse,
     args: {

@@ -83,7 +83,7 @@ export const SandboxMetric = builder.objectRef<MetricPoint>('SandboxMetric').imp
 const PlanItem = builder.objectRef<SandboxFragment['items'][number]>('SandboxPlanItem').implement({
   description: 'One step of a plan.',
   fields: (t) => ({
-    content: t.exposeString('content', { description: 'The step in words.' }),
+    content: t.exposeString('content', { description: 'What the step does.' }),
     status: t.exposeString('status', { description: 'As reported by the agent, such as `pending` or `completed`.' }),
   }),
 });

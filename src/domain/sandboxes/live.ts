@@ -30,7 +30,7 @@ const after = z.int().min(0).max(report.fragmentsPerSandbox);
 builder.subscriptionField('sandboxUpdated', (t) =>
   t.field({
     description:
-      'A sandbox, and what is new of it after each change; complete when it has ended and all of it was told.',
+      'A sandbox, then its changes as they happen; completes when the sandbox has ended and every change was sent.',
     scope: 'sandboxes:read',
     type: SandboxUpdateType,
     args: {

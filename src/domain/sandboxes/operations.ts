@@ -47,8 +47,7 @@ export async function killSandbox(caller: Caller, sandboxId: string): Promise<{ 
   });
   if (!killed) {
     const { status } = await findSandbox(caller, sandboxId);
-    if (status !== 'destroyed')
-      throw conflict(`The sandbox has ended by itself (${status}): there is nothing to kill.`);
+    if (status !== 'destroyed') throw conflict(`The sandbox has already ended (${status}).`);
   }
   return { ok: true, sandboxId };
 }

@@ -36,7 +36,7 @@ const SandboxSession = builder.objectRef<operations.SessionRecord>('SandboxSessi
     role: t.expose('role', { type: AgentRole.type, description: 'The role of the agent.' }),
     sessionId: t.exposeString('sessionId', { description: 'Unique within the sandbox and role.' }),
     ts: t.field({ type: 'IsoTime', description: 'When it began.', resolve: ({ startedAt }) => isoTime(startedAt) }),
-    outcome: t.exposeString('outcome', { nullable: true, description: 'Null while it goes on.' }),
+    outcome: t.exposeString('outcome', { nullable: true, description: 'Null while it is open.' }),
     logKey: t.exposeString('logKey', { nullable: true, description: 'Names its log; null while that is empty.' }),
     systemKey: t.exposeString('systemKey', { nullable: true, description: 'Names its system log, likewise.' }),
     totalCostUsd: t.exposeFloat('totalCostUsd', { description: 'Model costs so far, US dollars.' }),

@@ -1,4 +1,4 @@
-// Operations on personal access tokens: create, list and revoke one's own, and find the caller that one stands for.
+// Operations on personal access tokens: create, list, revoke, and find the caller of one.
 import { narrowedText, refusedScopes, requireFewScopes } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';

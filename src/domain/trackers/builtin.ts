@@ -1,4 +1,4 @@
-// The tracker that needs nothing outside: issues in our own database, read in the console. How a run went, the run itself says.
+// The built-in tracker: issues in our own database, read in the console. The outcome is read from the run.
 import { addresses } from '#foundation/addresses.ts';
 import { Issue } from '../issues/model.ts';
 import { closeIssue, createIssue } from '../issues/operations.ts';

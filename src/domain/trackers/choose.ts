@@ -1,4 +1,4 @@
-// Which tracker keeps the issues of a project.
+// The tracker of a project.
 import type { Row } from '#foundation/base-model.ts';
 import type { Project, ProjectTracker } from '../projects/model.ts';
 import { builtin } from './builtin.ts';

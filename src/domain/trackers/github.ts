@@ -1,5 +1,5 @@
-// Issues of the project's repository at GitHub. GitHub takes no id of ours and makes what it is asked to as often as it is asked: a
-// mark in what we write, not seen by its readers, tells what is there already.
+// Issues of the project's repository at GitHub. GitHub has no idempotency key: a mark in our text, invisible to readers, shows
+// whether an issue or comment exists already.
 import { z } from 'zod';
 import type { Row } from '#foundation/base-model.ts';
 import { hours } from '#foundation/clock.ts';
@@ -78,7 +78,7 @@ const asIssue = ({ scmOwner, scmRepo }: Row<Project>, { number, html_url: url }:
 
 const underWay = new Map<string, Promise<unknown>>();
 
-/** Whoever asks for the same at the same time gets the same answer. Other processes are kept away by the lease on the run. */
+/** Concurrent calls with the same arguments share one result. The lease on the run excludes other processes. */
 function once<T>(key: string, work: () => Promise<T>): Promise<T> {
   const running = underWay.get(key) as Promise<T> | undefined;
   if (running) return running;
@@ -87,10 +87,10 @@ function once<T>(key: string, work: () => Promise<T>): Promise<T> {
   return begun;
 }
 
-/** How far the clocks of GitHub and ours may be apart. */
+/** The allowed difference between GitHub's clock and ours. */
 const doubt = hours(1);
 
-/** Newest first, so that the search ends at what is older than the run. Pull requests are listed too, and may quote the mark. */
+/** Newest first, so that the search ends at entries older than the run. Pull requests are listed too, and may quote the mark. */
 function issueOfRun(
   connection: VendorConnection,
   path: string,

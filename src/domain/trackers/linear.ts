@@ -1,5 +1,5 @@
-// Issues of the project's team at Linear. What we make there has an id that is derived from the run; Linear makes nothing twice under
-// one id, and says so ("conflict on insert"): then what is there is read.
+// Issues of the project's team at Linear, with ids derived from the run. Linear rejects an id that exists ("conflict on insert");
+// then the existing record is read.
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { conflict } from '#foundation/problem.ts';
@@ -43,14 +43,14 @@ export const linear: Tracker = {
   },
 };
 
-/** A UUID in the form of version 4, which is what Linear takes from its clients; the same names give the same. */
+/** A UUID in the form of version 4, which Linear accepts from clients, derived from the names. */
 function idOf(...names: string[]): string {
   const hex = createHash('sha256').update(names.join('\n')).digest('hex');
   const variant = '89ab'[Number.parseInt(hex[16]!, 16) % 4];
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
-/** Makes, or else reads what an earlier try has made. What is not there was refused for the reason that Linear gives. */
+/** Creates a record, or reads the one that an earlier try created. When there is none, Linear's error is thrown. */
 async function onlyOnce<T>(make: () => Promise<T>, read: () => Promise<T>): Promise<T> {
   try {
     return await make();
@@ -91,7 +91,7 @@ const TeamAndLabels = z.object({
 
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-/** Labels that neither the team nor its workspace has are left out, and so are groups, which no issue can carry. */
+/** Labels that neither the team nor its workspace has are omitted, and label groups, which issues cannot have. */
 async function teamAndLabels(connection: VendorConnection, keyOrId: string, labels: readonly string[]) {
   const ofTeam = uuid.test(keyOrId) ? { id: { eq: keyOrId } } : { key: { eqIgnoreCase: keyOrId } };
   const { teams, issueLabels } = await queryLinear(connection, TeamAndLabels, team, {
@@ -128,7 +128,7 @@ const moving = `mutation CloseIssue($id: String!, $input: IssueUpdateInput!) {
 }`;
 const Moved = z.object({ issueUpdate: z.object({ success: z.literal(true) }) });
 
-/** Into the first of the team's states for what is completed. Where a person has put it at an end, it stays. */
+/** Moves the issue to the team's first completed state. An issue that a person has completed or canceled stays. */
 async function close(connection: VendorConnection, id: string): Promise<void> {
   const { issue } = await queryLinear(connection, IssueState, state, { id });
   if (issue.state.type === 'completed' || issue.state.type === 'canceled') return;

@@ -1,11 +1,11 @@
-// The port to issue trackers: what a mission's dispatch and its end ask of them, whoever they are. One file per vendor.
+// The interface to issue trackers: create the issue of a run, and close it. One file per vendor.
 import type { Row } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
 import type { NewIssue } from '../issues/operations.ts';
 import type { Project } from '../projects/model.ts';
 
 export interface CreatedIssue {
-  /** As the tracker names it. */
+  /** The tracker's key or number. */
   id: string;
   /** Where a person reads it. */
   url: string;
@@ -18,10 +18,10 @@ export interface Outcome {
   comment: string;
 }
 
-/** Each verb takes less than a fifth of a dispatcher's lease, and may be asked again by another process: it is done once. */
+/** Each operation takes less than a fifth of a dispatcher's lease and is idempotent: another process may repeat it. */
 export interface Tracker {
   /**
-   * Creates the issue of a run. Asked again for the same `runId` it gives the same issue.
+   * Creates the issue of a run. A repeated call for the same `runId` returns the same issue.
    * @throws a Problem: a retryable one is tried again later, any other fails the run.
    */
   createIssue(project: Row<Project>, issue: NewIssue): Promise<CreatedIssue>;

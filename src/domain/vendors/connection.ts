@@ -18,7 +18,7 @@ import type { Project } from '../projects/model.ts';
 /** For all calls of one operation together: ten concurrent dispatches of a batch end within their lease. */
 const operationTimeoutMs = seconds(20);
 const maxResponseBytes = 16 * 1024 * 1024;
-/** How long a vendor is left alone that asks for a pause: without a `Retry-After`, and at most. */
+/** How long no call is made to a vendor that limits our rate: without a `Retry-After`, and at most. */
 export const vendorPauseMs = { default: minutes(1), max: hours(1) } as const;
 
 /** Base addresses, without a trailing slash. */

@@ -1,5 +1,5 @@
-// GitHub's REST API (docs.github.com/rest, version 2022-11-28): one call, and what its failures mean. Limits are told as 429, or as
-// 403 with a header or a word about them.
+// GitHub's REST API (docs.github.com/rest, version 2022-11-28): calls, and the problems that failures become. A rate limit is a 429, or
+// a 403 with a header or message about it.
 import type { ZodType } from 'zod';
 import { seconds } from '#foundation/clock.ts';
 import { jsonOf, type OutboundResponse } from '#foundation/outbound.ts';
@@ -16,7 +16,7 @@ import {
   type VendorConnection,
 } from './connection.ts';
 
-/** Where a repository is in the API. @throws 409 for a name that GitHub can't have */
+/** The API path of a repository. @throws 409 for a name that GitHub cannot have */
 export function repositoryPath({ scmOwner, scmRepo }: { scmOwner: string; scmRepo: string }): string {
   if (!isName(scmOwner) || !isName(scmRepo)) throw unknownRepository(`${scmOwner}/${scmRepo}`);
   return `/repos/${scmOwner}/${scmRepo}`;
@@ -29,7 +29,7 @@ const unknownRepository = (name: string): Problem =>
     `GitHub shows no repository ${name} to this connector: correct repoFullName, or let its credentials see it.`,
   );
 
-/** Any status is an answer. */
+/** Returns the response whatever its status. */
 export const callGitHub = (
   connection: VendorConnection,
   path: string,
@@ -59,7 +59,7 @@ export async function fetchGitHub<T>(
   return data;
 }
 
-/** What an answer means that is none of success. */
+/** The problem of a response that is not a success. */
 export function refusalOf(connection: VendorConnection, path: string, answered: OutboundResponse): Problem {
   const { status, headers } = answered;
   const { message } = (jsonOf(answered) ?? {}) as { message?: unknown };

@@ -1,5 +1,5 @@
-// Linear's GraphQL API (linear.app/developers): one call, and what its failures mean. Errors come with any HTTP status; what they are
-// stands in their extensions.
+// Linear's GraphQL API (linear.app/developers): calls, and the problems that failures become. Errors come with any HTTP status; their
+// kind is in their extensions.
 import { z } from 'zod';
 import { jsonOf } from '#foundation/outbound.ts';
 import type { Problem } from '#foundation/problem.ts';
@@ -20,7 +20,7 @@ const LinearError = z.object({
     .object({
       type: z.string(),
       code: z.string(),
-      /** That it lies in what was asked. */
+      /** Whether the request caused it. */
       userError: z.boolean(),
       userPresentableMessage: z.string(),
     })
@@ -29,7 +29,7 @@ const LinearError = z.object({
 });
 const Answer = z.object({ data: z.unknown().optional(), errors: z.array(LinearError).optional() });
 
-/** A personal API key goes as it is, any other token as a bearer. */
+/** A personal API key is sent as it is, any other token as a bearer token. */
 const authorization = (credentials: string): string =>
   credentials.startsWith('lin_api_') ? credentials : `Bearer ${credentials}`;
 
@@ -52,7 +52,7 @@ export async function queryLinear<T>(
 
 type Answered = Awaited<ReturnType<typeof call>>;
 
-/** Their types, in Linear's own words, that do not go away by asking again. */
+/** The types of errors for which retrying is pointless. */
 const lasting = ['invalid input', 'user error', 'graphql error', 'feature not accessible', 'usage limit exceeded'];
 
 function problemOf(

@@ -1,5 +1,5 @@
-// The embedded default: a real PostgreSQL server as a child of this process, for when no DATABASE_URL is given.
-// It leaves with its parent however that ends, and what a killed parent left behind is put in order at the next start.
+// The embedded database: a PostgreSQL server as a child of this process, used without DATABASE_URL. It ends with its parent; what a
+// killed parent leaves is cleaned up at the next start.
 import { randomBytes } from 'node:crypto';
 import { chownSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -36,7 +36,7 @@ export interface EmbeddedDatabase {
 
 export interface EmbeddedSettings {
   home: string;
-  /** Server parameters beside ours, such as `{ max_connections: 50 }`. */
+  /** Further server parameters, such as `{ max_connections: 50 }`. */
   settings?: Record<string, string | number>;
   log?: (line: string) => void;
 }
@@ -44,7 +44,7 @@ export interface EmbeddedSettings {
 const user = 'app';
 const database = 'agent_engineering_platform';
 
-/** Starts the server of this folder, making the cluster at first, and resolves when it answers. */
+/** Starts the server of this folder, creates the cluster at the first start, and resolves when it accepts connections. */
 export async function startEmbeddedDatabase({
   home,
   settings,
@@ -66,7 +66,7 @@ export async function startEmbeddedDatabase({
   }
 }
 
-/** The server of this folder if it runs now, whoever owns it: how a command line reaches the database of a service. */
+/** The running server of this folder, owned by any process: how operator commands reach the database of a service. */
 export function findEmbeddedDatabase(home: string): { connection: DatabaseConnection; data: string } | undefined {
   if (!existsSync(home)) return undefined;
   const files = locateFiles(home);
@@ -90,17 +90,17 @@ async function prepare(files: EmbeddedFiles, settings: Record<string, string | n
     files,
     port,
     program: (name) => path.join(programs, 'bin', onWindows ? `${name}.exe` : name),
-    // A clean environment: PGDATA, LC_ALL and the like of the caller are not meant for this server.
+    // A clean environment: the caller's PGDATA, LC_ALL and the like are not meant for this server.
     as: { ...files.account, cwd: files.folder, env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } },
     parameters: {
-      // No network at all where there are Unix sockets: no port to collide on, nothing to reach from outside.
+      // With Unix sockets no port is opened: nothing collides, and nothing is reachable from outside.
       listen_addresses: onWindows ? '127.0.0.1' : '',
       unix_socket_directories: onWindows ? '' : `"${files.socket}"`,
       unix_socket_permissions: '0700',
       port,
       timezone: 'UTC',
       log_timezone: 'UTC',
-      // Failed statements are answered to us; in the log they would leave people's data.
+      // The service gets the errors of failed statements; in the server log they would contain people's data.
       log_min_messages: 'log',
       log_checkpoints: 'off',
       ...settings,
@@ -108,7 +108,7 @@ async function prepare(files: EmbeddedFiles, settings: Record<string, string | n
   };
 }
 
-/** Removes what unfinished first starts and restores left. Late, when an initdb that lost its parent is done as well. */
+/** Removes what interrupted first starts and restores left; late, after an initdb that lost its parent has ended. */
 function sweep(folder: string): void {
   for (const name of readdirSync(folder).filter((name) => /^(data|password)\.new/.test(name))) {
     try {
@@ -120,8 +120,8 @@ function sweep(folder: string): void {
 }
 
 /**
- * Made whole under another name first: a start that is killed half-way leaves nothing that looks like a database. The
- * name is new each time, for the initdb of a killed process may still be writing into its own.
+ * Created under a temporary name and renamed: an interrupted start leaves nothing that looks like a database. The name is new
+ * each time, since the initdb of a killed process may still be writing to its own.
  */
 function createCluster({ files, program, as, parameters }: Cluster): void {
   const attempt = randomBytes(4).toString('hex');
@@ -176,7 +176,7 @@ function supervise(cluster: Cluster, first: Server, release: () => void, log: (l
   };
 }
 
-/** The processes of a dead server need a moment to notice and leave; until then a new one is refused. */
+/** The processes of a dead server need a moment to exit; until then a new server cannot start. */
 async function revive(cluster: Cluster, log: (line: string) => void): Promise<Server> {
   for (let tries = 1; ; tries++) {
     try {

@@ -1,5 +1,5 @@
 // Where an embedded database is kept: the PostgreSQL programs, the folder of its data, and the account that owns both.
-// PostgreSQL refuses to run as root: there everything must lie where an ordinary account may go.
+// PostgreSQL does not run as root: as root everything must be where an ordinary account has access.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import {
@@ -36,19 +36,19 @@ export interface EmbeddedFiles {
   logFile: string;
   /** The folder of the Unix socket; unused on Windows. */
   socket: string;
-  /** Whom the server runs as when we are root. */
+  /** The account that the server runs as when we are root. */
   account: Account | undefined;
 }
 
 export const onWindows = process.platform === 'win32';
-/** For what root can't keep in `home`, because that lies where only root may go (say below /root). */
+/** Used as root when `home` is inaccessible to other accounts (such as below /root). */
 const stateFolder = '/var/lib/agent-engineering-platform';
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);
 
-/** Finds (and makes) the folder for `home`. The same `home` always leads to the same place. */
+/** Finds or creates the folder for `home`, always the same one for the same `home`. */
 export function locateFiles(home: string, log: (line: string) => void = () => {}): EmbeddedFiles {
   const asRoot = process.getuid?.() === 0;
-  // The mask of root may be 077; what we make ourselves must be open to pass through.
+  // The umask of root may be 077; other accounts must be able to traverse the folders created here.
   if (mkdirSync(home, { recursive: true, mode: asRoot ? 0o711 : 0o700 }) && asRoot) chmodSync(home, 0o711);
   const real = realpathSync(home);
   const { folder, account } = asRoot ? placeUnderRoot(real) : placeOfUser(real);
@@ -69,7 +69,7 @@ function placeOfUser(home: string): { folder: string; account: undefined } {
   const data = path.join(home, 'data');
   if (process.getuid && existsSync(data) && statSync(data).uid !== process.getuid()) {
     throw new Error(
-      `${data} belongs to another account (uid ${statSync(data).uid}): start the service as it was started first, or give it another folder`,
+      `${data} belongs to another account (uid ${statSync(data).uid}): start the service under the same account as before, or choose another folder`,
     );
   }
   return { folder: home, account: undefined };
@@ -77,7 +77,7 @@ function placeOfUser(home: string): { folder: string; account: undefined } {
 
 function placeUnderRoot(home: string): { folder: string; account: Account } {
   const elsewhere = path.join(stateFolder, digest(home));
-  // A database that exists is never left behind, even when today another place would be chosen.
+  // An existing database is always used, even when another folder would be chosen now.
   for (const folder of [elsewhere, home]) {
     const data = path.join(folder, 'data');
     if (!existsSync(data)) continue;
@@ -112,7 +112,7 @@ function ordinaryAccount(): Account {
   );
 }
 
-/** Asked of the system itself: mode bits alone know nothing of access lists and mount options. */
+/** Tested by access: mode bits do not reflect access lists and mount options. */
 const canEnter = (file: string, account: Account): boolean =>
   spawnSync('/bin/sh', ['-c', 'test -x "$0"', file], account).status === 0;
 
@@ -121,7 +121,7 @@ function makeOpenFolder(folder: string): void {
   for (const made of [stateFolder, folder]) chmodSync(made, 0o711);
 }
 
-/** An empty folder that only the server's account may look into; also the guard against a stranger's folder in /tmp. */
+/** A folder that only the server's account can read. @throws when it belongs to another account, as it may in /tmp */
 export function makePrivateFolder(folder: string, account: Account | undefined): void {
   try {
     mkdirSync(folder, { mode: 0o700 });
@@ -134,7 +134,7 @@ export function makePrivateFolder(folder: string, account: Account | undefined):
   }
 }
 
-/** The password of the cluster, made at first use. It never leaves this file, which is its owner's alone. */
+/** The password of the cluster, created at first use and kept in a file that only its owner can read. */
 export function readPassword({ passwordFile, data }: EmbeddedFiles): string {
   const kept = existsSync(passwordFile) ? readFileSync(passwordFile, 'utf8') : '';
   if (kept) return kept;
@@ -144,17 +144,17 @@ export function readPassword({ passwordFile, data }: EmbeddedFiles): string {
   return password;
 }
 
-/** Gives what was made elsewhere its place, so that it survives a power cut there. */
+/** Renames and flushes, so that the result survives a power failure. */
 export function moveIntoPlace(from: string, to: string): void {
   renameSync(from, to);
-  // Windows has no way to ask for this, and needs none.
+  // Windows cannot flush folders, and need not.
   if (onWindows) return;
   const folder = openSync(path.dirname(to), 'r');
   fsyncSync(folder);
   closeSync(folder);
 }
 
-/** The folder with the PostgreSQL programs of this platform, ready to be run by the account of `files`. */
+/** The folder of the PostgreSQL programs for this platform, executable by the account of `files`. */
 export function findPrograms(files: EmbeddedFiles): string {
   const native = nativeFolder();
   const usable =
@@ -173,7 +173,7 @@ export function nativeFolder(platform: string = process.platform, arch: string =
   }
 }
 
-/** Makes the links that the package's install script makes, for `npm ci --ignore-scripts`. False when it may not. */
+/** Creates the links of the package's install script, for `npm ci --ignore-scripts`. False without permission. */
 export function linkLibraries(native: string): boolean {
   const list = path.join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return true;
@@ -185,12 +185,12 @@ export function linkLibraries(native: string): boolean {
     }
     return true;
   } catch (error) {
-    // Another process made the same link in between: good.
+    // Another process has created the same link.
     return (error as NodeJS.ErrnoException).code === 'EEXIST' ? linkLibraries(native) : false;
   }
 }
 
-/** 60 MB, once for each version. Renamed into place, so that a half copy is never taken for a whole one. */
+/** 60 MB, once per version; renamed when complete, so that a partial copy is never used. */
 function copyPrograms(native: string, into: string): string {
   const { version } = JSON.parse(readFileSync(path.join(native, '..', 'package.json'), 'utf8'));
   const copy = path.join(into, `postgresql-${version}`);

@@ -1,5 +1,5 @@
 // The single-owner rule: one embedded database belongs to one service process. Its folder says which one in `owner.json`.
-// PostgreSQL's own lock guards the data; this tells a living owner from a server that a killed owner left behind.
+// PostgreSQL's own lock protects the data; this distinguishes a running owner from a server that a killed owner left.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 interface Owner {
   pid: number;
-  /** When it started: a process id alone is given to others again. */
+  /** When it started: process ids are reused. */
   started: string | undefined;
   /** Where the process id means something: this boot of this machine, this container. */
   world: string;
@@ -18,7 +18,7 @@ export class DatabaseInUse extends Error {
   constructor(folder: string, owner: string) {
     super(
       `The database in ${folder} is in use by ${owner}. One folder has one owner: stop the other, ` +
-        'give this service another folder, or let both use one PostgreSQL through DATABASE_URL.',
+        'choose another folder for this service, or let both use one PostgreSQL through DATABASE_URL.',
     );
     this.name = 'DatabaseInUse';
   }
@@ -71,7 +71,7 @@ function remove(file: string, expected: string): void {
     if (readFileSync(aside, 'utf8') === expected) rmSync(aside);
     else renameSync(aside, file);
   } catch {
-    // Somebody else was quicker.
+    // Another process was faster.
   }
 }
 
@@ -98,7 +98,7 @@ function beat(file: string): void {
   try {
     utimesSync(file, time, time);
   } catch {
-    // Being looked at (see `remove`), or the folder is gone; the next beat will tell.
+    // In use (see `remove`), or the folder is gone; the next check shows.
   }
 }
 

@@ -23,7 +23,7 @@ export interface Server {
   child: ChildProcess;
 }
 
-/** Milliseconds between two looks at a file or process. */
+/** Milliseconds between two checks of a file or process. */
 const tick = 5;
 
 interface PidFile {
@@ -131,7 +131,7 @@ function startFailure({ folder, logFile }: EmbeddedFiles, how: string): Error {
 export function run(command: string, parameters: string[], as: SpawnOptions, input = ''): void {
   const { status, stderr, error } = spawnSync(command, parameters, { ...as, stdio: 'pipe', encoding: 'utf8', input });
   if (error && 'code' in error && error.code === 'ENOENT') {
-    // The file is there, but not the loader it asks for: a system without glibc, such as Alpine.
+    // The file exists, but not the loader it needs: a system without glibc, such as Alpine.
     throw new Error(
       'The embedded PostgreSQL does not run on this system: set DATABASE_URL to a PostgreSQL 15 or newer.',
     );

@@ -1,5 +1,5 @@
 // The arguments of a root field: one by one as JSON Schema for REST, and as one zod object for MCP, where the members of the request
-// record stand beside the other arguments.
+// record are next to the other arguments.
 import {
   type GraphQLArgument,
   type GraphQLField,

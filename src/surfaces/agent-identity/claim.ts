@@ -1,4 +1,4 @@
-// POST /agent/identity/claim: an agent asks for a code that its person is to type (specification, InitiateClaimRequest).
+// POST /agent/identity/claim: an agent requests a code for its person to type (specification, InitiateClaimRequest).
 import { startClaim } from '#domain/agent-identities/claim.ts';
 import { invalidRequest } from '#domain/agent-identities/errors.ts';
 import { emailAddress } from '#domain/people/email.ts';

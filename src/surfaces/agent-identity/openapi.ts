@@ -69,7 +69,7 @@ export const agentIdentityPaths: Json = {
       responses: {
         200: { description: 'Registered.', content: content('AgentRegistrationResponse') },
         401: errorResponse(
-          '`interaction_required`: a person has to confirm the link. `login_required`: log in again.',
+          '`interaction_required`: a person must confirm the link. `login_required`: log in again.',
           challenge,
         ),
         ...common,

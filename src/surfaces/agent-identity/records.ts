@@ -84,7 +84,7 @@ export const AgentAuthError = z.object({
 export const InitiateClaimResponse = z.object({
   registration_id: z.string().describe('The agent to be claimed.'),
   claim_attempt_id: z.string().describe('Identifies this code; the next attempt replaces it.'),
-  status: z.literal('initiated').describe('Always `initiated`: a person has to act next.'),
+  status: z.literal('initiated').describe('Always `initiated`: a person must act next.'),
   expires_at: isoTime,
   claim_attempt: ClaimCeremony.describe('The code for the person.'),
 });

@@ -67,7 +67,7 @@ const toBeClaimed = (agent: AgentToBeClaimed) => ({
   claim: ceremonyMembers(agent.ceremony),
 });
 
-/** A provider's user whom nobody has linked yet is a 401: a person has to act first (specification, Errors). */
+/** An unlinked user of a provider is a 401: a person must act first (specification, Errors). */
 function answerProvided(exchange: Exchange, agent: LinkedAgent | AgentToBeClaimed): void {
   if (!('ceremony' in agent)) {
     const { registrationId, kind, assertion, expires, scopes } = agent;
@@ -82,7 +82,7 @@ function answerProvided(exchange: Exchange, agent: LinkedAgent | AgentToBeClaime
   }
   answerError(exchange, 401, {
     error: 'interaction_required',
-    error_description: 'A person has to confirm this agent first: show them the claim, and poll the token endpoint.',
+    error_description: 'A person must confirm this agent first: show them the claim, and poll the token endpoint.',
     ...toBeClaimed(agent),
   });
 }

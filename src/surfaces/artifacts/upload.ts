@@ -45,7 +45,7 @@ function admit({ req, search }: Exchange, contentKey: string): void {
 
 /** The body as it arrives. A client that is silent for too long is disconnected; the time that the storage takes does not count. */
 async function* arriving(req: IncomingMessage): AsyncGenerator<Uint8Array> {
-  // Reading may end early, and the connection still has to carry the answer.
+  // Reading may end early, and the answer still needs the connection.
   const chunks = req.iterator({ destroyOnReturn: false });
   try {
     for (;;) {

@@ -32,7 +32,7 @@ export interface AccessOffer {
   isUneven: boolean;
 }
 
-/** The access that a person can choose from; null for somebody who belongs to no organization. */
+/** The access that a person can choose from; null for a person without an organization. */
 export async function offerAccess(
   { caller, person }: Visitor,
   requested: readonly string[],

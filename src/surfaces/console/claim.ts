@@ -122,8 +122,8 @@ const nameOf = ({ agentName }: OpenClaim): Html =>
     : html`<span class="muted">No name</span>`;
 
 const whoVouches: Record<Exclude<OpenClaim['kind'], 'identity_assertion'>, string> = {
-  anonymous: 'Nobody. It registered itself and named your email.',
-  service_auth: 'Nobody. It registered itself for your email.',
+  anonymous: 'No one. It registered itself and named your email.',
+  service_auth: 'No one. It registered itself for your email.',
 };
 
 const aboutAgent = (claim: OpenClaim): Html => html`<dl class="facts">

@@ -148,7 +148,7 @@ function aboutClient({ client, redirectUri, resource }: AuthorizationRequest): H
     }`;
 }
 
-/** The host of a redirect address for display, and the sources that the Content-Security-Policy has to allow for it. */
+/** The host of a redirect address for display, and the sources that the Content-Security-Policy must allow for it. */
 function placeOf(redirectUri: string): { name: string; sources: string[] } {
   const { protocol, host, origin } = new URL(redirectUri);
   if (!/^https?:$/.test(protocol)) return { name: `an app on this device (${protocol})`, sources: [protocol] };

@@ -6,7 +6,7 @@ import { type Html, html } from '#foundation/html.ts';
 import { Problem } from '#foundation/problem.ts';
 import { csrfField, type Visitor } from './layout.ts';
 
-/** The organization that the person works in now; undefined for somebody who belongs to none. */
+/** The person's current organization; undefined for a person without one. */
 export const presentOrganization = async ({ caller, person }: Visitor): Promise<OwnOrganization | undefined> =>
   (await organizationsOf(person.id)).find(({ id }) => id === caller.orgId);
 

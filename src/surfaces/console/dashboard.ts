@@ -13,7 +13,7 @@ import type { Exchange, Handler } from '#foundation/http.ts';
 import { answerPage, answerWithoutOrganization, type Visitor } from './layout.ts';
 import { personsPage } from './visitor.ts';
 
-/** Below it stand the files that the pages load. */
+/** The base path of the files that the pages load. */
 export const dashboardBase = '/console/dashboard/';
 
 /** The same from `src/surfaces/console` and from `dist/surfaces/console`. */
@@ -68,7 +68,7 @@ const dashboardPage = (page: string, scope: Rule, subjectOf: (visitor: Visitor, 
 
 const plain = (title: string) => async () => ({ title });
 
-/** What stands behind `/console/runs/` and the like. */
+/** The id in `/console/runs/{id}` and the like. */
 const idIn = (path: string): string => path.split('/').slice(3).join('/');
 
 /** Fixed addresses. */

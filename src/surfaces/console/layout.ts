@@ -153,7 +153,7 @@ export const csrfField = ({ csrf }: Visitor): Html => html`<input type="hidden" 
 export const formError = (message: string | null | undefined): Html | null =>
   message ? html`<p class="note error" role="alert" id="form-error">${message}</p>` : null;
 
-/** The empty state of a page that shows an organization's records, for somebody who belongs to none. */
+/** The empty state of an organization's pages for a person without an organization. */
 export function answerWithoutOrganization(exchange: Exchange, visitor: Visitor, status = 200): Promise<void> {
   const marked = markedPlace(exchange.path)?.address;
   const title = places.find(([address]) => address === marked)?.[1] ?? product;

@@ -1,5 +1,5 @@
-// Where the authorization server of an MCP server sends a person back to: the connection is completed for whoever is signed in,
-// and the person goes on where they began.
+// The redirect address for authorization servers of MCP servers: completes the connection for the signed-in person and redirects
+// to the page where they started.
 import { z } from 'zod';
 import { admit } from '#access/gate.ts';
 import { completeOAuth } from '#domain/mcp-servers/authorization.ts';

@@ -22,7 +22,7 @@ export const endOwnSession: Handler = personsForm(async (exchange, visitor, form
     setSessionCookie(exchange, null);
     return seeOther(exchange, '/sign-in');
   }
-  await answerSessions(exchange, visitor, 'Session ended. That browser has to sign in again.');
+  await answerSessions(exchange, visitor, 'Session ended. That browser must sign in again.');
 });
 
 export const endOwnOtherSessions: Handler = personsForm(async (exchange, visitor) => {

@@ -32,5 +32,5 @@ export async function enterLink(exchange: Exchange): Promise<void> {
   await signIn(exchange, person, returnTo ?? '/console');
 }
 
-/** `a•••@example.com`: its owner recognizes it, and whoever finds the link learns little. */
+/** `a•••@example.com`: recognizable for its owner, and of little use to a finder of the link. */
 const masked = (email: string): string => email.replace(/^(.).*(@[^@]*)$/, '$1•••$2');

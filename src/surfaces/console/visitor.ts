@@ -41,7 +41,7 @@ export const personsForm =
     await act(exchange, visitor, form);
   };
 
-/** Reads a form that one of our pages sent. @throws 403 for a form of another site, whoever is signed in */
+/** Reads a form that one of our pages sent. @throws 403 for a form of another site */
 export async function readOwnForm(exchange: Exchange): Promise<URLSearchParams> {
   if (!sameOrigin(exchange.req)) throw foreignForm();
   if (mediaType(exchange) !== 'application/x-www-form-urlencoded') {

@@ -53,7 +53,7 @@ export function documentCache<V>(size: number = cachedDocuments) {
 
 /** Whether the caller may read the schema: an unclaimed agent may execute operations, but not introspect. */
 export const mayReadSchema = (caller: Caller): boolean => caller.principalType !== 'agent';
-export const schemaIsClosed = () => agentNotClaimed('An agent that no person has claimed yet can not read the schema.');
+export const schemaIsClosed = () => agentNotClaimed('An unclaimed agent cannot read the schema.');
 
 const withoutIntrospection: ValidationRule = (context) => ({
   Field({ name: { value } }) {

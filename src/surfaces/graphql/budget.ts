@@ -29,7 +29,7 @@ export interface RequestBudget {
   readonly refusal: Problem | undefined;
   /** Prices one operation and waits until the request is admitted. False when it is refused, or costs more than the maximum. */
   admit(cost: number): Promise<boolean>;
-  /** The same for a subscription: counted against the rate, but each of its events is executed and admitted by itself. */
+  /** The same for a subscription: counted against the rate limit, while each of its events is admitted separately. */
   count(cost: number): Promise<boolean>;
   /** The response is about to be sent and has so many bytes. */
   answer(size: number): void;

@@ -1,5 +1,5 @@
 // The cost of an operation: a point per field, more for one that may hold a long text, and what lies below a list as often as
-// the list may be long. Counted from the document and its variables before anything is executed; told in `extensions.cost`.
+// the list may be long. Counted from the document and its variables before anything is executed; reported in `extensions.cost`.
 import { complexityFromQuery } from '@pothos/plugin-complexity';
 import type { ExecutionArgs } from 'graphql';
 import {

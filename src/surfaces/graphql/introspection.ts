@@ -20,7 +20,7 @@ import {
 import type { Plugin } from 'graphql-yoga';
 import { documentCache } from './bounds.ts';
 
-/** How long each list of the introspection is: of a schema, or on average of a type or field. */
+/** The length of each list in introspection: of the schema, or on average of a type or field. */
 interface Lengths {
   types: number;
   directives: number;
@@ -87,7 +87,7 @@ function lengthsOf(schema: GraphQLSchema): Lengths {
   };
 }
 
-/** Answers to documents that are kept. */
+/** The cached responses. */
 const keptAnswers = 8;
 
 /** Executes a document that only introspects, and has no variables, once. */

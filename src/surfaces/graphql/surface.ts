@@ -155,6 +155,6 @@ async function send(exchange: Exchange, response: Response, budget: RequestBudge
   }
   // No proxy may buffer the events; the connection closes after them, so that a process can stop.
   exchange.res.writeHead(response.status, { ...headers, 'x-accel-buffering': 'no', connection: 'close' });
-  // When the pipeline breaks, the socket is closed and there is nobody left to answer.
+  // When the pipeline breaks, the socket is closed and no answer can be sent.
   await pipeline(response.body as AsyncIterable<Uint8Array>, exchange.res).catch(() => {});
 }

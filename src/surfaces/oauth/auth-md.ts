@@ -1,5 +1,5 @@
-// /auth.md: the same discovery documents, told to an agent that reads prose (auth.md v0.6). Every address and list in it is the
-// live one; the six steps, the error table and their headings are what validators of such documents look for.
+// /auth.md: the discovery documents as prose for agents (auth.md v0.6). Every address and list in it is the live one; validators
+// of such documents expect the six steps, the error table and their headings.
 import { defaultScopes } from '#domain/oauth/authorization-request.ts';
 import { resourceUri } from '#domain/oauth/resources.ts';
 import { addresses, baseUrl } from '#foundation/addresses.ts';
@@ -123,7 +123,7 @@ ${post(agent_auth.claim_endpoint, { claim_token: 'clm_9kQ2', email: 'you@example
 ${json({ registration_id: 'reg_9kQ2', claim_attempt_id: 'cla_9kQ2', status: 'initiated', expires_at: soon, claim_attempt: ceremony })}
 
 Show your user the \`verification_uri\` and the \`user_code\`. They sign in with that email address, type the code and choose the
-access. The code is good for ten minutes and ${tries.wrongUserCodes} tries. Meanwhile poll every \`interval\` seconds:
+access. The code is valid for ten minutes and ${tries.wrongUserCodes} tries. Meanwhile poll every \`interval\` seconds:
 
 ${form(token_endpoint, { grant_type: settings.claimGrantType, claim_token: 'clm_9kQ2' })}
 
@@ -179,7 +179,7 @@ not grant; repeating with the same token does not help.
 | \`unsupported_grant_type\` | /oauth2/token | See \`grant_types_supported\`. |
 | \`authorization_pending\` | /oauth2/token | Keep polling at the interval. |
 | \`slow_down\` | /oauth2/token | Add five seconds to the interval. |
-| \`expired_token\` | /oauth2/token | The code ran out or was locked: ask for a new one at /agent/identity/claim. |
+| \`expired_token\` | /oauth2/token | The code expired or was locked: request a new one at /agent/identity/claim. |
 | \`access_denied\` | /oauth2/token | The person said no. |
 
 ## Revocation

@@ -1,4 +1,4 @@
-// The well-known documents: what this authorization server can do (RFC 8414), what each resource asks for (RFC 9728), and the keys
+// The well-known documents: what this authorization server can do (RFC 8414), what each resource requires (RFC 9728), and the keys
 // (RFC 7517). Written once, from the live addresses and settings (agent authentication §2).
 import { catalog } from '#access/scopes.ts';
 import { revocationEvents } from '#domain/agent-identities/security-events.ts';

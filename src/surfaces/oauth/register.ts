@@ -1,4 +1,4 @@
-// The registration endpoint (RFC 7591): anybody may register a client, so many in an hour from one network.
+// The registration endpoint (RFC 7591): anyone may register a client, limited per hour and network.
 import { type OAuthClient, registerClient } from '#domain/oauth/clients.ts';
 import { invalidClientMetadata, invalidRedirectUri } from '#domain/oauth/errors.ts';
 import type { Row } from '#foundation/base-model.ts';
@@ -35,7 +35,7 @@ export function createRegistration(perHour: number): Handler {
 async function readRequest(exchange: Exchange) {
   const given = await readJson(exchange, bytes.oauthBody);
   if (given === null || typeof given !== 'object') throw invalidClientMetadata('The body must be a JSON object.');
-  // What is empty was left out by some form.
+  // Some forms send empty fields for absent ones.
   const filled = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== '' && value !== null));
   const parsed = ClientRegistrationRequest.safeParse(filled);
   if (parsed.success) return parsed.data;

@@ -1,4 +1,4 @@
-// The token endpoint: a grant → tokens (RFC 6749 §3.2). Public clients only: nobody authenticates, everybody proves.
+// The token endpoint: a grant → tokens (RFC 6749 §3.2). Public clients only: they do not authenticate, but prove possession (PKCE).
 import { unsupportedGrantType } from '#domain/oauth/errors.ts';
 import type { TokenParameters } from '#domain/oauth/token-request.ts';
 import { answerJson, type Handler } from '#foundation/http.ts';

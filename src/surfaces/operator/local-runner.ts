@@ -1,5 +1,5 @@
 // Starts the local runner, the runtime of `npm start` for all organizations: src/runner as a child process with a service token. It
-// executes what missions contain, so it is only started where nobody but this machine reaches the service (config.ts).
+// executes the scripts of missions, so it starts only where the service is reachable from this machine alone (config.ts).
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';

@@ -17,7 +17,7 @@ export interface Match<R> {
 }
 
 export interface Router<R> {
-  /** Throws 404, 405 with `Allow`, or 400 for broken percent-encoding. OPTIONS gives the `Allow` text. */
+  /** Throws 404, 405 with `Allow`, or 400 for broken percent-encoding. OPTIONS returns the `Allow` text. */
   match(method: string, path: string): Match<R> | { allow: string };
 }
 

@@ -25,7 +25,7 @@ export interface Job {
 
 export const jobs: readonly Job[] = [
   { name: 'run what is due', intervalMs: 500, run: dispatchDue },
-  { name: 'take back runs of silent runtimes', intervalMs: seconds(5), run: releaseSilentRuns },
+  { name: 'release runs of silent runtimes', intervalMs: seconds(5), run: releaseSilentRuns },
   { name: 'end sandboxes that are out of time', intervalMs: seconds(10), run: endOverdueSandboxes },
   { name: 'settle missions', intervalMs: seconds(1), run: settleMissions },
   { name: 'stop missions without credits', intervalMs: seconds(5), run: stopExhaustedMissions },

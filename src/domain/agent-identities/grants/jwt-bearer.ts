@@ -18,8 +18,7 @@ export const jwtBearer: Grant = async (parameters) => {
     const held = await holdRegistration(trx, presented);
     if (!held) throw refused();
     const { registration, grant } = held;
-    if (!grant && resource !== 'api')
-      throw invalidTarget('resource: an agent that nobody has claimed reaches the API.');
+    if (!grant && resource !== 'api') throw invalidTarget('resource: an unclaimed agent can only use the API.');
     const { accessToken, expiresIn, scope } = await issueAccessToken(trx, {
       owner: { registrationId: registration.id },
       resource,

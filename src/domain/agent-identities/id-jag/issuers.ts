@@ -56,7 +56,7 @@ function keysAt(address: string): ProviderKeys {
   const keys: ProviderKeys = known.get(address) ?? {
     freshUntil: 0,
     set: createRemoteJWKSet(new URL(address), {
-      // Never by itself: `reload` is called here.
+      // No automatic reload: `reload` is called here.
       cacheMaxAge: Number.POSITIVE_INFINITY,
       cooldownDuration: Number.POSITIVE_INFINITY,
       [customFetch]: async () => {

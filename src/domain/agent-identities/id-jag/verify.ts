@@ -40,7 +40,7 @@ async function verify(jwt: string): Promise<ProvidedIdentity> {
   const subject = idOf(claims, 'sub') ?? reject('no subject', `sub: must be ${anId}.`);
   const jti = idOf(claims, 'jti') ?? reject('no id', `jti: must be ${anId}.`);
   const { issuer } = provider;
-  // Used up even when a later check fails: the agent has to bring a new one anyway.
+  // Used up even when a later check fails: the agent needs a new one anyway.
   if (!(await useJti('assertion', { issuer, jti, expiresAt: expiresAt + clockSkewMs }))) {
     reject('replayed', 'jti: was presented before.');
   }
@@ -116,7 +116,7 @@ export function idOf(claims: Members, name: 'sub' | 'jti'): string | null {
   return id.includes('\0') || !id.isWellFormed() ? null : id;
 }
 
-/** Nobody authenticates a client here, so its id must be one that the provider answers for. */
+/** Clients are not authenticated here, so the provider must vouch for the client id. */
 function checkClient({ client_id }: Members, { issuer, clientIds }: TrustedIssuer): void {
   const isOwn = (id: string) => URL.canParse(id) && new URL(id).origin === new URL(issuer).origin;
   const isGood = typeof client_id === 'string' && (clientIds ? clientIds.includes(client_id) : isOwn(client_id));

@@ -1,4 +1,4 @@
-// Curves: uPlot for those with axes, a bare path for those in a row. Each is told in words too.
+// Charts: uPlot for those with axes, a plain path for those in a table row. Each has a text alternative.
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 
@@ -36,7 +36,7 @@ const dataOf = ({ times, curves }: ChartProperties): uPlot.AlignedData => [
   ...curves.map(({ values }) => values),
 ];
 
-/** Its scales ask anew at every drawing what there is to show. */
+/** Its scales are computed at every drawing. */
 function draw(host: HTMLElement, height: number, shown: () => ChartProperties): uPlot {
   const { curves, unit, steps } = shown();
   const highest = () =>
@@ -120,7 +120,7 @@ export function Chart(properties: ChartProperties) {
   const latest = useRef(properties);
   latest.current = properties;
   const { times, curves, words, height = 180 } = properties;
-  // Drawn anew only where another kind of curve is to be shown.
+  // Created again only for another kind of chart.
   const kinds = curves.map(({ label }) => label).join();
   useEffect(() => {
     const redraw = () => {

@@ -24,7 +24,7 @@ export const problemOf = (error: unknown): ProblemBody =>
     ? error.problem
     : {
         title: 'No connection',
-        description: 'The service could not be reached. It is tried again by itself.',
+        description: 'The service could not be reached. Retrying.',
         retryable: true,
       };
 

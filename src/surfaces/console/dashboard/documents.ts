@@ -97,7 +97,7 @@ export type McpCallOutcome =
   /** The tool returned an error. */
   | 'tool_error';
 
-/** Who makes a language model. */
+/** The vendor of a language model. */
 export type ModelVendor =
   /** The Claude models. */
   | 'anthropic'

@@ -1,5 +1,5 @@
-// What comes by itself: a subscription over server-sent events. Where there is none, or while it is broken, the page asks every
-// few seconds instead. Nothing is kept open for a page that nobody sees.
+// Live updates: a subscription over server-sent events. Without one, or while it is broken, the page polls every few seconds.
+// A hidden page keeps no connection open.
 import { useEffect, useRef } from 'preact/hooks';
 import type { Operation } from './documents.ts';
 
@@ -10,11 +10,11 @@ const patience = { first: 1_000, last: 60_000 };
 interface Live<Data, Variables> {
   operation: Operation<Data, Variables>;
   variables: Variables;
-  /** Told of every event; the first of a connection says where things stand. */
+  /** Called for every event; the first of a connection contains the current state. */
   take(data: Data, isFirst: boolean): void;
   /** Asks instead, once. */
   poll(): void;
-  /** Whether nothing will change any more. */
+  /** Whether nothing will change from now on. */
   isOver(): boolean;
 }
 

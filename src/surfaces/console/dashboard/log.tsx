@@ -1,4 +1,4 @@
-// The logs of a sandbox: by session, and of each by part. Which one is read stands in the address of the page.
+// The logs of a sandbox: by session, and of each by part. The selected one is part of the page's address.
 import { useState } from 'preact/hooks';
 import { type AgentRole, type SandboxLogPart, type SandboxQuery, sandboxLog } from './documents.ts';
 import { id as sandboxId } from './page.ts';
@@ -57,7 +57,7 @@ export function Log({ sessions }: { sessions: Session[] }) {
         </fieldset>
       </div>
       <p class="muted small">
-        Began <Time at={session.ts} /> · {session.outcome ?? 'goes on'} · {dollars(session.totalCostUsd)}
+        Started <Time at={session.ts} /> · {session.outcome ?? 'open'} · {dollars(session.totalCostUsd)}
       </p>
       <Content key={`${keyOf(session)}:${part}`} role={session.role} sessionId={session.sessionId} part={part} />
     </Card>

@@ -9,6 +9,6 @@ const held = new Set(scopes.split(' '));
 /** Whether the person holds the scope: what they may not do is not offered. */
 export const may = (scope: string): boolean => held.has(scope);
 
-/** The clocks of people's machines are wrong: times are told by the server's. */
+/** Clocks of clients may be wrong: times are relative to the server's. */
 const skew = Number(sent) - Date.now();
 export const now = (): number => Date.now() + skew;

@@ -112,7 +112,7 @@ export const Meter = ({ value, label, tone = '' }: { value: number; label: strin
 
 interface ActionProperties {
   label: string;
-  /** For whoever does not see what stands around it. */
+  /** The accessible name, for users who do not see the context. */
   describes?: string;
   class?: string;
   /** Asked before it is done. */

@@ -112,7 +112,7 @@ function Environments() {
       <Shown
         list={list}
         skeleton={<Skeleton rows={2} />}
-        empty={<p>A mission opens one when it has something to look at.</p>}
+        empty={<p>A mission creates a preview environment when it has a change to show.</p>}
       >
         {(rows) => (
           <ul class="rows">

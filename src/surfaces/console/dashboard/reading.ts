@@ -1,19 +1,18 @@
-// Reads for widgets: one record, or a list that goes on. What is to stay fresh is read again at one beat for the whole page, so
-// that it goes in one request; never while nobody looks.
+// Reads for widgets: one record, or a list with further pages. Values are refreshed on one timer for the whole page, so that they
+// share a request, and not while the page is hidden.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ask, type ProblemBody, problemOf } from './client.ts';
 import type { Operation } from './documents.ts';
 
-/** Milliseconds between two beats. */
-const beat = 10_000;
+const refreshIntervalMs = 10_000;
 const listeners = new Set<() => void>();
-const tell = () => {
+const refresh = () => {
   if (!document.hidden) for (const listener of listeners) listener();
 };
-setInterval(tell, beat);
-document.addEventListener('visibilitychange', tell);
+setInterval(refresh, refreshIntervalMs);
+document.addEventListener('visibilitychange', refresh);
 
-/** Calls at every beat. */
+/** Calls the listener at every refresh of the page. */
 export function useBeat(listener: () => void): void {
   const latest = useRef(listener);
   latest.current = listener;
@@ -40,7 +39,7 @@ export function useReading<Data, Variables>(
 ): Reading<Data> {
   const [state, setState] = useState<{ data: Data | null; problem: ProblemBody | null }>({ data: null, problem: null });
   const key = JSON.stringify(variables);
-  // An answer to what is not asked any more, or that something newer has overtaken, comes too late.
+  // A response is too late when other variables or a newer response have replaced it.
   const present = useRef({ key, changes: 0 });
   present.current.key = key;
   const read = useCallback(() => {
@@ -77,7 +76,7 @@ export interface List<Row> {
   /** Whether there are more than those. */
   goesOn: boolean;
   isReading: boolean;
-  /** Reads the beginning anew. */
+  /** Reads the first page again. */
   read(): void;
   readOn(): void;
 }
@@ -104,7 +103,7 @@ export function useList<Data, Variables extends { cursor?: string | null | undef
 
   const readFrom = useCallback(
     (cursor: string | null) => {
-      // Reading the beginning anew goes on unseen.
+      // A refresh of the first page shows no progress.
       if (cursor !== null) setState((before) => ({ ...before, isReading: true }));
       ask(operation, { ...JSON.parse(key), ...(cursor !== null && { cursor }) }).then(
         (data) => {
@@ -131,7 +130,7 @@ export function useList<Data, Variables extends { cursor?: string | null | undef
   };
 }
 
-/** What was there with a page that came: behind it, or before it when the beginning was read anew. */
+/** Merges a page into the list: after it, or before it for a refreshed first page. */
 function joined<Row>(
   { rows, cursor }: ListState<Row>,
   page: Page<Row>,
@@ -160,7 +159,7 @@ export const listIn = <Data, Row>(
   readOn: read,
 });
 
-/** A filter that stands in the address of the page. */
+/** A filter in the address of the page. */
 export function useFilter(name: string): [value: string | null, set: (value: string | null) => void] {
   const [value, setValue] = useState(() => new URLSearchParams(location.search).get(name));
   const set = (next: string | null) => {

@@ -71,7 +71,7 @@ function Facts({ detail }: { detail: Detail }) {
           </dd>
         </div>
         <div>
-          <dt>Last heard of</dt>
+          <dt>Last heartbeat</dt>
           <dd>
             <Time at={lastHeartbeatAt} />
           </dd>

@@ -15,7 +15,7 @@ interface Watched {
   detail: Detail | null;
   problem: ProblemBody | null;
   read(): void;
-  /** Somebody here has ended it. */
+  /** Whether it was ended from this page. */
   end(): void;
 }
 

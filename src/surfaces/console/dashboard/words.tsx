@@ -26,7 +26,7 @@ function ahead(left: number, at: number): string {
   return left < 7 * day ? weekdayTime.format(at) : shortDay.format(at);
 }
 
-/** A moment as people say it; the exact one where the pointer rests. It grows older by itself. */
+/** A relative time, kept up to date, with the exact time as its tooltip. */
 export function Time({ at }: { at: number | string }) {
   const moment = typeof at === 'string' ? Date.parse(at) : at;
   const [, setCount] = useState(0);
