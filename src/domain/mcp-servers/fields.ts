@@ -89,25 +89,30 @@ const ToolCounts = builder.objectRef<Row<McpBinding>>('McpToolCounts').implement
     ),
 });
 
+type FieldsOfBinding = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Row<McpBinding>>;
+const bindingFields = (t: FieldsOfBinding) => ({
+  transport: t.expose('transport', { type: Transport.type, description: 'As it was declared when it was bound.' }),
+  status: t.field({
+    type: BindingStatus.type,
+    description: 'Derived from the binding, its declaration and its tools at the time of the read.',
+    resolve: (one) => statusOf(one).status,
+  }),
+  statusDetail: t.string({
+    nullable: true,
+    description: 'What a person must do; null when nothing is needed.',
+    resolve: (one) => statusOf(one).statusDetail,
+  }),
+  roles: t.expose('roles', { type: [AgentRole.type], description: 'Whose agents may use it.' }),
+  authKind: t.expose('authKind', {
+    type: AuthKind.type,
+    description: 'Follows from the declaration and the credentials.',
+  }),
+});
+
 export const BindingType = builder.modelType(McpBinding, 'McpBinding').implement({
   description: 'How a declared server is bound to its project: who may use which of its tools.',
   fields: (t) => ({
-    transport: t.expose('transport', { type: Transport.type, description: 'As it was declared when it was bound.' }),
-    status: t.field({
-      type: BindingStatus.type,
-      description: 'Derived from the binding, its declaration and its tools at the time of the read.',
-      resolve: (one) => statusOf(one).status,
-    }),
-    statusDetail: t.string({
-      nullable: true,
-      description: 'What a person must do; null when nothing is needed.',
-      resolve: (one) => statusOf(one).statusDetail,
-    }),
-    roles: t.expose('roles', { type: [AgentRole.type], description: 'Whose agents may use it.' }),
-    authKind: t.expose('authKind', {
-      type: AuthKind.type,
-      description: 'Follows from the declaration and the credentials.',
-    }),
+    ...bindingFields(t),
     pinnedUrl: t.exposeString('pinnedUrl', {
       nullable: true,
       description: 'The address when it was bound: the only one that anything is sent to.',
@@ -182,22 +187,7 @@ const ListItem = builder.objectRef<BindingOfProject>('McpBindingListItem').imple
     projectId: t.exposeString('projectId', { description: 'The project that it is bound to.' }),
     projectName: t.exposeString('projectName', { description: 'The name of that project.' }),
     serverName: t.exposeString('serverName', { description: 'As the config file names it.' }),
-    transport: t.expose('transport', { type: Transport.type, description: 'As it was declared when it was bound.' }),
-    status: t.field({
-      type: BindingStatus.type,
-      description: 'Derived from the binding, its declaration and its tools at the time of the read.',
-      resolve: (one) => statusOf(one).status,
-    }),
-    statusDetail: t.string({
-      nullable: true,
-      description: 'What a person must do; null when nothing is needed.',
-      resolve: (one) => statusOf(one).statusDetail,
-    }),
-    roles: t.expose('roles', { type: [AgentRole.type], description: 'Whose agents may use it.' }),
-    authKind: t.expose('authKind', {
-      type: AuthKind.type,
-      description: 'Follows from the declaration and the credentials.',
-    }),
+    ...bindingFields(t as unknown as FieldsOfBinding),
     credentialFields: t.exposeStringList('credentialFields', { description: 'Names of the credentials it has.' }),
     updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When a person last changed it.' }),
   }),

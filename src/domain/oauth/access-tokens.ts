@@ -1,15 +1,13 @@
 // Access tokens of programs: `agt_` of a registered agent, `oat_` of a sign-in. Each is valid for one resource and at most one
 // hour, can be revoked, and is stored as a digest (specification, Authentication 2 and 3; agent authentication §12).
-import { narrowedText } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
-import type { OrgRole } from '#access/roles.ts';
 import { BaseModel } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { digest, newSecret } from '#foundation/secrets.ts';
 import { lifetimesMs } from '#limits.ts';
-import { recordUse } from '../credentials/last-used.ts';
+import { type Bearer, callerOfBearer } from '../credentials/bearer.ts';
 import { joinMembershipSql } from '../memberships/join.ts';
 import type { Resource } from './resources.ts';
 
@@ -95,16 +93,6 @@ export async function revokeAccessTokens(trx: Transaction, by: TokenOwner | { se
     .patch({ revokedAt });
 }
 
-interface Bearer {
-  id: Id<'accessToken'>;
-  granted: string;
-  lastUsedAt: number | null;
-  userId: Id<'person'>;
-  orgId: Id<'organization'>;
-  projectId: Id<'project'> | null;
-  role: OrgRole;
-}
-
 /** The live access token with the digest $1 for the resource $2 at the time $3, as a table. */
 export const presentedTokenSql = `(select id, sign_in_id, registration_id, scopes, last_used_at from access_tokens
     where digest = $1 and resource = $2 and expires_at > $3 and revoked_at is null)`;
@@ -121,15 +109,5 @@ const findCallerSql = `select a.id, array_to_string(a.scopes, ' ') as granted, a
  */
 export async function callerOfOAuthToken(secret: string, resource: Resource): Promise<Caller | null> {
   const [row] = await sql<Bearer>(findCallerSql, [digest(secret), resource, now()]);
-  if (!row) return null;
-  recordUse(AccessToken, row);
-  return {
-    principalType: 'user',
-    credentialId: row.id,
-    userId: row.userId,
-    orgId: row.orgId,
-    role: row.role,
-    scopes: narrowedText(row.granted, row.role),
-    projectId: row.projectId,
-  };
+  return callerOfBearer(AccessToken, row);
 }

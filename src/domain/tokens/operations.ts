@@ -1,8 +1,7 @@
 // Operations on personal access tokens: create, list, revoke, and find the caller of one.
-import { narrowedText, refusedScopes, requireFewScopes } from '#access/authority.ts';
+import { refusedScopes, requireFewScopes } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
-import type { OrgRole } from '#access/roles.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { days, now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
@@ -10,7 +9,7 @@ import { type Id, newId } from '#foundation/ids.ts';
 import { conflict, missingScopes } from '#foundation/problem.ts';
 import { digest, newSecret } from '#foundation/secrets.ts';
 import { tokens } from '#limits.ts';
-import { recordUse } from '../credentials/last-used.ts';
+import { type Bearer, callerOfBearer } from '../credentials/bearer.ts';
 import { lend } from '../credentials/lend.ts';
 import { joinMembershipSql } from '../memberships/join.ts';
 import type { PersonIn } from '../memberships/model.ts';
@@ -109,16 +108,6 @@ export const revokeTokensOf = async (trx: Transaction, person: PersonIn): Promis
     .where({ ...person, revokedAt: null })
     .patch({ revokedAt: now() });
 
-interface Bearer {
-  id: Id<'token'>;
-  userId: Id<'person'>;
-  orgId: Id<'organization'>;
-  projectId: Id<'project'> | null;
-  granted: string;
-  lastUsedAt: number | null;
-  role: OrgRole;
-}
-
 const findCallerSql = `select t.id, t.user_id, t.org_id, t.project_id, array_to_string(t.scopes, ' ') as granted,
     t.last_used_at, m.role
   from tokens t ${joinMembershipSql('t')}
@@ -130,15 +119,5 @@ const findCallerSql = `select t.id, t.user_id, t.org_id, t.project_id, array_to_
  */
 export async function callerOfToken(secret: string): Promise<Caller | null> {
   const [row] = await sql<Bearer>(findCallerSql, [digest(secret), now()]);
-  if (!row) return null;
-  recordUse(Token, row);
-  return {
-    principalType: 'user',
-    credentialId: row.id,
-    userId: row.userId,
-    orgId: row.orgId,
-    role: row.role,
-    scopes: narrowedText(row.granted, row.role),
-    projectId: row.projectId,
-  };
+  return callerOfBearer(Token, row);
 }

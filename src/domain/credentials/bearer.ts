@@ -1,0 +1,33 @@
+// The caller of a bearer credential of a person: a personal access token or an OAuth access token.
+import { narrowedText } from '#access/authority.ts';
+import type { Caller } from '#access/principal.ts';
+import type { OrgRole } from '#access/roles.ts';
+import type { BaseModel } from '#foundation/base-model.ts';
+import type { Id } from '#foundation/ids.ts';
+import { recordUse } from './last-used.ts';
+
+/** A valid credential with the present role of its person. `granted`: its scopes, separated by spaces. */
+export interface Bearer {
+  id: Id<'token'> | Id<'accessToken'>;
+  userId: Id<'person'>;
+  orgId: Id<'organization'>;
+  projectId: Id<'project'> | null;
+  granted: string;
+  lastUsedAt: number | null;
+  role: OrgRole;
+}
+
+/** The caller of the credential, whose use is recorded; null without one. */
+export function callerOfBearer(model: Pick<typeof BaseModel, 'tableName'>, bearer: Bearer | undefined): Caller | null {
+  if (!bearer) return null;
+  recordUse(model, bearer);
+  return {
+    principalType: 'user',
+    credentialId: bearer.id,
+    userId: bearer.userId,
+    orgId: bearer.orgId,
+    role: bearer.role,
+    scopes: narrowedText(bearer.granted, bearer.role),
+    projectId: bearer.projectId,
+  };
+}
