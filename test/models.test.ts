@@ -16,7 +16,11 @@ const internalColumns: Record<string, Record<string, string>> = {
   claim_attempts: { token_digest: 'identifies a secret', code_digest: 'identifies a secret' },
   agent_registrations: { claim_token_digest: 'identifies a secret' },
   integrations: { sealed_credentials: 'a secret' },
-  mcp_bindings: { sealed_credentials: 'a secret', sealed_headers: 'a secret' },
+  mcp_bindings: {
+    reviewed_definitions: 'large: the review alone reads it',
+    sealed_credentials: 'a secret',
+    sealed_headers: 'a secret',
+  },
   organizations: { closed_at: 'not used yet' },
   runs: {
     agent_id: 'the claim of a runtime reads it',

@@ -1,6 +1,8 @@
 // Connecting an MCP server that requires OAuth: to a real one of others, and to one that does what the test wants. A state is good
 // once, in time, for the person who started; tokens are sealed, refreshed when due, and sent nowhere else.
+import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { addresses, bindAddresses } from '#foundation/addresses.ts';
 import { minutes, seconds } from '#foundation/clock.ts';
 import { openRemoteMcp, type RemoteMcp, tool } from '../support/fake-mcp-server.ts';
 import { openGuarded, type Peer } from '../support/mcp-reference-servers.ts';
@@ -55,6 +57,40 @@ describe('a real server of others', () => {
     expect(refreshed.toolSnapshot.map(({ name }: { name: string }) => name)).toContain('greet');
     const again = await world.request('GET', callback.pathname + callback.search, { session: project.session });
     expect(again.status).toBe(404);
+  });
+});
+
+describe('our client metadata document', () => {
+  it('200 · says who we are, and its address is the client id', async () => {
+    const { status, body, headers } = await world.request('GET', '/console/mcp/client.json');
+    expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
+    expect(body).toMatchObject({
+      client_id: `${world.url}/console/mcp/client.json`,
+      redirect_uris: [`${world.url}/console/mcp/callback`],
+      token_endpoint_auth_method: 'none',
+    });
+  });
+
+  it('stands for a registration where the authorization server reads it, and ours is at an https address', async () => {
+    remote.settings.metadata = { client_id_metadata_document_supported: true, registration_endpoint: undefined };
+    const project = await bound(remote.url);
+    expect((await start(project)).body.description).toContain('does not register clients');
+    const own = { ...addresses() };
+    bindAddresses({ ...own, issuer: 'https://console.example' });
+    try {
+      // The name of the session's cookie is another one at an https address.
+      const token = await world.token(project.owner, project.organization);
+      const route = `/mcp/projects/${project.id}/servers/issues/oauth/start`;
+      const { body } = await world.rest('POST', route, { token, body: {} });
+      const asked = Object.fromEntries(new URL(body.authorizeUrl).searchParams);
+      expect([asked.client_id, asked.redirect_uri]).toEqual([
+        'https://console.example/console/mcp/client.json',
+        'https://console.example/console/mcp/callback',
+      ]);
+    } finally {
+      bindAddresses(own);
+    }
+    expect(remote.asked.some(({ path }) => path === '/register')).toBe(false);
   });
 });
 
@@ -264,6 +300,32 @@ describe('a token', () => {
     expect((await project.refresh('issues')).body.status).toBe('error');
     remote.settings.tokenError = null;
     expect((await project.refresh('issues')).body.status).toBe('needs_review');
+  });
+
+  it('while one process refreshes, the row is free and the others use the token that is still valid', async () => {
+    const project = await connected();
+    world.clock.turn(seconds(3_600 - 30));
+    const hanging: ServerResponse[] = [];
+    remote.settings.disturb = ({ path }, res) => path === '/token' && hanging.push(res) > 0;
+    const first = project.refresh('issues');
+    await expect.poll(() => hanging.length).toBe(1);
+    // No lock: this would wait for one, and another reader finds its token good for thirty seconds.
+    await world.knex('mcp_grants').update({ updatedAt: 1 }).timeout(5_000);
+    expect((await project.refresh('issues')).body.status).toBe('needs_review');
+    expect(hanging.length).toBe(1);
+    remote.settings.token = 'at-new';
+    const tokens = { access_token: 'at-new', token_type: 'Bearer', expires_in: 3_600, refresh_token: 'rt-new' };
+    remote.json(hanging[0]!, 200, tokens);
+    expect((await first).body.status).toBe('needs_review');
+  });
+
+  it('several that find it expired ask once', async () => {
+    const project = await connected();
+    world.clock.turn(seconds(3_601));
+    remote.asked.length = 0;
+    const all = await Promise.all([1, 2, 3].map(() => project.refresh('issues')));
+    expect(all.map(({ body }) => body.status)).toEqual(['needs_review', 'needs_review', 'needs_review']);
+    expect(remote.asked.filter(({ path }) => path === '/token').length).toBe(1);
   });
 
   it('is forgotten with the address that it was for', async () => {

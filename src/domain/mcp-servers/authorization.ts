@@ -1,5 +1,5 @@
 // Signing in to the authorization server of a remote MCP server, for a binding: discovery (RFC 9728, RFC 8414), registration
-// (RFC 7591), PKCE and the resource (RFC 8707), and the way back: once, in time, for the person who left.
+// (RFC 7591) or our client metadata document, PKCE and the resource (RFC 8707), and the way back: once, in time, for the person who left.
 import {
   type AuthorizationServerMetadata,
   checkResourceAllowed,
@@ -30,6 +30,26 @@ import { findOwnProject } from './view.ts';
 /** Where authorization servers send people back to: a page of the console. */
 export const callbackPath = '/console/mcp/callback';
 const redirectUrl = (): string => `${addresses().issuer}${callbackPath}`;
+
+/** Where our client metadata document is (draft-ietf-oauth-client-id-metadata-document): its address is the client id. */
+export const clientPath = '/console/mcp/client.json';
+const clientId = (): string => `${addresses().issuer}${clientPath}`;
+
+/** How we describe ourselves to authorization servers, when we register and in the document. */
+const clientMetadata = () => ({
+  client_name: 'Agent Engineering Platform',
+  client_uri: addresses().issuer,
+  redirect_uris: [redirectUrl()],
+  grant_types: ['authorization_code', 'refresh_token'],
+  response_types: ['code'],
+  token_endpoint_auth_method: 'none',
+});
+
+export const clientDocument = () => ({ client_id: clientId(), ...clientMetadata() });
+
+/** The document must be at an https address, which others can read. */
+const offersDocument = ({ client_id_metadata_document_supported }: AuthorizationServerMetadata): boolean =>
+  client_id_metadata_document_supported === true && clientId().startsWith('https:');
 
 /** What is sealed while the person is away. */
 interface Departure {
@@ -82,19 +102,14 @@ async function prepare(serverUrl: string, binding: Row<McpBinding>, state: strin
   const metadata = usable(authorizationServerMetadata);
   const resource = resourceOf(serverUrl, resourceMetadata);
   const scopes = scope ?? resourceMetadata?.scopes_supported?.join(' ');
-  const client = await registerClient(authorizationServerUrl, {
-    metadata,
-    clientMetadata: {
-      client_name: 'Agent Engineering Platform',
-      client_uri: addresses().issuer,
-      redirect_uris: [redirectUrl()],
-      grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code'],
-      token_endpoint_auth_method: 'none',
-    },
-    ...(scopes && { scope: scopes }),
-    fetchFn,
-  });
+  const client = offersDocument(metadata)
+    ? { client_id: clientId() }
+    : await registerClient(authorizationServerUrl, {
+        metadata,
+        clientMetadata: clientMetadata(),
+        ...(scopes && { scope: scopes }),
+        fetchFn,
+      });
   const { authorizationUrl, codeVerifier } = await startAuthorization(authorizationServerUrl, {
     metadata,
     clientInformation: client,
@@ -120,7 +135,8 @@ function usable(metadata: AuthorizationServerMetadata | undefined): Authorizatio
   if (!metadata) throw conflict('The server names no authorization server.');
   const methods = metadata.code_challenge_methods_supported;
   if (!methods?.includes('S256')) throw conflict('The authorization server does not support PKCE with S256.');
-  if (!metadata.registration_endpoint) throw conflict('The authorization server does not register clients.');
+  if (!metadata.registration_endpoint && !offersDocument(metadata))
+    throw conflict('The authorization server does not register clients.');
   const { protocol } = new URL(metadata.authorization_endpoint);
   if (protocol !== 'https:' && protocol !== 'http:') throw conflict('The authorization endpoint is not a web address.');
   return metadata;

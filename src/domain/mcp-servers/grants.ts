@@ -9,6 +9,7 @@ import {
   refreshAuthorization,
 } from '@modelcontextprotocol/client';
 import type { Row } from '#foundation/base-model.ts';
+import { announce, watch } from '#foundation/changes.ts';
 import { now, seconds } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { boundedFetch } from '#foundation/outbound-fetch.ts';
@@ -21,6 +22,8 @@ const maxResponseBytes = 64 * 1024;
 const stepTimeoutMs = seconds(15);
 /** How long before it expires an access token is refreshed. */
 const refreshAheadMs = seconds(60);
+/** How long one process may take to refresh it. */
+const refreshMs = seconds(20);
 
 export interface AuthorizationServer {
   /** As the metadata of the protected resource names it. */
@@ -45,7 +48,8 @@ export async function keepGrant(trx: Transaction, bindingId: string, grant: Gran
   const expiresAt = tokens.expires_in === undefined ? null : now() + seconds(tokens.expires_in);
   await sql(
     `insert into mcp_grants (binding_id, sealed, expires_at, updated_at) values ($1, $2, $3, $4)
-      on conflict (binding_id) do update set sealed = excluded.sealed, expires_at = excluded.expires_at, updated_at = excluded.updated_at`,
+      on conflict (binding_id) do update set sealed = excluded.sealed, expires_at = excluded.expires_at,
+        updated_at = excluded.updated_at, refreshing_until = null`,
     [bindingId, seal(purpose(bindingId), JSON.stringify(grant)), expiresAt, now()],
     trx,
   );
@@ -79,32 +83,64 @@ export async function accessTokenOf(binding: Row<McpBinding>): Promise<string | 
 }
 
 /**
- * A concurrent caller, in any process, waits for the row and finds it refreshed: a refresh token works once. A transaction that
- * is done again after its commit was lost sends a spent token, and the person connects again.
+ * One process at a time refreshes, over all of them, because a refresh token works once; no row is locked while the authorization
+ * server is asked. Others use the access token while it is valid, and else wait. @throws when nobody succeeds in time
  */
-const refreshed = (binding: Row<McpBinding>): Promise<string | null> =>
-  transaction(async (trx) => {
-    const [kept] = await sql<Kept>(
-      'select sealed, expires_at from mcp_grants where binding_id = $1 for update',
-      [binding.id],
-      trx,
-    );
+async function refreshed(binding: Row<McpBinding>): Promise<string | null> {
+  for await (const _ of watch([binding.id], AbortSignal.timeout(refreshMs))) {
+    const kept = await findKept(binding.id);
     if (!kept) return null;
     const grant = grantOf(binding.id, kept);
     if (!isDue(kept)) return grant.tokens.access_token;
+    if (await claimRefresh(binding.id, kept)) return refresh(binding, grant, kept);
+    if (kept.expiresAt! > now()) return grant.tokens.access_token;
+  }
+  throw new Error('the access token was not refreshed in time');
+}
+
+/** A process that died while it refreshed holds its claim for a bounded time. */
+const claimRefresh = async (bindingId: string, { sealed }: Kept): Promise<boolean> =>
+  (
+    await sql(
+      `update mcp_grants set refreshing_until = $3
+        where binding_id = $1 and sealed = $2 and coalesce(refreshing_until, 0) <= $4 returning binding_id`,
+      [bindingId, sealed, now() + refreshMs, now()],
+    )
+  ).length > 0;
+
+/** What was granted anew meanwhile, by a person who connected again, is left as it is. */
+async function refresh(binding: Row<McpBinding>, grant: Grant, { sealed }: Kept): Promise<string | null> {
+  const { id } = binding;
+  const ours = 'delete from mcp_grants where binding_id = $1 and sealed = $2 returning binding_id';
+  try {
     const tokens = await askForTokens(binding, grant);
-    if (!tokens) {
-      await forgetGrant(trx, binding.id);
+    return await transaction(async (trx) => {
+      await announce(trx, id);
+      const isOurs = (await sql(ours, [id, sealed], trx)).length > 0;
+      if (isOurs && tokens) await keepGrant(trx, id, { ...grant, tokens });
+      if (isOurs && !tokens) {
+        await sql(
+          'update mcp_bindings set needs_authorization = true, updated_at = $2 where id = $1',
+          [id, now()],
+          trx,
+        );
+      }
+      if (isOurs) return tokens?.access_token ?? null;
+      const [kept] = await sql<Kept>('select sealed, expires_at from mcp_grants where binding_id = $1', [id], trx);
+      return kept ? grantOf(id, kept).tokens.access_token : null;
+    });
+  } catch (error) {
+    await transaction(async (trx) => {
       await sql(
-        'update mcp_bindings set needs_authorization = true, updated_at = $2 where id = $1',
-        [binding.id, now()],
+        'update mcp_grants set refreshing_until = null where binding_id = $1 and sealed = $2',
+        [id, sealed],
         trx,
       );
-      return null;
-    }
-    await keepGrant(trx, binding.id, { ...grant, tokens });
-    return tokens.access_token;
-  });
+      await announce(trx, id);
+    });
+    throw error;
+  }
+}
 
 /** Asking again does not help (RFC 6749, section 5.2). */
 export const finalRefusals: readonly string[] = [

@@ -60,7 +60,7 @@ export class McpBinding extends BaseModel {
     'createdAt',
     'updatedAt',
   ];
-  static override jsonAttributes = ['toolSnapshot', 'reviewedTools', 'approvedTools'];
+  static override jsonAttributes = ['toolSnapshot', 'reviewedTools', 'reviewedDefinitions', 'approvedTools'];
 
   static visibleTo = withinReach;
   static {
@@ -98,6 +98,8 @@ export class McpBinding extends BaseModel {
   declare approvedTools: ApprovedTool[];
   declare createdAt: number;
   declare updatedAt: number;
+  /** The definitions behind `reviewedTools`; large, so that only the review reads them. Null before they were kept. */
+  declare reviewedDefinitions: ToolDefinition[] | null;
   /** The declared headers, and the values of the credentials: in no list of columns, so that no read shows them. */
   declare sealedHeaders: string | null;
   declare sealedCredentials: string | null;
@@ -107,7 +109,7 @@ export class McpBinding extends BaseModel {
 export const toolDigest = (tool: ToolDefinition): string =>
   createHash('sha256').update(JSON.stringify(tool)).digest('hex');
 
-const isReviewed = ({ reviewedTools }: Row<McpBinding>, tool: ToolDefinition): boolean =>
+export const isReviewed = ({ reviewedTools }: Row<McpBinding>, tool: ToolDefinition): boolean =>
   Object.hasOwn(reviewedTools, tool.name) && reviewedTools[tool.name] === toolDigest(tool);
 
 const drifts: Record<Drift, [status: BindingStatus, detail: string]> = {

@@ -13,10 +13,14 @@ import { type Declared, maxServers } from './declared.ts';
 import { forgetGrant } from './grants.ts';
 import { type ApprovedTool, type AuthKind, McpBinding, toolDigest } from './model.ts';
 import { type Sealed, sealedFor, unsealed } from './remote.ts';
+import { snapshotDigest } from './review.ts';
 import { type ConfigFile, driftOf, findOwnProject, readConfigFile } from './view.ts';
 
 /** Of one binding. */
 export const maxCredentials = 20;
+export const secretLength = { min: 1, max: 8_192 } as const;
+/** What a header can carry. */
+export const secretPattern = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
 export type BindingOfProject = Row<McpBinding> & { projectName: string };
 
@@ -41,6 +45,8 @@ export interface BindingInput {
   credentials?: Record<string, string | null> | undefined;
   allowedEgressHosts?: string[] | undefined;
   enabled?: boolean | undefined;
+  /** Of the snapshot that the approval is about (`snapshotDigest`); left out: the present one. */
+  seen?: string | undefined;
 }
 
 /**
@@ -98,7 +104,9 @@ async function changeBinding(
   { configStatus }: ConfigFile,
   declared: Declared | undefined,
 ): Promise<void> {
-  const { roles, approvedTools, enabled, allowedEgressHosts } = input;
+  const { roles, approvedTools, enabled, allowedEgressHosts, seen } = input;
+  if (seen !== undefined && seen !== snapshotDigest(before.toolSnapshot))
+    throw conflict('The tools have changed since the page was opened. Review them again.');
   const isRead = configStatus === 'ok' || configStatus === 'missing';
   const drift = isRead ? driftOf(before, declared) : before.drift;
   const isElsewhere = declared !== undefined && declared.url !== before.pinnedUrl;
@@ -114,10 +122,16 @@ async function changeBinding(
       ...(allowedEgressHosts && { allowedEgressHosts: unique(allowedEgressHosts) }),
       ...(declared && drift ? pinned(before.id, declared) : { drift }),
       ...(before.authKind === 'oauth' && !isElsewhere && { authKind: 'oauth' as const }),
-      ...(isElsewhere && { toolSnapshot: [], toolsRefreshedAt: null, reviewedTools: {}, lastError: null }),
+      ...(isElsewhere && {
+        toolSnapshot: [],
+        toolsRefreshedAt: null,
+        reviewedTools: {},
+        reviewedDefinitions: [],
+        lastError: null,
+      }),
       ...((isElsewhere || input.credentials) && { needsAuthorization: false }),
       ...sealedCredentials(before.id, merged(kept, input.credentials)),
-      ...(approvedTools && { approvedTools, reviewedTools: digestsOf(snapshot) }),
+      ...(approvedTools && { approvedTools, reviewedTools: digestsOf(snapshot), reviewedDefinitions: snapshot }),
       updatedAt: now(),
     });
 }

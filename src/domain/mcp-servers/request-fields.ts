@@ -6,7 +6,7 @@ import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { AgentRole } from '../agents/fields.ts';
 import { serverNamePattern } from './declared.ts';
-import { maxCredentials } from './operations.ts';
+import { maxCredentials, secretLength, secretPattern } from './operations.ts';
 
 const maxEntries = { roles: 5, approvedTools: 500, egressHosts: 20 } as const;
 
@@ -41,12 +41,14 @@ const approvedTool = z
   .describe('A tool that agents may use.');
 
 const secretName = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+const credentialValue = boundedText(secretLength).regex(
+  secretPattern,
+  'must be one line of printable ASCII characters',
+);
 const credentials = z
   .record(
     z.string().regex(secretName, 'must be named with up to 64 letters, digits and _, not beginning with a digit'),
-    boundedText({ min: 1, max: 8_192 })
-      .regex(/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/, 'must be one line of printable ASCII characters')
-      .nullable(),
+    credentialValue.nullable(),
   )
   .refine((given) => Object.keys(given).length <= maxCredentials, `must be at most ${maxCredentials}`)
   .meta({ maxProperties: maxCredentials });

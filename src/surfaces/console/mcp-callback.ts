@@ -2,7 +2,8 @@
 // to the page where they started.
 import { z } from 'zod';
 import { admit } from '#access/gate.ts';
-import { completeOAuth } from '#domain/mcp-servers/authorization.ts';
+import { clientDocument, completeOAuth } from '#domain/mcp-servers/authorization.ts';
+import { answerJson, type Handler } from '#foundation/http.ts';
 import { invalid } from '#foundation/problem.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
@@ -24,3 +25,7 @@ export const showMcpCallback = personsPage(async (exchange, { caller }) => {
   const { returnTo } = await completeOAuth(caller, fieldsOf(answer, arrival));
   seeOther(exchange, ownPath(returnTo));
 });
+
+/** Who we are, for authorization servers that read it instead of registering us. */
+export const showMcpClient: Handler = (exchange) =>
+  answerJson(exchange, 200, clientDocument(), { 'cache-control': 'public, max-age=3600' });

@@ -27,6 +27,7 @@ body { margin: 0; min-height: 100vh; background: var(--ground); color: var(--tex
   font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; }
 h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 .75rem; letter-spacing: -.01em; }
 h2 { font-size: 1.0625rem; line-height: 1.35; margin: 0 0 .75rem; }
+h3 { font-size: .9375rem; line-height: 1.35; margin: 1.25rem 0 .5rem; }
 p { margin: 0 0 1rem; }
 :is(.card, main, li, form) > :last-child { margin-bottom: 0; }
 a { color: var(--accent); text-underline-offset: .15em; }
@@ -71,6 +72,7 @@ ul.list { list-style: none; margin: 0; padding: 0; }
 ul.list > li { padding: .875rem 0; border-top: 1px solid var(--line); }
 ul.list > li:first-child { border-top: 0; padding-top: 0; }
 ul.list > li:last-child { padding-bottom: 0; }
+ul.list + p, li > details + fieldset { margin-top: 1rem; }
 dl.facts { display: grid; grid-template-columns: max-content 1fr; gap: .5rem 1.25rem; margin: 0 0 1rem; }
 dl.facts dt { color: var(--muted); }
 dl.facts dd { margin: 0; overflow-wrap: anywhere; }
@@ -118,6 +120,8 @@ button.full, .button.full { width: 100%; text-align: center; }
 .note.good { border-left-color: var(--good); background: var(--good-soft); }
 .tag { display: inline-block; padding: .0625rem .5rem; font-size: .8125rem; border: 1px solid var(--line); border-radius: 1rem; color: var(--muted); white-space: nowrap; }
 .tag.good { color: var(--good); background: var(--good-soft); border-color: transparent; }
+pre.diff ins { color: var(--good); background: var(--good-soft); text-decoration: none; }
+pre.diff del { color: var(--danger); background: var(--danger-soft); text-decoration: none; }
 summary { cursor: pointer; color: var(--accent); }
 details[open] > summary { margin-bottom: .75rem; }
 .more { border-top: 1px solid var(--line); margin-top: 1rem; padding-top: 1rem; }

@@ -1,5 +1,5 @@
 // The console: pages for people. Lists all of its paths; errors are pages too.
-import { callbackPath } from '#domain/mcp-servers/authorization.ts';
+import { callbackPath, clientPath } from '#domain/mcp-servers/authorization.ts';
 import type { Exchange, Handler } from '#foundation/http.ts';
 import { notFound, type Problem } from '#foundation/problem.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';
@@ -11,7 +11,7 @@ import { acceptOwnInvite, changeOwnName, createOwnOrganization, showHome, switch
 import { issueBase, showIssue, showIssues } from './issues.ts';
 import { answerProblemPage, seeOther } from './layout.ts';
 import { showMailbox } from './mailbox.ts';
-import { showMcpCallback } from './mcp-callback.ts';
+import { showMcpCallback, showMcpClient } from './mcp-callback.ts';
 import {
   answerCreationOptions,
   createOwnPasskey,
@@ -20,6 +20,7 @@ import {
   showPasskeys,
   skipPasskeyOffer,
 } from './passkeys.ts';
+import { changeProjectMcp, projectMcpPattern, showProjectMcp } from './project-mcp.ts';
 import { endOwnOtherSessions, endOwnSession, showSessions } from './sessions.ts';
 import { answerPasskeyOptions, createSignIn, enterCode, signOut } from './sign-in.ts';
 import { enterLink, showLink } from './sign-in-link.ts';
@@ -68,6 +69,7 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     ['/console/connected-agents', { GET: showDelegations }],
     ['/console/connected-agents/revoke', { GET: back('/console/connected-agents'), POST: revokeOwnDelegation }],
     [callbackPath, { GET: showMcpCallback }],
+    [clientPath, { GET: showMcpClient }],
     ['/console/sessions', { GET: showSessions }],
     ['/console/sessions/end', { GET: back('/console/sessions'), POST: endOwnSession }],
     ['/console/sessions/end-others', { GET: back('/console/sessions'), POST: endOwnOtherSessions }],
@@ -100,9 +102,12 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     ...dashboardRecords,
   ] as const;
 
+  const projectMcp: Methods = { GET: showProjectMcp, POST: changeProjectMcp };
+
   const find = (path: string): [route: string, page: Methods] | undefined => {
     const page = pages.get(path);
     if (page) return [path, page];
+    if (projectMcpPattern.test(path)) return ['/console/projects/{projectId}/mcp', projectMcp];
     const family = families.find(([base]) => path.startsWith(base));
     return family && [family[0] + family[1], { GET: family[2] }];
   };

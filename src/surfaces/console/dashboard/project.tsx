@@ -64,7 +64,7 @@ function About() {
     <p class="about muted">
       <Pill status={status} /> <code>{`${scmOwner}/${scmRepo}`}</code> · issues in{' '}
       {tracker === 'builtin' ? 'the console' : tracker}
-      {issueCode && ` as ${issueCode}`}
+      {issueCode && ` as ${issueCode}`} · <a href={`/console/projects/${projectId}/mcp`}>MCP servers</a>
     </p>
   );
 }

@@ -1,0 +1,71 @@
+// What a person reviews before approving tools: each tool as it is now beside what it was when tools were last approved.
+import { createHash } from 'node:crypto';
+import type { Row } from '#foundation/base-model.ts';
+import { hours, now } from '#foundation/clock.ts';
+import { sql } from '#foundation/database.ts';
+import { isReviewed, type McpBinding, McpCall, type ToolDefinition, toolDigest } from './model.ts';
+
+export interface ReviewedTool {
+  name: string;
+  change: 'new' | 'changed' | 'removed' | 'none';
+  /** Null: removed. */
+  present: ToolDefinition | null;
+  /** As it was reviewed; null: it was not, or before definitions were kept. */
+  reviewed: ToolDefinition | null;
+}
+
+/** By the order of the server, what it no longer has at the end. */
+export async function reviewTools(binding: Row<McpBinding>): Promise<ReviewedTool[]> {
+  const [row] = await sql<{ reviewedDefinitions: ToolDefinition[] | null }>(
+    'select reviewed_definitions from mcp_bindings where id = $1',
+    [binding.id],
+  );
+  const before = new Map((row?.reviewedDefinitions ?? []).map((tool) => [tool.name, tool]));
+  const present = binding.toolSnapshot.map((tool): ReviewedTool => {
+    const wasReviewed = Object.hasOwn(binding.reviewedTools, tool.name);
+    const change = isReviewed(binding, tool) ? 'none' : wasReviewed ? 'changed' : 'new';
+    return { name: tool.name, change, present: tool, reviewed: before.get(tool.name) ?? null };
+  });
+  const names = new Set(binding.toolSnapshot.map(({ name }) => name));
+  const removed = Object.keys(binding.reviewedTools).filter((name) => !names.has(name));
+  return [
+    ...present,
+    ...removed.map(
+      (name): ReviewedTool => ({ name, change: 'removed', present: null, reviewed: before.get(name) ?? null }),
+    ),
+  ];
+}
+
+/** Identifies what was on the page when a person approved. */
+export const snapshotDigest = (snapshot: readonly ToolDefinition[]): string =>
+  createHash('sha256')
+    .update(JSON.stringify(snapshot.map(toolDigest)))
+    .digest('hex');
+
+const recentMs = hours(24);
+const mostCalls = 50;
+
+export interface RecentCalls {
+  /** The newest. */
+  calls: Row<McpCall>[];
+  counts: { serverName: string; outcome: McpCall['outcome']; count: number }[];
+}
+
+/** The calls of a project's runs in the last day. */
+export async function recentCalls(projectId: string): Promise<RecentCalls> {
+  const since = now() - recentMs;
+  const [calls, counts] = await Promise.all([
+    McpCall.query()
+      .select(...McpCall.columns)
+      .where({ projectId })
+      .where('createdAt', '>', since)
+      .orderBy('createdAt', 'desc')
+      .limit(mostCalls),
+    sql<RecentCalls['counts'][number]>(
+      `select server_name, outcome, count(*)::int as count from mcp_calls where project_id = $1 and created_at > $2
+        group by server_name, outcome order by server_name, outcome`,
+      [projectId, since],
+    ),
+  ]);
+  return { calls, counts };
+}
