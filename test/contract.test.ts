@@ -79,7 +79,7 @@ it('every root field with its route, scope, status and tool', () => {
     automationRuns         GET    /automations/{automationId}/runs         200 automations:read     list_automation_runs
     automationTemplates    GET    /automations/templates                   200 automations:read     list_automation_templates
     automations            GET    /automations                             200 automations:read     list_automations
-    cancelRun              -                                                   missions:run         cancel_run
+    cancelRun              POST   /runs/{runId}/cancel                     200 missions:run         cancel_run
     claimRun               -                                                   runtime:report       -
     completeMcpOAuth       POST   /mcp/oauth/complete                      200 mcp:write            -
     createAgent            POST   /agents                                  201 agents:write         create_agent
@@ -130,12 +130,12 @@ it('every root field with its route, scope, status and tool', () => {
     revokeAgentDelegation  DELETE /agent-delegations/{delegationId}        200 person               -
     revokeInvite           DELETE /invites/{inviteId}                      200 members:write        revoke_invite
     revokeToken            DELETE /tokens/{tokenId}                        200 person               -
-    run                    -                                                   missions:read        get_run
+    run                    GET    /runs/{runId}                            200 missions:read        get_run
     runAutomation          POST   /automations/{automationId}/run          200 missions:run         run_automation
     runMcpServers          -                                                   runtime:report       -
     runScheduledTask       POST   /scheduled-tasks/{id}/run                200 missions:run         run_scheduled_task
     runUpdated             -                                                   missions:read        -
-    runs                   -                                                   missions:read        list_runs
+    runs                   GET    /runs                                    200 missions:read        list_runs
     sandbox                GET    /sandboxes/{sandboxId}                   200 sandboxes:read       get_sandbox
     sandboxLog             GET    /sandboxes/{sandboxId}/logs              200 sandboxes:read       get_sandbox_log
     sandboxUpdated         -                                                   sandboxes:read       -

@@ -262,6 +262,21 @@ describe('senders', () => {
     expect(await contentOf(content)).toBe(texts[stored]);
   });
 
+  it('503 · an organization at its share of uploads is refused one more, and another organization is served', async () => {
+    const contents = await Promise.all(Array.from({ length: maxPerOrganization }, reserve));
+    const begun = await Promise.all(contents.map((content) => beginUpload(content)));
+    const beyond = await reserve();
+    const { status, body, headers } = await put(beyond.uploadUrl, 'one more');
+    expect([status, body.retryable, headers.get('retry-after')]).toEqual([503, true, '2']);
+    expect(body.description).toContain(`${maxPerOrganization} uploads at once`);
+    expect((await put((await reserveContent(foreign.orgId)).uploadUrl, 'elsewhere')).status).toBe(201);
+    for (const { sending } of begun) sending.end('and last');
+    expect(new Set((await Promise.all(begun.map(({ answer }) => answer))).map((one) => one.status))).toEqual(
+      new Set([201]),
+    );
+    expect((await put(beyond.uploadUrl, 'one more')).status).toBe(201);
+  });
+
   it('409 · while one is sending, another is told when to ask again; the first is not disturbed', async () => {
     const content = await reserve();
     const { sending, answer } = await beginUpload(content);

@@ -72,6 +72,7 @@ builder.queryFields((t) => ({
   runs: t.field({
     description: 'The runs of the organization, newest first; filtered by project and by status.',
     scope: 'missions:read',
+    rest: 'GET /runs',
     tool: 'list_runs',
     type: RunPage,
     args: {
@@ -84,6 +85,7 @@ builder.queryFields((t) => ({
   run: t.field({
     description: 'One run, with its sandboxes and artifacts.',
     scope: 'missions:read',
+    rest: 'GET /runs/{runId}',
     tool: 'get_run',
     type: RunType,
     args: { runId: t.arg.string({ ...pathId, description: 'The id of the run.' }) },
@@ -95,6 +97,7 @@ builder.mutationField('cancelRun', (t) =>
   t.field({
     description: 'Ends an open run at once. Canceling it twice changes nothing.',
     scope: 'missions:run',
+    rest: 'POST /runs/{runId}/cancel',
     tool: { name: 'cancel_run', destructive: true, idempotent: true },
     type: RunType,
     args: { runId: t.arg.string({ ...pathId, description: 'The id of the run.' }) },
