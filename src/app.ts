@@ -78,7 +78,7 @@ export function createApp(settings: AppSettings): RequestListener {
     createOAuth({ ...settings, report }),
     createAgentIdentity({ ...settings, report }),
     // Before the console: on a host of its own the endpoint may be that host's root.
-    createA2a({ version, ...callersOf('a2a') }),
+    createA2a({ ...settings, ...callersOf('a2a') }),
     console,
     createRest({ schema, version, beside, ...callersOf('api') }),
     createGraphql({ ...settings, schema, callerStill, ...callersOf('api') }),

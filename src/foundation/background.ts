@@ -13,6 +13,7 @@ import type { Log } from './log.ts';
 export const queues = {
   mail: { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },
   'finish issue': { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },
+  'a2a push': { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },
 } as const;
 export type Queue = keyof typeof queues;
 

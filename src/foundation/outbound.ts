@@ -138,6 +138,15 @@ function outboundErrorOf(address: string, error: unknown): OutboundError {
   return new OutboundError(`${address.slice(0, 200)}: ${(error as Error).message}`, { cause: error });
 }
 
+/** Resolves the host of an address that is to be requested later. @throws OutboundError when the address is not allowed */
+export async function checkAddress(address: string, signal: AbortSignal): Promise<void> {
+  try {
+    await within(signal, addressesOf(new URL(address)));
+  } catch (error) {
+    throw outboundErrorOf(address, error);
+  }
+}
+
 /** The addresses of the host. @throws OutboundError when one of them is not allowed */
 async function addressesOf({ protocol, hostname, port, username, password }: URL): Promise<Resolved[]> {
   if (username || password) throw new OutboundError('an address with a user is not allowed');

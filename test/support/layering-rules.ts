@@ -162,10 +162,12 @@ export const schemasAreRegistered: Rule = (tree) => {
     .map((file) => `${file} is not imported in src/schema.ts, so it is not part of the graph.`);
 };
 
-/** Modules that every surface may import: authentication of the caller, the frame around a handler, and MCP over HTTP. */
-const shared = ['bearer.ts', 'cookie.ts', 'frame.ts', 'mcp-http.ts'].map((file) => `src/surfaces/${file}`);
+/** Modules that every surface may import: authentication of the caller, the frame around a handler, MCP over HTTP, open streams. */
+const shared = ['bearer.ts', 'cookie.ts', 'frame.ts', 'mcp-http.ts', 'subscription-slots.ts'].map(
+  (file) => `src/surfaces/${file}`,
+);
 /** Surfaces with a protocol of their own: they call operations directly. */
-const ownProtocol = ['artifacts', 'oauth', 'agent-identity', 'console', 'mcp-gateway', 'operator', 'scheduler'];
+const ownProtocol = ['a2a', 'artifacts', 'oauth', 'agent-identity', 'console', 'mcp-gateway', 'operator', 'scheduler'];
 
 export const surfacesAreIndependent: Rule = (tree) =>
   sourceFiles(tree)

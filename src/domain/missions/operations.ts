@@ -53,7 +53,8 @@ export async function deliverMission(started: readonly Row<Run>[]): Promise<void
   await deliverRuns(waiting, readMissions);
 }
 
-async function findIssue(caller: Caller, projectId: string, reference: string): Promise<CreatedIssue> {
+/** @throws 404 for an unknown project; what its tracker answers */
+export async function findIssue(caller: Caller, projectId: string, reference: string): Promise<CreatedIssue> {
   const project = await Project.get({ id: ownProject(caller, projectId), orgId: ownOrganization(caller) });
   return trackerOf(project).findIssue(project, reference);
 }

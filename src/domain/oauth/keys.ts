@@ -6,6 +6,7 @@ import {
   createLocalJWKSet,
   errors,
   exportJWK,
+  FlattenedSign,
   generateKeyPair,
   importJWK,
   type JWK,
@@ -118,6 +119,22 @@ export async function sweepSigningKeys(): Promise<void> {
 export async function publicKeys(): Promise<{ keys: JWK[] }> {
   const { keys } = await ring();
   return { keys: keys.map(({ publicJwk }) => publicJwk) };
+}
+
+/** The protected header and the signature of a flattened JWS (RFC 7515 §7.2.2) over this text. */
+export async function signText(
+  text: string,
+  { typ }: { typ: string },
+): Promise<{ protected: string; signature: string }> {
+  const jku = `${addresses().issuer}/.well-known/jwks.json`;
+  const known = await ring();
+  const active = known.keys[0]!;
+  known.signer ??= importSigner(active);
+  const header = { alg: algorithm, kid: active.kid, typ, jku };
+  const signed = await new FlattenedSign(new TextEncoder().encode(text))
+    .setProtectedHeader(header)
+    .sign(await known.signer);
+  return { protected: signed.protected!, signature: signed.signature };
 }
 
 /** A compact JWS. `payload` is complete: times are epoch seconds. */

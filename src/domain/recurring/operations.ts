@@ -194,13 +194,7 @@ export async function runNow(missions: Kind, caller: Caller, id: string): Promis
   const started: Row<Run>[] = [];
   // The run is committed before the tracker is called; a repeated request gets that run and starts no second one.
   const runId = await firstStep(async () => {
-    started[0] = await transaction(async (trx) => {
-      const one = await lockRecurring(trx, missions, caller, id);
-      const { runs, blockers } = await startRuns(trx, [one], { kind: 'manual', at: now(), actor: caller.userId });
-      const { problem } = blockers.get(id) ?? {};
-      if (problem) throw problem;
-      return runs[0] ?? missions.refuse();
-    });
+    started[0] = await transaction((trx) => writeRunNow(trx, missions, caller, id));
     return started[0].id;
   });
   await deliverRuns(started, readMissions);
@@ -208,14 +202,19 @@ export async function runNow(missions: Kind, caller: Caller, id: string): Promis
   return { ok: true, runId, issueId, status };
 }
 
+/** Writes the run in the caller's transaction; once that is committed it has to be delivered. @throws as `runNow` */
+export async function writeRunNow(trx: Transaction, missions: Kind, caller: Caller, id: string): Promise<Row<Run>> {
+  const one = await lockRecurring(trx, missions, caller, id);
+  const { runs, blockers } = await startRuns(trx, [one], { kind: 'manual', at: now(), actor: caller.userId });
+  const { problem } = blockers.get(id) ?? {};
+  if (problem) throw problem;
+  return runs[0] ?? missions.refuse();
+}
+
 /** The next occurrences, an overdue one first; none while it is disabled. */
-export function upcoming(
-  { triggers, nextRunAt: next }: Pick<RecurringMission, 'triggers' | 'nextRunAt'>,
-  count: number,
-): number[] {
-  if (next === null) return [];
+export function upcoming({ triggers, nextRunAt }: Pick<RecurringMission, 'triggers' | 'nextRunAt'>, count: number) {
   const schedules = triggers.map(({ schedule }) => schedule);
-  return [next, ...nextOccurrences(schedules, Math.max(next, now()), count - 1)];
+  return nextRunAt === null ? [] : [nextRunAt, ...nextOccurrences(schedules, Math.max(nextRunAt, now()), count - 1)];
 }
 
 export interface Occurrence extends Pick<RecurringMission, 'id' | 'name' | 'projectId'> {

@@ -20,6 +20,12 @@ export async function listRuns(caller: Caller, { projectId, status, ...page }: R
   return own ? Run.page(own, page, status ? Run.withStatus(status) : undefined) : emptyPage;
 }
 
+/** How many runs the caller reaches. */
+export const countRuns = (caller: Caller, status?: RunStatus): Promise<number> =>
+  Run.query()
+    .where({ ...withinReach(caller), ...(status && { status }) })
+    .resultSize();
+
 export const findRun = (caller: Caller, runId: string): Promise<Row<Run>> =>
   Run.get({ id: runId, ...withinReach(caller) });
 

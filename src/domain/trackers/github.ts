@@ -39,7 +39,7 @@ export const github: Tracker = {
     }),
 
   async findIssue(project, reference) {
-    const [, repository, number] = /^([^#]*)#?(\d{1,15})$/.exec(reference) ?? [];
+    const [, repository, number] = /^(?:([^#]*)#)?(\d{1,15})$/.exec(reference) ?? [];
     const own = `${project.scmOwner}/${project.scmRepo}`;
     if (!number || (repository && repository.toLowerCase() !== own.toLowerCase())) {
       throw invalid(`issue: must be the number of an issue of ${own}, for example #12.`);

@@ -1,8 +1,44 @@
-// The agent card (A2A 1.0 §4.4, with the members that readers of 0.3 expect, §5.5 there). It names no skill before there is one.
+// The agent card (A2A 1.0 §4.4, with the members that readers of 0.3 expect, §5.5 there), signed with the service's key (§8.4).
+import { canonicalizeAgentCard } from '@a2a-js/sdk';
 import { catalog } from '#access/scopes.ts';
+import { signText } from '#domain/oauth/keys.ts';
 import { addresses, baseUrl } from '#foundation/addresses.ts';
 
 const transport = 'JSONRPC';
+
+/** What a message may ask for; `metadata` and data parts have these members. */
+const skills = [
+  {
+    id: 'run-mission',
+    name: 'Run a mission',
+    description:
+      'Runs an AI agent on a project. The text of the message is its task. `metadata` or a data part may have `projectId` ' +
+      '(needed when you reach several projects), `agentId` and `issue`.',
+    tags: ['missions', 'code'],
+    examples: ['Update the dependencies and open a pull request.'],
+  },
+  {
+    id: 'run-scheduled-task',
+    name: 'Run a scheduled task now',
+    description: 'Runs a scheduled task at once. `metadata` or a data part has `scheduledTaskId`.',
+    tags: ['missions', 'scheduled tasks'],
+    examples: ['Run the Monday health check.'],
+  },
+  {
+    id: 'run-state',
+    name: "Ask for a run's state",
+    description: 'Answers how far a run is. `metadata` or a data part has `runId`, which is the id of the task too.',
+    tags: ['missions', 'status'],
+    examples: ['How far is the run?'],
+  },
+];
+
+/** The card with a signature that clients verify with the published keys. */
+export async function signedCard(card: ReturnType<typeof agentCard>) {
+  // It takes the card as it is on the wire; the type says otherwise.
+  const signature = await signText(canonicalizeAgentCard(card as never), { typ: 'JOSE' });
+  return { ...card, signatures: [signature] };
+}
 
 export function agentCard(version: string) {
   const { a2a: url, issuer } = addresses();
@@ -16,7 +52,7 @@ export function agentCard(version: string) {
   const bearer = { scheme: 'bearer', description: 'A personal access token, `pat_…`.' };
   return {
     name: 'Agent Engineering Platform',
-    description: 'Runs AI agents (missions) against software projects. Missions are not offered over A2A yet.',
+    description: 'Runs AI agents (missions) against software projects. A task is a run of a mission.',
     version,
     documentationUrl: `${issuer}/auth.md`,
     supportedInterfaces: ['1.0', '0.3'].map((protocolVersion) => ({
@@ -24,10 +60,10 @@ export function agentCard(version: string) {
       protocolBinding: transport,
       protocolVersion,
     })),
-    capabilities: { streaming: false, pushNotifications: false, extendedAgentCard: false },
-    defaultInputModes: ['text/plain'],
+    capabilities: { streaming: true, pushNotifications: true, extendedAgentCard: false },
+    defaultInputModes: ['text/plain', 'application/json'],
     defaultOutputModes: ['text/plain'],
-    skills: [],
+    skills,
     // Each scheme is written as 1.0 has it (by its member) and as 0.3 has it (by its type).
     securitySchemes: {
       bearer: { type: 'http', ...bearer, httpAuthSecurityScheme: bearer },

@@ -1,37 +1,164 @@
-// The agent-to-agent endpoint at {a2a_url}: a resource of its own, with the agent card beside it for anyone (A2A 1.0 §8.2;
+// The agent-to-agent endpoint at {a2a_url}: a resource of its own, with the agent card beside it for anyone (A2A 1.0 §8.2, §9;
 // specification, Authentication 3).
+import { once } from 'node:events';
+import { A2A_VERSION_HEADER, formatSSEEvent, SSE_HEADERS } from '@a2a-js/sdk';
+import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
+import { JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server';
+import { admit } from '#access/gate.ts';
+import type { Caller } from '#access/principal.ts';
+import type { Scope } from '#access/scopes.ts';
+import { resourceMetadataUrl } from '#domain/oauth/resources.ts';
 import { addresses } from '#foundation/addresses.ts';
-import { answerJson, type Exchange, mediaType, readText } from '#foundation/http.ts';
-import { unsupportedMediaType } from '#foundation/problem.ts';
-import { bytes } from '#limits.ts';
-import { allowMethods, type CallerSettings, framed, identify } from '../frame.ts';
-import { agentCard } from './card.ts';
-import { respond } from './messages.ts';
+import { now, seconds } from '#foundation/clock.ts';
+import { answerJson, type Exchange, mediaType, parseJson, readText } from '#foundation/http.ts';
+import { type Problem, toProblem, unsupportedMediaType } from '#foundation/problem.ts';
+import { bytes, subscriptions } from '#limits.ts';
+import { allowMethods, answerProblem, type CallerSettings, framed, identify } from '../frame.ts';
+import { createSlotLimiter, recheckIntervalMs } from '../subscription-slots.ts';
+import { agentCard, signedCard } from './card.ts';
+import { type Call, callKey, createHandler } from './handler.ts';
 
 export interface A2aSettings extends CallerSettings {
   version: string;
+  subscriptionsPerOrganization?: number;
 }
 
+/** Comments keep a connection open through proxies while nothing changes. */
+const commentIntervalMs = seconds(15);
 const wellKnown = '/.well-known/agent-card.json';
+
+/** The scope of each method, in the names of 1.0 and 0.3. Whoever is identified may call the others, which only answer errors. */
+const scopes: Readonly<Record<string, Scope>> = {
+  SendMessage: 'missions:run',
+  'message/send': 'missions:run',
+  SendStreamingMessage: 'missions:run',
+  'message/stream': 'missions:run',
+  CancelTask: 'missions:run',
+  'tasks/cancel': 'missions:run',
+  GetTask: 'missions:read',
+  'tasks/get': 'missions:read',
+  ListTasks: 'missions:read',
+  SubscribeToTask: 'missions:read',
+  'tasks/resubscribe': 'missions:read',
+  CreateTaskPushNotificationConfig: 'missions:read',
+  GetTaskPushNotificationConfig: 'missions:read',
+  ListTaskPushNotificationConfigs: 'missions:read',
+  DeleteTaskPushNotificationConfig: 'missions:read',
+  'tasks/pushNotificationConfig/set': 'missions:read',
+  'tasks/pushNotificationConfig/get': 'missions:read',
+  'tasks/pushNotificationConfig/list': 'missions:read',
+  'tasks/pushNotificationConfig/delete': 'missions:read',
+};
+/** Those that hold a connection: a slot is taken for each. */
+const waits = new Set([
+  'SendMessage',
+  'message/send',
+  'SendStreamingMessage',
+  'message/stream',
+  'SubscribeToTask',
+  'tasks/resubscribe',
+]);
+
+const jsonRpcError = (code: number, message: string, id: unknown = null, reason?: string) => ({
+  jsonrpc: '2.0',
+  id,
+  error: {
+    code,
+    message,
+    ...(reason && {
+      data: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason, domain: 'a2a-protocol.org' }],
+    }),
+  },
+});
+const invalidJson = jsonRpcError(-32_700, 'Invalid JSON payload');
+const invalidRequest = jsonRpcError(-32_600, 'The body is not a JSON-RPC 2.0 request with an id.');
+const versionNotSupported = (id: unknown) =>
+  jsonRpcError(
+    -32_009,
+    'This version of A2A is not supported: send 1.0 or 0.3 in A2A-Version.',
+    id,
+    'VERSION_NOT_SUPPORTED',
+  );
+
+const errorMappers = {
+  '1.0': JsonRpcTransportHandler.mapToJSONRPCError,
+  '0.3': LegacyJsonRpcTransportHandler.mapToLegacyJSONRPCError,
+};
+
+interface Request extends Record<string, unknown> {
+  id: string | number;
+  method: string;
+}
+const isRequest = (body: unknown): body is Request => {
+  const { jsonrpc, id, method } = (body ?? {}) as Partial<Request>;
+  return jsonrpc === '2.0' && (typeof id === 'string' || Number.isInteger(id)) && typeof method === 'string';
+};
 
 export function createA2a(settings: A2aSettings) {
   const { host, pathname: endpoint } = new URL(addresses().a2a);
   const card = agentCard(settings.version);
   // RFC 8615 puts it at the host; clients that are configured with {a2a_url} itself look below it.
   const cards = new Set([wellKnown, endpoint.replace(/\/$/, '') + wellKnown]);
+  const handler = createHandler();
+  const transports = { '1.0': new JsonRpcTransportHandler(handler), '0.3': new LegacyJsonRpcTransportHandler(handler) };
+  const perOrganization = settings.subscriptionsPerOrganization ?? subscriptions.perOrganization;
+  const takeSlot = createSlotLimiter({ ...subscriptions, perOrganization });
 
-  function answerCard(exchange: Exchange): void {
+  async function answerCard(exchange: Exchange): Promise<void> {
     allowMethods(exchange, 'GET', 'HEAD');
-    answerJson(exchange, 200, card, { 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' });
+    const headers = { 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' };
+    answerJson(exchange, 200, await signedCard(card), headers);
   }
 
   async function answerMessage(exchange: Exchange): Promise<void> {
-    await identify(settings, exchange);
+    const caller = await identify(settings, exchange);
     allowMethods(exchange, 'POST');
     if (mediaType(exchange) !== 'application/json') throw unsupportedMediaType('Send the request as application/json.');
-    const version = exchange.req.headers['a2a-version'];
-    const response = respond(await readText(exchange, bytes.jsonBody), version ? String(version) : undefined);
-    answerJson(exchange, 200, response, { 'cache-control': 'no-store' });
+    const body = parseJson(await readText(exchange, bytes.jsonBody));
+    if (body === undefined) return answerRpc(exchange, invalidJson);
+    if (!isRequest(body)) return answerRpc(exchange, invalidRequest);
+    // Without the header it is 0.3 (A2A 1.0 §3.6).
+    const version = String(exchange.req.headers[A2A_VERSION_HEADER.toLowerCase()] || '0.3');
+    if (version !== '1.0' && version !== '0.3') return answerRpc(exchange, versionNotSupported(body.id));
+    const scope = Object.hasOwn(scopes, body.method) ? scopes[body.method] : undefined;
+    if (scope) admit(caller, scope);
+    exchange.route = scope ? `${endpoint} ${body.method}` : endpoint;
+    const call = openCall(exchange, caller, waits.has(body.method));
+    const context = new ServerCallContext({ requestedVersion: version, state: new Map([[callKey, call]]) });
+    const response = await transports[version].handle(body, context);
+    if (Symbol.asyncIterator in response)
+      await answerStream(exchange, response, (error) => ({
+        jsonrpc: '2.0',
+        id: body.id,
+        error: errorMappers[version](error),
+      }));
+    else answerRpc(exchange, response);
+  }
+
+  /** What the call holds is released when its socket closes. */
+  function openCall(exchange: Exchange, caller: Caller, holdsSlot: boolean): Call {
+    const ended = new AbortController();
+    const free = holdsSlot ? takeSlot(caller) : () => {};
+    const since = now();
+    // Also while nothing changes: the caller may have lost its credential.
+    const recheck = async () => {
+      if (now() - since >= subscriptions.lifetimeMs) return ended.abort();
+      await settings.authenticate(exchange).catch((error) => toProblem(error).status < 500 && ended.abort());
+    };
+    const rechecks = setInterval(recheck, recheckIntervalMs);
+    const close = (): void => {
+      clearInterval(rechecks);
+      free();
+      ended.abort();
+    };
+    if (exchange.res.destroyed) close();
+    else exchange.res.once('close', close);
+    return {
+      caller,
+      signal: ended.signal,
+      authenticate: () => settings.authenticate(exchange),
+      report: (error) => settings.report(exchange, error),
+    };
   }
 
   async function handle(exchange: Exchange): Promise<void> {
@@ -43,5 +170,45 @@ export function createA2a(settings: A2aSettings) {
   /** An endpoint on a host of its own may be that host's root, which elsewhere is the console's. */
   const owns = (path: string, requestHost: string | undefined): boolean =>
     cards.has(path) || (path === endpoint && (endpoint !== '/' || requestHost === host));
-  return { name: 'a2a', owns, handle: framed(handle, settings) };
+  return { name: 'a2a', owns, handle: framed(handle, { ...settings, refuse }) };
+}
+
+const answerRpc = (exchange: Exchange, response: unknown): void =>
+  answerJson(exchange, 200, response, { 'cache-control': 'no-store' });
+
+/** Server-sent events. An error before the first of them is an answer of its own. */
+async function answerStream(
+  exchange: Exchange,
+  events: AsyncGenerator<unknown>,
+  errorResponse: (error: unknown) => unknown,
+): Promise<void> {
+  const { res } = exchange;
+  let step: IteratorResult<unknown>;
+  try {
+    step = await events.next();
+  } catch (error) {
+    return answerRpc(exchange, errorResponse(error));
+  }
+  res.writeHead(200, { ...SSE_HEADERS, 'Cache-Control': 'no-store' });
+  const comments = setInterval(() => res.write(': \n\n'), commentIntervalMs);
+  try {
+    for (; !step.done && !res.destroyed; step = await events.next()) {
+      // A slow reader is waited for: changes meanwhile are coalesced.
+      if (!res.write(formatSSEEvent(step.value))) await Promise.race([once(res, 'drain'), once(res, 'close')]);
+    }
+  } catch (error) {
+    res.write(formatSSEEvent(errorResponse(error)));
+  } finally {
+    clearInterval(comments);
+    await events.return(undefined);
+    res.end();
+  }
+}
+
+/** A missing scope is also named in a challenge (RFC 6750 §3.1). */
+function refuse(exchange: Exchange, problem: Problem): void {
+  const [, scope] = /missing-scope:([\w:-]+)/.exec(problem.body.description) ?? [];
+  const isMissing = problem.body.code === 'missing_scope' && scope;
+  const challenge = `Bearer error="insufficient_scope", scope="${scope}", resource_metadata="${resourceMetadataUrl('a2a')}"`;
+  answerProblem(exchange, problem, isMissing ? { 'www-authenticate': challenge } : {});
 }

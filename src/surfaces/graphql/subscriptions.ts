@@ -24,8 +24,8 @@ import { invalid, toProblem } from '#foundation/problem.ts';
 import type { Context, Follow } from '#graph/context.ts';
 import { exposureOf } from '#graph/exposure.ts';
 import { subscriptions } from '#limits.ts';
+import { createSlotLimiter, recheckIntervalMs } from '../subscription-slots.ts';
 import { type RequestBudget, takeExecution } from './budget.ts';
-import { createSlotLimiter, recheckIntervalMs } from './subscription-slots.ts';
 
 /** How old the last look-up of the caller may be when an event is sent. */
 export const maxCheckAgeMs = seconds(1);

@@ -1,6 +1,11 @@
 // The handler of each background queue. A job may run twice, and in any process.
+import { deliverPush } from '#domain/a2a/push.ts';
 import { finishIssue } from '#domain/runs/finish-issue.ts';
 import type { Handlers } from '#foundation/background.ts';
 import { deliverMail } from '#foundation/mail.ts';
 
-export const deliveries = { mail: deliverMail, 'finish issue': finishIssue } satisfies Required<Handlers>;
+export const deliveries = {
+  mail: deliverMail,
+  'finish issue': finishIssue,
+  'a2a push': deliverPush,
+} satisfies Required<Handlers>;

@@ -1,4 +1,5 @@
 // The periodic jobs with their intervals. Every process runs every job: jobs are idempotent, also when they run concurrently.
+import { writePushNotifications } from '#domain/a2a/push.ts';
 import { sweepAgentIdentities } from '#domain/agent-identities/sweep.ts';
 import { deleteStaleHarnesses } from '#domain/agents/runtime-harnesses.ts';
 import { sweepArtifacts } from '#domain/artifacts/content.ts';
@@ -26,6 +27,8 @@ export interface Job {
 export const jobs: readonly Job[] = [
   { name: 'run what is due', intervalMs: 500, run: dispatchDue },
   { name: 'release runs of silent runtimes', intervalMs: seconds(5), run: releaseSilentRuns },
+  { name: 'take back runs of silent runtimes', intervalMs: seconds(5), run: releaseSilentRuns },
+  { name: 'write push notifications of A2A tasks', intervalMs: seconds(1), run: writePushNotifications },
   { name: 'end sandboxes that are out of time', intervalMs: seconds(10), run: endOverdueSandboxes },
   { name: 'settle missions', intervalMs: seconds(1), run: settleMissions },
   { name: 'stop missions without credits', intervalMs: seconds(5), run: stopExhaustedMissions },

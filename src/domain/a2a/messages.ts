@@ -1,0 +1,97 @@
+// Messages of agent-to-agent clients, each of which starts one run: the run is the task, and contexts group them (A2A 1.0 §3.4).
+import { createHash } from 'node:crypto';
+import type { Caller } from '#access/principal.ts';
+import { ownOrganization, ownPerson } from '#access/reach.ts';
+import type { Row } from '#foundation/base-model.ts';
+import { now } from '#foundation/clock.ts';
+import { type Page, type PageRequest, readPageOf } from '#foundation/cursor.ts';
+import { sql, type Transaction, transaction } from '#foundation/database.ts';
+import { unprocessable } from '#foundation/problem.ts';
+import { deliverMission, findIssue, type NewMission, writeMission } from '../missions/operations.ts';
+import { ScheduledTask } from '../recurring/model.ts';
+import { writeRunNow } from '../recurring/operations.ts';
+import type { Run } from '../runs/model.ts';
+
+export interface TaskMessage {
+  runId: string;
+  contextId: string;
+  messageId: string;
+  text: string;
+  createdAt: number;
+}
+
+/** What a message asks for: a mission, or a run of a scheduled task. */
+export type Order = NewMission | { scheduledTaskId: string };
+
+export interface Received {
+  messageId: string;
+  contextId: string;
+  text: string;
+  order: Order;
+}
+
+const claimMessageSql = `insert into a2a_messages (org_id, user_id, message_id, fingerprint, context_id, text, created_at)
+  values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning message_id`;
+const earlierSql = `select fingerprint, run_id from a2a_messages where org_id = $1 and user_id = $2 and message_id = $3`;
+const completeSql = 'update a2a_messages set run_id = $4 where org_id = $1 and user_id = $2 and message_id = $3';
+
+/**
+ * Starts what a message asks for, once per message of a person: a repeated one waits for the first and returns its run.
+ * @throws 422 for another message with that id; as `startMission` and `runNow` do
+ */
+export async function receiveMessage(caller: Caller, message: Received): Promise<string> {
+  const { messageId, contextId, text, order } = message;
+  const key = [ownOrganization(caller), ownPerson(caller), messageId];
+  const fingerprint = createHash('sha256')
+    .update(JSON.stringify([text, order]))
+    .digest();
+  // A tracker is asked outside the transaction.
+  const issue = 'projectId' in order && order.issue ? await findIssue(caller, order.projectId, order.issue) : null;
+  const started: Row<Run>[] = [];
+  const runId = await transaction(async (trx) => {
+    const [claimed] = await sql(claimMessageSql, [...key, fingerprint, contextId, text, now()], trx);
+    if (!claimed) return runOfEarlier(trx, key, fingerprint);
+    const run =
+      'scheduledTaskId' in order
+        ? await writeRunNow(trx, ScheduledTask, caller, order.scheduledTaskId)
+        : await writeMission(trx, caller, order, issue);
+    await sql(completeSql, [...key, run.id], trx);
+    started.push(run);
+    return run.id;
+  });
+  await deliverMission(started);
+  return runId;
+}
+
+async function runOfEarlier(trx: Transaction, key: string[], fingerprint: Buffer): Promise<string> {
+  const [earlier] = await sql<{ fingerprint: Buffer; runId: string }>(earlierSql, key, trx);
+  if (earlier?.fingerprint.equals(fingerprint)) return earlier.runId;
+  throw unprocessable('messageId: was used for another message.');
+}
+
+const messageColumns = 'run_id, context_id, message_id, text, created_at';
+
+/** The messages that started these runs, by the run's id. */
+export async function messagesOfRuns(runIds: readonly string[]): Promise<Map<string, TaskMessage>> {
+  const text = `select ${messageColumns} from a2a_messages where run_id = any($1)`;
+  return new Map((await sql<TaskMessage>(text, [runIds])).map((message) => [message.runId, message]));
+}
+
+/** Ids of the runs of a context, newest first. */
+export async function runsOfContext(caller: Caller, contextId: string, page: PageRequest): Promise<Page<string>> {
+  const orgId = ownOrganization(caller);
+  const select = `select id, created_at from
+    (select run_id as id, created_at from a2a_messages where org_id = $1 and context_id = $2 and run_id is not null) m`;
+  const binding = `a2a context\n${orgId}\n${contextId}`;
+  const values = [orgId, contextId];
+  const { data, nextCursor } = await readPageOf<{ id: string; createdAt: number }>(
+    { binding, select, where: '', values },
+    page,
+  );
+  return { data: data.map(({ id }) => id), nextCursor };
+}
+
+export async function countContext(caller: Caller, contextId: string): Promise<number> {
+  const text = 'select count(*)::int as count from a2a_messages where org_id = $1 and context_id = $2';
+  return (await sql<{ count: number }>(text, [ownOrganization(caller), contextId]))[0]!.count;
+}

@@ -1,0 +1,157 @@
+// Runs as tasks of the agent-to-agent protocol (A2A 1.0 §4.1): the task's id is the run's. Any run that the caller reaches is a
+// task, also one that did not begin with a message; its context is then its own id.
+import { type Artifact as A2aArtifact, type Message, type Part, Role, type Task, TaskState } from '@a2a-js/sdk';
+import { admits } from '#access/gate.ts';
+import type { Caller } from '#access/principal.ts';
+import { withinReach } from '#access/reach.ts';
+import type { Row } from '#foundation/base-model.ts';
+import { isoTime } from '#foundation/clock.ts';
+import type { Page } from '#foundation/cursor.ts';
+import { previewSizes } from '#limits.ts';
+import { contentAddress } from '../artifacts/address.ts';
+import { Artifact } from '../artifacts/model.ts';
+import { Run, type RunStatus } from '../runs/model.ts';
+import { countRuns, findRun, listRuns } from '../runs/operations.ts';
+import { countContext, messagesOfRuns, runsOfContext, type TaskMessage } from './messages.ts';
+
+export const taskStates: Readonly<Record<RunStatus, TaskState>> = {
+  dispatching: TaskState.TASK_STATE_SUBMITTED,
+  running: TaskState.TASK_STATE_WORKING,
+  completed: TaskState.TASK_STATE_COMPLETED,
+  failed: TaskState.TASK_STATE_FAILED,
+  skipped: TaskState.TASK_STATE_REJECTED,
+  canceled: TaskState.TASK_STATE_CANCELED,
+};
+
+export const textPart = (value: string): Part => ({
+  content: { $case: 'text', value },
+  metadata: undefined,
+  filename: '',
+  mediaType: 'text/plain',
+});
+
+type OfTask = Pick<Message, 'messageId' | 'contextId' | 'taskId' | 'role'>;
+
+export const textMessage = (of: OfTask, value: string): Message => ({
+  ...of,
+  parts: [textPart(value)],
+  metadata: undefined,
+  extensions: [],
+  referenceTaskIds: [],
+});
+
+/** A run as a task, without history and artifacts where those are absent. */
+export function taskOf(run: Row<Run>, message?: TaskMessage, artifacts: readonly Row<Artifact>[] = []): Task {
+  const { id: taskId, projectId, issueId, issueUrl, missionTitle, missionProgress, missionCostUsd } = run;
+  const contextId = message?.contextId ?? taskId;
+  return {
+    id: taskId,
+    contextId,
+    status: {
+      state: taskStates[run.status],
+      message: statusMessage(run, contextId),
+      timestamp: isoTime(run.updatedAt),
+    },
+    artifacts: artifacts.map(artifactOf),
+    history: message
+      ? [textMessage({ messageId: message.messageId, contextId, taskId, role: Role.ROLE_USER }, message.text)]
+      : [],
+    metadata: { projectId, issueId, issueUrl, title: missionTitle, progress: missionProgress, costUsd: missionCostUsd },
+  };
+}
+
+function statusMessage(run: Row<Run>, contextId: string): Message | undefined {
+  const words = run.status === 'failed' ? (run.lastError ?? run.reason) : (run.reason ?? run.missionActivity);
+  if (!words) return undefined;
+  return textMessage(
+    { messageId: `${run.id}-${run.updatedAt}`, contextId, taskId: run.id, role: Role.ROLE_AGENT },
+    words,
+  );
+}
+
+const artifactOf = (artifact: Row<Artifact>): A2aArtifact => ({
+  artifactId: artifact.id,
+  name: artifact.caption ?? artifact.kind,
+  description: artifact.criterion ?? '',
+  parts: [
+    {
+      content: { $case: 'url', value: contentAddress(artifact.id) },
+      metadata: undefined,
+      filename: '',
+      mediaType: artifact.contentType,
+    },
+  ],
+  metadata: {
+    kind: artifact.kind,
+    sizeBytes: artifact.sizeBytes,
+    criterionPassed: artifact.criterionPassed,
+    expiresAt: isoTime(artifact.expiresAt),
+  },
+  extensions: [],
+});
+
+interface Detail {
+  /** The most messages of the history; absent: all. */
+  historyLength?: number | undefined;
+  artifacts: boolean;
+}
+
+/** Artifacts are the newest 20 of the run's issue, for a caller with `artifacts:read`. @throws 404 */
+export async function readTask(caller: Caller, runId: string, { historyLength, artifacts }: Detail): Promise<Task> {
+  const run = await findRun(caller, runId);
+  const [messages, found] = await Promise.all([
+    messagesOfRuns([runId]),
+    artifacts ? artifactsOf(caller, [run]) : new Map<string, Row<Artifact>[]>(),
+  ]);
+  const task = taskOf(run, messages.get(runId), found.get(run.issueId ?? ''));
+  return { ...task, history: task.history.slice(0, historyLength) };
+}
+
+/** By issue. */
+async function artifactsOf(caller: Caller, runs: readonly Row<Run>[]): Promise<Map<string, Row<Artifact>[]>> {
+  const issueIds = [...new Set(runs.flatMap(({ issueId }) => issueId ?? []))];
+  if (issueIds.length === 0 || !admits(caller, 'artifacts:read')) return new Map();
+  const reach = withinReach(caller);
+  const rows = await Artifact.findNewestByKeys('issueId', issueIds, reach, previewSizes.perParent);
+  const found = new Map<string, Row<Artifact>[]>();
+  for (const row of rows) found.set(row.issueId!, [...(found.get(row.issueId!) ?? []), row]);
+  return found;
+}
+
+export interface TaskFilter extends Detail {
+  contextId?: string | undefined;
+  status?: RunStatus | undefined;
+  limit: number;
+  cursor?: string | undefined;
+}
+
+/** Newest first, with the number of all tasks of the list. */
+export async function listTasks(caller: Caller, filter: TaskFilter): Promise<Page<Task> & { total: number }> {
+  const { contextId, status, limit, cursor, historyLength, artifacts } = filter;
+  const { data, nextCursor, total } = contextId
+    ? await runsIn(caller, contextId, { limit, cursor })
+    : await allRuns(caller, { limit, cursor }, status);
+  const runs = data.filter((run) => !status || run.status === status);
+  const [messages, found] = await Promise.all([
+    messagesOfRuns(runs.map(({ id }) => id)),
+    artifacts ? artifactsOf(caller, runs) : new Map<string, Row<Artifact>[]>(),
+  ]);
+  const tasks = runs.map((run) => {
+    const task = taskOf(run, messages.get(run.id), found.get(run.issueId ?? ''));
+    return { ...task, history: task.history.slice(0, historyLength) };
+  });
+  return { data: tasks, nextCursor, total };
+}
+
+type Paging = Pick<TaskFilter, 'limit' | 'cursor'>;
+
+async function allRuns(caller: Caller, page: Paging, status?: RunStatus) {
+  const [found, total] = await Promise.all([listRuns(caller, { ...page, status }), countRuns(caller, status)]);
+  return { ...found, total };
+}
+
+async function runsIn(caller: Caller, contextId: string, page: Paging) {
+  const [ids, total] = await Promise.all([runsOfContext(caller, contextId, page), countContext(caller, contextId)]);
+  const runs = await Run.findByKeys('id', ids.data, withinReach(caller));
+  return { data: runs.reverse(), nextCursor: ids.nextCursor, total };
+}

@@ -1,0 +1,32 @@
+// Problems as the errors of the agent-to-agent protocol (A2A 1.0 §3.3.2). What the protocol has no name for is a JSON-RPC server
+// error with the problem's own description.
+import {
+  A2AError,
+  JsonRpcTransportError,
+  RequestMalformedError,
+  TaskNotFoundError,
+  UnsupportedOperationError,
+} from '@a2a-js/sdk/errors';
+import { isTooBusy, type Problem, toProblem } from '#foundation/problem.ts';
+
+/** The code of JSON-RPC 2.0 §5.1 for errors that servers define. */
+const serverError = -32_000;
+
+/** The protocol's error for anything thrown; `report` gets the faults of the service. */
+export function a2aErrorOf(error: unknown, report: (error: unknown) => void): Error {
+  if (error instanceof A2AError) return error;
+  const problem = toProblem(error);
+  if (problem.status >= 500 && !isTooBusy(problem)) report(error);
+  return translated(problem);
+}
+
+function translated({ status, body }: Problem): Error {
+  const { description } = body;
+  if (status === 404)
+    return description === 'No such run.' ? new TaskNotFoundError() : new RequestMalformedError(description);
+  if (status === 400 || status === 422) return new RequestMalformedError(description);
+  return new JsonRpcTransportError({ jsonrpc: '2.0', id: null, error: { code: serverError, message: description } });
+}
+
+/** A method of the protocol that cannot be used on this task. */
+export const unsupported = (message: string): Error => new UnsupportedOperationError(message);

@@ -1,0 +1,66 @@
+// Follows a task: its present state, then each change, until it is final, the caller is no longer authorized, or nobody reads.
+import type { StreamResponse, Task } from '@a2a-js/sdk';
+import { admit } from '#access/gate.ts';
+import type { Caller } from '#access/principal.ts';
+import { readTask, taskStates } from '#domain/a2a/tasks.ts';
+import { watch } from '#foundation/changes.ts';
+import { now, seconds } from '#foundation/clock.ts';
+
+/** How old the last look-up of the caller may be when a task is read. */
+const maxCheckAgeMs = seconds(1);
+
+/** What a call holds while it follows a task. */
+export interface Followed {
+  /** Looks the caller up again. @throws 401 */
+  authenticate(): Promise<Caller>;
+  /** Aborted when nobody reads any more, and after the longest lifetime. */
+  signal: AbortSignal;
+}
+
+const open = new Set([taskStates.dispatching, taskStates.running]);
+export const isFinalTask = ({ status }: Task): boolean => !open.has(status!.state);
+
+/** The task at once and after each change, the final one last. */
+export async function* followTask(
+  caller: Caller,
+  runId: string,
+  { authenticate, signal }: Followed,
+): AsyncGenerator<Task> {
+  let [present, checkedAt] = [caller, now()];
+  for await (const _ of watch([runId], signal)) {
+    if (now() - checkedAt >= maxCheckAgeMs) {
+      [present, checkedAt] = [await authenticate(), now()];
+      // Whoever started the task may follow this call to its end, as long as it may start one.
+      admit(present, present.scopes.has('missions:read') ? 'missions:read' : 'missions:run');
+    }
+    const task = await readTask(present, runId, { artifacts: true });
+    yield task;
+    if (isFinalTask(task)) return;
+  }
+}
+
+/** The events of a stream: the task first, then its new artifacts and its new states (A2A 1.0 §3.1.2). */
+export async function* eventsOfTask(tasks: AsyncIterable<Task>): AsyncGenerator<StreamResponse, void, undefined> {
+  let before: Task | undefined;
+  for await (const task of tasks) {
+    if (!before) yield { payload: { $case: 'task', value: task } };
+    else yield* changes(before, task);
+    before = task;
+  }
+}
+
+function* changes(
+  before: Task,
+  { id: taskId, contextId, status, artifacts, metadata }: Task,
+): Generator<StreamResponse> {
+  const known = new Set(before.artifacts.map(({ artifactId }) => artifactId));
+  for (const artifact of artifacts.filter(({ artifactId }) => !known.has(artifactId)).reverse()) {
+    const value = { taskId, contextId, artifact, append: false, lastChunk: true, metadata: undefined };
+    yield { payload: { $case: 'artifactUpdate', value } };
+  }
+  const isNews = (value: Pick<Task, 'status' | 'metadata'>) =>
+    JSON.stringify([value.status?.state, value.status?.message?.parts, value.metadata]);
+  if (isNews(before) !== isNews({ status, metadata })) {
+    yield { payload: { $case: 'statusUpdate', value: { taskId, contextId, status, metadata } } };
+  }
+}

@@ -1,0 +1,206 @@
+// The methods of the agent-to-agent protocol (A2A 1.0 §3.1) over runs. The SDK reads and writes both wire formats, 1.0 and 0.3.
+import {
+  type SendMessageRequest,
+  type StreamResponse,
+  type Task,
+  type TaskPushNotificationConfig,
+  TaskState,
+} from '@a2a-js/sdk';
+import { ExtendedAgentCardNotConfiguredError, TaskNotCancelableError } from '@a2a-js/sdk/errors';
+import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
+import { z } from 'zod';
+import type { Caller } from '#access/principal.ts';
+import { deletePushConfig, listPushConfigs, type PushConfig, savePushConfig } from '#domain/a2a/push.ts';
+import { listTasks, readTask, taskStates } from '#domain/a2a/tasks.ts';
+import type { RunStatus } from '#domain/runs/model.ts';
+import { cancelRun } from '#domain/runs/operations.ts';
+import { invalid, notFound, Problem } from '#foundation/problem.ts';
+import { text } from '#limits.ts';
+import { a2a, a2aPush } from './bounds.ts';
+import { a2aErrorOf, unsupported } from './errors.ts';
+import { eventsOfTask, type Followed, followTask, isFinalTask } from './follow.ts';
+import { check } from './order.ts';
+import { type Answer, send } from './send.ts';
+
+/** What the methods know of their call, beside its parameters. */
+export interface Call extends Followed {
+  caller: Caller;
+  report(error: unknown): void;
+}
+
+export const callKey = 'call';
+const callOf = (context: ServerCallContext): Call => context.state.get(callKey) as Call;
+
+const id = z.string().min(a2a.id.min).max(a2a.id.max);
+const historyLength = z.int().min(0).max(1_000).optional();
+const secret = z
+  .string()
+  .min(a2aPush.secret.min)
+  .max(a2aPush.secret.max)
+  .regex(/^[\x20-\x7e]+$/, 'must be printable ASCII');
+const Config = z.object({
+  id: id.optional(),
+  url: z.string().min(a2aPush.url.min).max(a2aPush.url.max),
+  token: secret.optional(),
+  authentication: z
+    .object({ scheme: z.string().regex(/^[\w!#$%&'*+.^`|~-]{1,50}$/, 'must be a token'), credentials: secret })
+    .optional(),
+});
+
+export function createHandler(): A2ARequestHandler {
+  /** The task of a run, when it is final or the call has waited long enough. */
+  async function settled({ caller, ...followed }: Call, runId: string): Promise<Task> {
+    const signal = AbortSignal.any([followed.signal, AbortSignal.timeout(a2a.blockingMs)]);
+    let latest: Task | undefined;
+    for await (const task of followTask(caller, runId, { ...followed, signal })) latest = task;
+    return latest ?? readTask(caller, runId, { artifacts: true });
+  }
+
+  async function start({ caller }: Call, { message, configuration }: SendMessageRequest): Promise<Answer> {
+    const push = configuration?.taskPushNotificationConfig;
+    // Before anything is started.
+    const config = push && readConfig(push);
+    const answer = await send(caller, message);
+    if (config && 'runId' in answer) await savePushConfig(caller, { ...config, runId: answer.runId });
+    return answer;
+  }
+
+  return {
+    getAgentCard: () => Promise.reject(new ExtendedAgentCardNotConfiguredError()),
+    // The card promises none (A2A 1.0 §3.3.4, 0.3 §7.10).
+    getAuthenticatedExtendedAgentCard: (_, { requestedVersion }) =>
+      Promise.reject(
+        requestedVersion === '0.3'
+          ? new ExtendedAgentCardNotConfiguredError()
+          : unsupported('There is no extended agent card.'),
+      ),
+
+    sendMessage: method(async (call, params) => {
+      const { configuration } = params;
+      const history = check(historyLength, configuration?.historyLength, 'configuration.historyLength');
+      const answer = await start(call, params);
+      if ('message' in answer) return answer.message;
+      if (configuration?.returnImmediately) {
+        return readTask(call.caller, answer.runId, { historyLength: history, artifacts: true });
+      }
+      const task = await settled(call, answer.runId);
+      return { ...task, history: task.history.slice(0, history) };
+    }),
+
+    sendMessageStream: stream(async function* (call, params) {
+      const answer = await start(call, params);
+      if ('message' in answer) yield { payload: { $case: 'message', value: answer.message } };
+      else yield* eventsOfTask(followTask(call.caller, answer.runId, call));
+    }),
+
+    resubscribe: stream(async function* (call, params) {
+      const runId = check(id, params.id, 'id');
+      const task = await readTask(call.caller, runId, { artifacts: false });
+      if (isFinalTask(task)) throw invalid('id: the task is final and does not change any more: get it.');
+      yield* eventsOfTask(followTask(call.caller, runId, call));
+    }),
+
+    getTask: method(({ caller }, params) =>
+      readTask(caller, check(id, params.id, 'id'), {
+        historyLength: check(historyLength, params.historyLength, 'historyLength'),
+        artifacts: true,
+      }),
+    ),
+
+    listTasks: method(async ({ caller }, params) => {
+      const { min, max, default: standard } = a2a.pageSize;
+      const limit = check(z.int().min(min).max(max), params.pageSize ?? standard, 'pageSize');
+      if (params.statusTimestampAfter) throw invalid('statusTimestampAfter: this filter is not supported.');
+      const page = await listTasks(caller, {
+        limit,
+        contextId: params.contextId ? check(id, params.contextId, 'contextId') : undefined,
+        status: statusOf(params.status),
+        cursor: params.pageToken ? check(z.string().max(text.cursor.max), params.pageToken, 'pageToken') : undefined,
+        historyLength: check(historyLength, params.historyLength, 'historyLength') ?? 0,
+        artifacts: params.includeArtifacts ?? false,
+      });
+      return { tasks: page.data, nextPageToken: page.nextCursor ?? '', pageSize: limit, totalSize: page.total };
+    }),
+
+    cancelTask: method(async ({ caller }, params) => {
+      const runId = check(id, params.id, 'id');
+      await cancelRun(caller, runId).catch((error) => {
+        if (error instanceof Problem && error.status === 409) throw new TaskNotCancelableError(error.body.description);
+        throw error;
+      });
+      return readTask(caller, runId, { artifacts: true });
+    }),
+
+    createTaskPushNotificationConfig: method(async ({ caller }, params) =>
+      shown(await savePushConfig(caller, { ...readConfig(params), runId: check(id, params.taskId, 'taskId') })),
+    ),
+
+    getTaskPushNotificationConfig: method(async ({ caller }, params) => {
+      const configs = await listPushConfigs(caller, check(id, params.taskId, 'taskId'));
+      // 0.3 may leave the id out: the first one is meant.
+      const found = params.id ? configs.find((one) => one.id === params.id) : configs[0];
+      if (!found) throw notFound('push notification configuration');
+      return shown(found);
+    }),
+
+    listTaskPushNotificationConfigs: method(async ({ caller }, params) => ({
+      configs: (await listPushConfigs(caller, check(id, params.taskId, 'taskId'))).map(shown),
+      nextPageToken: '',
+    })),
+
+    deleteTaskPushNotificationConfig: method(({ caller }, params) =>
+      deletePushConfig(caller, check(id, params.taskId, 'taskId'), check(id, params.id, 'id')),
+    ),
+  };
+}
+
+/** A method whose problems are errors of the protocol. */
+const method =
+  <P, R>(run: (call: Call, params: P) => Promise<R>) =>
+  async (params: P, context: ServerCallContext): Promise<R> => {
+    const call = callOf(context);
+    try {
+      return await run(call, params);
+    } catch (error) {
+      throw a2aErrorOf(error, call.report);
+    }
+  };
+
+const stream = <P>(run: (call: Call, params: P) => AsyncGenerator<StreamResponse, void, undefined>) =>
+  async function* (params: P, context: ServerCallContext): AsyncGenerator<StreamResponse, void, undefined> {
+    const call = callOf(context);
+    try {
+      yield* run(call, params);
+    } catch (error) {
+      throw a2aErrorOf(error, call.report);
+    }
+  };
+
+function readConfig(config: TaskPushNotificationConfig): Omit<PushConfig, 'id' | 'runId'> & { id?: string } {
+  const { id: own, url, token, authentication } = config;
+  const given = { id: own || undefined, url, token: token || undefined, authentication: authentication ?? undefined };
+  const read = check(Config, given, 'pushNotificationConfig');
+  return {
+    url: read.url,
+    token: read.token ?? null,
+    authentication: read.authentication ?? null,
+    ...(read.id && { id: read.id }),
+  };
+}
+
+/** Secrets are write-only. */
+const shown = ({ id: own, runId, url, authentication }: PushConfig): TaskPushNotificationConfig => ({
+  tenant: '',
+  id: own,
+  taskId: runId,
+  url,
+  token: '',
+  authentication: authentication ? { scheme: authentication.scheme, credentials: '' } : undefined,
+});
+
+function statusOf(state: TaskState | undefined): RunStatus | undefined {
+  if (state === undefined || state === TaskState.TASK_STATE_UNSPECIFIED) return undefined;
+  const found = Object.entries(taskStates).find(([, one]) => one === state);
+  if (!found) throw invalid('status: no task of this agent has this state.');
+  return found[0] as RunStatus;
+}

@@ -1,0 +1,69 @@
+// What a message asks for: its text, and the members of its metadata and data parts (see the skills of the agent card).
+import type { Message, Part } from '@a2a-js/sdk';
+import { ContentTypeNotSupportedError } from '@a2a-js/sdk/errors';
+import { z } from 'zod';
+import { invalid } from '#foundation/problem.ts';
+import { describeIssues } from '#graph/validation.ts';
+import { text } from '#limits.ts';
+import { a2a } from './bounds.ts';
+
+const bounded = ({ min, max }: { min: number; max: number }) =>
+  z
+    .string()
+    .min(min)
+    .max(max)
+    .refine((value) => !value.includes('\0'), { error: 'contains a NUL character' });
+const id = bounded(text.pathId);
+
+const Members = z.object({
+  projectId: id.optional(),
+  agentId: id.optional(),
+  issue: id.optional(),
+  scheduledTaskId: id.optional(),
+  runId: id.optional(),
+});
+
+export interface Asked extends z.output<typeof Members> {
+  messageId: string;
+  /** Null when the client leaves it to us. */
+  contextId: string | null;
+  taskId: string | null;
+  text: string;
+}
+
+/** @throws 400 naming the member and its bound; ContentTypeNotSupportedError for files */
+export function readMessage(message: Message | undefined): Asked {
+  if (!message) throw invalid('message: is required.');
+  const { parts, metadata } = message;
+  if (parts.length === 0 || parts.length > a2a.parts)
+    throw invalid(`message.parts: must be 1 to ${a2a.parts} entries.`);
+  const words = parts.flatMap(wordsOf).join('\n\n');
+  if (words.length > text.prompt.max) {
+    throw invalid(`message.parts: the text must be at most ${text.prompt.max} characters.`);
+  }
+  check(bounded({ min: 0, max: text.prompt.max }), words, 'message.parts');
+  const members = check(Members, Object.assign({}, metadata, ...parts.flatMap(membersOf)), 'message.metadata');
+  return {
+    ...members,
+    messageId: check(bounded(a2a.id), message.messageId, 'message.messageId'),
+    contextId: message.contextId ? check(bounded(a2a.id), message.contextId, 'message.contextId') : null,
+    taskId: message.taskId ? check(bounded(a2a.id), message.taskId, 'message.taskId') : null,
+    text: words,
+  };
+}
+
+function wordsOf({ content }: Part): string[] {
+  if (content?.$case === 'text') return [content.value];
+  if (content?.$case === 'data') return [];
+  throw new ContentTypeNotSupportedError('Only text and data parts are supported: link files in the text.');
+}
+
+const membersOf = ({ content }: Part): object[] =>
+  content?.$case === 'data' && content.value !== null && typeof content.value === 'object' ? [content.value] : [];
+
+export function check<T>(shape: z.ZodType<T>, value: unknown, name: string): T {
+  const { success, data, error } = shape.safeParse(value);
+  if (success) return data;
+  const described = describeIssues(error);
+  throw invalid(error.issues[0]!.path.length > 0 ? `${name}.${described}` : `${name}: ${described}`);
+}

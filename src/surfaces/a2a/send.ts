@@ -1,0 +1,76 @@
+// Messages that start tasks, and the one that asks for a run's state.
+import { randomUUID } from 'node:crypto';
+import { type Message, Role, type Task } from '@a2a-js/sdk';
+import type { Caller } from '#access/principal.ts';
+import { ownOrganization } from '#access/reach.ts';
+import { type Order, receiveMessage, runsOfContext } from '#domain/a2a/messages.ts';
+import { readTask, textMessage } from '#domain/a2a/tasks.ts';
+import { listProjects } from '#domain/projects/operations.ts';
+import { findRun } from '#domain/runs/operations.ts';
+import { isOpen } from '#domain/runs/states.ts';
+import { invalid } from '#foundation/problem.ts';
+import { unsupported } from './errors.ts';
+import { type Asked, readMessage } from './order.ts';
+
+export type Answer = { runId: string } | { message: Message };
+
+/** Starts the task of a message, once per message id; or answers the state of a run. @throws problems and errors of the protocol */
+export async function send(caller: Caller, message: Message | undefined): Promise<Answer> {
+  const asked = readMessage(message);
+  if (asked.runId) return { message: await stateOf(caller, asked.runId, asked) };
+  const before = await previousTask(caller, asked);
+  const contextId = before?.contextId ?? asked.contextId ?? randomUUID();
+  const order = await orderOf(caller, asked, before?.metadata?.projectId ?? (await projectOfContext(caller, asked)));
+  const { messageId, text } = asked;
+  return { runId: await receiveMessage(caller, { messageId, contextId, text, order }) };
+}
+
+/** The finished task that a message continues in its context. */
+async function previousTask(caller: Caller, { taskId, contextId }: Asked): Promise<Task | undefined> {
+  if (!taskId) return undefined;
+  const run = await findRun(caller, taskId);
+  const task = await readTask(caller, taskId, { artifacts: false });
+  if (contextId && contextId !== task.contextId) throw invalid('message.contextId: is not the context of the task.');
+  if (isOpen(run)) {
+    throw unsupported(
+      'The task is not finished and takes no message yet: cancel it, or send a message without taskId.',
+    );
+  }
+  return task;
+}
+
+async function projectOfContext(caller: Caller, { contextId }: Asked): Promise<string | undefined> {
+  if (!contextId) return undefined;
+  const { data } = await runsOfContext(caller, contextId, { limit: 1 });
+  // A run that the caller does not reach tells it nothing.
+  if (!data[0]) return undefined;
+  return findRun(caller, data[0]).then(
+    ({ projectId }) => projectId,
+    () => undefined,
+  );
+}
+
+async function orderOf(caller: Caller, asked: Asked, earlier: string | undefined): Promise<Order> {
+  const { scheduledTaskId, agentId, issue, text: prompt } = asked;
+  if (scheduledTaskId) return { scheduledTaskId };
+  if (prompt.trim() === '') throw invalid('message.parts: must have a text, which is the task of the mission.');
+  const projectId = asked.projectId ?? earlier ?? caller.projectId ?? (await onlyProject(caller));
+  return { projectId, prompt, ...(agentId && { agentId }), ...(issue && { issue }) };
+}
+
+async function onlyProject(caller: Caller): Promise<string> {
+  ownOrganization(caller);
+  const { data } = await listProjects(caller, { limit: 2 });
+  if (data.length === 1) return data[0]!.id;
+  throw invalid('message.metadata.projectId: is required, because you reach several projects or none.');
+}
+
+async function stateOf(caller: Caller, runId: string, { contextId }: Asked): Promise<Message> {
+  const run = await findRun(caller, runId);
+  const task = await readTask(caller, runId, { artifacts: false });
+  const { status, missionProgress, reason, missionActivity } = run;
+  const words = [status, missionProgress === null ? null : `${missionProgress} %`, reason ?? missionActivity];
+  const of = { messageId: randomUUID(), contextId: contextId ?? task.contextId, taskId: '', role: Role.ROLE_AGENT };
+  const answer = textMessage(of, words.filter((word) => word !== null).join(', '));
+  return { ...answer, referenceTaskIds: [runId], metadata: { ...task.metadata, status, runId } };
+}

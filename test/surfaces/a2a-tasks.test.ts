@@ -1,0 +1,515 @@
+// Missions over the agent-to-agent protocol, as the official client sees them: every method, over real HTTP, against a runtime that
+// claims and finishes the runs; what is refused, what another organization sees, and what two at once come to.
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import {
+  type AgentCard,
+  CancelTaskRequest,
+  DeleteTaskPushNotificationConfigRequest,
+  GetTaskPushNotificationConfigRequest,
+  GetTaskRequest,
+  ListTaskPushNotificationConfigsRequest,
+  ListTasksRequest,
+  SendMessageRequest,
+  type StreamResponse,
+  SubscribeToTaskRequest,
+  type Task,
+  TaskPushNotificationConfig,
+  TaskState,
+  verifyAgentCardSignature,
+} from '@a2a-js/sdk';
+import { type Client, ClientFactory, JsonRpcTransportFactory } from '@a2a-js/sdk/client';
+import { createLocalJWKSet, jwtVerify } from 'jose';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { configsPerTask, writePushNotifications } from '#domain/a2a/push.ts';
+import type { Organization } from '#domain/organizations/model.ts';
+import type { Person } from '#domain/people/model.ts';
+import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import type { Row } from '#foundation/base-model.ts';
+import { openOutbound } from '#foundation/outbound.ts';
+import { text } from '#limits.ts';
+import { a2a } from '#surfaces/a2a/bounds.ts';
+import { openWorld, present, type World } from '../support/world.ts';
+
+let world: World;
+let owner: Row<Person>;
+let acme: Row<Organization>;
+let alice: string;
+let runtime: string;
+let projectId: string;
+let client: Client;
+let stranger: Client;
+
+beforeAll(async () => {
+  openOutbound({ allowLoopback: true });
+  world = await openWorld();
+  owner = await world.person('Alice');
+  const mallory = await world.person('Mallory');
+  acme = await world.found(owner, 'Acme');
+  alice = await world.token(owner, acme);
+  runtime = (await createServiceToken({ name: 'runtime', orgId: acme.id })).token;
+  const body = { name: 'Shop', repoFullName: 'acme/shop' };
+  projectId = (await world.rest('POST', '/projects', { token: alice, body })).body.id;
+  client = await connect(alice);
+  stranger = await connect(await world.token(mallory, await world.found(mallory, 'Globex')));
+});
+afterAll(async () => {
+  await world.close();
+  openOutbound({ allowLoopback: false });
+});
+beforeEach(() => world.knex('runs').whereIn('status', ['dispatching', 'running']).update({ status: 'canceled' }));
+
+/** The official client, which reads the card and chooses the transport. */
+function connect(token: string): Promise<Client> {
+  const fetchImpl: typeof fetch = (url, init) => {
+    const headers = new Headers(init?.headers);
+    headers.set('authorization', `Bearer ${token}`);
+    return fetch(url, { ...init, headers });
+  };
+  return new ClientFactory({ transports: [new JsonRpcTransportFactory({ fetchImpl })] }).createFromUrl(world.url);
+}
+
+let sent = 0;
+const message = (words: string, more: object = {}) => ({
+  messageId: `message-${++sent}`,
+  role: 'ROLE_USER',
+  parts: [{ text: words }],
+  ...more,
+});
+const request = (one: object, configuration: object = { returnImmediately: true }) =>
+  SendMessageRequest.fromJSON({ message: one, configuration });
+const send = async (words: string, more: object = {}, by = client): Promise<Task> =>
+  (await by.sendMessage(request(message(words, more)))) as Task;
+const get = (id: string, more: object = {}, by = client) => by.getTask(GetTaskRequest.fromJSON({ id, ...more }));
+const cancel = (id: string, by = client) => by.cancelTask(CancelTaskRequest.fromJSON({ id }));
+const list = (more: object = {}, by = client) => by.listTasks(ListTasksRequest.fromJSON(more));
+
+async function say(name: string, input: object): Promise<Record<string, string>> {
+  const type = `${name[0]!.toUpperCase()}${name.slice(1)}Request`;
+  const selection = name === 'claimRun' ? '{ runId leaseId prompt }' : '{ ok }';
+  const query = `mutation ($input: ${type}!) { said: ${name}(input: $input) ${selection} }`;
+  return (await world.graphql(query, { token: runtime, variables: { input } })).body.data.said;
+}
+const claim = () => say('claimRun', { runtime: 'Runtime', harnesses: ['claude-code'] });
+const finish = ({ runId, leaseId }: Record<string, string>, more: object = { status: 'completed' }) =>
+  say('finishRun', { runId, leaseId, ...more });
+
+const caught = (work: Promise<unknown>) =>
+  work.then(
+    () => expect.unreachable('it was not refused'),
+    (error: Error & { envelopeCode?: number }) => [error.envelopeCode, error.message],
+  );
+const kindOf = ({ payload }: StreamResponse) => payload?.$case;
+const stateOf = ({ payload }: StreamResponse) =>
+  payload?.$case === 'statusUpdate' || payload?.$case === 'task' ? payload.value.status?.state : undefined;
+
+describe('the card', () => {
+  it('is signed with a published key, and says what is offered', async () => {
+    const card = (await (await fetch(`${world.url}/.well-known/agent-card.json`)).json()) as AgentCard;
+    const jwks = await (await fetch(`${world.url}/.well-known/jwks.json`)).json();
+    const verify = verifyAgentCardSignature(async (kid, jku) => {
+      expect(jku).toBe(`${world.url}/.well-known/jwks.json`);
+      return jwks.keys.find((key: { kid: string }) => key.kid === kid);
+    });
+    await verify(card);
+    await expect(verify({ ...card, name: 'Another' })).rejects.toThrow();
+    expect(card.skills.map(({ id }) => id)).toEqual(['run-mission', 'run-scheduled-task', 'run-state']);
+  });
+});
+
+describe('a message', () => {
+  it('starts a mission, which a runtime works on, to its end', async () => {
+    const task = await send('Fix the cart.');
+    expect(task).toMatchObject({
+      id: expect.stringMatching(/^run_/),
+      status: { state: TaskState.TASK_STATE_SUBMITTED },
+      metadata: { projectId, title: 'Fix the cart.', issueId: expect.stringMatching(/^iss_/) },
+      history: [{ parts: [{ content: { $case: 'text', value: 'Fix the cart.' } }] }],
+    });
+    const held = await claim();
+    expect(held).toMatchObject({ runId: task.id, prompt: 'Fix the cart.' });
+    expect((await get(task.id)).status?.state).toBe(TaskState.TASK_STATE_WORKING);
+    await finish(held, { status: 'failed', error: 'No cart.' });
+    const over = await get(task.id, { historyLength: 0 });
+    expect(over.history).toEqual([]);
+    expect(over.status).toMatchObject({
+      state: TaskState.TASK_STATE_FAILED,
+      message: { parts: [{ content: { value: 'No cart.' } }] },
+    });
+  });
+
+  it('is answered with the end of its task when the client wants to wait', async () => {
+    const waiting = client.sendMessage(request(message('Wait for it'), {})) as Promise<Task>;
+    const held = await until(claim);
+    await finish(held);
+    expect((await waiting).status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
+  });
+
+  it('starts one mission, however often it is sent, also at once', async () => {
+    const one = message('Only once');
+    const tasks = await Promise.all([1, 2, 3].map(() => client.sendMessage(request(one)) as Promise<Task>));
+    expect(new Set(tasks.map(({ id }) => id)).size).toBe(1);
+    expect(new Set(tasks.map(({ contextId }) => contextId)).size).toBe(1);
+    expect(await world.knex('runs').where({ missionTitle: 'Only once' }).count().first()).toMatchObject({ count: 1 });
+    const other = { ...one, parts: [{ text: 'Something else' }] };
+    expect(await caught(client.sendMessage(request(other)))).toEqual([
+      -32602,
+      'messageId: was used for another message.',
+    ]);
+  });
+
+  it('goes on in the context of a finished task, and is refused by a working one', async () => {
+    const first = await send('Begin', { contextId: 'conversation' });
+    expect(await caught(send('More', { taskId: first.id }))).toEqual([
+      -32004,
+      expect.stringMatching(/^The task is not finished/),
+    ]);
+    await finish(await claim());
+    const second = await send('Go on', { taskId: first.id });
+    const third = await send('And on', { contextId: 'conversation' });
+    expect([second.contextId, third.contextId]).toEqual(['conversation', 'conversation']);
+    expect(new Set([first.id, second.id, third.id]).size).toBe(3);
+    expect(await caught(send('x', { taskId: first.id, contextId: 'another' }))).toEqual([
+      -32602,
+      'message.contextId: is not the context of the task.',
+    ]);
+    const { tasks, totalSize } = await list({ contextId: 'conversation' });
+    expect([tasks.map(({ id }) => id).sort(), totalSize]).toEqual([[first.id, second.id, third.id].sort(), 3]);
+  });
+
+  it('runs a scheduled task, and asks for the state of a run', async () => {
+    const schedule = { interval: 'daily', time: '09:00', timezone: 'UTC' };
+    const body = { projectId, name: 'Check', prompt: 'echo checked', triggers: [{ kind: 'schedule', schedule }] };
+    const { id } = (await world.rest('POST', '/scheduled-tasks', { token: alice, body })).body;
+    const task = await send('Run it', { metadata: { scheduledTaskId: id } });
+    expect(task.metadata?.title).toBe('Check');
+    expect(await claim()).toMatchObject({ runId: task.id, prompt: 'echo checked' });
+    const answer = await client.sendMessage(request(message('How far?', { parts: [{ data: { runId: task.id } }] })));
+    expect(answer).toMatchObject({ metadata: { status: 'running', runId: task.id }, referenceTaskIds: [task.id] });
+  });
+
+  it('names its project when there are several', async () => {
+    const body = { name: 'Docs', repoFullName: 'acme/docs' };
+    const docs = (await world.rest('POST', '/projects', { token: alice, body })).body.id;
+    expect(await caught(send('Which?'))).toEqual([
+      -32602,
+      expect.stringMatching(/^message\.metadata\.projectId: is required/),
+    ]);
+    expect((await send('There', { metadata: { projectId: docs } })).metadata?.projectId).toBe(docs);
+    const bound = await connect(await world.token(owner, acme, { projectId: docs }));
+    expect((await send('Here', {}, bound)).metadata?.projectId).toBe(docs);
+    await world.rest('DELETE', `/projects/${docs}`, { token: alice });
+  });
+});
+
+describe('a stream', () => {
+  const all = async (events: AsyncIterable<StreamResponse>, each: (event: StreamResponse) => unknown = () => {}) => {
+    const found: StreamResponse[] = [];
+    for await (const event of events) {
+      found.push(event);
+      await each(event);
+    }
+    return found;
+  };
+
+  it('tells the task, its states and its end', async () => {
+    let held: Record<string, string> | undefined;
+    const events = await all(client.sendMessageStream(request(message('Show me'))), async (event) => {
+      if (stateOf(event) === TaskState.TASK_STATE_SUBMITTED && !held) held = await claim();
+      else if (stateOf(event) === TaskState.TASK_STATE_WORKING) await finish(held!);
+    });
+    expect(kindOf(events[0]!)).toBe('task');
+    expect(stateOf(events.at(-1)!)).toBe(TaskState.TASK_STATE_COMPLETED);
+    expect(events.some((event) => stateOf(event) === TaskState.TASK_STATE_WORKING)).toBe(true);
+  });
+
+  it('is taken up again by another reader, and refuses a task that is over', async () => {
+    const task = await send('Follow me');
+    const subscription = SubscribeToTaskRequest.fromJSON({ id: task.id });
+    const events = await all(client.resubscribeTask(subscription), async (event) => {
+      if (kindOf(event) === 'task') await cancel(task.id);
+    });
+    expect(stateOf(events.at(-1)!)).toBe(TaskState.TASK_STATE_CANCELED);
+    const [code, words] = await caught(all(client.resubscribeTask(subscription)));
+    expect([code, words]).toEqual([-32602, expect.stringMatching(/^id: the task is final/)]);
+    expect((await caught(all(stranger.resubscribeTask(subscription))))[0]).toBe(-32001);
+  });
+});
+
+describe('tasks', () => {
+  it('are listed by page and by state, newest first', async () => {
+    for (let i = 0; i < 3; i++) {
+      world.clock.turn(1);
+      await send(`Listed ${i}`);
+    }
+    const first = await list({ pageSize: 2, status: 'TASK_STATE_SUBMITTED' });
+    const second = await list({ pageSize: 2, status: 'TASK_STATE_SUBMITTED', pageToken: first.nextPageToken });
+    expect([...first.tasks, ...second.tasks].map(({ metadata }) => metadata?.title)).toEqual([
+      'Listed 2',
+      'Listed 1',
+      'Listed 0',
+    ]);
+    expect([first.totalSize, first.pageSize, second.nextPageToken]).toEqual([3, 2, '']);
+    expect((await list({}, stranger)).tasks).toEqual([]);
+    expect(await caught(list({ pageSize: 101 }))).toEqual([-32602, 'pageSize: must be at most 100.']);
+    expect((await caught(list({ pageToken: 'other' })))[0]).toBe(-32602);
+  });
+
+  it('are canceled once, and not after their end', async () => {
+    const task = await send('Stop me');
+    expect((await cancel(task.id)).status?.state).toBe(TaskState.TASK_STATE_CANCELED);
+    expect((await cancel(task.id)).status?.state).toBe(TaskState.TASK_STATE_CANCELED);
+    const other = await send('Too late');
+    await finish(await claim());
+    expect((await caught(cancel(other.id)))[0]).toBe(-32002);
+  });
+
+  it('of another organization do not exist', async () => {
+    const task = await send('Ours');
+    for (const ask of [() => get(task.id, {}, stranger), () => cancel(task.id, stranger), () => get('run_none')]) {
+      expect((await caught(ask()))[0]).toBe(-32001);
+    }
+    expect((await caught(send('x', { taskId: task.id }, stranger)))[0]).toBe(-32001);
+    expect(await caught(send('x', { metadata: { projectId } }, stranger))).toEqual([-32602, 'No such project.']);
+    expect((await get(task.id)).status?.state).toBe(TaskState.TASK_STATE_SUBMITTED);
+  });
+
+  it('show the artifacts of the run to who may read artifacts', async () => {
+    const task = await send('Prove it');
+    const place = { orgId: acme.id, projectId, issueId: task.metadata?.issueId, expiresAt: present() + 1e9 };
+    const row = { id: 'art_1', ...place, role: 'builder', kind: 'report', contentType: 'text/plain', sizeBytes: 5 };
+    await world.knex('stored_contents').insert({ key: 'cnt_1', orgId: acme.id, createdAt: present(), sizeBytes: 5 });
+    await world.knex('artifacts').insert({ ...row, caption: 'Proof', contentKey: 'cnt_1', createdAt: present() });
+    const { artifacts } = await get(task.id);
+    expect(artifacts).toMatchObject([
+      { artifactId: 'art_1', name: 'Proof', parts: [{ mediaType: 'text/plain', content: { $case: 'url' } }] },
+    ]);
+    const reader = await connect(await world.token(owner, acme, { scopes: ['missions:read'] }));
+    expect((await get(task.id, {}, reader)).artifacts).toEqual([]);
+  });
+});
+
+describe('who may do what', () => {
+  it('403 · names the scope that is missing', async () => {
+    const reader = await world.token(owner, acme, { scopes: ['missions:read'] });
+    const runner = await world.token(owner, acme, { scopes: ['missions:run'] });
+    const ask = async (token: string, method: string) => {
+      const body = { jsonrpc: '2.0', id: 1, method, params: {} };
+      const answer = await world.request('POST', '/a2a', { token, body, headers: { 'a2a-version': '1.0' } });
+      return [answer.status, answer.headers.get('www-authenticate')];
+    };
+    const challenge = (scope: string) =>
+      `Bearer error="insufficient_scope", scope="${scope}", resource_metadata="${world.url}/.well-known/oauth-protected-resource/a2a"`;
+    for (const method of ['SendMessage', 'SendStreamingMessage', 'CancelTask']) {
+      expect(await ask(reader, method)).toEqual([403, challenge('missions:run')]);
+    }
+    for (const method of ['GetTask', 'ListTasks', 'SubscribeToTask', 'CreateTaskPushNotificationConfig']) {
+      expect(await ask(runner, method)).toEqual([403, challenge('missions:read')]);
+    }
+  });
+
+  it('402 · is an error with its reason when the budget is used up', async () => {
+    await world.knex('orchestrators').insert({ orgId: acme.id, dailyCostCapUsd: 0, updatedAt: present() });
+    expect(await caught(send('Too dear'))).toEqual([-32000, expect.stringMatching(/^The daily cost cap of 0 USD/)]);
+    await world.knex('orchestrators').delete();
+  });
+});
+
+describe('what is refused', () => {
+  it.each<[string, object, number, RegExp]>([
+    ['no parts', { parts: [] }, -32602, /^message\.parts: must be 1 to 20 entries/],
+    ['too many parts', { parts: Array(a2a.parts + 1).fill({ text: 'x' }) }, -32602, /^message\.parts/],
+    ['too long a text', { parts: [{ text: 'x'.repeat(text.prompt.max + 1) }] }, -32602, /at most 20000 characters/],
+    ['a text of spaces', { parts: [{ text: '  ' }] }, -32602, /must have a text/],
+    ['a file', { parts: [{ raw: 'AAAA', mediaType: 'image/png' }] }, -32005, /Only text and data/],
+    ['a linked file', { parts: [{ url: 'https://example.com/x.png' }] }, -32005, /Only text and data/],
+    ['no message id', { messageId: '' }, -32602, /^message\.messageId: must be at least 1/],
+    ['a long context id', { contextId: 'x'.repeat(201) }, -32602, /^message\.contextId: must be at most 200/],
+    ['an unknown agent', { metadata: { agentId: 'agn_none' } }, -32602, /^No such agent/],
+    [
+      'a member of another type',
+      { metadata: { projectId: 7 } },
+      -32602,
+      /^message\.metadata\.projectId: must be a string/,
+    ],
+    ['a NUL character', { parts: [{ text: 'a\0b' }] }, -32602, /NUL/],
+  ])('%s', async (_, more, code, words) => {
+    const before = await world.knex('runs').count().first();
+    expect(await caught(send('Do it', more))).toEqual([code, expect.stringMatching(words)]);
+    expect(await world.knex('runs').count().first()).toEqual(before);
+  });
+
+  it('a lone surrogate, as no Unicode text', async () => {
+    const params = { message: message('Do it') };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params }).replace('Do it', '\\ud800');
+    const answer = await world.request('POST', '/a2a', { token: alice, body, headers: { 'a2a-version': '1.0' } });
+    expect([answer.status, answer.body.description]).toEqual([400, expect.stringContaining('lone surrogate')]);
+  });
+});
+
+interface Pushed {
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+describe('push notifications', () => {
+  const pushed: Pushed[] = [];
+  let receiver: Server;
+  let url: string;
+  let answer = 200;
+  beforeAll(async () => {
+    receiver = createServer(async (req, res) => {
+      let body = '';
+      for await (const chunk of req) body += chunk;
+      pushed.push({ headers: req.headers, body });
+      res.writeHead(answer).end();
+    });
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+  });
+  afterAll(() => new Promise((resolve) => receiver.close(resolve)));
+  beforeEach(() => {
+    pushed.length = 0;
+    answer = 200;
+  });
+
+  const create = (taskId: string, more: object = {}, by = client) =>
+    by.createTaskPushNotificationConfig(TaskPushNotificationConfig.fromJSON({ taskId, url, ...more }));
+  const configs = async (taskId: string, by = client) =>
+    (await by.listTaskPushNotificationConfig(ListTaskPushNotificationConfigsRequest.fromJSON({ taskId }))).configs;
+  const about = ({ id }: Task): number => pushed.filter(({ body }) => body.includes(id)).length;
+  async function deliver() {
+    await writePushNotifications();
+    await world.delivered();
+  }
+
+  it('tell each change of the state once, signed, with the token and the credentials of the receiver', async () => {
+    const config = { url, token: 'of-the-task', authentication: { scheme: 'Bearer', credentials: 'of-the-receiver' } };
+    const configuration = { returnImmediately: true, taskPushNotificationConfig: config };
+    const task = (await client.sendMessage(request(message('Tell me'), configuration))) as Task;
+    await deliver();
+    expect(about(task)).toBe(0);
+    const held = await claim();
+    await deliver();
+    await finish(held);
+    await deliver();
+    await deliver();
+    const states = pushed.map(({ body }) => JSON.parse(body).statusUpdate.status.state);
+    expect(states).toEqual(['TASK_STATE_WORKING', 'TASK_STATE_COMPLETED']);
+    const { headers, body } = pushed[1]!;
+    expect(JSON.parse(body).statusUpdate).toMatchObject({ taskId: task.id, contextId: task.contextId });
+    expect(headers).toMatchObject({
+      authorization: 'Bearer of-the-receiver',
+      'x-a2a-notification-token': 'of-the-task',
+      'content-type': 'application/a2a+json',
+    });
+    const jwks = await (await fetch(`${world.url}/.well-known/jwks.json`)).json();
+    const { payload } = await jwtVerify(String(headers['x-a2a-notification-signature']), createLocalJWKSet(jwks), {
+      issuer: world.url,
+      audience: url,
+      subject: task.id,
+      typ: 'a2a-push+jwt',
+      currentDate: new Date(present()),
+    });
+    expect(payload.request_body_sha256).toBe(createHash('sha256').update(body).digest('base64url'));
+  });
+
+  it('are created, read, listed and deleted; secrets are not shown again', async () => {
+    const task = await send('Configured');
+    const made = await create(task.id, {
+      id: 'mine',
+      token: 'secret',
+      authentication: { scheme: 'Bearer', credentials: 's' },
+    });
+    expect(made).toMatchObject({ id: 'mine', taskId: task.id, url, token: '', authentication: { credentials: '' } });
+    await create(task.id);
+    expect((await configs(task.id)).length).toBe(2);
+    const one = { taskId: task.id, id: 'mine' };
+    expect(await client.getTaskPushNotificationConfig(GetTaskPushNotificationConfigRequest.fromJSON(one))).toEqual(
+      made,
+    );
+    await client.deleteTaskPushNotificationConfig(DeleteTaskPushNotificationConfigRequest.fromJSON(one));
+    expect((await configs(task.id)).map(({ id }) => id)).not.toContain('mine');
+    expect((await caught(create(task.id, {}, stranger)))[0]).toBe(-32001);
+    expect((await caught(configs(task.id, stranger)))[0]).toBe(-32001);
+  });
+
+  it('are tried again when the receiver fails', async () => {
+    const task = await send('Again');
+    await create(task.id);
+    answer = 500;
+    await cancel(task.id);
+    await deliver();
+    expect(about(task)).toBe(1);
+    answer = 200;
+    await world.knex('background.job').where({ name: 'a2a push' }).update({ start_after: world.knex.fn.now() });
+    await deliver();
+    expect(about(task)).toBe(2);
+    await deliver();
+    expect(about(task)).toBe(2);
+  });
+
+  it('end when their person has left the organization', async () => {
+    const bob = await world.person('Bob');
+    await world.join(acme, bob, 'member');
+    const bobs = await connect(await world.token(bob, acme));
+    const task = await send('Bob follows');
+    await create(task.id, {}, bobs);
+    await world.knex('memberships').where({ userId: bob.id }).delete();
+    await cancel(task.id);
+    await deliver();
+    expect(about(task)).toBe(0);
+  });
+
+  it('go to public addresses only, and to a bounded number of them', async () => {
+    const task = await send('Bounded');
+    openOutbound({ allowLoopback: false });
+    try {
+      for (const bad of [
+        url,
+        'https://10.0.0.1/hook',
+        'https://[::1]/',
+        'http://example.com/',
+        'ftp://example.com',
+        'no address',
+      ]) {
+        expect(await caught(create(task.id, { url: bad }))).toEqual([
+          -32602,
+          'url: must be an https address of a public host.',
+        ]);
+      }
+    } finally {
+      openOutbound({ allowLoopback: true });
+    }
+    expect(await caught(create(task.id, { token: 'a\nb' }))).toEqual([
+      -32602,
+      expect.stringMatching(/^pushNotificationConfig\.token/),
+    ]);
+    const results = await Promise.allSettled(Array.from({ length: configsPerTask + 3 }, () => create(task.id)));
+    expect(results.filter(({ status }) => status === 'fulfilled').length).toBe(configsPerTask);
+    expect((await configs(task.id)).length).toBe(configsPerTask);
+  });
+});
+
+describe('version 0.3', () => {
+  const call = async (method: string, params: object) =>
+    (await world.request('POST', '/a2a', { token: alice, body: { jsonrpc: '2.0', id: 'x', method, params } })).body;
+
+  it('is spoken too, by clients that send no version', async () => {
+    const old = { kind: 'message', messageId: 'old-1', role: 'user', parts: [{ kind: 'text', text: 'The old way' }] };
+    const { result } = await call('message/send', { message: old, configuration: { blocking: false } });
+    expect(result).toMatchObject({ kind: 'task', id: expect.stringMatching(/^run_/), status: { state: 'submitted' } });
+    expect((await call('tasks/get', { id: result.id })).result.status.state).toBe('submitted');
+    expect((await call('tasks/cancel', { id: result.id })).result.status.state).toBe('canceled');
+    expect((await call('tasks/get', { id: 'run_none' })).error.code).toBe(-32001);
+  });
+});
+
+/** Asks until there is something, without a bound in time: the test has one. */
+async function until<T>(ask: () => Promise<T>): Promise<T> {
+  for (;;) {
+    const found = await ask();
+    if (found) return found;
+  }
+}
