@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
 
 export default defineConfig({
   // graphql 16 ships CommonJS and ESM side by side. Vite would pick the ESM file for our sources while every library
@@ -17,6 +18,7 @@ export default defineConfig({
     pool: 'forks',
     isolate: false,
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     // Bounds for what hangs, not for what is slow: no test may depend on the speed of a machine.
     setupFiles: ['test/support/wait-timeouts.ts'],
     testTimeout: 120_000,

@@ -232,8 +232,8 @@ describe('a process that is killed in the middle of a job', () => {
 
   /** A process that has a job under way. */
   async function midway(): Promise<ChildProcess> {
-    const script = fileURLToPath(new URL('../support/background-process.ts', import.meta.url));
-    const flags = ['--conditions=source', '--import', 'tsx', script, JSON.stringify(fresh.connection)];
+    const script = fileURLToPath(new URL('../support/background-process.js', import.meta.url));
+    const flags = [script, JSON.stringify(fresh.connection)];
     child = spawn(process.execPath, flags, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
     const [payload] = await once(child, 'message');
     expect(payload).toEqual({ n: 1 });

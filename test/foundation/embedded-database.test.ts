@@ -23,6 +23,7 @@ import { type EmbeddedDatabase, findEmbeddedDatabase, startEmbeddedDatabase } fr
 import { linkLibraries, nativeFolder } from '#foundation/embedded/files.ts';
 import { DatabaseInUse, startOf, takeOwnership } from '#foundation/embedded/owner.ts';
 import { temporaryHome } from '../support/global-setup.ts';
+import { projectFolder } from '../support/processes.ts';
 
 const isRoot = process.getuid?.() === 0;
 const homes: string[] = [];
@@ -57,7 +58,7 @@ async function ask(database: Pick<EmbeddedDatabase, 'connection'>, sql: string):
 function startWriter(home: string, options: SpawnOptions = {}) {
   const script = `
     import pg from 'pg';
-    import { startEmbeddedDatabase } from ${JSON.stringify(import.meta.resolve('#foundation/embedded/database.ts'))};
+    import { startEmbeddedDatabase } from '#foundation/embedded/database.ts';
     const database = await startEmbeddedDatabase({ home: process.argv[1] });
     const client = new pg.Client(database.connection);
     await client.connect();
@@ -70,8 +71,12 @@ function startWriter(home: string, options: SpawnOptions = {}) {
     }
     await client.end();
     await database.stop();`;
-  const flags = ['--conditions=source', '--import', 'tsx', '--input-type=module', '--eval', script, home];
-  const child = spawn(process.execPath, flags, { ...options, stdio: ['ignore', 'pipe', 'inherit'] });
+  const flags = ['--input-type=module', '--eval', script, home];
+  const child = spawn(process.execPath, flags, {
+    cwd: projectFolder,
+    ...options,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   running.push(child);
   let committed = 0;
   const lines = createInterface({ input: child.stdout });

@@ -1,13 +1,13 @@
 // The log: one JSON line per event, and no secret in any of them, however it got there.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { setClock } from '#foundation/clock.ts';
 import type { Exchange } from '#foundation/http.ts';
 import { newId } from '#foundation/ids.ts';
 import { type Log, openLog, scrub } from '#foundation/log.ts';
 import { newSecret } from '#foundation/secrets.ts';
+import { projectFolder } from '../support/processes.ts';
 
 let text = '';
 let log: Log;
@@ -257,10 +257,12 @@ describe('What is no secret stays', () => {
 
 describe('On standard output', () => {
   const command = (program: string) => {
-    const cwd = fileURLToPath(new URL('../..', import.meta.url));
-    const node = ['--conditions=source', '--import', 'tsx', '--input-type=module', '--eval'];
     const code = `import { openLog } from '#foundation/log.ts'; const log = openLog({ level: 'info' }); ${program}`;
-    return [process.execPath, [...node, code], { cwd, encoding: 'utf8' }] as const;
+    return [
+      process.execPath,
+      ['--input-type=module', '--eval', code],
+      { cwd: projectFolder, encoding: 'utf8' },
+    ] as const;
   };
 
   it('All that was gathered is written before the process ends, also when it ends itself', () => {

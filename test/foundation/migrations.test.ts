@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { databaseErrorKind } from '#foundation/database-errors.ts';
 import { migrate, migrationStatus, rollback } from '#foundation/migrations.ts';
 import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
+import { projectFolder } from '../support/processes.ts';
 
 const silent = { warn() {}, error() {}, debug() {}, deprecate() {} };
 const first = '20260101_01_boats.sql';
@@ -76,14 +77,15 @@ describe('Our own migrations', () => {
   it('Are applied once when four processes start at the same time on an empty database', async () => {
     const script = `
       import knexFactory from 'knex';
-      import { migrate } from ${JSON.stringify(import.meta.resolve('#foundation/migrations.ts'))};
+      import { migrate } from '#foundation/migrations.ts';
       const knex = knexFactory({ client: 'pg', connection: JSON.parse(process.argv[1]) });
       process.stdout.write(JSON.stringify(await migrate(knex, process.argv[2])));
       await knex.destroy();`;
-    const flags = ['--conditions=source', '--import', 'tsx', '--input-type=module', '--eval', script];
+    const flags = ['--input-type=module', '--eval', script];
     const answers = await Promise.all(
       Array.from({ length: 4 }, async () => {
         const child = spawn(process.execPath, [...flags, JSON.stringify(fresh.connection), folder], {
+          cwd: projectFolder,
           stdio: ['ignore', 'pipe', 'inherit'],
         });
         let output = '';

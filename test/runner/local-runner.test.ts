@@ -17,6 +17,7 @@ import { minutes, seconds, setClock } from '#foundation/clock.ts';
 import { openStorage } from '#foundation/storage.ts';
 import { folderStorage } from '#foundation/storage-folder.ts';
 import { isOffered } from '../../src/runner/confinement.ts';
+import { compiled, projectFolder } from '../support/processes.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -57,8 +58,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const root = path.resolve(import.meta.dirname, '../..');
-
 function startRunner(token = service, more: Record<string, string> = {}) {
   const pace = { POLL_MS: '50', HEARTBEAT_MS: '100', SAMPLE_MS: '50', FLUSH_MS: '20', GRACE_MS: '200' };
   const env = {
@@ -70,7 +69,7 @@ function startRunner(token = service, more: Record<string, string> = {}) {
     ...pace,
     ...more,
   };
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/runner/runner.ts'], { cwd: root, env });
+  const child = spawn(process.execPath, [compiled('runner/runner')], { cwd: projectFolder, env });
   const runner = { process: child, output: '' };
   child.stdin.on('error', () => {}).write(`${token}\n`);
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (runner.output += bytes));

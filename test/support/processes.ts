@@ -3,15 +3,15 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { DatabaseConnection } from '#foundation/embedded/database.ts';
-import { databaseUrl } from './command-line.ts';
 
 export const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Node's arguments that run a TypeScript file of the project. */
-export const sourceArguments = ['--conditions=source', '--import', 'tsx'] as const;
+/** A program of the service as the global set-up compiled it: `main`, `admin` or `runner/runner`. */
+export const compiled = (program: string): string => path.join(projectFolder, 'dist', `${program}.js`);
 
 /** A free port below those that a system gives to outgoing connections (from 32,768), so that it stays free. */
 export async function freePort(): Promise<number> {
@@ -25,6 +25,11 @@ export async function freePort(): Promise<number> {
     if (isFree) await new Promise((resolve) => server.close(resolve));
     if (isFree) return port;
   }
+}
+
+/** A DATABASE_URL; the cluster of the tests listens on a Unix socket. */
+export function databaseUrl({ host, port, user, password, database }: DatabaseConnection): string {
+  return `postgresql:///${database}?${new URLSearchParams({ host, port: String(port), user, password })}`;
 }
 
 export interface ServiceProcess {
@@ -55,7 +60,7 @@ export function startService(
     ...settings,
   };
   const options: SpawnOptions = { cwd: projectFolder, env, stdio: ['ignore', 'pipe', 'inherit'] };
-  const child = spawn(process.execPath, [...sourceArguments, 'src/main.ts', 'serve'], options);
+  const child = spawn(process.execPath, [compiled('main'), 'serve'], options);
   const ready = new Promise<void>((resolve, reject) => {
     createInterface({ input: child.stdout! }).on('line', (line) => line.includes('"msg":"listening"') && resolve());
     child.once('exit', (code, signal) => reject(new Error(`The service ended (${code ?? signal}).`)));

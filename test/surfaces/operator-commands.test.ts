@@ -17,7 +17,8 @@ import { folderStorage } from '#foundation/storage-folder.ts';
 import { metricRetentionMs } from '#limits.ts';
 import { readOptions, usage } from '#surfaces/operator/command.ts';
 import { commands } from '#surfaces/operator/commands.ts';
-import { admin, databaseUrl } from '../support/command-line.ts';
+import { admin } from '../support/command-line.ts';
+import { databaseUrl } from '../support/processes.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;

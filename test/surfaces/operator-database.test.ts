@@ -5,9 +5,10 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startEmbeddedDatabase } from '#foundation/embedded/database.ts';
 import { secretKeyFile } from '#foundation/secret-key.ts';
-import { admin, databaseUrl } from '../support/command-line.ts';
+import { admin } from '../support/command-line.ts';
 import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
 import { temporaryHome } from '../support/global-setup.ts';
+import { databaseUrl } from '../support/processes.ts';
 
 let home: string;
 let here: string;

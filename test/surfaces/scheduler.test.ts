@@ -6,11 +6,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, test, vi } from 
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
 import { dispatching } from '#domain/runs/dispatch.ts';
 import { isoTime, minutes, seconds } from '#foundation/clock.ts';
+import type { DatabaseConnection } from '#foundation/embedded/database.ts';
 import { openLog } from '#foundation/log.ts';
 import { jobs } from '#surfaces/scheduler/jobs.ts';
 import { startScheduler } from '#surfaces/scheduler/surface.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
-import type { Orders } from '../support/scheduler-process.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
@@ -163,10 +163,17 @@ describe('a tracker that fails', () => {
   });
 });
 
+/** What a process of support/scheduler-process.js is told. */
+interface Orders {
+  connection: DatabaseConnection;
+  /** The clock shows `shows` when the machine's shows `at`, and runs `speed` times as fast. */
+  clock: { at: number; shows: number; speed: number };
+}
+
 describe('four processes on one database', () => {
   const occurrences = { scheduled_task: 2_000, automation: 1_000 };
   const speed = 60;
-  const program = fileURLToPath(new URL('../support/scheduler-process.ts', import.meta.url));
+  const program = fileURLToPath(new URL('../support/scheduler-process.js', import.meta.url));
 
   it('run three thousand occurrences once each, while sixteen of them are killed at work', {
     timeout: 300_000,
@@ -181,7 +188,7 @@ describe('four processes on one database', () => {
     const atWork = new Set<ChildProcess>();
     let complaints = '';
     const begun = () => {
-      const args = ['--conditions=source', '--import', 'tsx', program, JSON.stringify(orders)];
+      const args = [program, JSON.stringify(orders)];
       const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
       child.stderr!.on('data', (text) => {
         complaints += text;

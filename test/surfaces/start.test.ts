@@ -2,17 +2,14 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { databaseUrl } from '../support/command-line.ts';
+import { compiled, databaseUrl, freePort, projectFolder } from '../support/processes.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
-const root = path.resolve(import.meta.dirname, '../..');
 const folder = mkdtempSync(path.join(tmpdir(), 'aep-start-'));
 const started: Started[] = [];
 
@@ -41,19 +38,14 @@ afterAll(async () => {
 });
 
 async function start(command: 'start' | 'serve', more: Record<string, string> = {}): Promise<Started> {
-  const free = createServer().listen(0, '127.0.0.1');
-  await once(free, 'listening');
-  const { port } = free.address() as AddressInfo;
-  await new Promise((resolve) => free.close(resolve));
   const env = {
     PATH: process.env.PATH,
-    PORT: String(port),
+    PORT: String(await freePort()),
     DATA_DIR: path.join(folder, 'data'),
     DATABASE_URL: databaseUrl(world.connection),
     ...more,
   };
-  const node = ['--conditions=source', '--import', 'tsx', 'src/main.ts', command];
-  const child = spawn(process.execPath, node, { cwd: root, env });
+  const child = spawn(process.execPath, [compiled('main'), command], { cwd: projectFolder, env });
   const one = { process: child, url: `http://localhost:${env.PORT}`, said: '', complaints: '' };
   child.stdout.on('data', (text) => (one.said += text));
   child.stderr.on('data', (text) => (one.complaints += text));
@@ -137,7 +129,7 @@ describe('npm run serve', () => {
   });
 
   it('without a build says how to make one, in one line', async () => {
-    copyFileSync(path.join(root, 'package.json'), path.join(folder, 'package.json'));
+    copyFileSync(path.join(projectFolder, 'package.json'), path.join(folder, 'package.json'));
     const failed = await promisify(execFile)('npm', ['run', '--silent', 'serve'], { cwd: folder }).catch(
       (error) => error,
     );

@@ -4,23 +4,17 @@ import { dispatchDue } from '#domain/recurring/dispatch.ts';
 import { bindAddresses } from '#foundation/addresses.ts';
 import { setClock } from '#foundation/clock.ts';
 import { openDatabase } from '#foundation/database.ts';
-import type { DatabaseConnection } from '#foundation/embedded/database.ts';
 import { openLog } from '#foundation/log.ts';
 import { startScheduler } from '#surfaces/scheduler/surface.ts';
 
-export interface Orders {
-  connection: DatabaseConnection;
-  /** The clock shows `shows` when the machine's shows `at`, and goes so many times as fast. */
-  clock: { at: number; shows: number; speed: number };
-}
-
-const { connection, clock }: Orders = JSON.parse(process.argv[2]!);
+/** `Orders` of the test. */
+const { connection, clock } = JSON.parse(process.argv[2]);
 setClock(() => Math.floor(clock.shows + (Date.now() - clock.at) * clock.speed));
 const url = 'http://localhost:4000';
 bindAddresses({ baseHost: url, issuer: url, mcp: url, a2a: `${url}/a2a` });
 openDatabase({ connection, poolMax: 4 });
 const log = openLog({ level: 'error', destination: { write: (line) => process.stderr.write(line) } });
-async function run(): Promise<void> {
+async function run() {
   process.send?.('at work');
   await dispatchDue();
 }
