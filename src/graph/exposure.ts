@@ -29,7 +29,7 @@ export interface ToolExposure {
   idempotent?: boolean;
   /** Whether a call reaches systems outside this service: trackers, mail. */
   openWorld?: boolean;
-  /** Whether the result is of a run that begins (`runId`, `status`), which a client may ask to follow. */
+  /** Whether the result is a run that begins, or its `runId` and `status`: a client may ask to follow it. */
   startsRun?: boolean;
 }
 

@@ -237,6 +237,18 @@ describe('progress', () => {
     await made.close();
   });
 
+  test('a tool that answers the run itself answers it as it is by then', async () => {
+    const heard: unknown[] = [];
+    const started = { name: 'start_mission', arguments: { projectId: project.id, prompt: 'true' } };
+    const { structuredContent } = await client.callTool(started, undefined, {
+      onprogress(progress) {
+        heard.push(progress);
+        if (heard.length === 1) void world.graphql(claim, { token: run.token });
+      },
+    });
+    expect(structuredContent).toMatchObject({ status: 'running', startedAt: expect.any(Number) });
+  });
+
   test('without it the answer comes at once', async () => {
     const { structuredContent } = await client.callTool(await begin());
     expect(structuredContent).toMatchObject({ status: 'dispatching' });

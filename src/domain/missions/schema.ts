@@ -14,7 +14,7 @@ builder.mutationField('startMission', (t) =>
       'Starts a mission in a project, without a scheduled task or an automation. After an error of the tracker its issue ' +
       'is created later.',
     scope: 'missions:run',
-    tool: { name: 'start_mission', openWorld: true },
+    tool: { name: 'start_mission', openWorld: true, startsRun: true },
     type: RunType,
     args: {
       projectId: t.arg.string({ ...pathId, description: 'The project in whose repository it works.' }),

@@ -27,11 +27,13 @@ export async function followStart(
   const hold = await followers.take(credentialId).catch(() => null);
   if (!hold) return started;
   const signal = AbortSignal.any([mcpReq.signal, AbortSignal.timeout(followMs)]);
-  let [status, progress] = [started.status, 0];
+  const runId: string = started.runId ?? started.id;
+  let run: ToolRecord = {};
+  let progress = 0;
   try {
-    for await (const _ of watch([started.runId], signal)) {
-      const run = await calls.call('get_run', { runId: started.runId });
-      status = run.status;
+    for await (const _ of watch([runId], signal)) {
+      run = await calls.call('get_run', { runId });
+      const { status } = run;
       const message = status === 'dispatching' ? `Waiting: ${run.reason ?? 'for a runtime.'}` : `The run is ${status}.`;
       await mcpReq.notify({
         method: 'notifications/progress',
@@ -42,5 +44,6 @@ export async function followStart(
   } finally {
     hold.release();
   }
-  return { ...started, status };
+  // A tool that answers the run itself answers it as it is by then.
+  return started.runId === undefined ? { ...started, ...run } : { ...started, status: run.status ?? started.status };
 }
