@@ -367,7 +367,7 @@ describe('the OpenAPI document', () => {
     expect(unbounded).toEqual([]);
   });
 
-  it('shows an example of every request and of every error, and each is good', () => {
+  it('shows an example of every request and of every error, and each is valid', () => {
     const ajv = new Ajv2020({ strict: false });
     formats.default(ajv);
     ajv.addSchema({ $id: 'openapi', ...document });

@@ -329,6 +329,15 @@ const cases: Record<string, Case> = {
     { 'src/graph/page.ts': 'import a;', 'src/graph/context.ts': '// What a resolver is handed.\n' },
     'src/graph/page.ts does not open with a comment that says what it contains.',
   ],
+  'a test is told in at most 100 lines': [
+    layering.testsHaveAtMost100Lines,
+    {
+      'test/a.test.ts': `describe('a', () => {\n${'  x();\n'.repeat(200)}});\n`,
+      'test/b.test.ts': `it('b', async () => {\n${'  x();\n'.repeat(101)}});\n`,
+      'test/c.test.ts': `it('c', async () => {\n${'  x();\n'.repeat(100)}});\n`,
+    },
+    'test/b.test.ts:1 is a function of 101 lines: tell it in several tests or name its steps.',
+  ],
   'a file fits on a page': [
     layering.filesHaveAtMost250Lines,
     {

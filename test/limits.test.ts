@@ -459,7 +459,7 @@ const bodyRoutes = bodyRoots.flatMap(({ route }): [method: string, path: string]
   route ? [[route.method, pathOf(route, Object.fromEntries(route.parameters.map((name) => [name, 'none'])))]] : [],
 );
 
-describe('400 · a body that can not be read', () => {
+describe('400 · a body that cannot be read', () => {
   it.each(Object.entries(unreadable))('%s', async (_, body) => {
     await untouched(async () => {
       for (const [method, path] of bodyRoutes) {
@@ -608,7 +608,7 @@ describe('400 · a query that is not what it must be', () => {
     }
   });
 
-  it('parameters that nobody asked for are not looked at, however odd', async () => {
+  it('unknown parameters are ignored, whatever their values', async () => {
     const { status } = await world.rest(
       'GET',
       '/projects?limit[]=x&LIMIT=0&unknown=1&unknown=2&__proto__=1&=&&',

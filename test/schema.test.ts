@@ -32,7 +32,7 @@ test('a field that is gone breaks clients unless the changelog names its path un
   expect(await unannounced(before, withoutName, released)).toEqual(complaint);
 });
 
-test('what adds to the graph breaks nobody', async () => {
+test('an addition to the graph breaks no client', async () => {
   expect(await unannounced(withoutName, before, '')).toEqual([]);
 });
 

@@ -162,7 +162,7 @@ describe('a signed address', () => {
     expect((await get(`/${artifact.id}`)).body.url).not.toBe(first.body.url);
   });
 
-  it('200 · is good for an hour and a quarter at most, then 403', async () => {
+  it('200 · is valid for an hour and a quarter at most, then 403', async () => {
     const artifact = await leaveArtifact(shop, 'x');
     world.clock.turn(minutes(15) - (present() % minutes(15)));
     const address = await addressOf(artifact);
@@ -173,7 +173,7 @@ describe('a signed address', () => {
     expect([status, body.code]).toEqual([403, 'forbidden']);
   });
 
-  it('403 · made up, altered, of another artifact, or without its parts; nobody learns what there is', async () => {
+  it('403 · invented, altered, of another artifact, or incomplete; the answer does not tell what exists', async () => {
     const [artifact, second] = [await leaveArtifact(shop, 'x'), await leaveArtifact(shop, 'y')];
     const address = await addressOf(artifact);
     const [bare, query] = address.split('?') as [string, string];
@@ -339,7 +339,7 @@ describe('GET /artifacts/{artifactId}/content', () => {
   });
 });
 
-describe('what nobody has any more', () => {
+describe('expired and orphaned artifacts', () => {
   it('is removed: expired artifacts, contents of deleted projects, uploads that broke off', async () => {
     await world.knex('artifacts').delete();
     world.clock.turn(days(2));

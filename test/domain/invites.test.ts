@@ -238,7 +238,7 @@ describe('revoking', () => {
     expect(await statusIn(id)).toBe('accepted');
   });
 
-  it('404 · an unknown invite and another organization’s can not be told apart', async () => {
+  it('404 · an unknown invite and another organization’s cannot be told apart', async () => {
     const { id } = await invite(address());
     const stranger = await world.token(await world.person('Bob'), foreign);
     for (const other of [id, 'inv_none']) {

@@ -31,7 +31,7 @@ describe('a declared server', () => {
     });
   });
 
-  it('ok · a file without servers declares none, and other parts of it are nobody’s business', () => {
+  it('ok · a file without servers declares none, and other parts of it are ignored', () => {
     for (const text of ['', '# nothing', 'name: shop', 'mcpServers:', 'mcpServers: {}']) {
       expect(parseConfig(text)).toEqual({ servers: [], warnings: [] });
     }

@@ -278,7 +278,7 @@ describe('a token', () => {
     expect(refreshes()[0]!.body).toMatchObject({ resource: remote.url, refresh_token: expect.stringMatching(/^rt-/) });
   });
 
-  it('needs_auth · its refresh is refused for good; connecting again helps', async () => {
+  it('needs_auth · its refresh token is refused permanently; connecting again helps', async () => {
     const project = await connected();
     world.clock.turn(seconds(3_600));
     remote.settings.tokenError = { status: 400, body: { error: 'invalid_grant' } };

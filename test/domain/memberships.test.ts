@@ -149,7 +149,7 @@ describe('adding a member', () => {
     expect(await organizationsOf(person.id)).toEqual([]);
   });
 
-  it('403 · a token whose person was an admin once adds nobody any more', async () => {
+  it('403 · a token whose person is no longer an admin adds no member', async () => {
     const admin = await newcomer();
     await world.join(org, admin, 'admin');
     const token = await world.token(admin, org);

@@ -121,7 +121,7 @@ describe('what the service did not sign for itself is nothing', () => {
     new SignJWT(claims(more)).setProtectedHeader({ alg: 'ES256', typ, ...header }).sign(key);
   const encoded = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-  it('a good one is read', async () => {
+  it('a valid one is read', async () => {
     expect(await verifyOwnJwt(await sign(), { typ })).toEqual(claims());
   });
 

@@ -123,7 +123,7 @@ async function recurring(session: Session, path: '/scheduled-tasks' | '/automati
 }
 
 describe('removing a member', () => {
-  it('200 · ends all that acts for the person there, for good: nothing comes back when they are added again', async () => {
+  it('200 · ends all that acts for the person there, permanently: adding them again restores nothing', async () => {
     const at = await place();
     const elsewhere = await place();
     const person = await member(at);
@@ -336,7 +336,7 @@ describe('at once', () => {
     }
   });
 
-  it('an owner who loses the role at that moment demotes nobody', async () => {
+  it('an owner who loses the role at that moment demotes no member', async () => {
     for (const _ of rounds) {
       const at = await place();
       const [second, third] = [await member(at, 'owner'), await member(at, 'owner')];

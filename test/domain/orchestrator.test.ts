@@ -56,7 +56,7 @@ const untouched = {
 };
 
 describe('GET /orchestrator', () => {
-  it('200 · is as the service has it until somebody sets something, and reading writes nothing', async () => {
+  it('200 · has the defaults until something is set, and reading writes nothing', async () => {
     const { organization, read } = await found();
     expect(await read()).toEqual({ orgId: organization.id, ...untouched });
     expect(await world.knex('orchestrators').where({ orgId: organization.id })).toEqual([]);

@@ -138,7 +138,7 @@ describe('a console session', () => {
     });
   });
 
-  it('is nobody for a secret that opens nothing; the secret itself is not stored', async () => {
+  it('is no person for an unknown secret; the secret itself is not stored', async () => {
     const { person } = await founder('Bob');
     const { secret } = await openSession(person.id, device);
     expect(await callerOfSession(`${secret}x`, null)).toBeNull();

@@ -707,7 +707,7 @@ describe('environments', () => {
 });
 
 describe('an environment that expires', () => {
-  it('is asked to go, and has failed when nobody takes it down', async () => {
+  it('is asked to end, and has failed when it is not removed', async () => {
     const held = await taken();
     const input = { ...held, key: 'short', expiresAt: present() + seconds(1) };
     const { environmentId } = (await say('registerEnvironment', input, '{ environmentId }')).data as {

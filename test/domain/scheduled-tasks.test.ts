@@ -188,7 +188,7 @@ describe('GET /scheduled-tasks', () => {
     expect(all.length).toBeGreaterThan(5);
   });
 
-  it('200 · an empty list for a project that the caller can not reach', async () => {
+  it('200 · an empty list for a project that the caller cannot reach', async () => {
     await task();
     await task({ projectId: other });
     const list = async (query: string, token: string) =>
@@ -344,7 +344,7 @@ describe('POST /scheduled-tasks/{id}/run', () => {
     expect(answers.filter((answer) => answer.body.issueId === null)).toHaveLength(9);
   });
 
-  it('ten dispatching · ten press at once and nobody minds', async () => {
+  it('ten dispatching · ten calls at once all succeed', async () => {
     const { id } = await task();
     const answers = await Promise.all(Array.from({ length: 10 }, () => runNow(id)));
     expect(new Set(answers.map((answer) => answer.body.issueId)).size).toBe(10);

@@ -565,7 +565,7 @@ describe('what is due', () => {
     expect(await runsOf(id)).toMatchObject([{ issueId: expect.any(String) }]);
   });
 
-  it('fails for good, with what to do about it, when asking again does not help', async () => {
+  it('fails permanently, and says what to do, when a retry does not help', async () => {
     const id = await scheduledTask(await projectOn('linear'));
     linear.settings.authorization = 'another';
     await due();

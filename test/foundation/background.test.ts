@@ -334,7 +334,7 @@ describe('a mail that waits', () => {
     expect(await jobs()).toEqual([]);
   });
 
-  it('is dropped when what it says is not good any more', async () => {
+  it('is dropped when its payload is no longer valid', async () => {
     const mails = developmentMailbox()!.length;
     const until = now() + minutes(10);
     await queue(until);
@@ -343,7 +343,7 @@ describe('a mail that waits', () => {
     expect([developmentMailbox()!.length, await jobs()]).toEqual([mails, []]);
   });
 
-  it('is not opened by somebody who has another key', async () => {
+  it('cannot be opened with another key', async () => {
     await queue(now() + minutes(10));
     const [{ data } = { data: {} }] = await jobs();
     bindSecretKey(Buffer.alloc(32, 8));

@@ -87,7 +87,7 @@ it('a statement alone announces the rows that it changed, and no other', async (
   expect(await soon(two.next())).toBe('nothing');
 });
 
-it('many changes while nobody looks are one', async () => {
+it('changes between two reads are coalesced', async () => {
   hear();
   const [slow, quick] = [reader(['run_1']), reader(['run_1', 'last'])];
   await Promise.all([slow.next(), quick.next()]);
@@ -167,7 +167,7 @@ it('a connection that is dead without a word is found out', async () => {
   }
 });
 
-it('a database that is away at first is waited for by nobody, and listened to when it is there', async () => {
+it('a database that is unavailable at first delays no caller, and is listened to once it is available', async () => {
   const lines: string[] = [];
   const nowhere = { ...fresh.connection, database: `${fresh.connection.database}_later` };
   hear({ connection: nowhere, onError: (line) => lines.push(line) });

@@ -44,7 +44,7 @@ it('a transaction that lost a race is done again, whole: what it wrote before st
   expect(await sql('select count(*) as rows from tries')).toEqual([{ rows: 1 }]);
 });
 
-it('what is wrong for good is sent once', async () => {
+it('a permanent failure is not retried', async () => {
   await again();
   const error = await sql('select unlucky(9, $1)', [divisionByZero]).catch((thrown) => thrown);
   expect(databaseErrorKind(error)).toBe('final');

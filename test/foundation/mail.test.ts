@@ -71,7 +71,7 @@ describe('mail by SMTP', () => {
     expect(message).not.toContain('042917');
   });
 
-  it('fails when nobody listens there', async () => {
+  it('fails when nothing listens there', async () => {
     openMail({ smtpUrl: 'smtp://127.0.0.1:1', from: 'console@example.com', log: () => {} });
     await expect(sendMail(mail)).rejects.toThrow('ECONNREFUSED');
   });

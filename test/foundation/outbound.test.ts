@@ -114,7 +114,7 @@ describe('a question with a body', () => {
     );
   });
 
-  it('is not asked any more when its time is over', async () => {
+  it('is aborted when its time is over', async () => {
     open();
     const question = { maxBytes: 3, signal: AbortSignal.abort() };
     await expect(sendRequest(`http://127.0.0.1:${portOf(plain)}/`, question)).rejects.toThrow(OutboundError);
@@ -156,7 +156,7 @@ describe('bounds', () => {
     await expect(fetchJson('https://client.example/', { ...bounds, timeoutMs: 100 })).rejects.toThrow(OutboundError);
   });
 
-  it('a certificate that nobody vouches for ends it', async () => {
+  it('a certificate of no trusted authority ends it', async () => {
     openOutbound({ allowLoopback: true });
     await expect(fetchJson(`https://localhost:${portOf(secure)}/`, bounds)).rejects.toThrow(OutboundError);
     expect(asked).toEqual([]);
@@ -211,7 +211,7 @@ describe('addresses that are never asked', () => {
     },
   );
 
-  it('one bad address among good ones is enough', async () => {
+  it('one forbidden address among allowed ones is enough', async () => {
     openOutbound({ allowLoopback: false, resolve: at('93.184.215.14', '10.0.0.1') });
     await expect(fetchJson('https://client.example/', bounds)).rejects.toThrow(/not public/);
     open({ resolve: at('127.0.0.1', '10.0.0.1') });

@@ -111,7 +111,7 @@ describe.each(['folder', 'bucket'] as const)('in a %s', (kind) => {
     expect((await bytesOf(await storage.read('cnt_4')))!.length).toBe(6 * MiB + 4);
   });
 
-  test('removing is for good, with what unfinished writes have left, and twice is no fault', async () => {
+  test('removal is permanent, includes what unfinished writes have left, and can be repeated', async () => {
     const before = kept();
     await storage.write('cnt_5', chunks('x'), 100);
     let breakOff = () => {};
@@ -194,7 +194,7 @@ describe('a bucket', () => {
     ]);
   });
 
-  test('the source’s own fault is told even when the parts can not be taken back; removing finds them', async () => {
+  test('the error of the source is reported even when the parts cannot be removed; a later removal finds them', async () => {
     s3.fail('AbortMultipartUpload', 403, 'AccessDenied');
     const broken = stores.bucket.write('cnt_10', mebibytes(12, goesDead), 100 * MiB);
     await expect(broken).rejects.toThrow('the line went dead');
@@ -238,7 +238,7 @@ describe('a bucket', () => {
     await other({}).check();
   });
 
-  test('503 · nobody at its address', async () => {
+  test('503 · nothing listens at its address', async () => {
     const gone = bucketStorage({ ...readBucket(s3.url)!, endpoint: 'http://127.0.0.1:9' });
     const [status, reason] = await met(gone.check());
     expect(status).toBe(503);

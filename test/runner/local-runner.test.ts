@@ -359,7 +359,7 @@ describe('the local runner', () => {
     );
   });
 
-  it('takes a preview down that somebody destroys, and goes on', async () => {
+  it('removes a preview that a person destroys, and goes on', async () => {
     startRunner();
     const mark = path.join(folder, 'down');
     const runId = await mission(
@@ -533,7 +533,7 @@ describe('the local runner', () => {
     ]);
   });
 
-  it('says which setting is not good', async () => {
+  it('names the setting that is invalid', async () => {
     const runner = startRunner(service, { RUNS_AT_ONCE: 'two' });
     const [code] = await once(runner.process, 'exit');
     expect([code, runner.output]).toEqual([1, 'RUNS_AT_ONCE: must be a positive integer.\n']);

@@ -407,3 +407,20 @@ export const filesHaveAtMost250Lines: Rule = (tree) =>
     .map(([file, text]) => [file, text.trimEnd().split('\n').length] as const)
     .filter(([file, lines]) => lines > maxLines && !longFiles[file])
     .map(([file, lines]) => `${file} has ${lines} lines: split files of more than ${maxLines} lines by idea.`);
+
+const maxLinesOfTests = 100;
+
+/** Callbacks of `it`, functions and hooks of test files; a `describe` only groups. Blocks end at the indentation of their first line. */
+export const testsHaveAtMost100Lines: Rule = (tree) =>
+  Object.entries(tree)
+    .filter(([file]) => file.endsWith('.test.ts'))
+    .flatMap(([file, text]) => {
+      const lines = text.split('\n');
+      return lines.flatMap((line, start) => {
+        if (!/(=>|\)) \{$/.test(line) || /^\s*(for|if|while|switch|describe|\}\)?\()/.test(line)) return [];
+        const indentation = line.search(/\S/);
+        const length = lines.slice(start + 1).findIndex((next) => next !== '' && next.search(/\S/) <= indentation);
+        if (length <= maxLinesOfTests) return [];
+        return [`${file}:${start + 1} is a function of ${length} lines: tell it in several tests or name its steps.`];
+      });
+    });

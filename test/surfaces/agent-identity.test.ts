@@ -100,7 +100,7 @@ describe('an anonymous agent', () => {
     expect(both[0]!.body.access_token).not.toBe(both[1]!.body.access_token);
   });
 
-  it('200, 401 · its token is good for an hour, and never longer than it may be claimed', async () => {
+  it('200, 401 · its token lasts an hour, and never longer than it may be claimed', async () => {
     const { identity_assertion } = await world.anonymous();
     const { access_token } = (await world.exchange(identity_assertion)).body;
     world.clock.turn(hours(1) - 1);
@@ -512,7 +512,7 @@ describe('over all of it', () => {
     }
   });
 
-  it('what nobody claimed is forgotten a week after its time, with everything of it; what was claimed is kept', async () => {
+  it('an unclaimed registration is deleted a week after it expires, with all its records; a claimed one is kept', async () => {
     const alice = await world.human();
     const [kept, { agent }] = [await world.claimed(alice, { days: 30 }), await world.begun(alice)];
     await world.exchange(agent.identity_assertion);

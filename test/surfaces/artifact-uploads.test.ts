@@ -147,7 +147,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     expect(await contentOf(content)).toBe('one');
   });
 
-  it('403 · expired to the millisecond, made up, altered, of another content, or good for something else', async () => {
+  it('403 · expired to the millisecond, invented, altered, of another content, or for another purpose', async () => {
     const [content, other] = [await reserve(), await reserve()];
     const [bare, query] = content.uploadUrl.split('?') as [string, string];
     world.clock.turn(minutes(15) - 1);
@@ -226,7 +226,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     expect([files(), (await rowOf(content)).uploadingUntil]).toEqual([before, null]);
   });
 
-  it('404 · nobody waits for it any more', async () => {
+  it('404 · the content no longer exists', async () => {
     const content = await reserve();
     await world.knex('storedContents').where({ key: content.contentKey }).delete();
     expect((await put(content.uploadUrl, 'x')).body.description).toBe('No such content.');
@@ -291,7 +291,7 @@ describe('senders', () => {
     expect(await contentOf(content)).toBe('first and last');
   });
 
-  it('one who is slow but heard of keeps his place', async () => {
+  it('a slow upload that still sends keeps its hold', async () => {
     const content = await reserve();
     const { sending, answer } = await beginUpload(content);
     for (let i = 0; i < 5; i++) {
@@ -304,7 +304,7 @@ describe('senders', () => {
     expect([(await answer).status, (await contentOf(content))!.length]).toEqual([201, 41]);
   });
 
-  it('one who leaves half way leaves nothing behind; he may come again at once, and it is no fault', async () => {
+  it('an upload that breaks off leaves nothing behind, can be repeated at once, and is not logged as a fault', async () => {
     const before = files();
     const content = await reserve();
     for (const headers of [{}, { 'content-length': 1_000 }] as Record<string, number>[]) {
@@ -320,7 +320,7 @@ describe('senders', () => {
     expect([await contentOf(content), faults]).toEqual(['whole', []]);
   });
 
-  it('one whose process was killed blocks nobody for longer than two minutes', async () => {
+  it('an upload whose process was killed blocks others for two minutes at most', async () => {
     const content = await reserve();
     const left = { uploadingUntil: present() + minutes(2) };
     await world.knex('storedContents').where({ key: content.contentKey }).update(left);
@@ -440,7 +440,7 @@ describe('senders', () => {
   });
 });
 
-it('what was uploaded and never registered is removed after a day; what can not be removed keeps its row, and is tried again', async () => {
+it('an upload that is never registered is removed after a day; one that cannot be removed keeps its row and is retried', async () => {
   await world.knex('storedContents').whereNotIn('key', world.knex('artifacts').select('contentKey')).delete();
   const [one, stuck, never] = [await reserve(), await reserve(), await reserve()];
   for (const content of [one, stuck]) await put(content.uploadUrl, 'x');

@@ -89,7 +89,7 @@ it('303 · a visitor who is not signed in makes the service fetch nothing, whate
   expect(fetches).toBe(1);
 });
 
-describe('a good document', () => {
+describe('a valid document', () => {
   it('is a client: the page shows its name and host, the exchange gives tokens, refreshing needs the document no more', async () => {
     const id = newAddress();
     serve(metadata(id, { client_uri: 'https://editor.example', unknown_member: [1] }));

@@ -256,7 +256,7 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     },
   );
 
-  it('the overview is read again every ten seconds, in one request, while somebody looks', async () => {
+  it('the overview is read again every ten seconds, in one request, while the page is visible', async () => {
     const page = await open();
     const asked = countRequests(page);
     await page.clock.install();
@@ -337,7 +337,7 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     expect(await page.evaluate('performance.timeOrigin')).toBe(loaded);
   });
 
-  it('where events can not come, the page of a run asks for itself', async () => {
+  it('where events cannot arrive, the page of a run polls', async () => {
     const id = await run({ ...held(), missionTitle: 'Behind a proxy', missionActivity: 'Beginning' });
     const page = await open();
     await page.route('**/graphql?*', (route) => route.abort());

@@ -291,7 +291,7 @@ describe('What a command does', () => {
     });
     const get = async (route: string) => (await world.rest('GET', route, { token })).body;
 
-    it('adds only what is missing, also of what somebody has removed', async () => {
+    it('adds only what is missing, also what was removed', async () => {
       const first = await ask('demo:seed', ...sizes(1_500, 40, 60));
       expect([first.runs, first.sandboxes, first.artifacts]).toEqual([
         { total: 1_500, created: 1_500 },

@@ -69,7 +69,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
 
   const statusAt = async (path: string, token: string) => (await world.request('GET', path, { token })).status;
 
-  it('a person comes in by keyboard with a mailed code, founds an organization, and leaves', async () => {
+  it('a person signs in by keyboard with a mailed code, creates an organization, and signs out', async () => {
     const page = await open();
     await page.goto('/console');
     await inspect(page, 'sign-in');
@@ -242,7 +242,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await laptop.getByRole('button', { name: 'Sign out' }).waitFor();
   });
 
-  it('a client on this machine asks, is let in, works, and loses its access', async () => {
+  it('a client on this machine asks for access, receives it, uses it, and loses it', async () => {
     const { session } = await owner();
     const page = await open(session);
     const loopback = await listen();

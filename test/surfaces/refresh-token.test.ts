@@ -92,7 +92,7 @@ describe('refreshing', () => {
     expect((await refresh(narrow.refresh_token)).body.scope).toBe(first.scope);
   });
 
-  it('invalid_scope · more than was granted; the refresh token is still good', async () => {
+  it('invalid_scope · more than was granted; the refresh token stays valid', async () => {
     const { refresh_token } = await signIn();
     for (const scope of ['missions:read billing:write', 'made:up', 'projects:read']) {
       const answer = await refresh(refresh_token, { scope });
@@ -101,7 +101,7 @@ describe('refreshing', () => {
     expect((await refresh(refresh_token)).status).toBe(200);
   });
 
-  it('invalid_target · another resource than the one agreed to; the refresh token is still good', async () => {
+  it('invalid_target · another resource than the one agreed to; the refresh token stays valid', async () => {
     const { refresh_token } = await signIn(ada, { resource: `${world.url}/mcp` });
     for (const resource of [world.url, `${world.url}/a2a`, 'https://other.example']) {
       expect((await refresh(refresh_token, { resource })).body).toEqual(refusal('invalid_target'));

@@ -197,7 +197,7 @@ describe('in a world', () => {
       expect((await rename(cookie({ 'sec-fetch-site': 'none', ...csrf() }))).status).toBe(401);
     });
 
-    it('beside a header, the header alone counts: for good and for bad', async () => {
+    it('beside a header, the header alone counts, valid or not', async () => {
       const own = { 'sec-fetch-site': 'same-origin' };
       const bobs = await world.token(bob, acme, { scopes: ['projects:read'] });
       const both = await me({ ...cookie(own), token: bobs });

@@ -176,7 +176,7 @@ describe('an event that is not believed', () => {
     expect(await outcome(jws())).toEqual(refused('invalid_request'));
   });
 
-  it('[78] 400 · invalid_request for another media type, even of a good one', async () => {
+  it('[78] 400 · invalid_request for another media type, also with a valid body', async () => {
     const good = await event({ events: { 'https://elsewhere.example/event': {} } });
     for (const type of ['application/json', 'application/jwt', 'text/plain']) {
       const { status, body } = await notify(good, { 'content-type': type });
