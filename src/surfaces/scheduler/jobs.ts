@@ -27,7 +27,6 @@ export interface Job {
 export const jobs: readonly Job[] = [
   { name: 'run what is due', intervalMs: 500, run: dispatchDue },
   { name: 'release runs of silent runtimes', intervalMs: seconds(5), run: releaseSilentRuns },
-  { name: 'take back runs of silent runtimes', intervalMs: seconds(5), run: releaseSilentRuns },
   { name: 'write push notifications of A2A tasks', intervalMs: seconds(1), run: writePushNotifications },
   { name: 'end sandboxes that are out of time', intervalMs: seconds(10), run: endOverdueSandboxes },
   { name: 'settle missions', intervalMs: seconds(1), run: settleMissions },
