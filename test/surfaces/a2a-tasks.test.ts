@@ -27,8 +27,10 @@ import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
 import type { Row } from '#foundation/base-model.ts';
+import { seconds } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/outbound.ts';
-import { text } from '#limits.ts';
+import { digest } from '#foundation/secrets.ts';
+import { subscriptions, text } from '#limits.ts';
 import { a2a } from '#surfaces/a2a/bounds.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
@@ -234,6 +236,44 @@ describe('a stream', () => {
     const [code, words] = await caught(all(client.resubscribeTask(subscription)));
     expect([code, words]).toEqual([-32602, expect.stringMatching(/^id: the task is final/)]);
     expect((await caught(all(stranger.resubscribeTask(subscription))))[0]).toBe(-32001);
+  });
+});
+
+describe('the streams of one caller', () => {
+  const open = async (token: string, id: string, signal: AbortSignal) =>
+    fetch(`${world.url}/a2a`, {
+      method: 'POST',
+      signal,
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'a2a-version': '1.0' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SubscribeToTask', params: { id } }),
+    });
+
+  it('429 · are bounded, and free again when their reader has left', async () => {
+    const token = await world.token(owner, acme);
+    const { id } = await send('Followed by many');
+    const leaving = new AbortController();
+    const streams = Array.from({ length: subscriptions.perCredential }, () => open(token, id, leaving.signal));
+    expect((await Promise.all(streams)).map(({ status }) => status)).toEqual(streams.map(() => 200));
+    expect((await open(token, id, leaving.signal)).status).toBe(429);
+    leaving.abort();
+    const again = new AbortController();
+    await until(async () => (await open(token, id, again.signal)).status === 200);
+    again.abort();
+  });
+
+  it('end when the credential is revoked', async () => {
+    const token = await world.token(owner, acme);
+    const { id } = await send('Followed no longer');
+    const stream = await open(token, id, AbortSignal.timeout(60_000));
+    await world
+      .knex('tokens')
+      .where({ digest: digest(token) })
+      .update({ revokedAt: present() });
+    world.clock.turn(seconds(2));
+    await cancel(id);
+    const text = await stream.text();
+    expect(text).not.toContain('TASK_STATE_CANCELED');
+    expect(text).toContain('"error"');
   });
 });
 
