@@ -14,6 +14,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { addresses } from '#foundation/addresses.ts';
 import { createCapacity } from '#foundation/capacity.ts';
+import { watch } from '#foundation/changes.ts';
 import { minutes } from '#foundation/clock.ts';
 import { answer, answerJson, type Exchange, type Headers, mediaType, parseJson, readText } from '#foundation/http.ts';
 import { forbidden, invalid, methodNotAllowed, unsupportedMediaType } from '#foundation/problem.ts';
@@ -72,9 +73,16 @@ export function createMcpHttp<Asked>({ serverOf, meter, report, check, isStreame
     const isListening = (body as { method?: unknown } | null)?.method === 'subscriptions/listen';
     const hold = isListening ? await listeners.take(exchange.credentialId!) : null;
     const signal = isListening ? AbortSignal.any([left.signal, AbortSignal.timeout(listenMs)]) : left.signal;
+    // The process ends, and the stream with it.
+    if (isListening) void ended(signal).then(() => left.abort());
     const request = new Request(url, { method: 'POST', headers: spoken(req.headers), signal });
     await respond(exchange, request, body, who).finally(() => hold?.release());
   };
+}
+
+/** Resolves when the signal is aborted or the process ends. */
+async function ended(signal: AbortSignal): Promise<void> {
+  for await (const _ of watch([], signal));
 }
 
 /** Nothing of what can be subscribed to changes here, so that a stream is acknowledged and then silent: it is bounded. */

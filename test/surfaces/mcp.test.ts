@@ -56,6 +56,8 @@ describe('what is there', () => {
     const { client, names } = await connect(token);
     const listed = await names();
     const declared = [...toolsOf(schema).keys()];
+    for (const [name, { listed: one }] of toolsOf(schema))
+      expect([name, one.outputSchema?.type]).toEqual([name, 'object']);
     expect(listed).toEqual(declared);
     expect(await names()).toEqual(listed);
     expect(client.getServerVersion()).toEqual({
