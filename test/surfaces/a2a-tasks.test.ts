@@ -455,6 +455,17 @@ describe('push notifications', () => {
     expect(payload.request_body_sha256).toBe(createHash('sha256').update(body).digest('base64url'));
   });
 
+  it('are configured with a message: once, however often it is sent, and before anything is started', async () => {
+    const one = message('Tell me too');
+    const pushTo = (address: string) => ({ returnImmediately: true, taskPushNotificationConfig: { url: address } });
+    const bad = request(one, pushTo('http://10.0.0.1/'));
+    expect(await caught(client.sendMessage(bad))).toEqual([-32602, 'url: must be an https address of a public host.']);
+    expect(await world.knex('runs').where({ missionTitle: 'Tell me too' }).first()).toBeUndefined();
+    const task = (await client.sendMessage(request(one, pushTo(url)))) as Task;
+    await client.sendMessage(request(one, pushTo(url)));
+    expect((await configs(task.id)).map(({ id }) => id)).toEqual([one.messageId]);
+  });
+
   it('are created, read, listed and deleted; secrets are not shown again', async () => {
     const task = await send('Configured');
     const made = await create(task.id, {

@@ -67,7 +67,7 @@ export async function savePushConfig(
 ): Promise<PushConfig> {
   const run = await findRun(caller, runId);
   const userId = ownPerson(caller);
-  await requirePublic(url);
+  await requirePublicAddress(url);
   const sealed = seal(purpose(runId, id), JSON.stringify(secrets));
   await transaction(async (trx) => {
     // So that two at once cannot exceed the bound.
@@ -81,7 +81,8 @@ export async function savePushConfig(
   return { id, runId, url, ...secrets };
 }
 
-async function requirePublic(url: string): Promise<void> {
+/** @throws 400 */
+export async function requirePublicAddress(url: string): Promise<void> {
   try {
     await checkAddress(url, AbortSignal.timeout(timeoutMs));
   } catch (error) {

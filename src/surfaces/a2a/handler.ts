@@ -10,7 +10,13 @@ import { ExtendedAgentCardNotConfiguredError, TaskNotCancelableError } from '@a2
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import { z } from 'zod';
 import type { Caller } from '#access/principal.ts';
-import { deletePushConfig, listPushConfigs, type PushConfig, savePushConfig } from '#domain/a2a/push.ts';
+import {
+  deletePushConfig,
+  listPushConfigs,
+  type PushConfig,
+  requirePublicAddress,
+  savePushConfig,
+} from '#domain/a2a/push.ts';
 import { listTasks, readTask, taskStates } from '#domain/a2a/tasks.ts';
 import type { RunStatus } from '#domain/runs/model.ts';
 import { cancelRun } from '#domain/runs/operations.ts';
@@ -60,8 +66,11 @@ export function createHandler(): A2ARequestHandler {
     const push = configuration?.taskPushNotificationConfig;
     // Before anything is started.
     const config = push && readConfig(push);
+    if (config) await requirePublicAddress(config.url);
     const answer = await send(caller, message);
-    if (config && 'runId' in answer) await savePushConfig(caller, { ...config, runId: answer.runId });
+    // A repeated message replaces its configuration.
+    const own = config?.id ?? message?.messageId;
+    if (config && own && 'runId' in answer) await savePushConfig(caller, { ...config, id: own, runId: answer.runId });
     return answer;
   }
 
