@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { grantCredits } from '#domain/credits/grants.ts';
+import { setEnterprise } from '#domain/plans/operations.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
 import { openDatabase, sql, transaction } from '#foundation/database.ts';
 import { startEmbeddedDatabase } from '#foundation/embedded/database.ts';
@@ -28,7 +29,10 @@ export async function openDispatchDatabase(secretKey: Buffer) {
   const knex = openDatabase({ connection });
   await migrate(knex);
   for (const statement of parties) await sql(statement);
-  await transaction((trx) => grantCredits(trx, org, { lot: { kind: 'grant' }, credits: 1_000_000 }));
+  await transaction(async (trx) => {
+    await setEnterprise(trx, org, true);
+    await grantCredits(trx, org, { lot: { kind: 'grant' }, credits: 1_000_000 });
+  });
   const { token: runtime } = await createServiceToken({ name: 'bench' });
   return {
     url: urlOf(connection),

@@ -18,6 +18,8 @@ import { createAgentIdentity } from './surfaces/agent-identity/surface.ts';
 import { readWholeContent } from './surfaces/artifacts/content.ts';
 import { createArtifacts } from './surfaces/artifacts/surface.ts';
 import { callerStill, createAuthenticate } from './surfaces/bearer.ts';
+import { billingEventPaths } from './surfaces/billing-events/openapi.ts';
+import { createBillingEvents } from './surfaces/billing-events/surface.ts';
 import { type ConsoleSettings, createConsole } from './surfaces/console/surface.ts';
 import { answerProblem, type CallerSettings, framed, type Report, type Surface } from './surfaces/frame.ts';
 import { createGraphql } from './surfaces/graphql/surface.ts';
@@ -42,7 +44,7 @@ export interface AppSettings extends Omit<OAuthSettings & ConsoleSettings, 'repo
 
 /** The endpoints under /v1 that are not in the graph, for the OpenAPI document. */
 const beside = {
-  paths: { ...oauthPaths, ...agentIdentityPaths },
+  paths: { ...oauthPaths, ...agentIdentityPaths, ...billingEventPaths },
   schemas: { ...oauthSchemas, ...agentIdentitySchemas },
 };
 
@@ -77,6 +79,7 @@ export function createApp(settings: AppSettings): RequestListener {
     // Before REST: some of their addresses stand below /v1 too.
     createOAuth({ ...settings, report }),
     createAgentIdentity({ ...settings, report }),
+    createBillingEvents({ report }),
     // Before the console: on a host of its own the endpoint may be that host's root.
     createA2a({ ...settings, ...callersOf('a2a') }),
     console,

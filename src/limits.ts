@@ -20,6 +20,8 @@ export const text = {
   redirectUri: { min: 1, max: 2_000 },
   repoFullName: { max: 200 },
   trackerTeamKey: { min: 1, max: 100 },
+  creditMessage: { min: 1, max: 2_000 },
+  withdrawalReason: { max: 2_000 },
   pathId: { min: 1, max: 200 },
   filter: { max: 200 },
   cursor: { max: 500 },
@@ -84,9 +86,6 @@ export const credits = {
   low: 10,
   perGrant: { min: 1, max: 1_000_000 },
 } as const;
-
-/** How long a mission continues after it has used up the credits, by default. Milliseconds. */
-export const exhaustedMission = { grace: minutes(2) } as const;
 
 /** Of one scheduled task or automation (specification, Scheduled tasks). */
 export const recurring = {
@@ -241,6 +240,8 @@ export const rates = {
   claimAttemptsPerHour: 10,
   /** Per source address: security events, counted before any signature is looked at. */
   securityEventsPerMinute: 300,
+  /** Per source address: events of payment providers, counted before any signature is looked at. */
+  paymentEventsPerMinute: 600,
   /** Per client address: metadata documents of OAuth clients that had to be fetched. */
   clientDocumentsPerMinute: 120,
   /** Per credential. */

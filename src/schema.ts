@@ -23,6 +23,9 @@ import './domain/runs/schema.ts';
 import './domain/missions/schema.ts';
 import './domain/mcp-servers/schema.ts';
 import './domain/runtime/schema.ts';
+import './domain/credits/schema.ts';
+import './domain/plans/schema.ts';
+import './domain/billing/schema.ts';
 import { builder } from '#graph/builder.ts';
 
 /** Fields keep the order in which they are declared: it is the key order of REST bodies. */

@@ -252,11 +252,19 @@ async function foreigners(): Promise<Stranger[]> {
   const token = await world.token(globex.owner, globex.organization);
   const session = await world.session(globex.owner, globex.organization.id);
   const boundToken = await world.token(acme.owner, acme.organization, { projectId: acme.otherProjectId });
+  // A token holds at most 25 scopes: those of billing are on one of their own.
+  const scopes = ['billing:read', 'billing:write'];
+  const billingToken = await world.token(globex.owner, globex.organization, { scopes });
+  const boundBillingToken = await world.token(acme.owner, acme.organization, {
+    scopes,
+    projectId: acme.otherProjectId,
+  });
+  const isBilling = ({ exposure: { scope } }: RootField) => scopes.includes(scope);
   const unseen = () => [...Object.values(acme.ids), ...acme.words];
   return [
     {
       name: 'the token of another organization’s owner',
-      ask: () => ({ token }),
+      ask: (root) => ({ token: isBilling(root) ? billingToken : token }),
       verdict: (root, args) => short(root, scopesOfRole('owner')) ?? foreign(root, args),
       unseen,
     },
@@ -275,7 +283,7 @@ async function foreigners(): Promise<Stranger[]> {
     },
     {
       name: 'a token that is bound to another project',
-      ask: () => ({ token: boundToken }),
+      ask: (root) => ({ token: isBilling(root) ? boundBillingToken : boundToken }),
       verdict: bound,
       // Records of projects may name the organization; what it is called, and who belongs to it, they don't tell.
       unseen: () => [...acme.words, ...Object.values(acme.ofProject)],

@@ -25,6 +25,7 @@ beforeAll(async () => {
   world = await openWorld();
   const alice = await world.person('Alice');
   const acme = await world.found(alice, 'Acme');
+  await world.lift(acme);
   token = await world.token(alice, acme);
   session = await world.session(alice, acme.id);
   next = knexFactory({ client: 'pg', connection: world.connection });
@@ -70,8 +71,8 @@ const everything = `{
   sandboxes(limit: 5) { data { id sessions { sessionId } } }
 }`;
 
-/** Credentials are managed by a signed-in person, everything else is read with a token. */
-const callerOf = (name: string) => (/^\/(tokens|agent-delegations)$/.test(name) ? { session } : { token });
+/** Credentials and billing are read by a signed-in person, everything else with a token. */
+const callerOf = (name: string) => (/^\/(tokens|agent-delegations|billing\/.*)$/.test(name) ? { session } : { token });
 
 /** Revoked again, because a person may have 100 live tokens. */
 async function createAndRevokeToken() {

@@ -96,7 +96,6 @@ export const scopeGroups = {
   },
   billing: {
     name: 'Billing',
-    isPlanned: true,
     actions: {
       read: ['See plan, credits and orders.', 'admin'],
       write: ['Buy credits and change the plan.', 'owner'],

@@ -37,8 +37,8 @@ function problemFactory(status: number, category: Category, title: string, code:
 export const invalid = problemFactory(400, 'validation', 'Invalid request', 'invalid_request');
 /** 401: no credential, or an invalid one. */
 export const unauthenticated = problemFactory(401, 'auth', 'Unauthenticated', 'unauthenticated');
-/** 402: the organization may not start a mission now. */
-export const outOfMeans = (code: 'credits_exhausted' | 'daily_cost_cap', description: string) =>
+/** 402: the organization may not start a mission, or create a project, now. */
+export const outOfMeans = (code: 'credits_exhausted' | 'daily_cost_cap' | 'plan_limit', description: string) =>
   problemFactory(402, 'agent', 'Payment required', code)(description);
 export const forbidden = problemFactory(403, 'auth', 'Forbidden', 'forbidden');
 export const agentNotClaimed = problemFactory(403, 'auth', 'Agent not claimed', 'agent_not_claimed');

@@ -1,7 +1,7 @@
 // Missions and credits, told as a story: a mission reserves when it starts, is settled by its cost when it ends, and does not
 // start, or is stopped, when there are no credits. The clock begins on Monday 23 November 2026, 09:00 UTC.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { settleMissions, stopExhaustedMissions } from '#domain/billing/settle.ts';
+import { graceMs, settleMissions, stopExhaustedMissions } from '#domain/billing/settle.ts';
 import { credit } from '#domain/credits/amounts.ts';
 import { readPosition } from '#domain/credits/operations.ts';
 import type { Organization } from '#domain/organizations/model.ts';
@@ -9,7 +9,6 @@ import { dispatchDue } from '#domain/recurring/dispatch.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { days } from '#foundation/clock.ts';
-import { exhaustedMission } from '#limits.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -138,7 +137,7 @@ describe('without credits', () => {
   it('a running mission goes on for the grace, and is told to stop by its next heartbeat after it', async () => {
     const held = await useUp();
     const beat = () => report('heartbeat', { runs: [held], sandboxes: [], environments: [] }, '{ runs { desired } }');
-    world.clock.turn(exhaustedMission.grace - 1);
+    world.clock.turn(graceMs - 1);
     await stopExhaustedMissions();
     expect((await beat()).runs).toEqual([{ desired: 'run' }]);
     world.clock.turn(1);
@@ -156,7 +155,7 @@ describe('without credits', () => {
     const held = await useUp();
     await world.grant(acme, 5);
     await settleMissions();
-    world.clock.turn(exhaustedMission.grace);
+    world.clock.turn(graceMs);
     await stopExhaustedMissions();
     expect((await run(held.runId)).status).toBe('running');
     await report('finishRun', { ...held, status: 'completed' });
@@ -165,6 +164,7 @@ describe('without credits', () => {
   });
 
   it('of 110 starts at once a hundred succeed', { timeout: 60_000 }, async () => {
+    await world.lift(acme);
     const answers = await Promise.all(Array.from({ length: 110 }, runNow));
     const count = (status: number) => answers.filter((answer) => answer.status === status).length;
     expect([count(200), count(402)]).toEqual([100, 10]);

@@ -19,6 +19,7 @@ beforeAll(async () => {
   world = await openWorld();
   ({ owner, viewer, stranger } = await createCallers(world));
   await world.grant(owner.organization, 1_000);
+  await world.lift(owner.organization);
   shop = await project('Web Shop', { issueCode: 'WEB' });
   other = await project('Other');
   projectToken = await world.token(owner.person, owner.organization, { projectId: shop });

@@ -167,7 +167,17 @@ const shared = ['bearer.ts', 'cookie.ts', 'frame.ts', 'mcp-http.ts', 'subscripti
   (file) => `src/surfaces/${file}`,
 );
 /** Surfaces with a protocol of their own: they call operations directly. */
-const ownProtocol = ['a2a', 'artifacts', 'oauth', 'agent-identity', 'console', 'mcp-gateway', 'operator', 'scheduler'];
+const ownProtocol = [
+  'a2a',
+  'artifacts',
+  'billing-events',
+  'oauth',
+  'agent-identity',
+  'console',
+  'mcp-gateway',
+  'operator',
+  'scheduler',
+];
 
 export const surfacesAreIndependent: Rule = (tree) =>
   sourceFiles(tree)

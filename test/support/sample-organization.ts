@@ -5,15 +5,20 @@ import { cp, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { grantCredits } from '#domain/credits/grants.ts';
 import type { Vendor, VendorKind } from '#domain/integrations/model.ts';
 import { SignIn } from '#domain/oauth/sign-ins.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
+import { applyEvent } from '#domain/plans/events.ts';
+import { BillingCheckout } from '#domain/plans/model.ts';
+import { testPayment } from '#domain/plans/provider.ts';
 import { connectIntegration } from '#domain/projects/connectors.ts';
 import { claimRun } from '#domain/runtime/claim.ts';
 import { callerOfServiceToken, createServiceToken } from '#domain/tokens/service-tokens.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { days } from '#foundation/clock.ts';
+import { transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { openOutbound } from '#foundation/outbound.ts';
 import { openRemoteMcp } from './fake-mcp-server.ts';
@@ -101,6 +106,16 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     { sandboxId: sandbox.id, caption: `Screenshot of ${name}` },
   );
 
+  const buy = async (offer: object) => {
+    const { checkoutId } = await make('/billing/checkout-sessions', { ...offer, startNowConsent: true });
+    const checkout = await BillingCheckout.get({ id: checkoutId });
+    await applyEvent('builtin', testPayment(checkout, present() + days(30)));
+    return checkoutId;
+  };
+  await buy({ offer: 'team', teamPlan: 'team-5' });
+  const checkoutId = await buy({ offer: 'pack' });
+  const { orders } = (await world.rest('GET', '/billing/orders', { session })).body;
+
   // The service of a world is on loopback, and so is the MCP server.
   openOutbound({ allowLoopback: true });
   const server = `/mcp/projects/${project.id}/servers/issues`;
@@ -127,6 +142,8 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     inviteId: invite.id,
     userId: member!.id,
     agentId: agent.id,
+    checkoutId,
+    orderId: orders[0].id,
     byTrackerConnectorId: tracker.id,
     byScmConnectorId: scm.id,
     ...ofOwner,
@@ -192,6 +209,11 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   UpdateOrchestratorRequest: () => ({ name: `Renamed ${++asked}` }),
   UpdateProjectMcpRequest: () => ({ configPath: 'service.yml' }),
   PutMcpBindingRequest: () => ({ roles: ['builder'] }),
+  CreateCreditRequest: () => ({ message: 'We need more credits.' }),
+  CreateCheckoutSessionRequest: () => ({ offer: 'pack' }),
+  UpdateBillingSettingsRequest: () => ({ trackerTriggers: 'members' }),
+  UpdateSubscriptionRequest: () => ({ cancelAtPeriodEnd: true }),
+  CreateWithdrawalRequest: () => ({ reason: 'Bought by mistake.' }),
   StartMcpOAuthRequest: () => ({}),
   CompleteMcpOAuthRequest: ({ ids }) => ({ code: 'code', state: ids.mcpState }),
   ClaimRunRequest: () => ({ runtime: 'Another', harnesses: ['shell'] }),
@@ -288,6 +310,8 @@ const adders: Record<string, string | ((sample: SampleOrganization) => Promise<u
   scheduledTaskRuns: 'runScheduledTask',
   automations: 'createAutomation',
   automationRuns: 'runAutomation',
+  billingLedger: (sample) =>
+    transaction((trx) => grantCredits(trx, sample.organization.id, { lot: { kind: 'grant' }, credits: 1 })),
   issues: 'runScheduledTask',
   runs: 'runScheduledTask',
   sandboxes: (sample) => startSandbox(place(sample)),

@@ -11,6 +11,7 @@ import type { Organization } from '#domain/organizations/model.ts';
 import { foundOrganization } from '#domain/organizations/operations.ts';
 import type { Person } from '#domain/people/model.ts';
 import { findOrCreatePerson } from '#domain/people/operations.ts';
+import { setEnterprise } from '#domain/plans/operations.ts';
 import { openSession } from '#domain/sessions/operations.ts';
 import { createToken } from '#domain/tokens/operations.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
@@ -175,9 +176,13 @@ export async function openWorld(settings: WorldSettings = {}) {
     async join(organization: Row<Organization>, person: Row<Person>, role: OrgRole): Promise<void> {
       await transaction((trx) => addMember(trx, organization.id, person.id, role));
     },
-    /** Credits beside those of the trial, for a test that starts many missions. */
+    /** Credits beside those of the trial. */
     async grant({ id }: Pick<Row<Organization>, 'id'>, credits: number): Promise<void> {
       await transaction((trx) => grantCredits(trx, id, { lot: { kind: 'grant' }, credits }));
+    },
+    /** Lifts the limits of the plan, for a test that creates many projects or starts many missions. */
+    async lift({ id }: Pick<Row<Organization>, 'id'>): Promise<void> {
+      await transaction((trx) => setEnterprise(trx, id, true));
     },
     session,
     /** A personal access token of a person; without `scopes` it has those of the preset `all`. */

@@ -21,6 +21,7 @@ beforeAll(async () => {
   world = await openWorld();
   owner = await createOwner(world, 'Alice', 'Acme');
   await world.grant(owner.organization, 10_000);
+  await world.lift(owner.organization);
   projectId = await createProject(world, owner, 'Shop', { issueCode: 'WEB' });
 });
 afterAll(() => world.close());

@@ -1,12 +1,15 @@
 // Books what missions cost and settles those that have ended (`credit_reviews`, written by triggers), and ends missions whose
 // cost has used up the credits. Both are jobs of the scheduler, safe to run in several processes at once.
-import { now } from '#foundation/clock.ts';
+import { minutes, now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
-import { exhaustedMission } from '#limits.ts';
 import { credit } from '../credits/amounts.ts';
 import { bookMission } from '../credits/missions.ts';
 import { costOfRun } from '../orchestrator/mission-costs.ts';
+import { currentPlan } from '../plans/operations.ts';
 import { cancelRuns } from '../runs/finish.ts';
+
+/** How long a mission continues after it has used up the credits. */
+export const graceMs = minutes(2);
 
 // The row is locked by a transaction that reports a cost until that cost can be read; it is skipped meanwhile.
 const takeReviewSql = `delete from credit_reviews where run_id = (
@@ -40,7 +43,13 @@ export async function settleMissions(): Promise<void> {
 }
 
 const book = async (trx: Transaction, { runId, orgId, isOver }: Review): Promise<void> =>
-  bookMission(trx, { runId, orgId, isOver, cost: await costOfRun(trx, runId), ceiling: 1_000 * credit });
+  bookMission(trx, {
+    runId,
+    orgId,
+    isOver,
+    cost: await costOfRun(trx, runId),
+    ceiling: (await currentPlan(orgId, trx)).missionCeiling * credit,
+  });
 
 const takeExhaustedSql = `delete from credit_exhaustions where run_id in (
     select run_id from credit_exhaustions where at <= $1 order by at limit 50 for update skip locked
@@ -49,10 +58,6 @@ const takeExhaustedSql = `delete from credit_exhaustions where run_id in (
 /** Cancels missions whose credits have been exhausted for longer than the grace: their runtimes stop at the next heartbeat. */
 export const stopExhaustedMissions = (): Promise<void> =>
   transaction(async (trx) => {
-    const exhausted = await sql<{ runId: string; reason: string }>(
-      takeExhaustedSql,
-      [now() - exhaustedMission.grace],
-      trx,
-    );
+    const exhausted = await sql<{ runId: string; reason: string }>(takeExhaustedSql, [now() - graceMs], trx);
     for (const { runId, reason } of exhausted) await cancelRuns(trx, { id: runId as never }, reason);
   });

@@ -11,6 +11,8 @@ import { type Account, CreditLot, type CreditTransfer } from './model.ts';
 /** A lot with what is left of it: reserved credits are not. */
 export interface OpenLot extends Pick<CreditLot, 'id' | 'kind' | 'orderId' | 'startsAt' | 'expiresAt' | 'createdAt'> {
   available: number;
+  /** With what missions have reserved of it. */
+  owned: number;
 }
 
 export interface Entry {
@@ -30,7 +32,9 @@ export const balanceOf = (account: Exclude<Account, 'reserved'>, lot: string): s
     where e.lot_id = ${lot} and e.account = '${account}' and e.run_id = '' order by e.seq desc limit 1), 0)`;
 
 // What expires first comes first: it is spent first.
-const openLotsSql = `select l.id, l.kind, l.order_id, l.starts_at, l.expires_at, l.created_at, ${balanceOf('available', 'l.id')} as available
+const openLotsSql = `select l.id, l.kind, l.order_id, l.starts_at, l.expires_at, l.created_at, ${balanceOf('available', 'l.id')} as available,
+    -(${balanceOf('issued', 'l.id')} + ${balanceOf('spent', 'l.id')} + ${balanceOf('expired', 'l.id')}
+      + ${balanceOf('withdrawn', 'l.id')}) as owned
   from credit_lots l where l.org_id = $1 order by l.expires_at nulls last, l.created_at, l.id`;
 
 /** All lots of the organization, what expires first first. */

@@ -30,6 +30,15 @@ export async function readPosition(orgId: string, trx?: Transaction): Promise<Cr
   return { owned: last?.owned ?? 0, spendable: sumOf(lots.filter((lot) => isSpendable(lot, at))), lots };
 }
 
+const usageSql = `select count(distinct run_id) as missions, coalesce(-sum(amount), 0) as spent from credit_transfers
+  where org_id = $1 and kind = 'spend' and created_at >= $2`;
+
+/** How many missions have spent credits since then, and how much (millionths of a credit). */
+export async function usageSince(orgId: string, since: number): Promise<{ missions: number; spent: number }> {
+  const [row] = await sql<{ missions: number; spent: number }>(usageSql, [orgId, since]);
+  return row!;
+}
+
 const pageSql = `select ${columnsOf(CreditTransfer)} from credit_transfers
   where org_id = $1 and amount <> 0 and seq < $2 order by seq desc limit $3`;
 

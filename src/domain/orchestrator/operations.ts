@@ -11,6 +11,8 @@ import { type ModelVendor, modelsByVendor, modelVendors } from '../agents/catalo
 import { startableMissions } from '../credits/missions.ts';
 import { Integration } from '../integrations/model.ts';
 import { holdsCredentials } from '../integrations/operations.ts';
+import { currentPlan } from '../plans/operations.ts';
+import { countOpenRuns } from '../runs/operations.ts';
 import { type CostCap, costCap, dayOf } from './cost-cap.ts';
 import { Orchestrator } from './model.ts';
 
@@ -124,13 +126,17 @@ function modelOf({ model, vendor }: OrchestratorChanges): string | null | undefi
   throw invalid(`model: must be one of ${offered.join(', ')}.`);
 }
 
-export type MayStart =
-  /** How many missions may start now. */
-  { ok: true; missions: number } | { ok: false; code: 'daily_cost_cap' | 'credits_exhausted'; reason: string };
+export interface Refused {
+  ok: false;
+  code: 'daily_cost_cap' | 'credits_exhausted' | 'plan_limit';
+  /** A sentence for people, kept in skipped runs. */
+  reason: string;
+}
+/** `missions` may start now; the next one is refused as `then` says. */
+export type MayStart = { ok: true; missions: number; then: Refused } | Refused;
 
 /**
- * Whether the organization may start a mission now, and how many. Until the transaction ends no other one spends its credits. The
- * reason is a sentence for people, kept in skipped runs.
+ * Whether the organization may start a mission now, and how many. Until the transaction ends no other one spends its credits.
  */
 export async function mayStartMission(trx: Transaction, orgId: string): Promise<MayStart> {
   const { rows } = await trx.raw(
@@ -141,22 +147,37 @@ export async function mayStartMission(trx: Transaction, orgId: string): Promise<
   const { effectiveDailyCostCapUsd, dailySpendUsd, atDailyCostCap } = costCap(rows[0].cap, rows[0].spend);
   if (!atDailyCostCap) {
     const missions = await startableMissions(trx, orgId);
-    return missions > 0 ? { ok: true, missions } : creditsExhausted;
+    return missions > 0 ? withinPlan(trx, orgId, missions) : creditsExhausted;
   }
   const reason = `The daily cost cap of ${effectiveDailyCostCapUsd} USD is reached: missions have cost ${dailySpendUsd} USD since midnight UTC.`;
   return { ok: false, code: 'daily_cost_cap', reason };
 }
 
+/** Holds the number of missions within what the plan allows at once. */
+async function withinPlan(trx: Transaction, orgId: string, missions: number): Promise<MayStart> {
+  const { plan, agentsAtOnce } = await currentPlan(orgId, trx);
+  const room = agentsAtOnce === null ? missions : agentsAtOnce - (await countOpenRuns(orgId, trx));
+  const then: Refused =
+    missions <= room
+      ? creditsExhausted
+      : {
+          ok: false,
+          code: 'plan_limit',
+          reason: `The plan ${plan} runs ${agentsAtOnce} missions at once. Wait until one has ended, or choose a larger plan.`,
+        };
+  return room > 0 ? { ok: true, missions: Math.min(missions, room), then } : then;
+}
+
 /** What remains after one mission of several has started. */
 export const afterStart = (may: MayStart): MayStart => {
   if (!may.ok) return may;
-  return may.missions > 1 ? { ok: true, missions: may.missions - 1 } : creditsExhausted;
+  return may.missions > 1 ? { ...may, missions: may.missions - 1 } : may.then;
 };
 
 /** Also the credits that missions under way have reserved cannot start another one. */
-export const creditsExhausted = {
+const creditsExhausted: Refused = {
   ok: false,
   code: 'credits_exhausted',
   reason:
     'The organization has no credits left to start a mission: add credits, or wait until running missions return theirs.',
-} as const;
+};

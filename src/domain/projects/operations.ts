@@ -5,13 +5,14 @@ import { beyondOneProject, ownOrganization, reachesProject } from '#access/reach
 import { ignoringCase, type Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import type { Page, PageRequest } from '#foundation/cursor.ts';
-import { savepoint, sql, type Transaction, transaction } from '#foundation/database.ts';
+import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { isUniqueViolation } from '#foundation/database-errors.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { forbidden, invalid, Problem } from '#foundation/problem.ts';
 import { builtinSandboxTemplate } from '../agents/catalog.ts';
 import { parseRepository, type Repository } from '../integrations/repository-name.ts';
 import { freeSlug, slugOf } from '../organizations/slug.ts';
+import { admitProject } from '../plans/operations.ts';
 import { defaultConnectors } from './connectors.ts';
 import { Project, type ProjectStatus, type ProjectTracker } from './model.ts';
 
@@ -49,7 +50,10 @@ export interface NewProject {
   issueCode?: string | null | undefined;
 }
 
-/** Creates a project on the organization's connectors. A second one for the same repository: 409 with its id. */
+/**
+ * Creates a project on the organization's connectors. A second one for the same repository: 409 with its id. @throws 402 for more
+ * projects than the plan has
+ */
 export async function createProject(caller: Caller, input: NewProject): Promise<Row<Project>> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
@@ -76,12 +80,21 @@ export async function createProject(caller: Caller, input: NewProject): Promise<
   const plain = slugOf(input.name, 'project');
   for (let slug = plain; ; slug = freeSlug(plain, await takenSlugs(orgId, plain))) {
     try {
-      await savepoint(async () => Project.query().insert({ ...record, slug }));
+      await transaction(async (trx) => {
+        await admitProject(trx, orgId, () => countProjects(orgId, trx));
+        await Project.query(trx).insert({ ...record, slug });
+      });
       return { ...record, slug };
     } catch (error) {
       if (!isUniqueViolation(error, 'projects_slug')) throw await explainDuplicate(error, orgId, repository);
     }
   }
+}
+
+/** All projects of the organization, archived ones included. */
+export async function countProjects(orgId: string, trx?: Transaction): Promise<number> {
+  const [row] = await sql<{ count: number }>('select count(*) as count from projects where org_id = $1', [orgId], trx);
+  return row!.count;
 }
 
 async function takenSlugs(orgId: string, slug: string): Promise<Set<string>> {

@@ -187,7 +187,7 @@ builder.mutationFields((t) => ({
   createProject: t.field({
     description: 'Creates a project on a repository, with the connectors that the organization has.',
     scope: 'projects:write',
-    rest: { route: 'POST /projects', status: 201, errors: [409] },
+    rest: { route: 'POST /projects', status: 201, errors: [402, 409] },
     tool: 'create_project',
     type: ProjectType,
     args: { input: t.arg({ type: CreateProjectRequest, required: true, description: 'The new project.' }) },

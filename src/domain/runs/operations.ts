@@ -3,11 +3,11 @@ import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { emptyPage, type Page, type PageRequest } from '#foundation/cursor.ts';
-import { transaction } from '#foundation/database.ts';
+import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { cancelRuns } from './finish.ts';
 import { Run, type RunStatus } from './model.ts';
-import { isOpen } from './states.ts';
+import { isInState, isOpen, openStates } from './states.ts';
 
 export interface RunFilter extends PageRequest {
   projectId?: string | null | undefined;
@@ -51,4 +51,12 @@ export async function cancelRun(caller: Caller, runId: string): Promise<Row<Run>
   if (run.status !== 'canceled')
     throw conflict(`The run has come to its end (${run.status}): there is nothing to cancel.`);
   return run;
+}
+
+const countOpenSql = `select count(*) as count from runs where org_id = $1 and ${isInState(openStates)}`;
+
+/** Missions of the organization that are waiting or running. */
+export async function countOpenRuns(orgId: string, trx?: Transaction): Promise<number> {
+  const [row] = await sql<{ count: number }>(countOpenSql, [orgId], trx);
+  return row!.count;
 }

@@ -1,8 +1,10 @@
 // The console: pages for people. Lists all of its paths; errors are pages too.
 import { callbackPath, clientPath } from '#domain/mcp-servers/authorization.ts';
+import { checkoutBase } from '#domain/plans/provider.ts';
 import type { Exchange, Handler } from '#foundation/http.ts';
 import { notFound, type Problem } from '#foundation/problem.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';
+import { payCheckout, showCheckout } from './checkout.ts';
 import { decideClaim, showClaim } from './claim.ts';
 import { createConsent } from './consent.ts';
 import { answerDashboardFile, dashboardBase, dashboardPages, dashboardRecords } from './dashboard.ts';
@@ -95,11 +97,12 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
   const showDashboardFile: Handler = async (exchange) => {
     if (!(await answerDashboardFile(exchange))) throw notFound('file');
   };
-  /** Paths that end in a parameter: the base, the parameter's name, and the page. */
+  /** Paths that end in a parameter: the base, the parameter's name, and the methods of the page. */
   const families = [
-    [issueBase, '{issueId}', showIssue],
-    [dashboardBase, '{file}', showDashboardFile],
-    ...dashboardRecords,
+    [issueBase, '{issueId}', { GET: showIssue }],
+    [checkoutBase, '{checkoutId}', { GET: showCheckout, POST: payCheckout }],
+    [dashboardBase, '{file}', { GET: showDashboardFile }],
+    ...dashboardRecords.map(([base, name, show]) => [base, name, { GET: show }] as const),
   ] as const;
 
   const projectMcp: Methods = { GET: showProjectMcp, POST: changeProjectMcp };
@@ -109,7 +112,7 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     if (page) return [path, page];
     if (projectMcpPattern.test(path)) return ['/console/projects/{projectId}/mcp', projectMcp];
     const family = families.find(([base]) => path.startsWith(base));
-    return family && [family[0] + family[1], { GET: family[2] }];
+    return family && [family[0] + family[1], family[2]];
   };
 
   async function handle(exchange: Exchange): Promise<void> {

@@ -8,6 +8,8 @@ import { expireEnvironments } from '#domain/environments/operations.ts';
 import { sweepMcpAuthorizations } from '#domain/mcp-servers/authorization.ts';
 import { sweepOAuth } from '#domain/oauth/sweep.ts';
 import { sweepSignIns } from '#domain/people/sign-in-codes.ts';
+import { renewTestSubscriptions } from '#domain/plans/events.ts';
+import { sendRefunds } from '#domain/plans/withdrawal.ts';
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
 import { cancelRunsOfDeletedAgents, explainWaits, failOverdueRuns, releaseSilentRuns } from '#domain/runs/waiting.ts';
 import { endOverdueSandboxes } from '#domain/sandboxes/end.ts';
@@ -31,6 +33,8 @@ export const jobs: readonly Job[] = [
   { name: 'end sandboxes that are out of time', intervalMs: seconds(10), run: endOverdueSandboxes },
   { name: 'settle missions', intervalMs: seconds(1), run: settleMissions },
   { name: 'stop missions without credits', intervalMs: seconds(5), run: stopExhaustedMissions },
+  { name: 'renew subscriptions of the built-in provider', intervalMs: minutes(1), run: renewTestSubscriptions },
+  { name: 'send refunds', intervalMs: seconds(10), run: sendRefunds },
   { name: 'explain what runs wait for', intervalMs: seconds(2), run: explainWaits },
   { name: 'cancel runs of deleted agents', intervalMs: minutes(1), run: cancelRunsOfDeletedAgents },
   { name: 'fail runs that no runtime claimed', intervalMs: minutes(1), run: failOverdueRuns },

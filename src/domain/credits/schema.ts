@@ -1,0 +1,69 @@
+// The ledger of an organization on every surface (specification, ListLedgerResponse).
+import type { Row } from '#foundation/base-model.ts';
+import type { Page } from '#foundation/cursor.ts';
+import { builder } from '#graph/builder.ts';
+import { pageArguments } from '#graph/page.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { pages } from '#limits.ts';
+import { creditsOf } from './amounts.ts';
+import { type CreditTransfer, listedKinds, lotKinds } from './model.ts';
+import { listLedger } from './operations.ts';
+
+export const CreditSourceKind = wordSet('CreditSourceKind', lotKinds, 'Where credits come from.', {
+  trial: 'For a new organization.',
+  pack: 'A credit pack.',
+  subscription: 'One period of a team plan.',
+  grant: 'From the operator of the service.',
+});
+const LedgerEntryKind = wordSet('LedgerEntryKind', listedKinds, 'Why the credits of an organization changed.', {
+  grant: 'Trial credits, or credits from the operator.',
+  purchase: 'A paid order.',
+  spend: 'A mission.',
+  refund: 'The credits of a mission were given back.',
+  withdrawal: 'A withdrawal from an order.',
+  expiry: 'Unused credits expired.',
+});
+
+const LedgerEntry = builder.objectRef<Row<CreditTransfer>>('LedgerEntry').implement({
+  description: 'One change of the credits that an organization owns.',
+  fields: (t) => ({
+    id: t.exposeString('id', { description: 'Starts with `crt_`.' }),
+    kind: t.field({
+      type: LedgerEntryKind.type,
+      description: 'Why it changed.',
+      resolve: ({ kind }) => kind as (typeof listedKinds)[number],
+    }),
+    credits: t.float({ description: 'Signed, to a millionth.', resolve: ({ amount }) => creditsOf(amount) }),
+    balanceAfter: t.float({
+      description: 'What the organization owned after it, to a millionth.',
+      resolve: ({ balanceAfter }) => creditsOf(balanceAfter),
+    }),
+    runId: t.exposeString('runId', { nullable: true, description: 'The mission that it is about; null for none.' }),
+    orderId: t.exposeString('orderId', { nullable: true, description: 'The order that it is about; null for none.' }),
+    note: t.exposeString('note', { nullable: true, description: 'A sentence for people; null without one.' }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was booked.' }),
+  }),
+});
+
+const ListLedgerResponse = builder.objectRef<Page<Row<CreditTransfer>>>('ListLedgerResponse').implement({
+  description: 'A page of the ledger.',
+  fields: (t) => ({
+    entries: t.field({ type: [LedgerEntry], description: 'Newest first.', resolve: ({ data }) => data }),
+    nextCursor: t.exposeString('nextCursor', {
+      nullable: true,
+      description: 'Send it as `cursor` to read the next page; null on the last page.',
+    }),
+  }),
+});
+
+builder.queryField('billingLedger', (t) =>
+  t.field({
+    description: 'What changed the credits of the organization, newest first.',
+    scope: 'billing:read',
+    rest: 'GET /billing/ledger',
+    tool: 'list_ledger',
+    type: ListLedgerResponse,
+    args: pageArguments(pages.other),
+    resolve: (_, args, { caller }) => listLedger(caller, args),
+  }),
+);

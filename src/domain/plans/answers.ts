@@ -1,0 +1,174 @@
+// What purchases answer in the graph: orders, checkout sessions, the subscription, requests for credits and withdrawals.
+import type { Row } from '#foundation/base-model.ts';
+import { builder } from '#graph/builder.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { teamPlan, type teamPlanIds } from './catalog.ts';
+import { CheckoutOffer, TeamPlanId } from './fields.ts';
+import {
+  type BillingCheckout,
+  type BillingOrder,
+  type BillingSubscription,
+  checkoutStatuses,
+  orderStatuses,
+  subscriptionStatuses,
+  trackerTriggerPolicies,
+} from './model.ts';
+import type { RequestedCredits } from './requests.ts';
+import type { Withdrawal } from './withdrawal.ts';
+
+const CheckoutStatus = wordSet('CheckoutStatus', checkoutStatuses, 'The state of a checkout session.', {
+  open: 'Not paid yet.',
+  complete: 'Paid: there is an order.',
+  expired: 'Not paid in time.',
+});
+const BillingOrderStatus = wordSet('BillingOrderStatus', orderStatuses, 'The state of an order.', {
+  paid: 'Paid.',
+  withdrawn: 'Withdrawn; what was not spent is refunded.',
+});
+const SubscriptionStatus = wordSet(
+  'SubscriptionStatus',
+  subscriptionStatuses,
+  'The state of a subscription; a `canceling` one ends with its period.',
+  {
+    active: 'Renews at the end of its period.',
+    canceling: 'Ends with its period.',
+    canceled: 'Has ended.',
+  },
+);
+export const TrackerTriggerPolicy = wordSet(
+  'TrackerTriggerPolicy',
+  trackerTriggerPolicies,
+  'Whose issues in a connected tracker may start missions.',
+  {
+    anyone: 'Whoever can write an issue.',
+    members: 'Members of the organization.',
+    off: 'Nobody.',
+  },
+);
+export const CreditRequestRoute = wordSet('CreditRequestRoute', ['owners'], 'Who reads requests for credits.', {
+  owners: 'The owners of the organization, in the billing summary.',
+});
+
+export const BillingOrderType = builder.objectRef<Row<BillingOrder>>('BillingOrder').implement({
+  description: 'What an organization has bought and paid.',
+  fields: (t) => ({
+    id: t.exposeString('id', { description: 'Starts with `ord_`.' }),
+    offer: t.expose('offer', { type: CheckoutOffer.type, description: 'What was bought.' }),
+    credits: t.exposeInt('credits', { description: 'Whole credits.' }),
+    amountUsd: t.float({ description: 'What was paid, US dollars.', resolve: ({ amountCents }) => amountCents / 100 }),
+    status: t.expose('status', { type: BillingOrderStatus.type, description: 'Whether it was withdrawn.' }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was paid.' }),
+    withdrawableUntil: t.expose('withdrawableUntil', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'Until when it can be withdrawn; null: not at all.',
+    }),
+  }),
+});
+
+export const TeamSubscription = builder.objectRef<Row<BillingSubscription>>('TeamSubscription').implement({
+  description: 'The subscription of an organization to a team plan.',
+  fields: (t) => ({
+    plan: t.expose('plan', { type: TeamPlanId.type, description: 'The plan of the current period.' }),
+    status: t.expose('status', { type: SubscriptionStatus.type, description: 'Whether it renews.' }),
+    currentPeriodEnd: t.expose('currentPeriodEnd', { type: 'EpochMs', description: 'When it renews or ends.' }),
+    cancelAtPeriodEnd: t.boolean({
+      description: 'Whether it ends with its period.',
+      resolve: ({ status }) => status === 'canceling',
+    }),
+    nextPlan: t.expose('nextPlan', {
+      type: TeamPlanId.type,
+      nullable: true,
+      description: 'The plan from the next period on; null: the same.',
+    }),
+  }),
+});
+
+export const ListOrdersResponse = builder.objectRef<{ orders: Row<BillingOrder>[] }>('ListOrdersResponse').implement({
+  description: 'The orders of an organization.',
+  fields: (t) => ({
+    orders: t.expose('orders', { type: [BillingOrderType], description: 'The newest 200, newest first.' }),
+  }),
+});
+
+export const CreditRequestResponse = builder.objectRef<RequestedCredits>('CreditRequestResponse').implement({
+  description: 'The request for credits that holds the message.',
+  fields: (t) => ({
+    id: t.exposeString('id', { description: 'Starts with `crq_`.' }),
+    status: t.field({
+      type: builder.enumType('CreditRequestStatus', {
+        values: { open: { description: 'Not answered yet.' } },
+        description: 'The state of a request for credits.',
+      }),
+      description: 'Always `open`.',
+      resolve: ({ status }) => status,
+    }),
+    appended: t.exposeBoolean('appended', { description: 'Whether the message was added to a request that was open.' }),
+    routedTo: t.expose('routedTo', { type: CreditRequestRoute.type, description: 'Who reads it.' }),
+  }),
+});
+
+export const CheckoutSessionResponse = builder
+  .objectRef<{ checkoutId: string; url: string }>('CheckoutSessionResponse')
+  .implement({
+    description: 'A new checkout session.',
+    fields: (t) => ({
+      checkoutId: t.exposeString('checkoutId', { description: 'Starts with `chk_`.' }),
+      url: t.exposeString('url', { description: 'The page of the payment provider, for a person.' }),
+    }),
+  });
+
+const CheckoutTeamPlan = builder
+  .objectRef<{ plan: (typeof teamPlanIds)[number]; name: string }>('CheckoutTeamPlan')
+  .implement({
+    description: 'The team plan of a checkout session.',
+    fields: (t) => ({
+      plan: t.expose('plan', { type: TeamPlanId.type, description: 'Its id.' }),
+      name: t.exposeString('name', { description: 'Its name, for people.' }),
+    }),
+  });
+
+export const CheckoutSessionStatus = builder.objectRef<Row<BillingCheckout>>('CheckoutSessionStatus').implement({
+  description: 'A checkout session.',
+  fields: (t) => ({
+    checkoutId: t.exposeString('id', { description: 'Starts with `chk_`.' }),
+    status: t.expose('status', { type: CheckoutStatus.type, description: 'Complete once it is paid.' }),
+    offer: t.expose('offer', { type: CheckoutOffer.type, description: 'What is bought.' }),
+    credits: t.exposeInt('credits', { description: 'Of all packs together, or of one period of the plan.' }),
+    teamPlan: t.field({
+      type: CheckoutTeamPlan,
+      nullable: true,
+      description: 'Null for packs.',
+      resolve: ({ teamPlan: plan }) => plan && teamPlan(plan),
+    }),
+  }),
+});
+
+export const SubscriptionResponse = builder
+  .objectRef<{ subscription: Row<BillingSubscription> }>('SubscriptionResponse')
+  .implement({
+    description: 'The subscription after the change.',
+    fields: (t) => ({
+      subscription: t.expose('subscription', { type: TeamSubscription, description: 'As it is now.' }),
+    }),
+  });
+
+export const WithdrawalResponse = builder.objectRef<Withdrawal>('WithdrawalResponse').implement({
+  description: 'A withdrawal from an order.',
+  fields: (t) => ({
+    orderId: t.exposeString('orderId', { description: 'The order.' }),
+    submittedAt: t.expose('submittedAt', { type: 'EpochMs', description: 'When it was withdrawn.' }),
+    creditsReversed: t.exposeInt('creditsReversed', {
+      description: 'Whole credits that were taken back, rounded down; the ledger has the exact amount.',
+    }),
+    refundUsd: t.exposeFloat('refundUsd', { description: 'What is refunded, rounded up to the cent.' }),
+    status: t.field({
+      type: builder.enumType('WithdrawalStatus', {
+        values: { completed: { description: 'Credits and order are changed; the refund is under way.' } },
+        description: 'The state of a withdrawal.',
+      }),
+      description: 'Always `completed`.',
+      resolve: ({ status }) => status,
+    }),
+  }),
+});

@@ -1,0 +1,78 @@
+// What can be bought, and what each plan allows (design decisions, sections 4 and 14). Prices are in US cents.
+import { addresses } from '#foundation/addresses.ts';
+import { credits } from '#limits.ts';
+
+export const billingPlans = ['free', 'pack', 'team', 'enterprise'] as const;
+export type BillingPlan = (typeof billingPlans)[number];
+export const billingModes = ['prepaid', 'subscription', 'invoice'] as const;
+export type BillingMode = (typeof billingModes)[number];
+export const checkoutOffers = ['pack', 'team'] as const;
+export type CheckoutOffer = (typeof checkoutOffers)[number];
+export const teamPlanIds = ['team-5', 'team-20'] as const;
+export type TeamPlanId = (typeof teamPlanIds)[number];
+
+export interface PlanLimits {
+  /** Null: as many as wanted. */
+  projects: number | null;
+  /** Open missions; null: as many as there are credits for. */
+  agentsAtOnce: number | null;
+  /** The most credits that one mission may cost. */
+  missionCeiling: number;
+}
+
+export interface Price {
+  credits: number;
+  cents: number;
+}
+
+/** One pack; a checkout may take several. */
+export const pack: Price = { credits: 100, cents: 100_00 };
+
+export interface TeamPlan extends Price, PlanLimits {
+  plan: TeamPlanId;
+  name: string;
+}
+
+export const teamPlans: readonly TeamPlan[] = [
+  {
+    plan: 'team-5',
+    name: 'Team 5',
+    credits: 300,
+    cents: 250_00,
+    projects: 500,
+    agentsAtOnce: 300,
+    missionCeiling: 500,
+  },
+  {
+    plan: 'team-20',
+    name: 'Team 20',
+    credits: 1_200,
+    cents: 900_00,
+    projects: null,
+    agentsAtOnce: 500,
+    missionCeiling: 1_000,
+  },
+];
+export const teamPlan = (id: TeamPlanId): TeamPlan => teamPlans.find(({ plan }) => plan === id)!;
+
+export const planLimits: Record<Exclude<BillingPlan, 'team'>, PlanLimits> = {
+  free: { projects: 100, agentsAtOnce: 100, missionCeiling: 250 },
+  pack: { projects: 250, agentsAtOnce: 200, missionCeiling: 500 },
+  enterprise: { projects: null, agentsAtOnce: null, missionCeiling: 10_000 },
+};
+
+export const modeOf: Record<BillingPlan, BillingMode> = {
+  free: 'prepaid',
+  pack: 'prepaid',
+  team: 'subscription',
+  enterprise: 'invoice',
+};
+
+/** What a credit costs without any discount, in US dollars. */
+export const referencePerCreditUsd = pack.cents / 100 / pack.credits;
+export const trialCredits: number = credits.trial;
+
+export const enterpriseOffer = () => ({
+  contactUrl: `${addresses().issuer}/console`,
+  blurb: 'Larger volumes, invoices and limits of your own: ask the operator of this service.',
+});

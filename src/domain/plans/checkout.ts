@@ -1,0 +1,86 @@
+// Checkouts: an organization chooses an offer, the provider takes the payment and tells of it by an event.
+import type { Caller } from '#access/principal.ts';
+import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import type { Row } from '#foundation/base-model.ts';
+import { now } from '#foundation/clock.ts';
+import { sql, transaction } from '#foundation/database.ts';
+import { newId } from '#foundation/ids.ts';
+import { conflict, invalid } from '#foundation/problem.ts';
+import { type CheckoutOffer, type Price, pack, type TeamPlanId, teamPlan } from './catalog.ts';
+import { applyEvent } from './events.ts';
+import { BillingCheckout } from './model.ts';
+import { builtinProvider, paymentProvider, testPayment } from './provider.ts';
+import { currentSubscription } from './subscription.ts';
+import { billing } from './terms.ts';
+
+export interface NewCheckout {
+  offer: CheckoutOffer;
+  quantity?: number | null | undefined;
+  teamPlan?: TeamPlanId | null | undefined;
+  startNowConsent?: boolean | null | undefined;
+}
+
+/** @throws 400 for members that do not go with the offer, 409 beside a subscription that is not canceled */
+export async function createCheckout(caller: Caller, input: NewCheckout): Promise<{ checkoutId: string; url: string }> {
+  beyondOneProject(caller);
+  const orgId = ownOrganization(caller);
+  const { credits, cents } = priceOf(input);
+  if (input.offer === 'team') await refuseSecondSubscription(orgId);
+  const provider = paymentProvider();
+  const createdAt = now();
+  const checkout: Row<BillingCheckout> = {
+    id: newId('checkout'),
+    orgId,
+    offer: input.offer,
+    quantity: input.quantity ?? 1,
+    teamPlan: input.teamPlan ?? null,
+    credits,
+    amountCents: cents,
+    startsNow: input.startNowConsent === true,
+    status: 'open',
+    provider: provider.name,
+    reference: null,
+    createdByUserId: caller.userId,
+    createdAt,
+    expiresAt: createdAt + billing.checkout,
+  };
+  await transaction(
+    async (trx) => void (await BillingCheckout.query(trx).insert(checkout as Partial<BillingCheckout>)),
+  );
+  // Outside a transaction: when the provider does not answer, the checkout stays unpaid and expires.
+  const { url, reference } = await provider.startCheckout(checkout);
+  await sql('update billing_checkouts set reference = $2 where id = $1', [checkout.id, reference]);
+  return { checkoutId: checkout.id, url };
+}
+
+function priceOf({ offer, quantity, teamPlan: plan }: NewCheckout): Price {
+  if (offer === 'team') {
+    if (!plan) throw invalid('teamPlan: is required for the offer team.');
+    if (quantity != null && quantity !== 1) throw invalid('quantity: must be 1 for the offer team.');
+    return teamPlan(plan);
+  }
+  if (plan) throw invalid('teamPlan: goes with the offer team only.');
+  const count = quantity ?? 1;
+  return { credits: pack.credits * count, cents: pack.cents * count };
+}
+
+async function refuseSecondSubscription(orgId: string): Promise<void> {
+  if (await currentSubscription(orgId))
+    throw conflict('offer: the organization has a subscription; change its plan with PATCH /billing/subscription.');
+}
+
+/** One that was not paid in time has expired, also when nothing has told so. */
+export async function findCheckout(caller: Caller, id: string): Promise<Row<BillingCheckout>> {
+  beyondOneProject(caller);
+  const checkout = await BillingCheckout.get({ id: id as BillingCheckout['id'], orgId: ownOrganization(caller) });
+  const isExpired = checkout.status === 'open' && checkout.expiresAt <= now();
+  return isExpired ? { ...checkout, status: 'expired' } : checkout;
+}
+
+/** Pays a checkout of the built-in provider. Paid twice it is one order. @throws 409 for one that has expired, or is another provider's */
+export async function payInTestMoney(caller: Caller, id: string): Promise<void> {
+  const checkout = await findCheckout(caller, id);
+  if (checkout.provider !== builtinProvider.name) throw conflict('The checkout session is paid at another provider.');
+  if (checkout.status === 'expired') throw conflict('The checkout session has expired. Create another one.');
+  await applyEvent(checkout.provider, testPayment(checkout, now() + billing.period));
+}

@@ -1,0 +1,106 @@
+// What can be bought, in the graph (specification, ListOffersResponse).
+import { builder } from '#graph/builder.ts';
+import { wordSet } from '#graph/scalars.ts';
+import * as catalog from './catalog.ts';
+
+export const CheckoutOffer = wordSet(
+  'CheckoutOffer',
+  catalog.checkoutOffers,
+  'What is bought: packs of credits, or a team plan.',
+  {
+    pack: 'Packs of credits.',
+    team: 'A team plan.',
+  },
+);
+export const TeamPlanId = wordSet('TeamPlanId', catalog.teamPlanIds, 'A team plan.');
+
+const usd = (cents: number): number => cents / 100;
+
+const BillingOffer = builder.objectRef<typeof catalog.pack>('BillingOffer').implement({
+  description: 'Credits that can be bought once.',
+  fields: (t) => ({
+    id: t.string({ description: 'Always `pack`.', resolve: () => 'pack' }),
+    kind: t.field({
+      type: CheckoutOffer.type,
+      description: 'The `offer` of its checkout session.',
+      resolve: () => 'pack' as const,
+    }),
+    name: t.string({ description: 'For people.', resolve: ({ credits }) => `${credits} credits` }),
+    credits: t.exposeInt('credits', { description: 'Whole credits.' }),
+    priceUsd: t.float({ description: 'Of one pack, US dollars.', resolve: ({ cents }) => usd(cents) }),
+    perCreditUsd: t.float({
+      description: 'Of one credit, US dollars.',
+      resolve: ({ cents, credits }) => usd(cents) / credits,
+    }),
+  }),
+});
+
+const TeamPlanType = builder.objectRef<catalog.TeamPlan>('TeamPlan').implement({
+  description: 'A plan that is paid by the month.',
+  fields: (t) => ({
+    plan: t.expose('plan', { type: TeamPlanId.type, description: 'The `teamPlan` of its checkout session.' }),
+    name: t.exposeString('name', { description: 'For people.' }),
+    monthlyUsd: t.float({ description: 'US dollars.', resolve: ({ cents }) => usd(cents) }),
+    creditsPerMonth: t.exposeInt('credits', { description: 'Whole credits; unused ones expire with the period.' }),
+    projects: t.exposeInt('projects', { nullable: true, description: 'Null: as many as wanted.' }),
+    agentsAtOnce: t.exposeInt('agentsAtOnce', { nullable: true, description: 'Missions that may be open at once.' }),
+  }),
+});
+
+const TeamPlanOffer = builder.objectRef<{ plans: readonly catalog.TeamPlan[] }>('TeamPlanOffer').implement({
+  description: 'The team plans.',
+  fields: (t) => ({
+    plans: t.field({ type: [TeamPlanType], description: 'The smallest first.', resolve: ({ plans }) => [...plans] }),
+  }),
+});
+
+const EnterpriseOffer = builder.objectRef<{ contactUrl: string; blurb: string }>('EnterpriseOffer').implement({
+  description: 'What is agreed with the operator of the service.',
+  fields: (t) => ({
+    contactUrl: t.exposeString('contactUrl', { description: 'Where to ask.' }),
+    blurb: t.exposeString('blurb', { description: 'For people.' }),
+  }),
+});
+
+const PlanLimits = builder.objectRef<catalog.PlanLimits>('PlanLimits').implement({
+  description: 'What a plan allows.',
+  fields: (t) => ({
+    projects: t.exposeInt('projects', { nullable: true, description: 'Null: as many as wanted.' }),
+    agentsAtOnce: t.exposeInt('agentsAtOnce', { nullable: true, description: 'Missions that may be open at once.' }),
+  }),
+});
+
+const OfferLimits = builder.objectRef<typeof catalog.planLimits>('OfferLimits').implement({
+  description: 'The limits without a team plan.',
+  fields: (t) => ({
+    free: t.expose('free', { type: PlanLimits, description: 'With trial credits only.' }),
+    packs: t.expose('pack', { type: PlanLimits, description: 'Once a pack was bought.' }),
+  }),
+});
+
+export const ListOffersResponse = builder.objectRef<typeof catalog>('ListOffersResponse').implement({
+  description: 'What can be bought, and what it costs.',
+  fields: (t) => ({
+    currency: t.field({
+      type: builder.enumType('Currency', {
+        values: { USD: { description: 'US dollars.' } },
+        description: 'The currency of all prices.',
+      }),
+      description: 'Of all prices.',
+      resolve: () => 'USD' as const,
+    }),
+    trialCredits: t.int({ description: 'What a new organization gets.', resolve: () => catalog.trialCredits }),
+    offers: t.field({ type: [BillingOffer], description: 'Packs of credits.', resolve: () => [catalog.pack] }),
+    referencePerCreditUsd: t.float({
+      description: 'What a credit costs without a discount, US dollars.',
+      resolve: () => catalog.referencePerCreditUsd,
+    }),
+    team: t.field({ type: TeamPlanOffer, description: 'Team plans.', resolve: () => ({ plans: catalog.teamPlans }) }),
+    enterprise: t.field({
+      type: EnterpriseOffer,
+      description: 'For larger organizations.',
+      resolve: () => catalog.enterpriseOffer(),
+    }),
+    limits: t.field({ type: OfferLimits, description: 'Without a team plan.', resolve: () => catalog.planLimits }),
+  }),
+});

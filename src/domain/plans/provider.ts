@@ -1,0 +1,103 @@
+// The port to a payment provider, and the built-in one, which takes test money on a page of the console and needs no settings.
+import { addresses } from '#foundation/addresses.ts';
+import type { Row } from '#foundation/base-model.ts';
+import { now } from '#foundation/clock.ts';
+import { parseJson } from '#foundation/http.ts';
+import { invalid } from '#foundation/problem.ts';
+import { sameBytes, signature } from '#foundation/secrets.ts';
+import type { TeamPlanId } from './catalog.ts';
+import type { BillingCheckout, BillingOrder, BillingSubscription } from './model.ts';
+
+/** What a provider tells, once its signature is verified. `at` is the provider's time in epoch milliseconds. */
+export type PaymentEvent = { id: string; at: number } & (
+  | {
+      type: 'checkout_paid';
+      checkoutId: string;
+      orgId: string;
+      amountCents: number;
+      payment: string;
+      /** Of a team plan. */
+      subscription: { reference: string; periodEnd: number } | null;
+    }
+  | { type: 'checkout_expired'; checkoutId: string }
+  | {
+      type: 'subscription_paid';
+      reference: string;
+      payment: string;
+      amountCents: number;
+      periodStart: number;
+      periodEnd: number;
+    }
+  | { type: 'subscription_changed'; reference: string; status: BillingSubscription['status']; periodEnd: number }
+  /** Nothing that concerns this service. */
+  | { type: 'ignored' }
+);
+
+export interface PaymentProvider {
+  readonly name: string;
+  /** Whether its money is real. */
+  readonly isTest: boolean;
+  /** Whether it renews subscriptions itself and tells so by events; else this service does. */
+  readonly renews: boolean;
+  startCheckout(checkout: Row<BillingCheckout>): Promise<{ url: string; reference: string | null }>;
+  /** Repeated for the same order it refunds once. */
+  refund(order: Row<BillingOrder>): Promise<void>;
+  changeSubscription(
+    subscription: Row<BillingSubscription>,
+    change: { plan?: TeamPlanId; cancelAtPeriodEnd?: boolean },
+  ): Promise<void>;
+  endSubscription(reference: string): Promise<void>;
+  /** @throws 400 for an event that the provider did not sign */
+  readEvent(body: Buffer, headers: Record<string, string | string[] | undefined>): Promise<PaymentEvent>;
+}
+
+export const checkoutBase = '/console/checkout/';
+
+const eventSignature = (text: string): string => signature('payment event', text).toString('hex');
+
+/** The headers of an event of the built-in provider; only this service has the key. */
+export const signEvent = (text: string): Record<string, string> => ({ 'x-signature': eventSignature(text) });
+
+export const builtinProvider: PaymentProvider = {
+  name: 'builtin',
+  isTest: true,
+  renews: false,
+  startCheckout: async ({ id }) => ({ url: `${addresses().issuer}${checkoutBase}${id}`, reference: id }),
+  refund: async () => {},
+  changeSubscription: async () => {},
+  endSubscription: async () => {},
+  async readEvent(body, headers) {
+    const given = headers['x-signature'];
+    const isSigned =
+      typeof given === 'string' && sameBytes(Buffer.from(given), Buffer.from(eventSignature(body.toString())));
+    if (!isSigned) throw invalid('x-signature: does not match the event.');
+    return parseJson(body.toString()) as PaymentEvent;
+  },
+};
+
+/** What the page of the built-in provider tells when its form is sent. */
+export const testPayment = (
+  { id, orgId, amountCents, offer }: Row<BillingCheckout>,
+  periodEnd: number,
+): PaymentEvent => ({
+  id: `paid_${id}`,
+  at: now(),
+  type: 'checkout_paid',
+  checkoutId: id,
+  orgId,
+  amountCents,
+  payment: `test_${id}`,
+  subscription: offer === 'team' ? { reference: `test_${id}`, periodEnd } : null,
+});
+
+let bound: PaymentProvider = builtinProvider;
+
+/** Binds the provider of new checkouts for the process. */
+export function bindPaymentProvider(provider: PaymentProvider = builtinProvider): void {
+  bound = provider;
+}
+export const paymentProvider = (): PaymentProvider => bound;
+
+/** The provider of that name: the bound or the built-in one. What was paid in test money stays so after a change of settings. */
+export const providerNamed = (name: string): PaymentProvider | undefined =>
+  [bound, builtinProvider].find((provider) => provider.name === name);

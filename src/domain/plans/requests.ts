@@ -1,0 +1,54 @@
+// Requests for credits: a member asks, the owners of the organization read it in the billing summary. A second one is appended to
+// the one that is open.
+import type { Caller } from '#access/principal.ts';
+import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
+import { now } from '#foundation/clock.ts';
+import { type Transaction, transaction } from '#foundation/database.ts';
+import { newId } from '#foundation/ids.ts';
+import { conflict } from '#foundation/problem.ts';
+import { lockOrganization } from '../organizations/operations.ts';
+import { BillingSettings, CreditRequest, type TrackerTriggerPolicy } from './model.ts';
+import { billing } from './terms.ts';
+
+export interface RequestedCredits {
+  id: string;
+  status: 'open';
+  /** Whether the message was added to a request that was open. */
+  appended: boolean;
+  routedTo: 'owners';
+}
+
+/** @throws 409 for more messages than a request holds */
+export const requestCredits = (caller: Caller, message: string): Promise<RequestedCredits> => {
+  beyondOneProject(caller);
+  const orgId = ownOrganization(caller);
+  const at = now();
+  const words = { message, userId: ownPerson(caller), at };
+  return transaction(async (trx) => {
+    await lockOrganization(trx, orgId);
+    const open = await CreditRequest.query(trx).findOne({ orgId, closedAt: null });
+    if (!open) {
+      const id = newId('creditRequest');
+      await CreditRequest.query(trx).insert({ id, orgId, messages: [words], createdAt: at });
+      return { id, status: 'open', appended: false, routedTo: 'owners' };
+    }
+    if (open.messages.length >= billing.messages)
+      throw conflict(`The open request holds ${billing.messages} messages; wait until it is answered.`);
+    await CreditRequest.query(trx)
+      .findById(open.id)
+      .patch({ messages: [...open.messages, words] });
+    return { id: open.id, status: 'open', appended: true, routedTo: 'owners' };
+  });
+};
+
+/** Credits were bought or granted. */
+export async function closeCreditRequest(trx: Transaction, orgId: string): Promise<void> {
+  await CreditRequest.query(trx)
+    .where({ orgId, closedAt: null } as object)
+    .patch({ closedAt: now() });
+}
+
+export async function updateTrackerTriggers(orgId: string, trackerTriggers: TrackerTriggerPolicy): Promise<void> {
+  const row = { orgId, trackerTriggers, updatedAt: now() } as Partial<BillingSettings>;
+  await transaction(async (trx) => void (await BillingSettings.query(trx).insert(row).onConflict('orgId').merge()));
+}

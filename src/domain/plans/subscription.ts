@@ -1,0 +1,48 @@
+// What an organization may change of its subscription. The provider is told first: it takes the money.
+import type { Caller } from '#access/principal.ts';
+import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import type { Row } from '#foundation/base-model.ts';
+import { transaction } from '#foundation/database.ts';
+import { conflict } from '#foundation/problem.ts';
+import type { TeamPlanId } from './catalog.ts';
+import { BillingSubscription } from './model.ts';
+import { providerNamed } from './provider.ts';
+
+/** The one that is not canceled. */
+export async function currentSubscription(orgId: string): Promise<Row<BillingSubscription> | null> {
+  const all = await BillingSubscription.findAll({ orgId: orgId as BillingSubscription['orgId'] });
+  return all.find(({ status }) => status !== 'canceled') ?? null;
+}
+
+export interface SubscriptionChanges {
+  plan?: TeamPlanId | null | undefined;
+  cancelAtPeriodEnd?: boolean | null | undefined;
+}
+
+/** A changed plan begins, and is charged, with the next period. @throws 409 without a subscription */
+export async function updateSubscription(
+  caller: Caller,
+  { plan, cancelAtPeriodEnd }: SubscriptionChanges,
+): Promise<Row<BillingSubscription>> {
+  beyondOneProject(caller);
+  const current = await currentSubscription(ownOrganization(caller));
+  const provider = current && providerNamed(current.provider);
+  if (!current || !provider)
+    throw conflict('The organization has no subscription. Buy one with POST /billing/checkout-sessions.');
+  const change = { ...(plan && { plan }), ...(cancelAtPeriodEnd != null && { cancelAtPeriodEnd }) };
+  if (Object.keys(change).length === 0) return current;
+  await provider.changeSubscription(current, change);
+  const patch = {
+    ...(plan && { nextPlan: plan === current.plan ? null : plan }),
+    ...(cancelAtPeriodEnd != null && { status: cancelAtPeriodEnd ? ('canceling' as const) : ('active' as const) }),
+  };
+  return transaction(async (trx) => {
+    const [changed] = await BillingSubscription.query(trx)
+      .where({ id: current.id })
+      .whereNot({ status: 'canceled' })
+      .patch(patch)
+      .returning([...BillingSubscription.columns] as never);
+    if (!changed) throw conflict('The subscription has ended meanwhile.');
+    return changed;
+  });
+}

@@ -1,0 +1,102 @@
+// Withdrawal from an order within its legal window: unspent credits are taken back and their part of the price is refunded, rounded
+// up to the cent. The order and the ledger change in one transaction; the provider refunds afterwards, until it has accepted.
+import type { Caller } from '#access/principal.ts';
+import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { columnsOf, type Row } from '#foundation/base-model.ts';
+import { isoTime, now } from '#foundation/clock.ts';
+import { sql, transaction } from '#foundation/database.ts';
+import { conflict } from '#foundation/problem.ts';
+import { credit } from '../credits/amounts.ts';
+import { withdrawCredits } from '../credits/grants.ts';
+import { BillingOrder, BillingSubscription } from './model.ts';
+import { providerNamed } from './provider.ts';
+
+export interface Withdrawal {
+  orderId: string;
+  submittedAt: number;
+  /** Whole credits; the ledger has the exact amount. */
+  creditsReversed: number;
+  refundUsd: number;
+  status: 'completed';
+}
+
+/** The part of the price for credits that were not spent (millionths of a credit), in cents. */
+export const refundOf = (
+  { amountCents, credits }: Pick<BillingOrder, 'amountCents' | 'credits'>,
+  unspent: number,
+): number => Number((BigInt(amountCents) * BigInt(unspent) + BigInt(credits * credit) - 1n) / BigInt(credits * credit));
+
+/**
+ * Credits that a running mission has reserved are not taken back. The withdrawal from the order of a subscription's current period
+ * ends the subscription. @throws 409 after the window, for a second withdrawal, and when all credits are spent
+ */
+export const withdrawOrder = (caller: Caller, id: string, reason: string | null): Promise<Withdrawal> => {
+  beyondOneProject(caller);
+  const orgId = ownOrganization(caller);
+  return transaction(async (trx) => {
+    const order = await BillingOrder.query(trx)
+      .findOne({ id: id as BillingOrder['id'], orgId })
+      .forUpdate();
+    if (!order) BillingOrder.refuse();
+    const at = now();
+    if (order.status === 'withdrawn') throw conflict('The order is withdrawn already.');
+    const { withdrawableUntil } = order;
+    if (withdrawableUntil === null || at > withdrawableUntil)
+      throw conflict(`The order could be withdrawn until ${isoTime(withdrawableUntil ?? order.createdAt)}.`);
+    const reversed = await withdrawCredits(trx, orgId, order.id, 'Withdrawal from the order.');
+    if (reversed === 0) throw conflict('All credits of the order are spent or reserved by running missions.');
+    const refundCents = refundOf(order, reversed);
+    await BillingOrder.query(trx)
+      .findById(order.id)
+      .patch({ status: 'withdrawn', withdrawnAt: at, withdrawalReason: reason, refundCents });
+    if (order.offer === 'team') await endSubscriptionOf(trx, order);
+    return {
+      orderId: order.id,
+      submittedAt: at,
+      creditsReversed: Math.floor(reversed / credit),
+      refundUsd: refundCents / 100,
+      status: 'completed' as const,
+    };
+  });
+};
+
+async function endSubscriptionOf(trx: Parameters<typeof BillingOrder.query>[0], order: BillingOrder): Promise<void> {
+  const newest = await BillingOrder.query(trx)
+    .where({ orgId: order.orgId, offer: 'team' })
+    .orderBy([
+      { column: 'createdAt', order: 'desc' },
+      { column: 'id', order: 'desc' },
+    ])
+    .first();
+  if (newest?.id !== order.id) return;
+  await BillingSubscription.query(trx)
+    .where({ orgId: order.orgId, provider: order.provider })
+    .whereNot({ status: 'canceled' })
+    .patch({ status: 'canceled', eventAt: now() });
+}
+
+const pendingSql = `select ${columnsOf(BillingOrder)} from billing_orders
+  where status = 'withdrawn' and refunded_at is null order by withdrawn_at limit 20`;
+const endedSql = `select reference from billing_subscriptions
+  where org_id = $1 and provider = $2 and status = 'canceled' and current_period_end > $3`;
+
+/** Has the providers refund withdrawn orders, and end the subscriptions that went with them. @throws when one did not accept */
+export async function sendRefunds(): Promise<void> {
+  const errors: unknown[] = [];
+  for (const order of await sql<Row<BillingOrder>>(pendingSql)) {
+    try {
+      // A provider whose settings were removed is tried again when they are back.
+      const provider = providerNamed(order.provider);
+      if (!provider) continue;
+      if (order.refundCents! > 0) await provider.refund(order);
+      if (order.offer === 'team') {
+        const ended = await sql<{ reference: string }>(endedSql, [order.orgId, order.provider, now()]);
+        for (const { reference } of ended) await provider.endSubscription(reference);
+      }
+      await sql('update billing_orders set refunded_at = $2 where id = $1 and refunded_at is null', [order.id, now()]);
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) throw new Error(`${errors.length} refunds were not accepted`, { cause: errors[0] });
+}

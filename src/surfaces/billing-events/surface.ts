@@ -1,0 +1,35 @@
+// POST /v1/billing/events/{provider}: events of payment providers, verified by their signatures (design decisions, section 14). An
+// event that was seen before is a 200 that changes nothing; one that is forged, or does not fit, a 400.
+import { applyEvent } from '#domain/plans/events.ts';
+import { providerNamed } from '#domain/plans/provider.ts';
+import { answerJson, type Exchange, readBody } from '#foundation/http.ts';
+import { notFound } from '#foundation/problem.ts';
+import { createThrottle } from '#foundation/throttle.ts';
+import { bytes, rates } from '#limits.ts';
+import { allowMethods, framed, type Report } from '../frame.ts';
+
+const base = '/v1/billing/events/';
+
+export function createBillingEvents({ report }: { report: Report }) {
+  const throttle = createThrottle(
+    'payment events',
+    rates.paymentEventsPerMinute,
+    60,
+    'Too many events came from here.',
+  );
+
+  async function handle(exchange: Exchange): Promise<void> {
+    const { res, req, path } = exchange;
+    exchange.route = `${base}{provider}`;
+    res.setHeader('cache-control', 'no-store');
+    allowMethods(exchange, 'POST');
+    await throttle.take(exchange.address);
+    const provider = providerNamed(path.slice(base.length));
+    if (!provider) throw notFound('payment provider');
+    const event = await provider.readEvent(await readBody(exchange, bytes.jsonBody), req.headers);
+    if (event.type !== 'ignored') await applyEvent(provider.name, event);
+    answerJson(exchange, 200, { received: true });
+  }
+
+  return { name: 'billing-events', owns: (path: string) => path.startsWith(base), handle: framed(handle, { report }) };
+}

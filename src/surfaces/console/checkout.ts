@@ -1,0 +1,47 @@
+// The payment page of the built-in provider: it takes test money, says so, and pays with one button.
+import { admit } from '#access/gate.ts';
+import { findCheckout, payInTestMoney } from '#domain/plans/checkout.ts';
+import { checkoutBase } from '#domain/plans/provider.ts';
+import { billing } from '#domain/plans/terms.ts';
+import { html } from '#foundation/html.ts';
+import type { Handler } from '#foundation/http.ts';
+import { answerPage, csrfField, seeOther } from './layout.ts';
+import { day } from './time.ts';
+import { personsForm, personsPage } from './visitor.ts';
+
+const words = { open: 'Not paid', complete: 'Paid', expired: 'Expired' } as const;
+
+export const showCheckout: Handler = personsPage(async (exchange, visitor) => {
+  admit(visitor.caller, 'billing:read');
+  const checkout = await findCheckout(visitor.caller, exchange.path.slice(checkoutBase.length));
+  const { id, offer, quantity, credits, amountCents, status, startsNow, createdAt } = checkout;
+  const what = offer === 'team' ? `Plan ${checkout.teamPlan}, 30 days` : `${quantity} × credit pack`;
+  const canPay = status === 'open' && visitor.caller.scopes.has('billing:write');
+  const body = html`<h1>Checkout</h1>
+    <p class="note">This is test money: no card is charged and nothing is owed. Set up Stripe to take real payments.</p>
+    <section class="card">
+      <dl class="facts">
+        <dt>Offer</dt><dd>${what}</dd>
+        <dt>Credits</dt><dd>${credits}</dd>
+        <dt>Price</dt><dd>${(amountCents / 100).toFixed(2)} USD in test money</dd>
+        <dt>Start</dt><dd>${startsNow ? 'At once. What you spend is not refunded.' : `After the time for withdrawal, on ${day(createdAt + billing.withdrawal)}.`}</dd>
+        <dt>Withdrawal</dt><dd>Within 14 days; unspent credits are refunded.</dd>
+        <dt>Status</dt><dd><span class="${status === 'complete' ? 'tag good' : 'tag'}">${words[status]}</span></dd>
+      </dl>
+      ${
+        canPay &&
+        html`<form method="post" action="${checkoutBase}${id}">${csrfField(visitor)}
+        <button>Pay ${(amountCents / 100).toFixed(2)} USD in test money</button></form>`
+      }
+      ${status === 'open' && !canPay && html`<p>Only an owner of the organization can pay.</p>`}
+      ${status !== 'open' && html`<p><a class="button quiet" href="/console">Go to the console</a></p>`}
+    </section>`;
+  return answerPage(exchange, 200, { title: 'Checkout', body, visitor });
+});
+
+export const payCheckout: Handler = personsForm(async (exchange, { caller }) => {
+  admit(caller, 'billing:write');
+  const id = exchange.path.slice(checkoutBase.length);
+  await payInTestMoney(caller, id);
+  seeOther(exchange, `${checkoutBase}${id}`);
+});
