@@ -18,12 +18,10 @@ alter table runs
   add column waiting_since bigint,
   -- The last heartbeat before its lease ran out; null while its runtime is heard of, and when another one took it.
   add column silent_since bigint;
-create index runs_silent on runs (silent_since) where status = 'dispatching' and silent_since is not null;
 
 -- Null: repo-contributed, or another part than the prompt.
 alter table sandbox_log_parts add column prompt_scope text;
 -- down
 alter table sandbox_log_parts drop column prompt_scope;
-drop index runs_silent;
 alter table runs drop column silent_since, drop column waiting_since;
 drop table runtime_harnesses;

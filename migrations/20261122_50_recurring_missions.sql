@@ -1,5 +1,5 @@
--- Scheduled tasks and automations are one table, and a run names its mission in one column. The previous release reads and writes
--- views and columns with the old names; a later release drops these.
+-- Scheduled tasks and automations are one table, and a run names its mission in one column, which 51 to 53 index, fill and check.
+-- The previous release reads and writes views and columns with the old names; a later release drops these.
 -- up
 lock table scheduled_tasks, automations, runs in access exclusive mode;
 
@@ -43,7 +43,6 @@ create index recurring_missions_newest on recurring_missions (org_id, kind, crea
 create index recurring_missions_project on recurring_missions (project_id, kind, created_at desc, id desc);
 
 alter table runs drop constraint runs_scheduled_task_id_fkey, drop constraint runs_automation_id_fkey;
-drop index runs_scheduled_task_occurrence, runs_automation_occurrence, runs_scheduled_task_open, runs_automation_open;
 drop table scheduled_tasks;
 drop table automations;
 
@@ -58,16 +57,15 @@ create view automations as
   from recurring_missions where kind = 'automation';
 alter view automations alter column kind set default 'automation';
 
--- Generated once for the rows that are there, which is faster than an update of each and leaves no dead rows.
-alter table runs add column recurring_id text generated always as (coalesce(scheduled_task_id, automation_id)) stored;
-alter table runs alter column recurring_id drop expression;
-alter table runs add constraint runs_recurring_id_fkey
-  foreign key (recurring_id) references recurring_missions on delete set null;
--- An occurrence is run once, whoever finds it due. Pressing "run now" twice is meant twice.
-create unique index runs_occurrence on runs (recurring_id, scheduled_for) where kind = 'scheduled' and recurring_id is not null;
-create index runs_recurring on runs (recurring_id, created_at desc, id desc) where recurring_id is not null;
-create index runs_recurring_open on runs (recurring_id)
-  where status in ('dispatching', 'running') and recurring_id is not null;
+alter table runs add column recurring_id text;
+-- The old columns refer to the new table as well: a mission that is deleted before its runs are filled is not named by them then.
+alter table runs
+  add constraint runs_recurring_id_fkey foreign key (recurring_id)
+    references recurring_missions on delete set null not valid,
+  add constraint runs_scheduled_task_id_fkey foreign key (scheduled_task_id)
+    references recurring_missions on delete set null not valid,
+  add constraint runs_automation_id_fkey foreign key (automation_id)
+    references recurring_missions on delete set null not valid;
 
 -- The previous release names the mission in one of the two old columns, and looks for it there.
 create function name_recurring_mission() returns trigger language plpgsql as $$
@@ -85,7 +83,7 @@ create trigger runs_name_recurring_mission before insert or update of recurring_
 lock table recurring_missions, runs in access exclusive mode;
 drop trigger runs_name_recurring_mission on runs;
 drop function name_recurring_mission();
-alter table runs drop column recurring_id;
+alter table runs drop column recurring_id, drop constraint runs_scheduled_task_id_fkey, drop constraint runs_automation_id_fkey;
 drop view automations;
 drop view scheduled_tasks;
 
@@ -130,11 +128,3 @@ create index automations_upcoming on automations (org_id, next_run_at, id) where
 alter table runs
   add constraint runs_scheduled_task_id_fkey foreign key (scheduled_task_id) references scheduled_tasks on delete set null,
   add constraint runs_automation_id_fkey foreign key (automation_id) references automations on delete set null;
-create unique index runs_scheduled_task_occurrence on runs (scheduled_task_id, scheduled_for)
-  where kind = 'scheduled' and scheduled_task_id is not null;
-create unique index runs_automation_occurrence on runs (automation_id, scheduled_for)
-  where kind = 'scheduled' and automation_id is not null;
-create index runs_scheduled_task_open on runs (scheduled_task_id)
-  where status in ('dispatching', 'running') and scheduled_task_id is not null;
-create index runs_automation_open on runs (automation_id)
-  where status in ('dispatching', 'running') and automation_id is not null;

@@ -5,7 +5,5 @@ alter table runs
   add column prompt text,
   -- Also the id of a built-in agent, which has no row.
   add column agent_id text;
-create index runs_agent on runs (agent_id) where agent_id is not null;
 -- down
-drop index runs_agent;
 alter table runs drop column agent_id, drop column prompt;

@@ -89,6 +89,17 @@ function copyMigrations(): string {
   return folder;
 }
 
+/** With the migrations up to this one, and a project. */
+async function migrateUpTo(knex: Knex, last: string): Promise<void> {
+  const folder = copyMigrations();
+  for (const name of readdirSync(folder)) if (name.slice(0, last.length) > last) rmSync(path.join(folder, name));
+  await migrate(knex, folder).finally(() => rmSync(folder, { recursive: true }));
+  await knex.raw(`insert into people (id, email, name, created_at) values ('usr_1', 'a@example.com', 'A', 1);
+    insert into organizations (id, name, slug, created_by_user_id, created_at) values ('org_1', 'A', 'a', 'usr_1', 1);
+    insert into projects (id, org_id, slug, name, status, tracker, scm_owner, scm_repo, created_at)
+      values ('prj_1', 'org_1', 'p', 'P', 'active', 'builtin', 'acme', 'p', 1)`);
+}
+
 let made = 0;
 /** One call of each kind at once; what was not answered well. */
 async function callAll(): Promise<string[]> {
@@ -211,14 +222,8 @@ describe('While scheduled tasks and automations become one table', () => {
       knexFactory({ client: 'pg', connection: fresh.connection }),
       new pg.Pool({ ...fresh.connection, max: 3 }),
     ];
-    const folder = copyMigrations();
-    for (const name of readdirSync(folder)) if (name >= '20261122_50') rmSync(path.join(folder, name));
     try {
-      await migrate(knex, folder);
-      await knex.raw(`insert into people (id, email, name, created_at) values ('usr_1', 'a@example.com', 'A', 1);
-        insert into organizations (id, name, slug, created_by_user_id, created_at) values ('org_1', 'A', 'a', 'usr_1', 1);
-        insert into projects (id, org_id, slug, name, status, tracker, scm_owner, scm_repo, created_at)
-          values ('prj_1', 'org_1', 'p', 'P', 'active', 'builtin', 'acme', 'p', 1)`);
+      await migrateUpTo(knex, '20261122_49');
       let over = false;
       let rounds = 0;
       const work = () => retrying(() => workOnce(pool, rounds++), { budgetMs: 20_000 });
@@ -245,7 +250,49 @@ describe('While scheduled tasks and automations become one table', () => {
     } finally {
       await Promise.all([knex.destroy(), pool.end()]);
       await fresh.drop();
-      rmSync(folder, { recursive: true });
+    }
+  });
+});
+
+describe('A large table', () => {
+  /** Those that grow with every mission. */
+  const large = `array['runs', 'mission_costs', 'issues', 'artifacts', 'sandboxes', 'sandbox_sessions', 'sandbox_log_parts',
+    'sandbox_fragments', 'sandbox_metrics']::regclass[]`;
+  const runs = 2500;
+
+  it('is neither rewritten, indexed nor checked since 0.1.0 while its locks keep others waiting', async () => {
+    const fresh = await emptyDatabase();
+    const knex = knexFactory({ client: 'pg', connection: fresh.connection });
+    try {
+      await migrateUpTo(knex, '20261121_19');
+      await knex.raw(`insert into scheduled_tasks (id, org_id, project_id, name, prompt, triggers, labels, skip_if_previous_open,
+          enabled, created_by_user_id, created_at, updated_at)
+        values ('sch_1', 'org_1', 'prj_1', 'Tidy', 'Tidy up.', '[]', '{}', true, false, 'usr_1', 1, 1)`);
+      await knex.raw(`insert into runs (id, org_id, project_id, scheduled_task_id, scheduled_for, kind, status, created_at, updated_at)
+        select 'run_' || n, 'org_1', 'prj_1', 'sch_1', n, 'scheduled', 'completed', 1, 1 from generate_series(1, ${runs}) n`);
+      await migrate(knex);
+
+      // Every transaction that has changed a table; `create index concurrently` and the like run outside of them.
+      const { rows } = await knex.raw(`
+        with ddl as (
+          select distinct a.xmin::text as xid from pg_attribute a join pg_class c on c.oid = a.attrelid
+          where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
+        ), before as (select xmin::text as xid from pg_class where oid = 'orchestrators'::regclass)
+        select c.relname as name from pg_index i join pg_class c on c.oid = i.indexrelid
+          where i.indrelid = any (${large}) and c.xmin::text in (select xid from ddl except select xid from before)
+        union all
+        select conname from pg_constraint
+          where conrelid = any (${large}) and contype in ('c', 'f') and convalidated
+            and xmin::text in (select xid from ddl except select xid from before)
+        union all
+        select 'rows of runs' from runs group by xmin having count(*) > 500`);
+      expect(rows).toEqual([]);
+      expect((await knex.raw('select recurring_id, count(*) from runs group by 1')).rows).toEqual([
+        { recurring_id: 'sch_1', count: String(runs) },
+      ]);
+    } finally {
+      await knex.destroy();
+      await fresh.drop();
     }
   });
 });

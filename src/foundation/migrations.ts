@@ -1,26 +1,26 @@
-// Migrations: SQL files in `migrations/`, each with `-- why`, `-- up` and `-- down`, run by knex's migrator. A file is never edited
-// after it was applied: its digest is stored and compared.
-import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
-import path from 'node:path';
+// Migrations: SQL files in `migrations/`, recorded by knex's migrator. A file is never edited after it was applied: its digest is
+// stored and compared. What would hold locks for long in a large table is done outside of the transaction, repeatably.
+import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Knex } from 'knex';
+import type pg from 'pg';
 import { minutes } from './clock.ts';
 import { retrying } from './database-errors.ts';
+import { indexOf, type MigrationFile, type Part, parts, readMigrations, statements } from './migration-files.ts';
 
 /** Two levels up from here, whether this runs from `src/foundation` or `dist/foundation`. */
 const ownFolder = fileURLToPath(new URL('../../migrations/', import.meta.url));
-const fileName = /^\d{8}_\d{2}_[a-z0-9_-]+\.sql$/;
-/** The advisory lock of migrations: an arbitrary constant, the same in all processes. */
-const lockKey = 4_716_201_126;
+/**
+ * The advisory lock of migrations: an arbitrary constant, the same in all processes. Release 0.1.0 waits for another one (…126)
+ * in a statement, and `create index concurrently` would wait for that statement.
+ */
+const lockKey = 4_716_201_127;
+/** Between two tries to get the lock. Milliseconds. */
+const lockInterval = 200;
 /** Longer than any migration. The pool's `query_timeout` is meant for requests, and 0 would mean the pool's. */
 const unhurried = 2_147_483_647;
-
-interface MigrationFile {
-  name: string;
-  text: string;
-  digest: string;
-}
+/** A lock timeout, or a deadlock with a request: nothing was applied, so the whole is done again. */
+const patience = { budgetMs: minutes(1) };
 
 interface Applied {
   name: string;
@@ -28,28 +28,46 @@ interface Applied {
 }
 
 interface Connection {
-  query(config: { text: string; query_timeout: number }): Promise<{ rows: unknown[] }>;
+  query(config: { text: string; values?: unknown[]; query_timeout: number }): Promise<pg.QueryResult>;
 }
 
 /**
- * Applies the pending migrations, all or none, and returns their names. Any number of processes may do so at once: one works,
- * the others wait and find none pending.
+ * Applies the pending migrations and returns their names. Files that follow one another in a transaction are applied all or none;
+ * each of the others by itself, and after a failure or a kill the next call continues. Any number of processes may do so at once:
+ * one works, the others wait and find none pending.
  */
-export function migrate(knex: Knex, folder = ownFolder): Promise<string[]> {
-  return underLock(knex, folder, async (trx, config, files) => {
-    const [, names]: [number, string[]] = await trx.migrate.latest(config);
-    await trx.raw('alter table knex_migrations add column if not exists digest text');
-    for (const { name, digest } of files.filter((file) => names.includes(file.name))) {
-      await trx.raw('update knex_migrations set digest = ? where name = ?', [digest, name]);
-    }
-    return names;
-  });
+export async function migrate(knex: Knex, folder = ownFolder): Promise<string[]> {
+  const names: string[] = [];
+  let batch: number | undefined;
+  for (;;) {
+    const applied = await underLock(knex, folder, async (trx, files, before) => {
+      const isApplied = ({ name }: MigrationFile) => before.some((row) => row.name === name);
+      const stage = firstStage(files.filter((file) => !isApplied(file)));
+      if (stage.length === 0) return [];
+      const known = files.filter((file) => isApplied(file) || stage.includes(file));
+      const [number]: [number, string[]] = await trx.migrate.latest({ migrationSource: sourceOf(known, knex) });
+      batch ??= number;
+      await trx.raw('alter table knex_migrations add column if not exists digest text');
+      for (const { name, digest } of stage) {
+        await trx.raw('update knex_migrations set digest = ?, batch = ? where name = ?', [digest, batch, name]);
+      }
+      return stage.map(({ name }) => name);
+    });
+    if (applied.length === 0) return names;
+    names.push(...applied);
+  }
 }
 
-/** Reverts the last batch, or everything; returns the names in the order of reverting. */
+/** Up to the next file that is applied by itself, or that one. */
+function firstStage(pending: MigrationFile[]): MigrationFile[] {
+  const alone = pending.findIndex((file) => file.way);
+  return alone === -1 ? pending : pending.slice(0, Math.max(alone, 1));
+}
+
+/** Reverts the last batch, or everything, in one transaction; returns the names in the order of reverting. */
 export function rollback(knex: Knex, { all = false, folder = ownFolder } = {}): Promise<string[]> {
-  return underLock(knex, folder, async (trx, config) => {
-    const [, names]: [number, string[]] = await trx.migrate.rollback(config, all);
+  return underLock(knex, folder, async (trx, files) => {
+    const [, names]: [number, string[]] = await trx.migrate.rollback({ migrationSource: sourceOf(files, knex) }, all);
     return names;
   });
 }
@@ -64,23 +82,34 @@ export async function migrationStatus(
   return { applied, pending: files.map((file) => file.name).filter((name) => !applied.includes(name)) };
 }
 
-type Work = (trx: Knex.Transaction, config: Knex.MigratorConfig, files: MigrationFile[]) => Promise<string[]>;
+type Work = (trx: Knex.Transaction, files: MigrationFile[], applied: Applied[]) => Promise<string[]>;
 
+/** The lock belongs to a transaction, because a pooler in transaction mode has no sessions. */
 async function underLock(knex: Knex, folder: string, work: Work): Promise<string[]> {
   const files = await readMigrations(folder);
   const attempt = async (trx: Knex.Transaction) => {
-    await send(trx, `set local statement_timeout = 0; select pg_advisory_xact_lock(${lockKey})`);
-    // The service runs meanwhile: all requests would queue behind a lock that waits for one slow transaction.
-    await send(trx, `set local lock_timeout = '2s'`);
-    compare(await readApplied(trx), files, folder);
-    const config = { migrationSource: sourceOf(files) };
+    await send(trx, 'set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0');
+    const lock = await send(trx, `select pg_try_advisory_xact_lock(${lockKey}) as ours`);
+    if (!lock.rows[0].ours) return null;
+    await send(trx, limitWaiting);
+    const applied = await readApplied(trx);
+    compare(applied, files, folder);
     // knex's own lock is a row that a killed process leaves locked; under our lock it is ignored.
-    await trx.migrate.forceFreeMigrationsLock(config);
-    return work(trx, config, files);
+    await trx.migrate.forceFreeMigrationsLock({ migrationSource: sourceOf(files, knex) });
+    return work(trx, files, applied);
   };
-  // A lock timeout, or a deadlock with a request: nothing was applied, so the whole batch runs again.
-  return retrying(() => unmapped(knex).transaction(attempt), { budgetMs: minutes(1) });
+  for (;;) {
+    const names = await retrying(() => unmapped(knex).transaction(attempt), patience);
+    if (names) return names;
+    await wait(lockInterval);
+  }
 }
+
+/**
+ * The service runs meanwhile: all requests would queue behind a lock that waits for one slow transaction. Shorter than the server's
+ * `deadlock_timeout`, so that it is this that gives way and no request fails.
+ */
+const limitWaiting = `set local lock_timeout = '500ms'`;
 
 /**
  * The same pool without the mapping of names: knex's migrator turns the mapping off for all queries of its instance, and never
@@ -92,19 +121,67 @@ function unmapped(knex: Knex): Knex {
   return view;
 }
 
-const sourceOf = (files: MigrationFile[]): Knex.MigrationSource<MigrationFile> => ({
+const sourceOf = (files: MigrationFile[], knex: Knex): Knex.MigrationSource<MigrationFile> => ({
   getMigrations: async () => files,
   getMigrationName: (file) => file.name,
   getMigration: async (file) => ({
-    up: (knex) => run(knex, file, 'up'),
-    down: (knex) => run(knex, file, 'down'),
+    up: (trx) => (file.way ? runBeside(knex, file) : run(trx, file, parts(file).up)),
+    down: (trx) => run(trx, file, parts(file).down),
   }),
 });
 
-async function run(knex: Knex, file: MigrationFile, direction: 'up' | 'down'): Promise<void> {
-  const { sql, line } = parts(file)[direction];
+const run = (knex: Knex, file: MigrationFile, part: Part) => locating(file, part, () => send(knex, part.sql));
+
+/** Runs a file on a connection of its own, while the transaction holds the lock and will record the file. */
+async function runBeside(knex: Knex, file: MigrationFile): Promise<void> {
+  // Not one of the pool's, which may have a single one.
+  const connection: Connection = await knex.client.acquireRawConnection();
+  const { up } = parts(file);
   try {
-    await send(knex, sql);
+    if (file.way === 'batches') await runInBatches(connection, file, up);
+    else for (const part of statements(up)) await runConcurrently(connection, file, part);
+  } finally {
+    await knex.client.destroyRawConnection(connection);
+  }
+}
+
+/** Sends the statement with the end of the last batch as `$1`, each time in its own transaction, until it returns null. */
+async function runInBatches(connection: Connection, file: MigrationFile, part: Part): Promise<void> {
+  const batch = async (after: string): Promise<string | null> => {
+    await sendOn(connection, `begin; set local statement_timeout = 0; ${limitWaiting}`);
+    try {
+      const { rows } = await locating(file, part, () => sendOn(connection, part.sql, [after]));
+      if (rows[0]?.after === undefined) throw new Error(`migration ${file.name}: return one row with a column "after"`);
+      await sendOn(connection, 'commit');
+      return rows[0].after;
+    } catch (error) {
+      await sendOn(connection, 'rollback').catch(() => {});
+      throw error;
+    }
+  };
+  let after: string | null = '';
+  while (after !== null) {
+    const last: string = after;
+    after = await retrying(() => batch(last), patience);
+  }
+}
+
+/** Without limits of time, since nobody waits for it; `set local` needs a transaction. */
+async function runConcurrently(connection: Connection, file: MigrationFile, part: Part): Promise<void> {
+  const index = indexOf(file, part);
+  const leftBehind = 'select from pg_index where indexrelid = to_regclass($1) and not indisvalid';
+  for (;;) {
+    await locating(file, part, () => sendOn(connection, part.sql));
+    // A killed process leaves an invalid index; its server may still have been working on it until the line above.
+    if (!index || (await sendOn(connection, leftBehind, [index])).rowCount === 0) return;
+    await sendOn(connection, `drop index concurrently ${index}`);
+  }
+}
+
+/** Adds the file and the line to what fails. */
+async function locating<T>(file: MigrationFile, { sql, line }: Part, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
   } catch (error) {
     const { message, position } = error as Error & { position?: string };
     const at = position ? `, line ${line + sql.slice(0, Number(position) - 1).split('\n').length - 1}` : '';
@@ -113,14 +190,17 @@ async function run(knex: Knex, file: MigrationFile, direction: 'up' | 'down'): P
 }
 
 /** Sends SQL unchanged: knex.raw would treat every `?` as a binding. */
-async function send(knex: Knex, text: string): Promise<void> {
+async function send(knex: Knex, text: string): Promise<pg.QueryResult> {
   const connection: Connection = await knex.client.acquireConnection();
   try {
-    await connection.query({ text, query_timeout: unhurried });
+    return await sendOn(connection, text);
   } finally {
     await knex.client.releaseConnection(connection);
   }
 }
+
+const sendOn = (connection: Connection, text: string, values?: unknown[]) =>
+  connection.query({ text, ...(values && { values }), query_timeout: unhurried });
 
 async function readApplied(knex: Knex): Promise<Applied[]> {
   const table = await knex.raw("select to_regclass('knex_migrations') is not null as made");
@@ -144,33 +224,4 @@ function compare(applied: Applied[], files: MigrationFile[], folder: string): vo
       );
     }
   }
-}
-
-async function readMigrations(folder: string): Promise<MigrationFile[]> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
-  return Promise.all(
-    names.map(async (name) => {
-      // Different line ends, as on Windows, are not a change.
-      const text = (await readFile(path.join(folder, name), 'utf8')).replaceAll('\r\n', '\n');
-      const file = { name, text, digest: createHash('sha256').update(text).digest('hex') };
-      parts(file);
-      return file;
-    }),
-  );
-}
-
-/** Both halves with their first line. A file in another format is rejected before anything runs. */
-function parts({ name, text }: MigrationFile) {
-  const lines = text.split('\n');
-  const places = (mark: string) => lines.flatMap((line, i) => (line.trim() === mark ? [i] : []));
-  const [[up = -1, ...moreUp], [down = -1, ...moreDown]] = [places('-- up'), places('-- down')];
-  if (!fileName.test(name))
-    throw new Error(`migration ${name}: call it <yyyymmdd>_<nn>_<words>.sql, so that names sort by age`);
-  if (!/^-- \S/.test(lines[0] ?? '') || up < 1 || down < up || moreUp.length + moreDown.length > 0) {
-    throw new Error(`migration ${name}: first a line "-- why", then one line "-- up", then one line "-- down"`);
-  }
-  return {
-    up: { sql: lines.slice(up + 1, down).join('\n'), line: up + 2 },
-    down: { sql: lines.slice(down + 1).join('\n'), line: down + 2 },
-  };
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import knexFactory, { type Knex } from 'knex';
 import { knexSnakeCaseMappers } from 'objection';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { databaseErrorKind } from '#foundation/database-errors.ts';
 import { migrate, migrationStatus, rollback } from '#foundation/migrations.ts';
 import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
@@ -62,6 +62,21 @@ async function catalog(): Promise<string[]> {
   return rows.map((row: { line: string }) => row.line);
 }
 
+/** A process that applies the folder's migrations and prints their names. */
+function startMigrating() {
+  const script = `
+    import knexFactory from 'knex';
+    import { migrate } from '#foundation/migrations.ts';
+    const knex = knexFactory({ client: 'pg', connection: JSON.parse(process.argv[1]) });
+    process.stdout.write(JSON.stringify(await migrate(knex, process.argv[2])));
+    await knex.destroy();`;
+  const flags = ['--input-type=module', '--eval', script];
+  return spawn(process.execPath, [...flags, JSON.stringify(fresh.connection), folder], {
+    cwd: projectFolder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+}
+
 describe('Our own migrations', () => {
   it('Go up, all the way down to nothing, and up again to the same catalog', async () => {
     const names = await migrate(knex);
@@ -75,26 +90,147 @@ describe('Our own migrations', () => {
   });
 
   it('Are applied once when four processes start at the same time on an empty database', async () => {
-    const script = `
-      import knexFactory from 'knex';
-      import { migrate } from '#foundation/migrations.ts';
-      const knex = knexFactory({ client: 'pg', connection: JSON.parse(process.argv[1]) });
-      process.stdout.write(JSON.stringify(await migrate(knex, process.argv[2])));
-      await knex.destroy();`;
-    const flags = ['--input-type=module', '--eval', script];
+    for (const [name, text] of Object.entries(beside)) writeFileSync(path.join(folder, name), text);
     const answers = await Promise.all(
       Array.from({ length: 4 }, async () => {
-        const child = spawn(process.execPath, [...flags, JSON.stringify(fresh.connection), folder], {
-          cwd: projectFolder,
-          stdio: ['ignore', 'pipe', 'inherit'],
-        });
+        const child = startMigrating();
         let output = '';
         child.stdout.on('data', (part) => (output += part));
         await once(child, 'close');
-        return JSON.parse(output);
+        return JSON.parse(output) as string[];
       }),
     );
-    expect(answers.toSorted((a, b) => b.length - a.length)).toEqual([[first, second], [], [], []]);
+    expect(answers.flat().toSorted()).toEqual([first, second, ...Object.keys(beside)]);
+  });
+});
+
+/** Beside the samples: a column that is filled in batches of two, and an index of it. */
+const beside: Record<string, string> = {
+  '20260103_01_names.sql': `-- Names.
+-- up
+insert into boats (boat_id) select generate_series(2, 5);
+alter table boats add column name text;
+-- down
+alter table boats drop column name;
+`,
+  '20260103_02_names.batches.sql': `-- Boats that have no name get one.
+-- up
+with page as (select boat_id from boats where boat_id > coalesce(nullif($1, ''), '0')::integer order by boat_id limit 2),
+  named as (update boats b set name = 'boat ' || b.boat_id from page where b.boat_id = page.boat_id and b.name is null)
+select max(boat_id)::text as after from page
+-- down
+`,
+  '20260103_03_names.concurrently.sql': `-- Boats are found by name; every boat has one.
+-- up
+create unique index concurrently if not exists boats_name on boats (name);
+alter table boats add constraint boats_named check (name is not null) not valid;
+alter table boats validate constraint boats_named;
+-- down
+alter table boats drop constraint boats_named;
+drop index boats_name;
+`,
+};
+
+describe('Files that run outside of the transaction', () => {
+  const names = [first, second, ...Object.keys(beside)];
+  beforeEach(() => {
+    for (const [name, text] of Object.entries(beside)) writeFileSync(path.join(folder, name), text);
+  });
+  const write = (name: string, text: string) => writeFileSync(path.join(folder, name), text);
+  const valid = async () =>
+    (await knex.raw("select indisvalid as v from pg_index where indexrelid = to_regclass('boats_name')")).rows;
+
+  it('Run in their place, each batch in its own transaction, and are reverted with the others', async () => {
+    expect(await migrate(knex, folder)).toEqual(names);
+    const { rows } = await knex.raw('select array_agg(boat_id order by boat_id) as ids from boats group by xmin::text');
+    expect(rows.map(({ ids }: { ids: number[] }) => ids).toSorted()).toEqual([[1, 2], [3, 4], [5]]);
+    expect(await valid()).toEqual([{ v: true }]);
+    expect(await rollback(knex, { folder })).toEqual(names.toReversed());
+    expect(await migrate(knex, folder)).toEqual(names);
+  });
+
+  it('Keep what was done before one failed; the next call continues', async () => {
+    await migrate(knex, folder);
+    write(
+      '20260104_01_more.batches.sql',
+      (beside['20260103_02_names.batches.sql'] ?? '').replace("'boat '", "'ship '"),
+    );
+    write('20260104_02_more.sql', '-- Crew.\n-- up\ncreate table crew ();\n-- down\ndrop table crew;\n');
+    await knex.raw(
+      'alter table boats drop constraint boats_named; update boats set name = null where boat_id in (1, 3)',
+    );
+    await knex.raw("alter table boats add constraint no_third check (name <> 'ship 3')");
+    await expect(migrate(knex, folder)).rejects.toThrow('20260104_01_more.batches.sql: new row for relation "boats"');
+    expect(await knex('boats').whereIn('boatId', [1, 3]).orderBy('boatId').pluck('name')).toEqual(['ship 1', null]);
+    expect((await migrationStatus(knex, folder)).pending).toEqual([
+      '20260104_01_more.batches.sql',
+      '20260104_02_more.sql',
+    ]);
+    await knex.raw('alter table boats drop constraint no_third');
+    expect(await migrate(knex, folder)).toEqual(['20260104_01_more.batches.sql', '20260104_02_more.sql']);
+    expect(await knex('boats').where({ boatId: 3 }).pluck('name')).toEqual(['ship 3']);
+  });
+
+  it('Replace the invalid index that a failure leaves behind', async () => {
+    unlinkSync(path.join(folder, '20260103_02_names.batches.sql'));
+    write('20260103_02_names.sql', "-- One name.\n-- up\nupdate boats set name = 'same';\n-- down\n");
+    await expect(migrate(knex, folder)).rejects.toThrow(
+      '20260103_03_names.concurrently.sql: could not create unique index',
+    );
+    expect(await valid()).toEqual([{ v: false }]);
+    await knex.raw('update boats set name = boat_id');
+    expect(await migrate(knex, folder)).toEqual(['20260103_03_names.concurrently.sql']);
+    expect(await valid()).toEqual([{ v: true }]);
+  });
+
+  it('Continue after a process was killed in a batch, or while it created an index', { timeout: 120_000 }, async () => {
+    const holder = await knex.transaction();
+    const kill = async (when: () => Promise<boolean>) => {
+      const child = startMigrating();
+      await vi.waitUntil(when);
+      child.kill('SIGKILL');
+      await once(child, 'close');
+    };
+    // A row of the second batch is locked: the first one is kept.
+    unlinkSync(path.join(folder, '20260103_03_names.concurrently.sql'));
+    unlinkSync(path.join(folder, '20260103_02_names.batches.sql'));
+    await migrate(knex, folder);
+    await holder.raw('select from boats where boat_id = 4 for update');
+    write('20260103_02_names.batches.sql', beside['20260103_02_names.batches.sql'] ?? '');
+    await kill(async () => (await knex('boats').whereNotNull('name')).length === 2);
+    await holder.commit();
+    expect(await migrate(knex, folder)).toEqual(['20260103_02_names.batches.sql']);
+    expect(await knex('boats').whereNull('name')).toEqual([]);
+
+    // An index waits for those who write to its table.
+    const writer = await knex.transaction();
+    await writer.raw('update boats set log = log');
+    write('20260103_03_names.concurrently.sql', beside['20260103_03_names.concurrently.sql'] ?? '');
+    await kill(async () => (await valid()).length === 1);
+    expect(await valid()).toEqual([{ v: false }]);
+    const next = migrate(knex, folder);
+    await writer.commit();
+    expect(await next).toEqual(['20260103_03_names.concurrently.sql']);
+    expect(await valid()).toEqual([{ v: true }]);
+  });
+
+  it.each([
+    [
+      'an index that a kill leaves invalid',
+      'x.concurrently',
+      'create index concurrently i on boats (name);',
+      'if not exists',
+    ],
+    [
+      'an index that locks the table',
+      'x.concurrently',
+      'create unique index i on boats (name);',
+      'line 3: write "create index',
+    ],
+    ['batches without an end', 'x.batches', 'select $1::text as last', 'return one row with a column "after"'],
+  ])('Refuse %s', async (_fault, ending, statement, words) => {
+    write(`20260104_01_${ending}.sql`, `-- Wrong.\n-- up\n${statement}\n-- down\n`);
+    await expect(migrate(knex, folder)).rejects.toThrow(words);
   });
 });
 

@@ -1,0 +1,70 @@
+// The files of migrations: `-- why`, `-- up` and `-- down`; the end of the name says how its way up is run (migrations.ts).
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+
+const fileName = /^\d{8}_\d{2}_[a-z0-9_-]+(?:\.(batches|concurrently))?\.sql$/;
+
+export interface MigrationFile {
+  name: string;
+  text: string;
+  digest: string;
+  /** Undefined: in the transaction of the migration. */
+  way: 'batches' | 'concurrently' | undefined;
+}
+
+/** SQL, and the line of its file that it begins at. */
+export interface Part {
+  sql: string;
+  line: number;
+}
+
+/** All files of a folder by age. One in another format is rejected before anything runs. */
+export async function readMigrations(folder: string): Promise<MigrationFile[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
+  return Promise.all(
+    names.map(async (name) => {
+      // Different line ends, as on Windows, are not a change.
+      const text = (await readFile(path.join(folder, name), 'utf8')).replaceAll('\r\n', '\n');
+      const way = fileName.exec(name)?.[1] as MigrationFile['way'];
+      const file = { name, text, digest: createHash('sha256').update(text).digest('hex'), way };
+      const { up } = parts(file);
+      if (way === 'concurrently') for (const part of statements(up)) indexOf(file, part);
+      return file;
+    }),
+  );
+}
+
+/** Both halves. */
+export function parts({ name, text }: Pick<MigrationFile, 'name' | 'text'>): { up: Part; down: Part } {
+  const lines = text.split('\n');
+  const places = (mark: string) => lines.flatMap((line, i) => (line.trim() === mark ? [i] : []));
+  const [[up = -1, ...moreUp], [down = -1, ...moreDown]] = [places('-- up'), places('-- down')];
+  if (!fileName.test(name))
+    throw new Error(`migration ${name}: call it <yyyymmdd>_<nn>_<words>.sql, so that names sort by age`);
+  if (!/^-- \S/.test(lines[0] ?? '') || up < 1 || down < up || moreUp.length + moreDown.length > 0) {
+    throw new Error(`migration ${name}: first a line "-- why", then one line "-- up", then one line "-- down"`);
+  }
+  return {
+    up: { sql: lines.slice(up + 1, down).join('\n'), line: up + 2 },
+    down: { sql: lines.slice(down + 1).join('\n'), line: down + 2 },
+  };
+}
+
+/** Each statement ends with a semicolon at the end of a line. */
+export function statements({ sql, line }: Part): Part[] {
+  let next = line;
+  return sql.split(/(?<=;)[ \t]*\n/).map((statement) => {
+    const part = { sql: statement, line: next };
+    next += statement.split('\n').length;
+    return part;
+  });
+}
+
+/** The index that a statement creates. One that could not be repeated after a kill is refused. */
+export function indexOf(file: MigrationFile, { sql, line }: Part): string | undefined {
+  if (!/^\s*create\s+(unique\s+)?index\b/im.test(sql)) return undefined;
+  const index = /\bindex\s+concurrently\s+if\s+not\s+exists\s+(\w+)/i.exec(sql)?.[1];
+  if (!index) throw new Error(`migration ${file.name}, line ${line}: write "create index concurrently if not exists"`);
+  return index;
+}
