@@ -252,19 +252,16 @@ async function foreigners(): Promise<Stranger[]> {
   const token = await world.token(globex.owner, globex.organization);
   const session = await world.session(globex.owner, globex.organization.id);
   const boundToken = await world.token(acme.owner, acme.organization, { projectId: acme.otherProjectId });
-  // A token holds at most 25 scopes: those of billing are on one of their own.
-  const scopes = ['billing:read', 'billing:write'];
-  const billingToken = await world.token(globex.owner, globex.organization, { scopes });
-  const boundBillingToken = await world.token(acme.owner, acme.organization, {
-    scopes,
-    projectId: acme.otherProjectId,
-  });
-  const isBilling = ({ exposure: { scope } }: RootField) => scopes.includes(scope);
+  // A token holds at most 25 scopes: those that the preset `all` leaves out are on one of their own.
+  const scopes = ['billing:read', 'billing:write', 'setup:read', 'setup:write'];
+  const otherToken = await world.token(globex.owner, globex.organization, { scopes });
+  const otherBoundToken = await world.token(acme.owner, acme.organization, { scopes, projectId: acme.otherProjectId });
+  const isLeftOut = ({ exposure: { scope } }: RootField) => scopes.includes(scope);
   const unseen = () => [...Object.values(acme.ids), ...acme.words];
   return [
     {
       name: 'the token of another organization’s owner',
-      ask: (root) => ({ token: isBilling(root) ? billingToken : token }),
+      ask: (root) => ({ token: isLeftOut(root) ? otherToken : token }),
       verdict: (root, args) => short(root, scopesOfRole('owner')) ?? foreign(root, args),
       unseen,
     },
@@ -283,7 +280,7 @@ async function foreigners(): Promise<Stranger[]> {
     },
     {
       name: 'a token that is bound to another project',
-      ask: (root) => ({ token: isBilling(root) ? boundBillingToken : boundToken }),
+      ask: (root) => ({ token: isLeftOut(root) ? otherBoundToken : boundToken }),
       verdict: bound,
       // Records of projects may name the organization; what it is called, and who belongs to it, they don't tell.
       unseen: () => [...acme.words, ...Object.values(acme.ofProject)],

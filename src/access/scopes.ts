@@ -103,7 +103,6 @@ export const scopeGroups = {
   },
   setup: {
     name: 'Setup',
-    isPlanned: true,
     actions: {
       read: ['See setup progress and notices.', 'viewer'],
       write: ['Mark setup steps and dismiss notices.', 'member'],

@@ -246,6 +246,9 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   MoveEnvironmentRequest: ({ ids }) => ({ environmentId: ids.environmentId, status: 'destroying' }),
   FinishRunRequest: (sample) => ({ ...held(sample), status: 'completed' }),
   HandBackRunRequest: (sample) => ({ ...held(sample), reason: 'shutting down' }),
+  UpdateSetupMilestoneRequest: () => ({ mark: 'skipped' }),
+  UpdateSetupGroupRequest: () => ({ mark: 'skipped' }),
+  UpdateSetupGuideRequest: () => ({ step: 2 }),
   CreateTokenRequest: ({ ids }) => ({ name: 'Created', scopes: ['projects:read'], projectId: ids.projectId }),
 };
 
@@ -264,6 +267,9 @@ const plain: Record<string, string> = {
   'slugAvailability.slug': 'free',
   'sandboxLog.role': 'builder',
   'repositoryFile.path': 'AGENTS.md',
+  'updateSetupMilestone.milestoneId': 'checkpoints',
+  'updateSetupGroup.groupId': 'explore',
+  'updateSetupGuide.guideId': 'mission-control',
   'startMission.prompt': 'Make the date test pass.',
   'putMcpBinding.serverName': 'issues',
   'deleteMcpBinding.serverName': 'issues',

@@ -246,6 +246,33 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     await inspect(page, 'overview');
   });
 
+  it('the overview leads through setup: the next step, what can be skipped and brought back, until it is complete', async () => {
+    const bob = await another('Setup');
+    const page = await open(bob.session);
+    await page.goto('/console/overview');
+    const card = page.getByRole('region', { name: 'Setup' });
+    await card.getByRole('heading', { name: 'Next step: Create a project' }).waitFor();
+    await card.getByText('0 of 13 done').waitFor();
+    await inspect(page, 'setup');
+    await project('Search', bob);
+    await page.reload();
+    await card.getByRole('heading', { name: 'Next step: Complete a mission' }).waitFor();
+    await card.getByRole('link', { name: 'Open projects' }).waitFor();
+    await card.getByRole('button', { name: 'Skip Complete a mission' }).first().click();
+    await card.getByRole('heading', { name: 'Next step: Have a change reviewed' }).waitFor();
+    await card.getByText('All steps').click();
+    await inspect(page, 'setup-steps');
+    await card.getByRole('button', { name: 'Bring back Complete a mission' }).click();
+    await card.getByRole('heading', { name: 'Next step: Complete a mission' }).waitFor();
+    for (const group of ['first_mission', 'team', 'explore']) {
+      const body = { mark: 'skipped' };
+      await world.rest('PATCH', `/setup/groups/${group}`, { session: bob.session, body });
+    }
+    await page.reload();
+    await page.getByRole('region', { name: 'Recent runs' }).waitFor();
+    expect(await card.count()).toBe(0);
+  });
+
   it.each(['en-US@posix', 'C', '', 'xx-invalid-subtag-much-too-long'])(
     'is drawn whatever language the browser reports: "%s"',
     async (language) => {

@@ -29,6 +29,15 @@ export const countRuns = (caller: Caller, status?: RunStatus): Promise<number> =
 export const findRun = (caller: Caller, runId: string): Promise<Row<Run>> =>
   Run.get({ id: runId, ...withinReach(caller) });
 
+// Runs without an issue never began; no more than these are looked through.
+const firstMissionSql = `select id, issue_id from (
+    select id, issue_id, created_at from runs where org_id = $1 order by created_at, id limit 200
+  ) r where issue_id is not null order by created_at, id limit 1`;
+
+/** The oldest run of the organization that has an issue. */
+export const findFirstMission = async (orgId: string): Promise<Pick<Run, 'id' | 'issueId'> | undefined> =>
+  (await sql<Pick<Run, 'id' | 'issueId'>>(firstMissionSql, [orgId]))[0];
+
 /** The run at once and after each change, until it has ended. Each change carries the caller as it is authorized by then. */
 export async function* followRun(
   changes: AsyncIterable<() => Promise<Caller>>,

@@ -8,9 +8,10 @@ import { findSandbox } from '#domain/sandboxes/operations.ts';
 import { addresses } from '#foundation/addresses.ts';
 import { assets } from '#foundation/assets.ts';
 import { now } from '#foundation/clock.ts';
-import { html } from '#foundation/html.ts';
+import { type HtmlValue, html } from '#foundation/html.ts';
 import type { Exchange, Handler } from '#foundation/http.ts';
 import { answerPage, answerWithoutOrganization, type Visitor } from './layout.ts';
+import { setupCard } from './setup.ts';
 import { personsPage } from './visitor.ts';
 
 /** The base path of the files that the pages load. */
@@ -50,16 +51,19 @@ interface Subject {
   /** The place above, with its address. */
   above?: readonly [address: string, name: string];
   id?: string;
+  /** What the server renders above the widgets. */
+  lead?: HtmlValue;
 }
 
 const dashboardPage = (page: string, scope: Rule, subjectOf: (visitor: Visitor, path: string) => Promise<Subject>) =>
   personsPage(async (exchange, visitor) => {
     if (!visitor.caller.orgId) return answerWithoutOrganization(exchange, visitor);
     admit(visitor.caller, scope);
-    const { title, above, id } = await subjectOf(visitor, exchange.path);
+    const { title, above, id, lead } = await subjectOf(visitor, exchange.path);
     const [script, style] = Object.values(await files.addresses());
     const body = html`${above && html`<p class="above"><a href="${above[0]}">${above[1]}</a></p>`}
     <h1>${title}</h1>
+    ${lead}
     <div id="dashboard" data-page="${page}" data-id="${id ?? ''}" data-csrf="${visitor.csrf}" data-now="${now()}"
       data-api="${addresses().baseHost}/v1" data-scopes="${[...visitor.caller.scopes].join(' ')}"></div>
     <noscript><p class="note">This page shows live data and needs JavaScript. The same is at <a href="/reference">the API</a>.</p></noscript>`;
@@ -73,7 +77,13 @@ const idIn = (path: string): string => path.split('/').slice(3).join('/');
 
 /** Fixed addresses. */
 export const dashboardPages: readonly (readonly [path: string, page: Handler])[] = [
-  ['/console/overview', dashboardPage('overview', 'missions:read', plain('Overview'))],
+  [
+    '/console/overview',
+    dashboardPage('overview', 'missions:read', async (visitor) => ({
+      title: 'Overview',
+      lead: await setupCard(visitor),
+    })),
+  ],
   ['/console/projects', dashboardPage('projects', 'projects:read', plain('Projects'))],
   ['/console/runs', dashboardPage('runs', 'missions:read', plain('Runs'))],
   ['/console/artifacts', dashboardPage('artifacts', 'artifacts:read', plain('Artifacts'))],

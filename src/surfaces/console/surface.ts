@@ -24,6 +24,7 @@ import {
 } from './passkeys.ts';
 import { changeProjectMcp, projectMcpPattern, showProjectMcp } from './project-mcp.ts';
 import { endOwnOtherSessions, endOwnSession, showSessions } from './sessions.ts';
+import { markOwnMilestone, setupAddress } from './setup.ts';
 import { answerPasskeyOptions, createSignIn, enterCode, signOut } from './sign-in.ts';
 import { enterLink, showLink } from './sign-in-link.ts';
 import { files } from './style.ts';
@@ -72,6 +73,7 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     ['/console/connected-agents/revoke', { GET: back('/console/connected-agents'), POST: revokeOwnDelegation }],
     [callbackPath, { GET: showMcpCallback }],
     [clientPath, { GET: showMcpClient }],
+    [setupAddress, { GET: back('/console/overview'), POST: markOwnMilestone }],
     ['/console/sessions', { GET: showSessions }],
     ['/console/sessions/end', { GET: back('/console/sessions'), POST: endOwnSession }],
     ['/console/sessions/end-others', { GET: back('/console/sessions'), POST: endOwnOtherSessions }],

@@ -1,0 +1,202 @@
+// Setup on every surface (specification, Setup and notices; design decisions, sections 2 and 4).
+import { z } from 'zod';
+import { builder } from '#graph/builder.ts';
+import { pathId, request } from '#graph/input.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { groupIds, guideIds, guideStep, milestoneIds } from './milestones.ts';
+import { marks, milestoneStates } from './model.ts';
+import * as operations from './operations.ts';
+
+const MilestoneId = wordSet('SetupMilestoneId', milestoneIds, 'A milestone of setup.', {
+  workspace: 'A project was created.',
+  first_mission: 'A mission was completed.',
+  first_review: 'A reviewer finished its work on a change.',
+  first_merge: 'A change was merged.',
+  preview_deployment: 'A preview environment became active.',
+  agent_instructions: 'An agent got instructions of its own.',
+  mcp_servers: 'An MCP server was bound to a project.',
+  custom_sandbox: 'An agent got another sandbox template than the standard one.',
+  teammate: 'A second person joined.',
+  steer_mission: 'A running mission got a message.',
+  checkpoints: 'A mission returned to a checkpoint.',
+  scheduled_task: 'A scheduled task was created.',
+  agent_to_pr: 'A preview environment showed a pull request.',
+});
+const GroupId = wordSet('SetupGroupId', groupIds, 'A group of milestones.', {
+  first_mission: 'What it takes to get the first change merged.',
+  team: 'What a team sets up once.',
+  explore: 'What else there is.',
+});
+const GuideId = wordSet('SetupGuideId', guideIds, 'A guide through pages of the console.');
+const Mark = wordSet('SetupMark', marks, 'What a person says about a milestone or a group.', {
+  done: 'It counts as reached.',
+  skipped: 'It is not shown as the next step.',
+  reset: 'Removes the mark.',
+});
+const MilestoneState = wordSet('SetupMilestoneState', milestoneStates, 'Whether a milestone is settled.', {
+  open: 'It is still to be done.',
+  done: 'It was reached, or marked as done.',
+  skipped: 'It was marked as skipped and not reached.',
+});
+
+const SetupMilestone = builder.objectRef<operations.Milestone>('SetupMilestone').implement({
+  description: 'A step of setup, which is reached by what really happened.',
+  fields: (t) => ({
+    id: t.expose('id', { type: MilestoneId.type, description: 'Which milestone it is.' }),
+    name: t.exposeString('name', { description: 'Name for display, which says what to do.' }),
+    state: t.expose('state', { type: MilestoneState.type, description: 'What was reached counts before any mark.' }),
+    reachedAt: t.expose('reachedAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When it was reached or marked as done; null until then.',
+    }),
+  }),
+});
+
+const counts = {
+  reached: 'How many milestones are done.',
+  total: 'How many milestones there are.',
+};
+
+const SetupGroupProgress = builder.objectRef<operations.GroupProgress>('SetupGroupProgress').implement({
+  description: 'How far a group of milestones is.',
+  fields: (t) => ({
+    reachedCount: t.exposeInt('reachedCount', { description: counts.reached }),
+    totalCount: t.exposeInt('totalCount', { description: counts.total }),
+  }),
+});
+
+const SetupGroup = builder.objectRef<operations.Group>('SetupGroup').implement({
+  description: 'Milestones that belong together.',
+  fields: (t) => ({
+    id: t.expose('id', { type: GroupId.type, description: 'Which group it is.' }),
+    name: t.exposeString('name', { description: 'Name for display.' }),
+    reachedCount: t.exposeInt('reachedCount', { description: counts.reached }),
+    totalCount: t.exposeInt('totalCount', { description: counts.total }),
+    milestones: t.expose('milestones', { type: [SetupMilestone], description: 'In the order in which to do them.' }),
+  }),
+});
+
+const SetupGuide = builder.objectRef<operations.Guide>('SetupGuide').implement({
+  description: 'How far the caller has followed a guide through the console.',
+  fields: (t) => ({
+    id: t.expose('id', { type: GuideId.type, description: 'Which guide it is.' }),
+    step: t.exposeInt('step', { description: 'The step that was last shown; 0 at the beginning.' }),
+    completedAt: t.expose('completedAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When it was completed; null until then.',
+    }),
+  }),
+});
+
+const FirstMission = builder.objectRef<operations.FirstMission>('SetupFirstMission').implement({
+  description: 'The first mission of the organization.',
+  fields: (t) => ({
+    issueId: t.exposeString('issueId', { description: 'Its issue, as the tracker names it.' }),
+    orgSlug: t.exposeString('orgSlug', { description: 'The slug of the organization.' }),
+    url: t.exposeString('url', { description: 'The page of its run in the console.' }),
+  }),
+});
+
+const SetupProgress = builder.objectRef<operations.SetupProgress>('SetupProgress').implement({
+  description: 'How far an organization has set up the service.',
+  fields: (t) => ({
+    orgId: t.exposeString('orgId', { description: 'The organization.' }),
+    reachedCount: t.exposeInt('reachedCount', { description: counts.reached }),
+    totalCount: t.exposeInt('totalCount', { description: counts.total }),
+    complete: t.exposeBoolean('complete', { description: 'Whether every milestone is done or skipped.' }),
+    next: t.expose('next', {
+      type: MilestoneId.type,
+      nullable: true,
+      description: 'The first milestone that is open; null when none is.',
+    }),
+    activeGroup: t.expose('activeGroup', {
+      type: GroupId.type,
+      nullable: true,
+      description: 'The group of `next`; null when no milestone is open.',
+    }),
+    activeGroupProgress: t.expose('activeGroupProgress', {
+      type: SetupGroupProgress,
+      nullable: true,
+      description: 'The counts of that group; null when no milestone is open.',
+    }),
+    groups: t.expose('groups', { type: [SetupGroup], description: 'In the order in which to do them.' }),
+    firstMission: t.expose('firstMission', {
+      type: FirstMission,
+      nullable: true,
+      description: 'Null until a run has an issue.',
+    }),
+    guides: t.expose('guides', {
+      type: [SetupGuide],
+      description: 'Of the person whom the caller acts for; at their beginning for a caller without a person.',
+    }),
+  }),
+});
+
+const markRequest = (name: string, what: string) =>
+  request(
+    name,
+    z
+      .object({ mark: Mark.zod.describe(`What holds for ${what} from now on.`) })
+      .meta({ description: `Marks ${what}.`, examples: [{ mark: 'skipped' }] }),
+  );
+
+const UpdateSetupMilestoneRequest = markRequest('UpdateSetupMilestoneRequest', 'a milestone');
+const UpdateSetupGroupRequest = markRequest('UpdateSetupGroupRequest', 'the open milestones of a group');
+const UpdateSetupGuideRequest = request(
+  'UpdateSetupGuideRequest',
+  z
+    .object({
+      step: z.number().int().min(guideStep.min).max(guideStep.max).describe('The step that is shown, 0 to 20.'),
+      completed: z.boolean().default(false).describe('Whether the guide is completed; false follows it again.'),
+    })
+    .meta({ description: 'How far the caller has followed a guide.', examples: [{ step: 3, completed: false }] }),
+);
+
+builder.queryField('setup', (t) =>
+  t.field({
+    description: 'How far the organization has set up the service.',
+    scope: 'setup:read',
+    rest: 'GET /setup',
+    tool: 'get_setup',
+    type: SetupProgress,
+    resolve: (_, _args, { caller }) => operations.readSetup(caller),
+  }),
+);
+
+builder.mutationFields((t) => ({
+  updateSetupMilestone: t.field({
+    description: 'Marks a milestone as done or skipped, or removes the mark. One that was reached stays done.',
+    scope: 'setup:write',
+    rest: 'PATCH /setup/milestones/{milestoneId}',
+    type: SetupProgress,
+    args: {
+      milestoneId: t.arg.string({ ...pathId, description: 'A `SetupMilestoneId`; another value is a 404.' }),
+      input: t.arg({ type: UpdateSetupMilestoneRequest, required: true, description: 'The mark.' }),
+    },
+    resolve: (_, { milestoneId, input }, { caller }) => operations.markMilestone(caller, milestoneId, input.mark),
+  }),
+  updateSetupGroup: t.field({
+    description: 'Marks the open milestones of a group as done or skipped, or removes all marks of the group.',
+    scope: 'setup:write',
+    rest: 'PATCH /setup/groups/{groupId}',
+    type: SetupProgress,
+    args: {
+      groupId: t.arg.string({ ...pathId, description: 'A `SetupGroupId`; another value is a 404.' }),
+      input: t.arg({ type: UpdateSetupGroupRequest, required: true, description: 'The mark.' }),
+    },
+    resolve: (_, { groupId, input }, { caller }) => operations.markGroup(caller, groupId, input.mark),
+  }),
+  updateSetupGuide: t.field({
+    description: 'Records how far the caller’s person has followed a guide.',
+    scope: 'setup:write',
+    rest: 'PATCH /setup/guides/{guideId}',
+    type: SetupProgress,
+    args: {
+      guideId: t.arg.string({ ...pathId, description: 'A `SetupGuideId`; another value is a 404.' }),
+      input: t.arg({ type: UpdateSetupGuideRequest, required: true, description: 'The step.' }),
+    },
+    resolve: (_, { guideId, input }, { caller }) => operations.updateGuide(caller, guideId, input),
+  }),
+}));

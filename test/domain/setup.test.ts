@@ -1,0 +1,272 @@
+// Setup: milestones are reached by what happened, in its transaction, and marks never undo that.
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Organization } from '#domain/organizations/model.ts';
+import type { Person } from '#domain/people/model.ts';
+import type { Row } from '#foundation/base-model.ts';
+import { newId } from '#foundation/ids.ts';
+import { openEnvironment, type Place, startSandbox } from '../support/runtime-records.ts';
+import { openWorld, present, type Session, type World } from '../support/world.ts';
+
+let world: World;
+let owner: Row<Person>;
+
+beforeAll(async () => {
+  world = await openWorld();
+  owner = await world.person('Alice');
+});
+afterAll(() => world.close());
+
+interface Acme {
+  organization: Row<Organization>;
+  session: Session;
+}
+
+let founded = 0;
+async function found(): Promise<Acme> {
+  const organization = await world.found(owner, `Acme ${++founded}`);
+  return { organization, session: await world.session(owner, organization.id) };
+}
+
+const call = (method: string, path: string, { session }: Acme, body?: object) =>
+  world.rest(method, path, { session, body });
+const read = async (acme: Acme) => (await call('GET', '/setup', acme)).body;
+
+interface Milestone {
+  id: string;
+  state: string;
+  reachedAt: number | null;
+}
+// biome-ignore lint/suspicious/noExplicitAny: an answer is looked into
+const milestonesOf = (progress: any): Milestone[] => progress.groups.flatMap((group: any) => group.milestones);
+const inState = async (acme: Acme, state: string): Promise<string[]> =>
+  milestonesOf(await read(acme))
+    .filter((one) => one.state === state)
+    .map(({ id }) => id);
+
+async function project(acme: Acme): Promise<Place> {
+  const { body } = await call('POST', '/projects', acme, { name: 'Shop', repoFullName: 'acme/shop' });
+  return { orgId: acme.organization.id, projectId: body.id };
+}
+
+async function run(place: Place, more: object = {}): Promise<string> {
+  const id = newId('run');
+  const at = present();
+  const row = {
+    id,
+    ...place,
+    scheduledFor: at,
+    kind: 'manual',
+    status: 'dispatching',
+    leaseUntil: at + 60_000,
+    createdAt: at,
+    updatedAt: at,
+  };
+  await world.knex('runs').insert({ ...row, ...more });
+  return id;
+}
+const end = (id: string, status: string) =>
+  world.knex('runs').where({ id }).update({ status, finishedAt: present(), updatedAt: present() });
+
+describe('GET /setup', () => {
+  it('200 · nothing is reached in a new organization, and looking reaches nothing', async () => {
+    const acme = await found();
+    await read(acme);
+    await world.request('GET', '/console/overview', { session: acme.session });
+    expect(await read(acme)).toMatchObject({
+      orgId: acme.organization.id,
+      reachedCount: 0,
+      totalCount: 13,
+      complete: false,
+      next: 'workspace',
+      activeGroup: 'first_mission',
+      activeGroupProgress: { reachedCount: 0, totalCount: 4 },
+      firstMission: null,
+      guides: ['mission-control', 'mission-detail', 'mission-results'].map((id) => ({
+        id,
+        step: 0,
+        completedAt: null,
+      })),
+    });
+    expect(await world.knex('setup_milestones').where({ orgId: acme.organization.id })).toEqual([]);
+  });
+
+  it('200 · the first mission is named as soon as it has an issue, and is reached when one completes', async () => {
+    const acme = await found();
+    const place = await project(acme);
+    await end(await run(place), 'failed');
+    const id = await run(place, { issueId: 'iss_1' });
+    expect(await inState(acme, 'done')).toEqual(['workspace']);
+    const { firstMission } = await read(acme);
+    const url = `${world.url}/console/runs/${id}`;
+    expect(firstMission).toEqual({ issueId: 'iss_1', orgSlug: acme.organization.slug, url });
+    const at = present();
+    await end(id, 'completed');
+    world.clock.turn(1_000);
+    await end(await run(place, { issueId: 'iss_2' }), 'completed');
+    expect(milestonesOf(await read(acme))[1]).toMatchObject({ id: 'first_mission', state: 'done', reachedAt: at });
+  });
+
+  it('200 · each milestone is reached by its event', async () => {
+    const acme = await found();
+    const place = await project(acme);
+    const reached = async (id: string, act: () => Promise<unknown>) => {
+      expect(await inState(acme, 'done')).not.toContain(id);
+      await act();
+      expect(await inState(acme, 'done')).toContain(id);
+    };
+    const sandbox = await startSandbox(place, { role: 'reviewer' });
+    await reached('first_review', () =>
+      world.knex('sandboxes').where({ id: sandbox.id }).update({ status: 'completed' }),
+    );
+    const environment = await openEnvironment(place, { status: 'provisioning' });
+    await reached('preview_deployment', () =>
+      world.knex('environments').where({ id: environment.id }).update({ status: 'active' }),
+    );
+    await reached('agent_to_pr', () => openEnvironment(place, { prNumber: 17 }));
+    const agent = {
+      name: 'Builder',
+      role: 'builder',
+      harness: 'claude-code',
+      model: 'claude-sonnet-4-5',
+      sandbox: { kind: 'existing', templateId: 'standard' },
+    };
+    const created = await call('POST', '/agents', acme, agent);
+    await reached('agent_instructions', () =>
+      call('PATCH', `/agents/${created.body.id}`, acme, { userPrompt: 'Write tests first.' }),
+    );
+    const triggers = [{ kind: 'schedule', schedule: { interval: 'daily', time: '09:00', timezone: 'UTC' } }];
+    const recurring = { projectId: place.projectId, name: 'Tidy', prompt: 'Tidy up.', triggers };
+    await call('POST', '/automations', acme, recurring);
+    await reached('scheduled_task', () => call('POST', '/scheduled-tasks', acme, recurring));
+    await reached('teammate', async () => world.join(acme.organization, await world.person('Bob'), 'member'));
+  });
+
+  it('200 · it stays reached when the record is deleted, and a change that is rolled back reaches nothing', async () => {
+    const acme = await found();
+    await world.knex
+      .transaction(async (trx) => {
+        await trx('memberships').insert({
+          orgId: acme.organization.id,
+          userId: (await world.person('Bob')).id,
+          role: 'viewer',
+          createdAt: present(),
+        });
+        throw new Error('rolled back');
+      })
+      .catch(() => {});
+    expect(await inState(acme, 'done')).toEqual([]);
+    const { projectId } = await project(acme);
+    expect((await call('DELETE', `/projects/${projectId}`, acme)).status).toBe(200);
+    expect(await inState(acme, 'done')).toEqual(['workspace']);
+  });
+
+  it('200 · what happened before there was setup is found by the migration', async () => {
+    const acme = await found();
+    await end(await run(await project(acme)), 'completed');
+    const before = await read(acme);
+    await world.knex('setup_milestones').where({ orgId: acme.organization.id }).delete();
+    const file = readFileSync(new URL('../../migrations/20261123_21_setup_reached.sql', import.meta.url), 'utf8');
+    await world.knex.raw(file.slice(0, file.indexOf('-- down')));
+    expect(await read(acme)).toEqual(before);
+  });
+
+  it('403 · for a project-bound token, which has no setup of its own', async () => {
+    const acme = await found();
+    const { projectId } = await project(acme);
+    const token = await world.token(owner, acme.organization, { projectId, scopes: ['setup:read'] });
+    expect((await world.rest('GET', '/setup', { token })).status).toBe(403);
+  });
+});
+
+describe('PATCH /setup/milestones/{milestoneId}', () => {
+  it('200 · a skipped one is no longer next, a done one counts, and reset brings both back', async () => {
+    const acme = await found();
+    const before = await read(acme);
+    const mark = (id: string, word: string) => call('PATCH', `/setup/milestones/${id}`, acme, { mark: word });
+    expect((await mark('workspace', 'skipped')).body).toMatchObject({ next: 'first_mission', reachedCount: 0 });
+    expect((await mark('first_mission', 'done')).body).toMatchObject({ next: 'first_review', reachedCount: 1 });
+    expect(milestonesOf(await read(acme)).slice(0, 2)).toMatchObject([
+      { state: 'skipped', reachedAt: null },
+      { state: 'done', reachedAt: present() },
+    ]);
+    await mark('workspace', 'reset');
+    expect((await mark('first_mission', 'reset')).body).toEqual(before);
+  });
+
+  it('200 · no mark undoes what was reached', async () => {
+    const acme = await found();
+    await project(acme);
+    for (const mark of ['skipped', 'reset']) {
+      expect((await call('PATCH', '/setup/milestones/workspace', acme, { mark })).status).toBe(200);
+      expect(await inState(acme, 'done')).toEqual(['workspace']);
+    }
+  });
+
+  it('400, 403, 404 · a wrong mark, a viewer, and milestones, groups and guides that there are not', async () => {
+    const acme = await found();
+    const wrong = await call('PATCH', '/setup/milestones/workspace', acme, { mark: 'finished' });
+    expect([wrong.status, wrong.body.description]).toEqual([400, expect.stringContaining('mark: must be one of')]);
+    for (const path of ['milestones/unknown', 'groups/unknown', 'milestones/toString'])
+      expect((await call('PATCH', `/setup/${path}`, acme, { mark: 'done' })).status).toBe(404);
+    expect((await call('PATCH', '/setup/guides/unknown', acme, { step: 1 })).status).toBe(404);
+    const viewer = await world.person('Viewer');
+    await world.join(acme.organization, viewer, 'viewer');
+    const session = await world.session(viewer, acme.organization.id);
+    const refused = await world.rest('PATCH', '/setup/groups/team', { session, body: { mark: 'done' } });
+    expect(refused.status).toBe(403);
+    expect((await world.rest('GET', '/setup', { session })).status).toBe(200);
+  });
+});
+
+it('PATCH /setup/groups/{groupId} · marks what is open of a group; all groups settled is complete', async () => {
+  const acme = await found();
+  await project(acme);
+  const mark = async (id: string, word: string) =>
+    (await call('PATCH', `/setup/groups/${id}`, acme, { mark: word })).body;
+  expect(await mark('first_mission', 'done')).toMatchObject({ activeGroup: 'team', reachedCount: 4 });
+  await mark('team', 'skipped');
+  expect(await mark('explore', 'skipped')).toMatchObject({
+    complete: true,
+    next: null,
+    activeGroup: null,
+    activeGroupProgress: null,
+    reachedCount: 4,
+  });
+  expect(await mark('first_mission', 'reset')).toMatchObject({
+    complete: false,
+    next: 'first_mission',
+    reachedCount: 1,
+  });
+});
+
+describe('PATCH /setup/guides/{guideId}', () => {
+  it('200 · is of the person, and can be followed again', async () => {
+    const acme = await found();
+    const follow = async (body: object) =>
+      (await call('PATCH', '/setup/guides/mission-detail', acme, body)).body.guides[1];
+    expect(await follow({ step: 3 })).toEqual({ id: 'mission-detail', step: 3, completedAt: null });
+    expect(await follow({ step: 20, completed: true })).toMatchObject({ step: 20, completedAt: present() });
+    const bob = await world.person('Bob');
+    await world.join(acme.organization, bob, 'member');
+    const session = await world.session(bob, acme.organization.id);
+    expect((await world.rest('GET', '/setup', { session })).body.guides[1]).toMatchObject({ step: 0 });
+    expect(await follow({ step: 0 })).toEqual({ id: 'mission-detail', step: 0, completedAt: null });
+  });
+
+  it.each([{ step: -1 }, { step: 21 }, { step: 1.5 }, { step: '1' }, {}])('400 · %j', async (body) => {
+    const { status, body: problem } = await call('PATCH', '/setup/guides/mission-detail', await found(), body);
+    expect([status, problem.description]).toEqual([400, expect.stringMatching(/^step: /)]);
+  });
+});
+
+it('many missions that complete at once reach it once', async () => {
+  const acme = await found();
+  const place = await project(acme);
+  const ids = await Promise.all(Array.from({ length: 20 }, () => run(place)));
+  await Promise.all(ids.map((id) => end(id, 'completed')));
+  const rows = await world
+    .knex('setup_milestones')
+    .where({ orgId: acme.organization.id, milestoneId: 'first_mission' });
+  expect(rows).toHaveLength(1);
+});
