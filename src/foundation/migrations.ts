@@ -34,7 +34,7 @@ interface Connection {
 /**
  * Applies the pending migrations and returns their names. Files that follow one another in a transaction are applied all or none;
  * each of the others by itself, and after a failure or a kill the next call continues. Any number of processes may do so at once:
- * one works, the others wait and find none pending.
+ * each file is applied by one of them, and all return when none is pending.
  */
 export async function migrate(knex: Knex, folder = ownFolder): Promise<string[]> {
   const names: string[] = [];
