@@ -21,7 +21,6 @@ const internalColumns: Record<string, Record<string, string>> = {
     sealed_credentials: 'a secret',
     sealed_headers: 'a secret',
   },
-  organizations: { closed_at: 'not used yet' },
   runs: {
     agent_id: 'the claim of a runtime reads it',
     automation_id: 'read by the previous release',

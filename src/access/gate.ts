@@ -1,5 +1,5 @@
 // The rule of a field, checked against the caller before any input is read, on every surface.
-import { agentNotClaimed, forbidden, missingScopes, type Problem } from '#foundation/problem.ts';
+import { agentNotClaimed, forbidden, missingScopes, organizationClosed, type Problem } from '#foundation/problem.ts';
 import type { Caller } from './principal.ts';
 import type { Scope } from './scopes.ts';
 
@@ -12,7 +12,7 @@ export type Rule = Scope | 'any-caller' | 'person';
 /** Whether the caller satisfies the rule. */
 export const admits = (caller: Caller, rule: Rule): boolean => refusal(caller, rule) === undefined;
 
-/** @throws 403 unless the caller satisfies the rule */
+/** @throws 403 unless the caller satisfies the rule, 409 for a change of a closed organization */
 export function admit(caller: Caller, rule: Rule): void {
   const problem = refusal(caller, rule);
   if (problem) throw problem;
@@ -23,7 +23,10 @@ function refusal(caller: Caller, rule: Rule): Problem | undefined {
   if (caller.principalType === 'agent') {
     return agentNotClaimed('No person has claimed this agent yet. Until then it can only call /me and /scopes.');
   }
-  if (rule !== 'person') return caller.scopes.has(rule) ? undefined : missingScopes([rule]);
+  if (rule !== 'person') {
+    if (!caller.scopes.has(rule)) return missingScopes([rule]);
+    return caller.isOrgClosed && !rule.endsWith(':read') ? organizationClosed() : undefined;
+  }
   if (caller.principalType === 'cookie') return undefined;
   return forbidden('Only a person who is signed in to the console can do this; a token cannot.');
 }

@@ -15,6 +15,8 @@ export interface Caller {
   readonly orgId: Id<'organization'> | null;
   /** The person's present role in `orgId`. */
   readonly role: OrgRole | null;
+  /** Whether `orgId` is closed: its owners can still read it in the console. */
+  readonly isOrgClosed?: boolean;
   /** What the credential may do now: its granted scopes, as far as the role still holds them. */
   readonly scopes: ReadonlySet<Scope>;
   /** Set when the credential is bound to one project. */

@@ -45,6 +45,14 @@ export const agentNotClaimed = problemFactory(403, 'auth', 'Agent not claimed', 
 export const methodNotAllowed = (allow: string) =>
   problemFactory(405, 'validation', 'Method not allowed', 'method_not_allowed')(`Allowed here: ${allow}.`, { allow });
 export const conflict = problemFactory(409, 'validation', 'Conflict', 'conflict');
+/** 409: a closed organization is read-only until it is erased. */
+export const organizationClosed = () =>
+  problemFactory(
+    409,
+    'validation',
+    'Organization closed',
+    'organization_closed',
+  )('The organization is closed: it can be read until it is erased, and no longer be changed.');
 /** 409: the runtime has lost its lease; another runtime may hold it by now. */
 export const leaseLost = problemFactory(409, 'validation', 'Lease lost', 'lease_lost');
 export const tooLarge = (limit: number) =>

@@ -249,6 +249,7 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   UpdateSetupMilestoneRequest: () => ({ mark: 'skipped' }),
   UpdateSetupGroupRequest: () => ({ mark: 'skipped' }),
   UpdateSetupGuideRequest: () => ({ step: 2 }),
+  CloseOrganizationRequest: ({ organization }) => ({ confirmSlug: organization.slug }),
   CreateTokenRequest: ({ ids }) => ({ name: 'Created', scopes: ['projects:read'], projectId: ids.projectId }),
 };
 
@@ -331,15 +332,20 @@ export function adderOf(list: string) {
   return adds;
 }
 
-/** Who may ask a field everything about the sample: its owner in the console, or its runtime. */
-export const admitted = async (
+/** Who may ask a field everything about the sample: its owner in the console, or its runtime. What is there to be read then exists. */
+export async function admitted(
   world: World,
   sample: SampleOrganization,
-  { exposure: { scope } }: RootField,
-): Promise<Ask> =>
-  scope === 'runtime:report'
-    ? { token: sample.serviceToken }
-    : { session: await world.session(sample.owner, sample.organization.id) };
+  { name, exposure: { scope } }: RootField,
+): Promise<Ask> {
+  if (scope === 'runtime:report') return { token: sample.serviceToken };
+  const session = await world.session(sample.owner, sample.organization.id);
+  if (name === 'organizationClosure') {
+    const body = bodyOf('CloseOrganizationRequest', sample);
+    await world.rest('POST', `/organizations/${sample.organization.id}/closure`, { session, body });
+  }
+  return { session };
+}
 
 /** A right body of a request record. */
 export function bodyOf(record: string, sample: SampleOrganization): Record<string, unknown> {

@@ -3,8 +3,8 @@
 import { narrowed, requireFewScopes } from '#access/authority.ts';
 import type { Transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
-import { invalid, notFound } from '#foundation/problem.ts';
-import { holdMembership } from '../memberships/operations.ts';
+import { invalid } from '#foundation/problem.ts';
+import { requireMembership } from '../memberships/operations.ts';
 import { holdProject } from '../projects/operations.ts';
 
 /** Who lends, and where. */
@@ -25,12 +25,11 @@ export interface LentAuthority {
 
 /**
  * Lends, of these scopes, those that the person's role holds at this moment.
- * @throws 404 for an organization or a project of others, 400 for more scopes than one credential may hold
+ * @throws 404 for an organization or a project of others, 409 for a closed organization, 400 for more scopes than one credential may hold
  */
 export async function lend(trx: Transaction, lender: Lender, scopes: readonly string[]): Promise<LentAuthority> {
   const { userId, orgId, projectId } = lender;
-  const membership = await holdMembership(trx, orgId, userId);
-  if (!membership) throw notFound('organization');
+  const membership = await requireMembership(trx, orgId, userId);
   const lent = {
     userId,
     orgId: membership.orgId,

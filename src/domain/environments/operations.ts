@@ -41,6 +41,14 @@ export async function destroyEnvironment(
   return { ok: true, environmentId };
 }
 
+/** Requests the destruction of all environments of the organization. */
+export async function destroyAllEnvironments(trx: Transaction, orgId: Environment['orgId']): Promise<void> {
+  await Environment.query(trx)
+    .where({ orgId })
+    .whereIn('status', ['provisioning', 'active'])
+    .patch({ status: 'destroying' });
+}
+
 /** Registers an environment that is being created; a repeated call changes nothing. */
 export async function insertEnvironment(
   trx: Transaction,

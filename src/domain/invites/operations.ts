@@ -99,6 +99,11 @@ export async function revokeInvitesTo(trx: Transaction, orgId: string, email: st
     .patch({ revokedAt: now() });
 }
 
+/** Revokes all pending invites of the organization. */
+export async function revokeAllInvites(trx: Transaction, orgId: Id<'organization'>): Promise<void> {
+  await Invite.pending(trx).where({ orgId }).patch({ revokedAt: now() });
+}
+
 /** A pending invite as the invited person sees it. */
 export interface PendingInvite extends Pick<Invite, 'id' | 'role' | 'expiresAt'> {
   organizationName: string;

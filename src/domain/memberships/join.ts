@@ -1,20 +1,25 @@
 // SQL fragments with which the statement that looks up a credential reads the role of its person, so that it stays one statement.
 
-/** Joins the membership `m` of the person and the organization that `alias` names in its columns `user_id` and `org_id`. */
+/**
+ * Joins the membership `m` of the person and the organization that `alias` names in its columns `user_id` and `org_id`. In a closed
+ * organization there is none: no credential acts there.
+ */
 export const joinMembershipSql = (alias: string): string =>
-  `join memberships m on m.org_id = ${alias}.org_id and m.user_id = ${alias}.user_id`;
+  `join memberships m on m.org_id = ${alias}.org_id and m.user_id = ${alias}.user_id and m.closed_at is null`;
 
 /**
  * Joins, of the memberships of the person in column `userId`, one as `m`: that in the `requested` organization, or when that is
- * null the one in `preferred`, or else the oldest. The columns of `m` are null when there is none.
+ * null the one in `preferred`, or else the oldest. The columns of `m` are null when there is none. A closed organization is left to
+ * its owners, who have to name it.
  */
 export const joinOneMembershipSql = (userId: string, by: { requested: string; preferred: string }): string =>
   `left join lateral (
-    select org_id, role from memberships
+    select org_id, role, closed_at from memberships
     where user_id = ${userId} and (${by.requested}::text is null or org_id = ${by.requested})
+      and (closed_at is null or role = 'owner' and org_id = coalesce(${by.requested}, ${by.preferred}))
     order by org_id = ${by.preferred} desc nulls last, created_at, org_id limit 1
   ) m on true`;
 
-/** Whether the person belongs to the organization. */
+/** Whether the person belongs to the organization; to a closed one only its owners do. */
 export const isMemberSql = (userId: string, orgId: string): string =>
-  `exists (select 1 from memberships where user_id = ${userId} and org_id = ${orgId})`;
+  `exists (select 1 from memberships where user_id = ${userId} and org_id = ${orgId} and (closed_at is null or role = 'owner'))`;

@@ -9,7 +9,7 @@ export class Membership extends BaseModel {
   static override tableName = 'memberships';
   static override noun = 'membership';
   static override idColumn = ['orgId', 'userId'];
-  static override columns = ['orgId', 'userId', 'role', 'createdAt'];
+  static override columns = ['orgId', 'userId', 'role', 'createdAt', 'closedAt'];
   /** The oldest first: the members of an organization, or the organizations of a person. */
   static override order = '"created_at", "org_id", "user_id"';
 
@@ -23,6 +23,8 @@ export class Membership extends BaseModel {
   declare userId: Id<'person'>;
   declare role: OrgRole;
   declare createdAt: number;
+  /** When the organization was closed; a trigger copies it to a new membership. */
+  declare closedAt: number | null;
 }
 
 /** A person in one organization; without `orgId`, in all of theirs. */

@@ -6,7 +6,7 @@ import { columnsOf, type Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
-import { conflict, forbidden, notFound } from '#foundation/problem.ts';
+import { conflict, forbidden, notFound, organizationClosed } from '#foundation/problem.ts';
 import { joinEnabledPersonSql } from '../people/join.ts';
 import { Person } from '../people/model.ts';
 import { Membership } from './model.ts';
@@ -40,7 +40,7 @@ export async function addMember(
   userId: Id<'person'>,
   role: OrgRole,
 ): Promise<Row<Membership> | null> {
-  const membership = { orgId, userId, role, createdAt: now() };
+  const membership = { orgId, userId, role, createdAt: now(), closedAt: null };
   // Not by Objection: on a conflict it returns its input instead of no row.
   const inserted = await trx(Membership.tableName)
     .insert(membership)
@@ -52,12 +52,13 @@ export async function addMember(
 
 const holdMemberSql = `select ${columnsOf(Membership, 'm')}
   from memberships m ${joinEnabledPersonSql('m.user_id')}
-  where m.org_id = $1 and m.user_id = $2
+  where m.org_id = $1 and m.user_id = $2 and m.closed_at is null
   for key share of m for share of p`;
 
 /**
  * The membership, locked until the transaction ends. Code that creates a credential of a member calls it first, so that none is
- * created while the member is removed or disabled. Undefined for a person who is not a member, and for a disabled account.
+ * created while the member is removed or disabled, or the organization is closed. Undefined for a person who is not a member, for a
+ * disabled account, and in a closed organization.
  */
 export const holdMembership = async (
   trx: Transaction,
@@ -72,11 +73,27 @@ const otherOwnerSql = `select m.user_id from memberships m join people p on p.id
 export const hasOtherOwner = async (trx: Transaction, { orgId, userId }: Row<Membership>): Promise<boolean> =>
   (await sql(otherOwnerSql, [orgId, userId], trx)).length > 0;
 
-/** `holdMembership` of the caller. @throws 404 when the caller has just been removed */
-export async function holdOwnMembership(trx: Transaction, caller: Caller): Promise<Row<Membership>> {
-  const membership = await holdMembership(trx, ownOrganization(caller), ownPerson(caller));
+/** `holdMembership`. @throws 404 for no member, 409 in a closed organization */
+export async function requireMembership(trx: Transaction, orgId: string, userId: string): Promise<Row<Membership>> {
+  const membership = await holdMembership(trx, orgId, userId);
   if (membership) return membership;
-  throw notFound('organization');
+  const closed = await Membership.query(trx).select('closedAt').findById([orgId, userId]);
+  throw closed?.closedAt ? organizationClosed() : notFound('organization');
+}
+
+/** `requireMembership` of the caller, who may have been removed meanwhile. */
+export const holdOwnMembership = (trx: Transaction, caller: Caller): Promise<Row<Membership>> =>
+  requireMembership(trx, ownOrganization(caller), ownPerson(caller));
+
+/** Ends the access of all members, and locks their memberships: no credential of theirs is created afterwards. Returns them. */
+export async function closeMemberships(trx: Transaction, orgId: string): Promise<Row<Membership>[]> {
+  const members = await Membership.query(trx)
+    .select(...Membership.columns)
+    .where('orgId', orgId)
+    .orderBy('userId')
+    .forUpdate();
+  await Membership.query(trx).where('orgId', orgId).patch({ closedAt: now() });
+  return members;
 }
 
 export const findMembership = (orgId: string, userId: string): Promise<Row<Membership> | undefined> =>

@@ -11,6 +11,7 @@ import { type ModelVendor, modelsByVendor, modelVendors } from '../agents/catalo
 import { startableMissions } from '../credits/missions.ts';
 import { Integration } from '../integrations/model.ts';
 import { holdsCredentials } from '../integrations/operations.ts';
+import { isOrganizationOpen } from '../organizations/operations.ts';
 import { currentPlan } from '../plans/operations.ts';
 import { countOpenRuns } from '../runs/operations.ts';
 import { type CostCap, costCap, dayOf } from './cost-cap.ts';
@@ -128,7 +129,7 @@ function modelOf({ model, vendor }: OrchestratorChanges): string | null | undefi
 
 export interface Refused {
   ok: false;
-  code: 'daily_cost_cap' | 'credits_exhausted' | 'plan_limit';
+  code: 'daily_cost_cap' | 'credits_exhausted' | 'plan_limit' | 'organization_closed';
   /** A sentence for people, kept in skipped runs. */
   reason: string;
 }
@@ -147,11 +148,14 @@ export async function mayStartMission(trx: Transaction, orgId: string): Promise<
   const { effectiveDailyCostCapUsd, dailySpendUsd, atDailyCostCap } = costCap(rows[0].cap, rows[0].spend);
   if (!atDailyCostCap) {
     const missions = await startableMissions(trx, orgId);
+    if (!(await isOrganizationOpen(trx, orgId))) return closed;
     return missions > 0 ? withinPlan(trx, orgId, missions) : creditsExhausted;
   }
   const reason = `The daily cost cap of ${effectiveDailyCostCapUsd} USD is reached: missions have cost ${dailySpendUsd} USD since midnight UTC.`;
   return { ok: false, code: 'daily_cost_cap', reason };
 }
+
+const closed: Refused = { ok: false, code: 'organization_closed', reason: 'The organization is closed.' };
 
 /** Holds the number of missions within what the plan allows at once. */
 async function withinPlan(trx: Transaction, orgId: string, missions: number): Promise<MayStart> {

@@ -7,7 +7,7 @@ import { Membership } from '../memberships/model.ts';
 export class Organization extends BaseModel {
   static override tableName = 'organizations';
   static override noun = 'organization';
-  static override columns = ['id', 'name', 'slug', 'createdByUserId', 'createdAt', 'namePending'];
+  static override columns = ['id', 'name', 'slug', 'createdByUserId', 'createdAt', 'namePending', 'closedAt'];
 
   static override order = '"created_at", "id"';
 
@@ -25,4 +25,6 @@ export class Organization extends BaseModel {
   declare createdAt: number;
   /** True while the name is a default that no person has chosen. */
   declare namePending: boolean;
+  /** Null while it is open. A closed one is erased after thirty days. */
+  declare closedAt: number | null;
 }

@@ -16,33 +16,38 @@ import { freeSlug, slugOf } from './slug.ts';
 /** Every organization of the person for a console session, the caller's own for a token. Oldest first. */
 export async function listOrganizations(caller: Caller): Promise<Row<Organization>[]> {
   if (caller.principalType !== 'cookie') return [await findOrganization(caller, ownOrganization(caller))];
-  const memberships = await Membership.findAll({ userId: ownPerson(caller) });
-  return organizationsWithIds(memberships.map(({ orgId }) => orgId));
+  return organizationsWithIds((await readableMemberships(ownPerson(caller))).map(({ orgId }) => orgId));
 }
+
+/** Of a closed organization only its owners are left. */
+const readableMemberships = async (userId: Id<'person'>): Promise<Row<Membership>[]> =>
+  (await Membership.findAll({ userId })).filter(mayRead);
+const mayRead = ({ closedAt, role }: Row<Membership>): boolean => closedAt === null || role === 'owner';
 
 /** One of those that `listOrganizations` returns. */
 export async function findOrganization(caller: Caller, orgId: string): Promise<Row<Organization>> {
   beyondOneProject(caller);
-  const isOwn =
-    orgId === caller.orgId ||
-    (caller.principalType === 'cookie' && (await findMembership(orgId, ownPerson(caller))) !== undefined);
-  return isOwn ? Organization.get({ id: orgId }) : Organization.refuse();
+  const own =
+    caller.principalType === 'cookie' && orgId !== caller.orgId
+      ? await findMembership(orgId, ownPerson(caller))
+      : undefined;
+  return orgId === caller.orgId || (own && mayRead(own)) ? Organization.get({ id: orgId }) : Organization.refuse();
 }
 
 export const organizationsWithIds = (ids: readonly string[]): Promise<Row<Organization>[]> =>
   Organization.findByKeys('id', ids);
 
-export interface OwnOrganization extends Pick<Organization, 'id' | 'name' | 'slug'> {
+export interface OwnOrganization extends Pick<Organization, 'id' | 'name' | 'slug' | 'closedAt'> {
   role: OrgRole;
 }
 
 /** The organizations of a person with the role in each, in the order in which the person joined them. */
-export async function organizationsOf(userId: string): Promise<OwnOrganization[]> {
-  const memberships = await Membership.findAll({ userId });
+export async function organizationsOf(userId: Id<'person'>): Promise<OwnOrganization[]> {
+  const memberships = await readableMemberships(userId);
   const organizations = await organizationsWithIds(memberships.map(({ orgId }) => orgId));
   return memberships.flatMap(({ orgId, role }) => {
     const own = organizations.find(({ id }) => id === orgId);
-    return own ? { id: own.id, name: own.name, slug: own.slug, role } : [];
+    return own ? { id: own.id, name: own.name, slug: own.slug, closedAt: own.closedAt, role } : [];
   });
 }
 
@@ -81,7 +86,15 @@ async function insertOrganization(
   slug: string,
 ): Promise<Row<Organization>> {
   const organization = await Organization.query(trx)
-    .insert({ id: newId('organization'), name, slug, createdByUserId: founder, createdAt: now(), namePending: false })
+    .insert({
+      id: newId('organization'),
+      name,
+      slug,
+      createdByUserId: founder,
+      createdAt: now(),
+      namePending: false,
+      closedAt: null,
+    })
     .returning([...Organization.columns] as never);
   await addMember(trx, organization.id, founder, 'owner');
   return organization;
@@ -117,6 +130,14 @@ const slugTaken = (slug: string) =>
 export async function lockOrganization(trx: Transaction, orgId: string): Promise<void> {
   await Organization.query(trx).select('id').findById(orgId).forNoKeyUpdate();
 }
+
+/** Read after `lockOrganization`, it stays true until the transaction ends. */
+export const isOrganizationOpen = async (trx: Transaction, orgId: string): Promise<boolean> =>
+  (await Organization.query(trx).select('id').findOne({ id: orgId, closedAt: null })) !== undefined;
+
+/** Deletes the organization with all that is left of it. */
+export const deleteOrganization = async (orgId: Id<'organization'>): Promise<void> =>
+  void (await Organization.query().deleteById(orgId));
 
 /** The slug that an organization of this name would get now. */
 export async function slugFor(name: string): Promise<string> {

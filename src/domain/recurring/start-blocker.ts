@@ -2,7 +2,7 @@
 // locked, so that of two starts at once the second sees the run of the first.
 import type { Row } from '#foundation/base-model.ts';
 import type { Transaction } from '#foundation/database.ts';
-import { conflict, outOfMeans, type Problem } from '#foundation/problem.ts';
+import { conflict, organizationClosed, outOfMeans, type Problem } from '#foundation/problem.ts';
 import { afterStart, type MayStart, mayStartMission } from '../orchestrator/operations.ts';
 import type { Project } from '../projects/model.ts';
 import { Run } from '../runs/model.ts';
@@ -46,7 +46,9 @@ export function generalBlocker(status: Project['status'], may: MayStart): StartB
     const reason = `The project is ${status}: no mission starts on it.`;
     return { reason, problem: conflict(reason) };
   }
-  return may.ok ? undefined : { reason: may.reason, problem: outOfMeans(may.code, may.reason) };
+  if (may.ok) return undefined;
+  const { code, reason } = may;
+  return { reason, problem: code === 'organization_closed' ? organizationClosed() : outOfMeans(code, reason) };
 }
 
 async function readBudgets(trx: Transaction, orgIds: ReadonlySet<string>): Promise<Map<string, MayStart>> {

@@ -67,17 +67,18 @@ export async function handBackRun(
   await announce(trx, id, ...(await endSandboxesOf(trx, 'leaseId', [leaseId], end)));
 }
 
-/** Cancels the runs that match and are in one of these states. Their runtimes stop at their next heartbeat. */
+/** Cancels the runs that match and are in one of these states, and returns how many. Their runtimes stop at their next heartbeat. */
 export async function cancelRuns(
   trx: Transaction,
   where: PartialModelObject<Run>,
   reason: string,
   from: readonly RunState[] = openStates,
-): Promise<void> {
+): Promise<number> {
   const changes = { reason, finishedAt: now(), leaseUntil: null };
   const ids = (await moveRuns(trx, 'canceled', where, changes, from)).map(({ id }) => id);
   const end = { status: 'destroyed', terminationReason: 'canceled' } as const;
   await announce(trx, ...ids, ...(await endSandboxesOf(trx, 'runId', ids, end)));
+  return ids.length;
 }
 
 type Failed = Pick<Run, 'id' | 'issueId'>;

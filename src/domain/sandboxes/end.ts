@@ -10,10 +10,10 @@ export interface SandboxEnd {
   terminationReason: string | null;
 }
 
-/** Ends the running sandboxes of these runs, or those registered under these leases, and returns their ids. */
+/** Ends the running sandboxes of these runs or organizations, or those registered under these leases, and returns their ids. */
 export async function endSandboxesOf(
   trx: Transaction,
-  column: 'runId' | 'leaseId',
+  column: 'runId' | 'leaseId' | 'orgId',
   values: readonly string[],
   end: SandboxEnd,
 ): Promise<string[]> {

@@ -70,9 +70,10 @@ interface FoundSession {
   lastUsedAt: number;
   orgId: Id<'organization'> | null;
   role: OrgRole | null;
+  closedAt: number | null;
 }
 
-const findSessionSql = `select s.id, s.person_id, p.email, p.name, s.last_used_at, m.org_id, m.role
+const findSessionSql = `select s.id, s.person_id, p.email, p.name, s.last_used_at, m.org_id, m.role, m.closed_at
   from sessions s
   ${joinEnabledPersonSql('s.person_id')}
   ${joinOneMembershipSql('s.person_id', { requested: '$3', preferred: 's.org_id' })}
@@ -110,12 +111,13 @@ export async function callerStillBehind(secret: string, orgId: Id<'organization'
   return row ? callerBehind(row) : null;
 }
 
-const callerBehind = ({ id, personId, orgId, role }: FoundSession): Caller => ({
+const callerBehind = ({ id, personId, orgId, role, closedAt }: FoundSession): Caller => ({
   principalType: 'cookie',
   credentialId: id,
   userId: personId,
   orgId,
   role,
+  isOrgClosed: closedAt !== null,
   scopes: role ? scopesOfRole(role) : withoutOrganization,
   projectId: null,
 });
@@ -138,6 +140,14 @@ export async function chooseOrganization({ credentialId }: Caller, orgId: string
 /** Sessions of the person that work in the organization go back to the default one. */
 export const leaveOrganization = async (trx: Transaction, { userId, orgId }: Required<PersonIn>): Promise<void> => {
   await Session.query(trx).where({ personId: userId, orgId }).patch({ orgId: null });
+};
+
+/** All sessions that work in the organization go back to the default one, but the one that is named. */
+export const leaveClosedOrganization = async (trx: Transaction, orgId: string, exceptId: string): Promise<void> => {
+  await Session.query(trx)
+    .where({ orgId: orgId as Id<'organization'> })
+    .whereNot({ id: exceptId })
+    .patch({ orgId: null });
 };
 
 const listSessionsSql = `${selectionOf(Session)}

@@ -4,7 +4,7 @@ import type { Caller } from '#access/principal.ts';
 import type { Scope } from '#access/scopes.ts';
 import { BaseModel } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { sql } from '#foundation/database.ts';
+import { sql, type Transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { digest, newSecret } from '#foundation/secrets.ts';
 import { recordUse } from '../credentials/last-used.ts';
@@ -49,6 +49,11 @@ export async function revokeServiceToken(id: string): Promise<{ id: string; revo
 /** Revokes all service tokens of this name of an organization, or, with null, of those that serve every organization. */
 export async function revokeServiceTokensNamed(orgId: Id<'organization'> | null, name: string): Promise<void> {
   await ServiceToken.query().where({ orgId, name, revokedAt: null }).patch({ revokedAt: now() });
+}
+
+/** Revokes all service tokens that serve this organization alone. */
+export async function revokeServiceTokensOf(trx: Transaction, orgId: Id<'organization'>): Promise<void> {
+  await ServiceToken.query(trx).where({ orgId, revokedAt: null }).patch({ revokedAt: now() });
 }
 
 const findCallerSql =

@@ -9,6 +9,7 @@ import { type Html, html } from '#foundation/html.ts';
 import type { Handler } from '#foundation/http.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
+import { closureAddress } from './closure.ts';
 import { answerPage, csrfField, seeOther, type Visitor } from './layout.ts';
 import { passkeyPageScript } from './passkey-form.ts';
 import { passkeyOffer } from './passkeys.ts';
@@ -78,11 +79,12 @@ const organizationsCard = (visitor: Visitor, organizations: OwnOrganization[]): 
     <h2>Your organizations</h2>
     <ul class="list">${organizations.map(
       (organization) => html`<li class="row">
-        <div><strong>${organization.name}</strong> <span class="tag">${organization.role}</span>
+        <div><strong>${organization.name}</strong> <span class="tag">${organization.role}</span>${organization.closedAt !== null && html` <span class="tag">closed</span>`}
           <div class="muted small">${organization.slug}</div></div>
         ${
           organization.id === visitor.caller.orgId
-            ? html`<span class="tag good">Current</span>`
+            ? html`<div class="row">${organization.role === 'owner' && html`<a class="small" href="${closureAddress}">${organization.closedAt ? 'See its closure' : 'Close organization'}</a>`}
+          <span class="tag good">Current</span></div>`
             : html`<form method="post" action="/console/organization">${csrfField(visitor)}
           <input type="hidden" name="org_id" value="${organization.id}">
           <button class="quiet" aria-label="Switch to ${organization.name}">Switch</button></form>`

@@ -6,6 +6,7 @@ import { notFound, type Problem } from '#foundation/problem.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';
 import { payCheckout, showCheckout } from './checkout.ts';
 import { decideClaim, showClaim } from './claim.ts';
+import { closeOwnOrganization, closureAddress, showClosure } from './closure.ts';
 import { createConsent } from './consent.ts';
 import { answerDashboardFile, dashboardBase, dashboardPages, dashboardRecords } from './dashboard.ts';
 import { revokeOwnDelegation, showDelegations } from './delegations.ts';
@@ -64,6 +65,7 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     ['/console', { GET: showHome }],
     ['/console/organization', { POST: switchOrganization }],
     ['/console/organizations', { POST: createOwnOrganization }],
+    [closureAddress, { GET: showClosure, POST: closeOwnOrganization }],
     ['/console/invites/accept', { POST: acceptOwnInvite }],
     ['/console/name', { POST: changeOwnName }],
     ['/console/issues', { GET: showIssues }],

@@ -5,6 +5,7 @@ import { orgRoles } from '#access/roles.ts';
 import { presetScopes, scopePresets, scopesOfRole } from '#access/scopes.ts';
 import { demoProjects, seedDemo } from '#demo/seed.ts';
 import { revokeRegistration } from '#domain/agent-identities/revoke.ts';
+import { close } from '#domain/closure/operations.ts';
 import {
   Integration,
   type Vendor,
@@ -53,6 +54,13 @@ export const commands: Record<string, Command> = {
       slug: slug.describe('Its slug; by default it derives from the name.').optional(),
     }),
     run: async ({ name, owner, slug }) => foundOrganization((await findOrCreatePerson(owner)).id, { name, slug }),
+  }),
+  'org:close': command({
+    example: '--org acme',
+    about: 'Closes an organization for good: see "Close an organization" in the README.',
+    options: z.object({ org: slug }),
+    run: async ({ org }) =>
+      close((await organizationOf(org)).id, org, { basis: 'service', closedByUserId: null, sessionId: '' }),
   }),
   'member:add': command({
     example: '--org acme --email bob@example.com --role member',

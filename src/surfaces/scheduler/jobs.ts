@@ -4,6 +4,8 @@ import { sweepAgentIdentities } from '#domain/agent-identities/sweep.ts';
 import { deleteStaleHarnesses } from '#domain/agents/runtime-harnesses.ts';
 import { sweepArtifacts } from '#domain/artifacts/content.ts';
 import { settleMissions, stopExhaustedMissions } from '#domain/billing/settle.ts';
+import { eraseClosedOrganizations } from '#domain/closure/erase.ts';
+import { settleClosures } from '#domain/closure/steps.ts';
 import { expireEnvironments } from '#domain/environments/operations.ts';
 import { sweepMcpAuthorizations } from '#domain/mcp-servers/authorization.ts';
 import { sweepOAuth } from '#domain/oauth/sweep.ts';
@@ -35,6 +37,8 @@ export const jobs: readonly Job[] = [
   { name: 'stop missions without credits', intervalMs: seconds(5), run: stopExhaustedMissions },
   { name: 'renew subscriptions of the built-in provider', intervalMs: minutes(1), run: renewTestSubscriptions },
   { name: 'send refunds', intervalMs: seconds(10), run: sendRefunds },
+  { name: 'settle closed organizations', intervalMs: seconds(5), run: settleClosures },
+  { name: 'erase closed organizations', intervalMs: hours(1), run: eraseClosedOrganizations },
   { name: 'explain what runs wait for', intervalMs: seconds(2), run: explainWaits },
   { name: 'cancel runs of deleted agents', intervalMs: minutes(1), run: cancelRunsOfDeletedAgents },
   { name: 'fail runs that no runtime claimed', intervalMs: minutes(1), run: failOverdueRuns },

@@ -1,0 +1,82 @@
+// The closure of an organization on every surface (specification, OrgClosure; design decisions, sections 2 and 4).
+import { z } from 'zod';
+import type { Row } from '#foundation/base-model.ts';
+import { builder } from '#graph/builder.ts';
+import { pathId, request } from '#graph/input.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { boundedText } from '#graph/validation.ts';
+import { text } from '#limits.ts';
+import { closureBases, type OrgClosure, type Settlement, settlementKinds } from './model.ts';
+import * as operations from './operations.ts';
+
+const ClosureBasis = wordSet('ClosureBasis', closureBases, 'Who closed an organization.', {
+  owner: 'One of its owners.',
+  service: 'The operator of the service.',
+});
+const SettlementKind = wordSet('ClosureSettlementKind', settlementKinds, 'What a settlement is about.', {
+  subscription: 'The subscription, which has ended.',
+  credits: 'Unused credits.',
+  sandboxes: 'Missions, sandboxes and preview environments.',
+  schedules: 'Scheduled tasks and automations.',
+  tokens: 'Tokens, sign-ins and agents.',
+});
+
+const ClosureSettlement = builder.objectRef<Settlement>('ClosureSettlement').implement({
+  description: 'Something that ended with the organization.',
+  fields: (t) => ({
+    kind: t.expose('kind', { type: SettlementKind.type, description: 'What was settled.' }),
+    description: t.exposeString('description', { description: 'What became of it, in one sentence.' }),
+    amountUsd: t.exposeFloat('amountUsd', {
+      nullable: true,
+      description: 'What is refunded, in US dollars; null when no money is involved.',
+    }),
+  }),
+});
+
+const OrgClosureType = builder.objectRef<Row<OrgClosure>>('OrgClosure').implement({
+  description: 'The end of an organization. It is read-only for its owners for thirty days, and then erased.',
+  fields: (t) => ({
+    orgId: t.exposeString('orgId', { description: 'The organization.' }),
+    closedAt: t.expose('closedAt', { type: 'EpochMs', description: 'When it was closed.' }),
+    basis: t.expose('basis', { type: ClosureBasis.type, description: 'Who closed it.' }),
+    settlements: t.expose('settlements', {
+      type: [ClosureSettlement],
+      description: 'What has ended so far. Credits are settled once the costs of canceled missions are booked.',
+    }),
+  }),
+});
+
+const CloseOrganizationRequest = request(
+  'CloseOrganizationRequest',
+  z
+    .object({
+      confirmSlug: boundedText(text.organizationSlug).describe('The slug of the organization, as a confirmation.'),
+    })
+    .meta({ description: 'Confirms that the organization is to be closed.', examples: [{ confirmSlug: 'acme' }] }),
+);
+
+builder.queryField('organizationClosure', (t) =>
+  t.field({
+    description: 'The closure of an organization; 404 while it is open.',
+    scope: 'organizations:read',
+    rest: 'GET /organizations/{orgId}/closure',
+    type: OrgClosureType,
+    args: { orgId: t.arg.string(pathId) },
+    resolve: (_, { orgId }, { caller }) => operations.findClosure(caller, orgId),
+  }),
+);
+
+builder.mutationField('closeOrganization', (t) =>
+  t.field({
+    description:
+      'Closes an organization for good: credentials end, missions are canceled, schedules stop, credits are settled. Only an owner who is signed in to the console may. Closing it again returns the same closure.',
+    scope: 'person',
+    rest: { route: 'POST /organizations/{orgId}/closure', status: 201, errors: [404] },
+    type: OrgClosureType,
+    args: {
+      orgId: t.arg.string(pathId),
+      input: t.arg({ type: CloseOrganizationRequest, required: true, description: 'The confirmation.' }),
+    },
+    resolve: (_, { orgId, input }, { caller }) => operations.closeOrganization(caller, orgId, input),
+  }),
+);

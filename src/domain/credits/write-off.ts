@@ -1,0 +1,28 @@
+// The end of an organization's credits when it closes: what is left is written off, once no mission can spend it any longer.
+import { sql, type Transaction } from '#foundation/database.ts';
+import { append, openBook, readLots } from './ledger.ts';
+
+// A canceled mission is settled by its cost a moment later.
+const isUnsettledSql = `select exists (select from credit_reviews where org_id = $1) or exists (
+    select from credit_lots l where l.org_id = $1 and (
+      select coalesce(sum(e.amount), 0) from credit_entries e where e.lot_id = l.id and e.account = 'reserved') > 0
+  ) as unsettled`;
+
+/** Returns what was written off, in millionths of a credit; null while missions have credits reserved or are not booked yet. */
+export async function writeOffCredits(trx: Transaction, orgId: string, note: string): Promise<number | null> {
+  await openBook(trx, orgId);
+  const [state] = await sql<{ unsettled: boolean }>(isUnsettledSql, [orgId], trx);
+  if (state!.unsettled) return null;
+  const left = (await readLots(orgId, trx)).filter(({ available }) => available > 0);
+  const transfers = left.map(({ id: lotId, orderId, available }) => ({
+    kind: 'expiry' as const,
+    orderId,
+    note,
+    entries: [
+      { lotId, account: 'available' as const, amount: -available },
+      { lotId, account: 'expired' as const, amount: available },
+    ],
+  }));
+  await append(trx, orgId, transfers);
+  return left.reduce((sum, { available }) => sum + available, 0);
+}

@@ -1,0 +1,78 @@
+// The page on which an owner closes the organization, and on which its closure is shown afterwards.
+import { z } from 'zod';
+import { type OrgClosure, retentionMs } from '#domain/closure/model.ts';
+import { closeOrganization, findClosure } from '#domain/closure/operations.ts';
+import type { Organization } from '#domain/organizations/model.ts';
+import { findOrganization } from '#domain/organizations/operations.ts';
+import type { Row } from '#foundation/base-model.ts';
+import { type Html, html } from '#foundation/html.ts';
+import type { Handler } from '#foundation/http.ts';
+import { forbidden, type Problem, toProblem } from '#foundation/problem.ts';
+import { boundedText } from '#graph/validation.ts';
+import { text } from '#limits.ts';
+import { answerPage, answerWithoutOrganization, csrfField, formError, seeOther, type Visitor } from './layout.ts';
+import { day } from './time.ts';
+import { fieldsOf, personsForm, personsPage } from './visitor.ts';
+
+export const closureAddress = '/console/closure';
+
+export const showClosure: Handler = personsPage((exchange, visitor) => answerClosure(exchange, visitor));
+
+export const closeOwnOrganization: Handler = personsForm(async (exchange, visitor, form) => {
+  const { orgId } = visitor.caller;
+  if (!orgId) return answerWithoutOrganization(exchange, visitor);
+  try {
+    const shape = z.object({ org_id: boundedText(text.pathId), confirm_slug: boundedText({ max: 200 }) });
+    const { org_id, confirm_slug } = fieldsOf(form, shape);
+    await closeOrganization(visitor.caller, org_id, { confirmSlug: confirm_slug.trim() });
+  } catch (error) {
+    const problem = toProblem(error);
+    if (problem.status !== 400) throw error;
+    return answerClosure(exchange, visitor, problem);
+  }
+  seeOther(exchange, closureAddress);
+});
+
+async function answerClosure(exchange: Parameters<Handler>[0], visitor: Visitor, refused?: Problem): Promise<void> {
+  const { orgId, role } = visitor.caller;
+  if (!orgId) return answerWithoutOrganization(exchange, visitor);
+  if (role !== 'owner') throw forbidden('Only an owner closes an organization.');
+  const organization = await findOrganization(visitor.caller, orgId);
+  const isClosed = organization.closedAt !== null;
+  const body = isClosed
+    ? closedCard(organization, await findClosure(visitor.caller, orgId))
+    : closingForm(visitor, organization, refused);
+  const title = isClosed ? `${organization.name} is closed` : 'Close the organization';
+  return answerPage(exchange, refused?.status ?? 200, {
+    title,
+    visitor,
+    body: html`<h1>${title}</h1>${body}`,
+  });
+}
+
+const closingForm = (visitor: Visitor, { id, name, slug }: Row<Organization>, refused?: Problem): Html =>
+  html`<p class="lead">This closes <strong>${name}</strong> for everyone in it. It cannot be undone.</p>
+  <section class="card">
+    <h2>What happens</h2>
+    <ul>
+      <li>Tokens, sign-ins of apps and agents of all members end. Pending invites are revoked.</li>
+      <li>Missions that wait or run are canceled, schedules stop, sandboxes and previews are taken down.</li>
+      <li>Unused credits end.</li>
+      <li>Owners can read the organization for 30 days. Then all of it is erased.</li>
+    </ul>
+    <form method="post" action="${closureAddress}">${csrfField(visitor)}
+      <input type="hidden" name="org_id" value="${id}">
+      ${formError(refused && `Type ${slug} to confirm.`)}
+      <div class="field"><label for="confirm-slug">Type <strong>${slug}</strong> to confirm</label>
+        <input id="confirm-slug" name="confirm_slug" maxlength="200" autocomplete="off" autocapitalize="none" spellcheck="false" required></div>
+      <p class="actions"><button class="danger">Close organization</button> <a class="button quiet" href="/console">Cancel</a></p>
+    </form>
+  </section>`;
+
+const closedCard = ({ name }: Row<Organization>, { closedAt, settlements, settledAt }: Row<OrgClosure>): Html =>
+  html`<p class="lead">Closed on ${day(closedAt)}. Owners can read it until ${day(closedAt + retentionMs)}; then ${name} is erased.</p>
+  <section class="card"><h2>What was settled</h2>
+    <ul>${settlements.map(({ description }) => html`<li>${description}</li>`)}</ul>
+    ${settledAt === null && html`<p class="muted" role="status">Some of it is still being settled. Reload the page to see more.</p>`}
+    <p><a class="button quiet" href="/console">Go to your organizations</a></p>
+  </section>`;

@@ -1,0 +1,230 @@
+// Closing an organization: everything in it ends, also when a process is lost in between; owners can read it for thirty days, and
+// then no row of it is left.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { settleMissions } from '#domain/billing/settle.ts';
+import { eraseClosedOrganizations } from '#domain/closure/erase.ts';
+import { settleClosures, steps } from '#domain/closure/steps.ts';
+import type { Organization } from '#domain/organizations/model.ts';
+import type { Person } from '#domain/people/model.ts';
+import type { Row } from '#foundation/base-model.ts';
+import { days } from '#foundation/clock.ts';
+import { sql } from '#foundation/database.ts';
+import { type SampleOrganization, seedOrganization } from '../support/sample-organization.ts';
+import { openWorld, type Session, type World } from '../support/world.ts';
+
+let world: World;
+let sample: SampleOrganization;
+let org: Row<Organization>;
+let owner: Row<Person>;
+let session: Session;
+
+beforeAll(async () => {
+  world = await openWorld();
+  // Races need their connections beforehand: a call that has to open one comes too late to be at once.
+  await Promise.all(Array.from({ length: 12 }, () => sql('select pg_sleep(0.05)')));
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  sample = await seedOrganization(world);
+  ({ organization: org, owner } = sample);
+  session = await world.session(owner, org.id);
+});
+
+const close = (confirmSlug = org.slug, by = session) =>
+  world.rest('POST', `/organizations/${org.id}/closure`, { session: by, body: { confirmSlug } });
+const read = (path: string, by = session) => world.rest('GET', path, { session: by });
+const closureOf = async () => (await world.knex('org_closures').where({ orgId: org.id }))[0];
+/** The organization is named: after the closing no session is in it by default. */
+const named = () => ({ 'x-org-id': org.id });
+
+describe('POST /organizations/{orgId}/closure', () => {
+  it('names the field for another slug, and nothing ends', async () => {
+    const { status, body } = await close('other');
+    expect([status, body.code]).toEqual([400, 'invalid_request']);
+    expect(body.description).toContain('confirmSlug');
+    expect(await closureOf()).toBe(undefined);
+    expect((await read('/projects')).status).toBe(200);
+  });
+
+  it('is for owners who are signed in', async () => {
+    const admin = await world.person(`Admin-of-${org.slug}`);
+    await world.join(org, admin, 'admin');
+    const asAdmin = await close(org.slug, await world.session(admin, org.id));
+    expect([asAdmin.status, asAdmin.body.description]).toEqual([403, 'Only an owner closes an organization.']);
+    const token = await world.token(owner, org);
+    const body = { confirmSlug: org.slug };
+    expect((await world.rest('POST', `/organizations/${org.id}/closure`, { token, body })).status).toBe(403);
+    expect((await world.rest('GET', `/organizations/${org.id}/closure`, { token })).status).toBe(404);
+    expect(await closureOf()).toBe(undefined);
+  });
+
+  it('ends credentials, missions, schedules, sandboxes and credits', async () => {
+    const token = await world.token(owner, org);
+    const { status, body } = await close();
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ orgId: org.id, basis: 'owner' });
+    expect((await world.request('GET', '/v1/projects', { token })).status).toBe(401);
+    expect((await world.request('POST', '/graphql', { token: sample.serviceToken, body: {} })).status).toBe(401);
+    for (const table of ['tokens', 'service_tokens', 'sign_ins'])
+      expect(await world.knex(table).where({ orgId: org.id, revokedAt: null })).toEqual([]);
+    expect(await world.knex('invites').where({ orgId: org.id, acceptedAt: null, revokedAt: null })).toEqual([]);
+    expect(await world.knex('recurring_missions').where({ orgId: org.id, enabled: true })).toEqual([]);
+    const runs = await world.knex('runs').where({ orgId: org.id });
+    expect(runs.map((run) => [run.status, run.reason])).toEqual(
+      runs.map(() => ['canceled', 'The organization was closed.']),
+    );
+    expect(await world.knex('sandboxes').where({ orgId: org.id, status: 'running' })).toEqual([]);
+
+    await settleMissions();
+    await settleClosures();
+    const settled = await world.rest('GET', `/organizations/${org.id}/closure`, { session });
+    expect(settled.body.settlements.map(({ kind }: { kind: string }) => kind)).toEqual([
+      'tokens',
+      'schedules',
+      'sandboxes',
+      'credits',
+    ]);
+    expect(settled.body.settlements[3].description).toBe('100 unused credits ended.');
+    const [last] = await world.knex('credit_transfers').where({ orgId: org.id }).orderBy('seq', 'desc').limit(1);
+    expect(last).toMatchObject({ kind: 'expiry', balanceAfter: 0 });
+  });
+
+  it('twice at once is one closure, whoever asks', async () => {
+    const second = await world.person(`Second-of-${org.slug}`);
+    await world.join(org, second, 'owner');
+    const sessions = [session, await world.session(second, org.id)];
+    const answers = await Promise.all(sessions.map((by) => close(org.slug, by)));
+    expect(answers.map(({ status }) => status)).toEqual([201, 201]);
+    expect(answers[0]!.body.closedAt).toBe(answers[1]!.body.closedAt);
+    await settleMissions();
+    await settleClosures();
+    const { settlements } = await closureOf();
+    expect(settlements.map(({ kind }: { kind: string }) => kind)).toEqual([
+      'tokens',
+      'schedules',
+      'sandboxes',
+      'credits',
+    ]);
+  });
+
+  it('lets no credential, member or mission come in at the same time', async () => {
+    const guest = await world.person(`Guest-of-${org.slug}`);
+    const token = await world.token(owner, org);
+    const invite = (await world.rest('POST', '/invites', { session, body: { email: guest.email, role: 'admin' } }))
+      .body;
+    const { acceptInvite } = await import('#domain/invites/operations.ts');
+    await Promise.allSettled([
+      close(),
+      ...Array.from({ length: 4 }, (_, n) =>
+        world.request('POST', '/v1/tokens', { session, body: { name: `T${n}`, scopes: ['projects:read'] } }),
+      ),
+      ...Array.from({ length: 4 }, () => world.request('POST', `/v1/scheduled-tasks/${sample.ids.id}/run`, { token })),
+      acceptInvite(guest, invite.id),
+    ]);
+    await settleMissions();
+    await settleClosures();
+    expect(await world.knex('tokens').where({ orgId: org.id, revokedAt: null })).toEqual([]);
+    expect(await world.knex('memberships').where({ orgId: org.id, closedAt: null })).toEqual([]);
+    expect(await world.knex('runs').where({ orgId: org.id }).whereIn('status', ['dispatching', 'running'])).toEqual([]);
+    expect((await closureOf()).settledAt).not.toBe(null);
+  });
+});
+
+describe('a process that is lost between two steps', () => {
+  it.each(steps.map((_, index) => [index] as const))('is continued after step %d', async (index) => {
+    // Every connection is lost when that step begins, as when the process is killed.
+    const trap = `lost_${index}`;
+    await world.knex.raw(
+      `create function ${trap}() returns trigger language plpgsql as $$
+        begin if new.steps_done > ${index} then raise exception 'lost' using errcode = '57P01'; end if; return new; end $$`,
+    );
+    await world.knex.raw(
+      `create trigger ${trap} before update on org_closures for each row execute function ${trap}()`,
+    );
+    try {
+      expect((await close()).status).toBe(201);
+      await settleMissions();
+      await expect(settleClosures()).rejects.toThrow();
+      expect((await closureOf()).stepsDone).toBe(index);
+    } finally {
+      await world.knex.raw(`drop trigger ${trap} on org_closures`);
+      await world.knex.raw(`drop function ${trap}()`);
+    }
+    await settleClosures();
+    await settleMissions();
+    await settleClosures();
+    await settleClosures();
+    const { stepsDone, settlements, settledAt } = await closureOf();
+    expect([stepsDone, settlements.length, settledAt === null]).toEqual([steps.length, 4, false]);
+  });
+});
+
+describe('a closed organization', () => {
+  beforeEach(async () => {
+    await close();
+    await settleMissions();
+    await settleClosures();
+  });
+
+  it('is read-only for its owners', async () => {
+    expect((await world.rest('GET', '/projects', { session })).body.data.length).toBe(2);
+    const writes: [string, string, object?][] = [
+      ['POST', '/projects', { name: 'New', repoFullName: 'new/project' }],
+      ['PATCH', `/projects/${sample.ids.projectId}`, { name: 'Renamed' }],
+      ['DELETE', `/agents/${sample.ids.agentId}`],
+      ['POST', `/scheduled-tasks/${sample.ids.id}/run`],
+      ['PATCH', `/organizations/${org.id}`, { name: 'Renamed' }],
+      ['POST', '/invites', { email: 'a@example.com', role: 'viewer' }],
+      ['POST', '/tokens', { name: 'CI', scopes: ['projects:read'] }],
+    ];
+    for (const [method, path, body] of writes) {
+      const answer = await world.request(method, `/v1${path}`, { session, body });
+      expect([method, path, answer.status, answer.body.code]).toEqual([method, path, 409, 'organization_closed']);
+    }
+    const query = `mutation { updateOrganization(orgId: "${org.id}", input: { name: "Renamed" }) { id } }`;
+    const { body } = await world.graphql(query, { session });
+    expect(body.errors[0].extensions.code).toBe('organization_closed');
+  });
+
+  it('has to be named by its owners, and does not exist for other members', async () => {
+    const other = await world.session(owner);
+    expect((await read('/me', other)).body.orgId).toBe(null);
+    expect((await world.rest('GET', '/projects', { session: other, headers: named() })).status).toBe(200);
+    expect((await world.rest('POST', '/organizations', { session: other, body: { name: 'Next' } })).status).toBe(201);
+    const [member] = await world.knex('people').where({ id: sample.ids.userId });
+    const theirs = await world.session(member, org.id);
+    expect((await read('/me', theirs)).body.orgId).toBe(null);
+    expect((await world.request('GET', '/v1/projects', { session: theirs, headers: named() })).status).toBe(404);
+    expect((await read('/organizations', theirs)).body.orgs).toEqual([]);
+  });
+
+  it('is closed once: closing it again returns the same closure', async () => {
+    const before = await closureOf();
+    const { status, body } = await close();
+    expect([status, body.closedAt]).toEqual([201, before.closedAt]);
+    expect(await closureOf()).toEqual(before);
+  });
+
+  it('is erased after thirty days, with every row that names it', async () => {
+    const { rows } = await world.knex.raw(
+      "select table_name as name from information_schema.columns where table_schema = 'public' and column_name = 'org_id'",
+    );
+    const tables: string[] = rows.map(({ name }: { name: string }) => name);
+    expect(tables.length).toBeGreaterThan(20);
+    const left = async () => {
+      const counts = await Promise.all(
+        tables.map(async (table) => [table, (await world.knex(table).where({ orgId: org.id })).length] as const),
+      );
+      return counts.filter(([, count]) => count > 0).map(([table]) => table);
+    };
+    await eraseClosedOrganizations();
+    expect(await left()).toContain('projects');
+    const neighbor = await seedOrganization(world);
+    world.clock.turn(days(30));
+    await eraseClosedOrganizations();
+    expect(await left()).toEqual([]);
+    expect(await world.knex('organizations').where({ id: org.id })).toEqual([]);
+    expect(await world.knex('sandboxes').where({ id: sample.ids.sandboxId })).toEqual([]);
+    expect(await world.knex('projects').where({ orgId: neighbor.organization.id })).toHaveLength(2);
+  });
+});

@@ -1,0 +1,92 @@
+// The page on which an owner closes an organization: over HTTP for what it decides, and in a real browser by role and label.
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Organization } from '#domain/organizations/model.ts';
+import type { Person } from '#domain/people/model.ts';
+import type { Row } from '#foundation/base-model.ts';
+import { launchBrowser } from '../support/browser.ts';
+import { createPageInspector } from '../support/page-inspector.ts';
+import { openWorld, type Session, type World } from '../support/world.ts';
+
+const launched = await launchBrowser();
+if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
+
+let world: World;
+let owner: Row<Person>;
+let count = 0;
+beforeAll(async () => {
+  world = await openWorld();
+  owner = await world.person('Owner');
+});
+afterAll(() => world.close());
+
+async function founded(): Promise<{ org: Row<Organization>; session: Session }> {
+  const org = await world.found(owner, `Works ${++count}`);
+  return { org, session: await world.session(owner, org.id) };
+}
+
+const show = (session: Session) => world.request('GET', '/console/closure', { session });
+function send(session: Session, fields: Record<string, string>) {
+  const body = new URLSearchParams({ csrf_token: session.csrf, ...fields }).toString();
+  return world.request('POST', '/console/closure', {
+    session,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body,
+  });
+}
+const isClosed = async ({ id }: Row<Organization>): Promise<boolean> =>
+  (await world.knex('organizations').where({ id }).first()).closedAt !== null;
+
+describe('the form', () => {
+  it('400 · says what to type when the slug is another one', async () => {
+    const { org, session } = await founded();
+    const { status, body } = await send(session, { org_id: org.id, confirm_slug: 'other' });
+    expect([status, body.includes(`Type ${org.slug} to confirm.`)]).toEqual([400, true]);
+    expect(await isClosed(org)).toBe(false);
+  });
+
+  it('403 · is for owners, and for forms of our own pages', async () => {
+    const { org, session } = await founded();
+    const admin = await world.person(`Admin ${count}`);
+    await world.join(org, admin, 'admin');
+    const theirs = await world.session(admin, org.id);
+    expect((await show(theirs)).status).toBe(403);
+    expect((await send(theirs, { org_id: org.id, confirm_slug: org.slug })).status).toBe(403);
+    const foreign = { org_id: org.id, confirm_slug: org.slug, csrf_token: 'x' };
+    expect((await send(session, foreign)).status).toBe(403);
+    expect((await world.request('GET', '/console', { session: theirs })).body).not.toContain('Close organization');
+    expect(await isClosed(org)).toBe(false);
+  });
+
+  it('404 · closes the organization that the page was opened for, and no other', async () => {
+    const [first, second] = [await founded(), await founded()];
+    const fields = { org_id: first.org.id, confirm_slug: second.org.slug };
+    expect((await send(second.session, fields)).status).toBe(404);
+    expect([await isClosed(first.org), await isClosed(second.org)]).toEqual([false, false]);
+  });
+});
+
+describe.skipIf(typeof launched === 'string')('in a browser', () => {
+  const browser = launched as Browser;
+  afterAll(() => browser.close());
+
+  it('an owner types the slug, and sees what was settled', async () => {
+    const { org, session } = await founded();
+    const pages = createPageInspector(browser, world.url);
+    const page = await pages.open(session);
+    await page.goto('/console');
+    await page.getByRole('link', { name: 'Close organization' }).click();
+    await page.getByRole('heading', { name: 'Close the organization' }).waitFor();
+    await pages.inspect(page, 'closure-form');
+    await page.getByLabel(`Type ${org.slug} to confirm`).fill(org.slug);
+    await page.getByRole('button', { name: 'Close organization' }).click();
+    await page.getByRole('heading', { name: `${org.name} is closed` }).waitFor();
+    await page.getByText('100 unused credits ended.').waitFor();
+    await pages.inspect(page, 'closure-closed');
+    await page.getByRole('link', { name: 'Go to your organizations' }).click();
+    await page.getByRole('link', { name: 'See its closure' }).waitFor();
+    await pages.inspect(page, 'closure-home');
+    await pages.close();
+    expect(pages.takeProblems()).toEqual([]);
+  });
+});
