@@ -1,6 +1,9 @@
 -- Credits of organizations: an append-only ledger with double entries in millionths of a credit, what missions hold of them, and
 -- which missions are to be settled. The triggers make runs and costs of the previous release count as well.
 -- up
+-- This and the next files create triggers. The locks come in the order in which a mission that is due takes them.
+lock table recurring_missions, runs in share row exclusive mode;
+
 -- What was granted or bought at once: its credits expire together.
 create table credit_lots (
   id text collate "C" primary key,

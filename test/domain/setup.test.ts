@@ -166,7 +166,10 @@ describe('GET /setup', () => {
     await end(await run(await project(acme)), 'completed');
     const before = await read(acme);
     await world.knex('setup_milestones').where({ orgId: acme.organization.id }).delete();
-    const file = readFileSync(new URL('../../migrations/20261123_21_setup_reached.sql', import.meta.url), 'utf8');
+    const file = readFileSync(
+      new URL('../../migrations/20261123_21_setup_reached.concurrently.sql', import.meta.url),
+      'utf8',
+    );
     await world.knex.raw(file.slice(0, file.indexOf('-- down')));
     expect(await read(acme)).toEqual(before);
   });
