@@ -82,9 +82,21 @@ describe('POST /organizations/{orgId}/closure', () => {
       'tokens',
       'schedules',
       'sandboxes',
+      'subscription',
       'credits',
     ]);
-    expect(settled.body.settlements[3].description).toBe('100 unused credits ended.');
+    expect(await world.knex('billing_subscriptions').where({ orgId: org.id }).whereNot({ status: 'canceled' })).toEqual(
+      [],
+    );
+    // The orders of the sample are new: what they bought is refunded, and the credits of the trial end.
+    const orders = await world.knex('billing_orders').where({ orgId: org.id });
+    const refunded = orders.reduce((sum, { refundCents }) => sum + refundCents, 0);
+    expect(refunded).toBeGreaterThan(0);
+    expect(settled.body.settlements[4]).toEqual({
+      kind: 'credits',
+      description: 'Unused credits that could still be withdrawn are refunded. 100 unused credits ended.',
+      amountUsd: refunded / 100,
+    });
     const [last] = await world.knex('credit_transfers').where({ orgId: org.id }).orderBy('seq', 'desc').limit(1);
     expect(last).toMatchObject({ kind: 'expiry', balanceAfter: 0 });
   });
@@ -100,10 +112,7 @@ describe('POST /organizations/{orgId}/closure', () => {
     await settleClosures();
     const { settlements } = await closureOf();
     expect(settlements.map(({ kind }: { kind: string }) => kind)).toEqual([
-      'tokens',
-      'schedules',
-      'sandboxes',
-      'credits',
+      ...new Set(settlements.map(({ kind }: { kind: string }) => kind)),
     ]);
   });
 
@@ -155,7 +164,7 @@ describe('a process that is lost between two steps', () => {
     await settleClosures();
     await settleClosures();
     const { stepsDone, settlements, settledAt } = await closureOf();
-    expect([stepsDone, settlements.length, settledAt === null]).toEqual([steps.length, 4, false]);
+    expect([stepsDone, settlements.length, settledAt === null]).toEqual([steps.length, 5, false]);
   });
 });
 

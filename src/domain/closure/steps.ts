@@ -4,11 +4,13 @@ import { announce } from '#foundation/changes.ts';
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { creditsOf } from '../credits/amounts.ts';
-import { writeOffCredits } from '../credits/write-off.ts';
+import { isUnsettled, writeOffCredits } from '../credits/write-off.ts';
 import { destroyAllEnvironments } from '../environments/operations.ts';
 import { revokeAllInvites } from '../invites/operations.ts';
 import { closeMemberships } from '../memberships/operations.ts';
 import { endAuthority } from '../offboarding/authority.ts';
+import { teamPlan } from '../plans/catalog.ts';
+import { endSubscriptionOf, withdrawOrdersOf } from '../plans/close.ts';
 import { RecurringMission } from '../recurring/model.ts';
 import { cancelRuns } from '../runs/finish.ts';
 import { endSandboxesOf } from '../sandboxes/end.ts';
@@ -17,7 +19,7 @@ import { OrgClosure, type Settlement } from './model.ts';
 
 type OrgId = OrgClosure['orgId'];
 /** Its settlements; null when it cannot be done yet. */
-type Step = (trx: Transaction, orgId: OrgId) => Promise<Settlement[] | null>;
+type Step = (trx: Transaction, orgId: OrgId, closedAt: number) => Promise<Settlement[] | null>;
 
 const settled = (kind: Settlement['kind'], description: string, amountUsd: number | null = null): Settlement => ({
   kind,
@@ -50,14 +52,23 @@ async function stopMissions(trx: Transaction, orgId: OrgId): Promise<Settlement[
   ];
 }
 
-async function settleCredits(trx: Transaction, orgId: OrgId): Promise<Settlement[] | null> {
-  const left = await writeOffCredits(trx, orgId, 'The organization was closed.');
-  if (left === null) return null;
-  return [settled('credits', left === 0 ? 'No credits were left.' : `${creditsOf(left)} unused credits ended.`)];
+async function endSubscription(trx: Transaction, orgId: OrgId): Promise<Settlement[]> {
+  const ended = await endSubscriptionOf(trx, orgId);
+  return ended ? [settled('subscription', `The subscription to ${teamPlan(ended.plan).name} ended.`)] : [];
+}
+
+/** Waits until canceled missions are booked: what they cost is not refunded. */
+async function settleCredits(trx: Transaction, orgId: OrgId, closedAt: number): Promise<Settlement[] | null> {
+  if (await isUnsettled(trx, orgId)) return null;
+  const refunded = await withdrawOrdersOf(trx, orgId, closedAt, closedReason);
+  const left = await writeOffCredits(trx, orgId, closedReason);
+  const rest = left === 0 ? 'No credits were left.' : `${creditsOf(left)} unused credits ended.`;
+  if (refunded === 0) return [settled('credits', rest)];
+  return [settled('credits', `Unused credits that could still be withdrawn are refunded. ${rest}`, refunded / 100)];
 }
 
 /** In this order. A release may append to them. */
-export const steps: readonly Step[] = [endAccess, stopMissions, settleCredits];
+export const steps: readonly Step[] = [endAccess, stopMissions, endSubscription, settleCredits];
 
 /** Does what is not done yet. Concurrent calls take turns; a step that fails is tried again at the next call. */
 export async function settleClosure(orgId: OrgId): Promise<void> {
@@ -71,7 +82,7 @@ const doNext = (orgId: OrgId): Promise<boolean> =>
       .findById(orgId)
       .forUpdate();
     if (!closure || closure.settledAt !== null) return false;
-    const settlements = await steps[closure.stepsDone]?.(trx, orgId);
+    const settlements = await steps[closure.stepsDone]?.(trx, orgId, closure.closedAt);
     if (settlements === null) return false;
     const stepsDone = closure.stepsDone + 1;
     const isLast = stepsDone >= steps.length;

@@ -8,11 +8,15 @@ const isUnsettledSql = `select exists (select from credit_reviews where org_id =
       select coalesce(sum(e.amount), 0) from credit_entries e where e.lot_id = l.id and e.account = 'reserved') > 0
   ) as unsettled`;
 
-/** Returns what was written off, in millionths of a credit; null while missions have credits reserved or are not booked yet. */
-export async function writeOffCredits(trx: Transaction, orgId: string, note: string): Promise<number | null> {
-  await openBook(trx, orgId);
+/** Whether missions have credits reserved or are not booked yet. */
+export async function isUnsettled(trx: Transaction, orgId: string): Promise<boolean> {
   const [state] = await sql<{ unsettled: boolean }>(isUnsettledSql, [orgId], trx);
-  if (state!.unsettled) return null;
+  return state!.unsettled;
+}
+
+/** Returns what was written off, in millionths of a credit. */
+export async function writeOffCredits(trx: Transaction, orgId: string, note: string): Promise<number> {
+  await openBook(trx, orgId);
   const left = (await readLots(orgId, trx)).filter(({ available }) => available > 0);
   const transfers = left.map(({ id: lotId, orderId, available }) => ({
     kind: 'expiry' as const,

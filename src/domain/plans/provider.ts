@@ -46,6 +46,7 @@ export interface PaymentProvider {
     subscription: Row<BillingSubscription>,
     change: { plan?: TeamPlanId; cancelAtPeriodEnd?: boolean },
   ): Promise<void>;
+  /** At once; repeated, it changes nothing. */
   endSubscription(reference: string): Promise<void>;
   /** @throws 400 for an event that the provider did not sign */
   readEvent(body: Buffer, headers: Record<string, string | string[] | undefined>): Promise<PaymentEvent>;

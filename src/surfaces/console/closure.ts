@@ -57,7 +57,7 @@ const closingForm = (visitor: Visitor, { id, name, slug }: Row<Organization>, re
     <ul>
       <li>Tokens, sign-ins of apps and agents of all members end. Pending invites are revoked.</li>
       <li>Missions that wait or run are canceled, schedules stop, sandboxes and previews are taken down.</li>
-      <li>Unused credits end.</li>
+      <li>The subscription ends at once. Unused credits of orders that can still be withdrawn are refunded, all others end.</li>
       <li>Owners can read the organization for 30 days. Then all of it is erased.</li>
     </ul>
     <form method="post" action="${closureAddress}">${csrfField(visitor)}
