@@ -24,6 +24,7 @@ import './domain/runs/schema.ts';
 import './domain/missions/schema.ts';
 import './domain/mcp-servers/schema.ts';
 import './domain/setup/schema.ts';
+import './domain/notices/schema.ts';
 import './domain/runtime/schema.ts';
 import './domain/credits/schema.ts';
 import './domain/plans/schema.ts';

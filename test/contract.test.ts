@@ -146,6 +146,7 @@ it('every other root field with its route, scope, status and tool', () => {
     deleteProject          DELETE /projects/{projectId}                    200 projects:write       delete_project
     deleteScheduledTask    DELETE /scheduled-tasks/{id}                    200 scheduled-tasks:write delete_scheduled_task
     destroyEnvironment     DELETE /environments/{environmentId}            200 environments:write   destroy_environment
+    dismissNotice          POST   /notices/{noticeId}/dismissal            200 setup:write          -
     environment            GET    /environments/{environmentId}            200 environments:read    get_environment
     environments           GET    /environments                            200 environments:read    list_environments
     integrations           GET    /integrations                            200 integrations:read    list_integrations
@@ -154,6 +155,7 @@ it('every other root field with its route, scope, status and tool', () => {
     mcpBindings            GET    /mcp/bindings                            200 mcp:read             list_mcp_bindings
     me                     GET    /me                                      200 any-caller           get_me
     memberships            GET    /organizations/{orgId}/memberships       200 members:read         list_memberships
+    notices                GET    /notices                                 200 setup:read           list_notices
     orchestrator           GET    /orchestrator                            200 orchestrator:read    get_orchestrator
     organization           GET    /organizations/{orgId}                   200 organizations:read   get_organization
     organizationClosure    GET    /organizations/{orgId}/closure           200 organizations:read   -

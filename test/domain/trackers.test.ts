@@ -2,6 +2,7 @@
 // the way, and each failure becomes a problem that says whether to try again, or what a person has to do.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { VendorKind } from '#domain/integrations/model.ts';
+import { replaceCredentials } from '#domain/integrations/operations.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import { connectIntegration } from '#domain/projects/connectors.ts';
 import type { Project, ProjectTracker } from '#domain/projects/model.ts';
@@ -225,6 +226,32 @@ describe('linear', () => {
       null,
       'Linear rejected the credentials of the tracker connector: connect it again with valid ones.',
     ]);
+  });
+
+  it('a connector whose credentials are refused is a notice until they are accepted again or replaced', async () => {
+    const project = await projectOn('linear');
+    const session = await world.session(await world.person('Alice'), project.orgId);
+    await create(project);
+    const notices = async () => (await world.rest('GET', '/notices', { session })).body.notices;
+    const authorization = linear.settings.authorization!;
+    const breakDown = async () => {
+      linear.settings.authorization = 'another';
+      await problemOf(create(project));
+      return (await notices())[0];
+    };
+    const first = await breakDown();
+    expect(first).toMatchObject({ kind: 'action', createdAt: present() });
+    expect(first.id).toBe(`connector_broken:${project.trackerConnectorId}:${present()}`);
+    world.clock.turn(1_000);
+    expect(await breakDown()).toEqual(first);
+    linear.settings.authorization = authorization;
+    await create(project);
+    expect(await notices()).toEqual([]);
+    const second = await breakDown();
+    expect(second.id).not.toBe(first.id);
+    linear.settings.authorization = authorization;
+    await replaceCredentials(project.trackerConnectorId!, linearKey);
+    expect(await notices()).toEqual([]);
   });
 
   const userPresentableMessage = `You said ${linearKey}.`;

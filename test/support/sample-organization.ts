@@ -135,8 +135,15 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     artifactId: artifact.id,
     contentKey,
   };
+  const expiring = await make('/tokens', { name: 'Old', scopes: ['projects:read'] });
+  await world
+    .knex('tokens')
+    .where({ id: expiring.id })
+    .update({ createdAt: present() - days(30), expiresAt: present() + days(5) });
+
   const ofOwner = { tokenId: token.id, delegationId: signIn.id };
   const ids = {
+    noticeId: `token_expiring:${expiring.id}:7`,
     orgId: organization.id,
     projectId: project.id,
     inviteId: invite.id,

@@ -273,6 +273,20 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     expect(await card.count()).toBe(0);
   });
 
+  it('the overview shows notices, which a person dismisses', async () => {
+    const bob = await another('Notices');
+    const place = await project('Search', bob);
+    await spend(place, 120);
+    const page = await open(bob.session);
+    await page.goto('/console/overview');
+    const notices = page.getByRole('region', { name: 'Notices' });
+    await notices.getByText('The daily cost cap is reached').first().waitFor();
+    await inspect(page, 'notices');
+    await notices.getByRole('button', { name: 'Dismiss The daily cost cap is reached' }).click();
+    await page.getByRole('region', { name: 'Recent runs' }).waitFor();
+    expect(await notices.count()).toBe(0);
+  });
+
   it.each(['en-US@posix', 'C', '', 'xx-invalid-subtag-much-too-long'])(
     'is drawn whatever language the browser reports: "%s"',
     async (language) => {

@@ -30,6 +30,7 @@ export class Integration extends BaseModel {
     'displayName',
     'createdAt',
     'updatedAt',
+    'brokenSince',
   ];
 
   static visibleTo = orgWide;
@@ -49,4 +50,6 @@ export class Integration extends BaseModel {
   declare sealedCredentials?: string | null;
   declare createdAt: number;
   declare updatedAt: number;
+  /** Since when the vendor rejects the credentials; null: it does not, as far as is known. */
+  declare brokenSince: number | null;
 }

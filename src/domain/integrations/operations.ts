@@ -1,7 +1,7 @@
 // Operations on the integrations of an organization: list, create, replace and unseal credentials.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
-import type { Row } from '#foundation/base-model.ts';
+import { columnsOf, type Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
@@ -34,7 +34,7 @@ export async function insertIntegration(trx: Transaction, input: NewIntegration)
   const at = now();
   const id = newId('integration');
   const sealedCredentials = credentials === undefined ? null : seal(sealContext(id), credentials);
-  const integration = { externalOrgId: null, ...record, id, createdAt: at, updatedAt: at };
+  const integration = { externalOrgId: null, ...record, id, createdAt: at, updatedAt: at, brokenSince: null };
   await Integration.query(trx).insert({ ...integration, sealedCredentials });
   return integration;
 }
@@ -45,7 +45,7 @@ const sealContext = (id: string) => `integration:${id}`;
 /** Replaces the credentials of a connector; its projects keep it. @throws 404 */
 export async function replaceCredentials(id: string, credentials: string): Promise<Row<Integration>> {
   const sealedCredentials = seal(sealContext(id), credentials);
-  await Integration.query().where({ id }).patch({ sealedCredentials, updatedAt: now() });
+  await Integration.query().where({ id }).patch({ sealedCredentials, updatedAt: now(), brokenSince: null });
   return Integration.get({ id });
 }
 
@@ -62,6 +62,20 @@ export async function credentialsOf({ id, displayName }: Pick<Integration, 'id' 
   if (credentials && /^[\x21-\x7e]+$/.test(credentials)) return credentials;
   return refuse(`The credentials of the connector ${displayName} cannot be read: connect the vendor again.`);
 }
+
+/** Records whether the vendor accepts the credentials, where that is news. */
+export async function noteCredentials({ id, brokenSince }: Row<Integration>, areAccepted: boolean): Promise<void> {
+  if (areAccepted === (brokenSince === null)) return;
+  await Integration.query()
+    .where({ id, brokenSince })
+    .patch({ brokenSince: areAccepted ? null : now() });
+}
+
+const brokenSql = `select ${columnsOf(Integration)} from integrations
+  where org_id = $1 and broken_since is not null order by broken_since desc limit 20`;
+
+/** Those whose credentials the vendor rejects, the latest first; at most 20. */
+export const listBrokenIntegrations = (orgId: string): Promise<Row<Integration>[]> => sql(brokenSql, [orgId]);
 
 /** Whether the connector is of this vendor and holds credentials. */
 export async function holdsCredentials(id: string, vendor: Vendor): Promise<boolean> {

@@ -2,7 +2,7 @@
 import { refusedScopes, requireFewScopes } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
-import type { Row } from '#foundation/base-model.ts';
+import { columnsOf, type Row } from '#foundation/base-model.ts';
 import { days, now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
@@ -81,6 +81,14 @@ async function refuseBeyondQuota(trx: Transaction, userId: Id<'person'>): Promis
 /** The person's own tokens in this organization, also those that ended; newest first. */
 export const listTokens = (caller: Caller): Promise<Row<Token>[]> =>
   Token.findAll({ userId: ownPerson(caller), orgId: ownOrganization(caller) });
+
+const expiringTokensSql = `select ${columnsOf(Token)} from tokens
+  where user_id = $1 and org_id = $2 and revoked_at is null and expires_at > $3 and expires_at <= $4
+  order by expires_at, id limit 20`;
+
+/** The person's live tokens that expire by then, the first to expire first; at most 20. */
+export const listExpiringTokens = (orgId: string, userId: string, by: number): Promise<Row<Token>[]> =>
+  sql(expiringTokensSql, [userId, orgId, now(), by]);
 
 export const revocationKinds = ['revoked', 'already-revoked'] as const;
 

@@ -10,8 +10,8 @@ import {
   sendRequest,
 } from '#foundation/outbound.ts';
 import { badGateway, conflict, gatewayTimeout, Problem, upstreamBusy } from '#foundation/problem.ts';
-import type { VendorKind } from '../integrations/model.ts';
-import { credentialsOf } from '../integrations/operations.ts';
+import type { Integration, VendorKind } from '../integrations/model.ts';
+import { credentialsOf, noteCredentials } from '../integrations/operations.ts';
 import { connectorOf } from '../projects/connectors.ts';
 import type { Project } from '../projects/model.ts';
 
@@ -42,6 +42,7 @@ export interface VendorConnection {
   name: string;
   kind: VendorKind;
   address: string;
+  connector: Row<Integration>;
   credentials: string;
   signal: AbortSignal;
 }
@@ -57,16 +58,25 @@ export async function connectVendor(
   const connector = await connectorOf(project, kind);
   if (connector.vendor !== vendor) throw conflict(`The project's ${kind} connector is not one to ${name}.`);
   const credentials = await credentialsOf(connector);
-  return { name, kind, address: bound[vendor], credentials, signal: AbortSignal.timeout(operationTimeoutMs) };
+  return {
+    name,
+    kind,
+    address: bound[vendor],
+    connector,
+    credentials,
+    signal: AbortSignal.timeout(operationTimeoutMs),
+  };
 }
 
 export type Call = Omit<OutboundRequest, 'signal' | 'maxBytes'> & { maxBytes?: number };
 
 /** Returns the response whatever its status. @throws 502 and 504, retryable, without a response; ResponseTooLarge beyond `maxBytes` */
 export async function call(connection: VendorConnection, path: string, request: Call): Promise<OutboundResponse> {
-  const { name, address, signal } = connection;
+  const { name, address, connector, signal } = connection;
   try {
-    return await sendRequest(address + path, { maxBytes: maxResponseBytes, ...request, signal });
+    const response = await sendRequest(address + path, { maxBytes: maxResponseBytes, ...request, signal });
+    if (response.status === 401 || response.status < 300) await noteCredentials(connector, response.status !== 401);
+    return response;
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
     if (error instanceof ResponseTooLarge) throw request.maxBytes ? error : unexpectedAnswer(connection);

@@ -11,6 +11,7 @@ import { now } from '#foundation/clock.ts';
 import { type HtmlValue, html } from '#foundation/html.ts';
 import type { Exchange, Handler } from '#foundation/http.ts';
 import { answerPage, answerWithoutOrganization, type Visitor } from './layout.ts';
+import { noticeList } from './notices.ts';
 import { setupCard } from './setup.ts';
 import { personsPage } from './visitor.ts';
 
@@ -81,7 +82,7 @@ export const dashboardPages: readonly (readonly [path: string, page: Handler])[]
     '/console/overview',
     dashboardPage('overview', 'missions:read', async (visitor) => ({
       title: 'Overview',
-      lead: await setupCard(visitor),
+      lead: await Promise.all([noticeList(visitor), setupCard(visitor)]),
     })),
   ],
   ['/console/projects', dashboardPage('projects', 'projects:read', plain('Projects'))],

@@ -15,6 +15,7 @@ import { issueBase, showIssue, showIssues } from './issues.ts';
 import { answerProblemPage, seeOther } from './layout.ts';
 import { showMailbox } from './mailbox.ts';
 import { showMcpCallback, showMcpClient } from './mcp-callback.ts';
+import { dismissalAddress, dismissOwnNotice } from './notices.ts';
 import {
   answerCreationOptions,
   createOwnPasskey,
@@ -75,6 +76,7 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     ['/console/connected-agents/revoke', { GET: back('/console/connected-agents'), POST: revokeOwnDelegation }],
     [callbackPath, { GET: showMcpCallback }],
     [clientPath, { GET: showMcpClient }],
+    [dismissalAddress, { GET: back('/console/overview'), POST: dismissOwnNotice }],
     [setupAddress, { GET: back('/console/overview'), POST: markOwnMilestone }],
     ['/console/sessions', { GET: showSessions }],
     ['/console/sessions/end', { GET: back('/console/sessions'), POST: endOwnSession }],

@@ -1,0 +1,49 @@
+// Notices of an organization as one caller sees them: list them, dismiss one.
+import type { Caller } from '#access/principal.ts';
+import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
+import type { Row } from '#foundation/base-model.ts';
+import { days, now } from '#foundation/clock.ts';
+import { conditions } from './conditions.ts';
+import { type Notice, NoticeDismissal, noticeKinds } from './model.ts';
+
+/** No cause lasts longer, so that its dismissal is kept as long as it matters. */
+const dismissalsLastMs = days(400);
+
+/** Those that the caller's person has not dismissed, the most urgent first. */
+export async function listNotices(caller: Caller): Promise<Notice[]> {
+  const notices = await presentNotices(caller);
+  const { orgId, userId } = caller;
+  if (userId === null || notices.length === 0) return notices;
+  const ids = notices.map(({ id }) => id);
+  const dismissals = await NoticeDismissal.findByKeys('noticeId', ids, { orgId: orgId!, userId });
+  const dismissed = new Set(dismissals.map(({ noticeId }) => noticeId));
+  return notices.filter(({ id }) => !dismissed.has(id));
+}
+
+/** Also dismissed ones. What the caller may not read causes no notice. */
+async function presentNotices(caller: Caller): Promise<Notice[]> {
+  beyondOneProject(caller);
+  ownOrganization(caller);
+  const readable = conditions.filter(([scope]) => caller.scopes.has(scope));
+  const found = (await Promise.all(readable.map(([, read]) => read(caller)))).flat();
+  return found.sort((a, b) => urgency(b) - urgency(a) || b.createdAt - a.createdAt);
+}
+
+const urgency = ({ kind }: Notice): number => noticeKinds.indexOf(kind);
+
+/** Hides the notice from the caller's person while its cause lasts; a second call changes nothing. @throws 404 without that cause */
+export async function dismissNotice(caller: Caller, noticeId: string): Promise<Row<NoticeDismissal>> {
+  const own = { orgId: ownOrganization(caller), userId: ownPerson(caller), noticeId };
+  if (!(await presentNotices(caller)).some(({ id }) => id === noticeId)) NoticeDismissal.refuse();
+  await NoticeDismissal.query()
+    .insert({ ...own, dismissedAt: now() })
+    .onConflict(['orgId', 'userId', 'noticeId'])
+    .ignore();
+  return NoticeDismissal.get(own);
+}
+
+export async function sweepDismissals(): Promise<void> {
+  await NoticeDismissal.query()
+    .where('dismissedAt', '<=', now() - dismissalsLastMs)
+    .delete();
+}

@@ -1,0 +1,56 @@
+// What people should hear of the runs of an organization: recurring missions that fail again and again, and runs that wait.
+import { now } from '#foundation/clock.ts';
+import { sql } from '#foundation/database.ts';
+import type { Run } from './model.ts';
+import { isInState } from './states.ts';
+
+export interface FailureStreak {
+  recurringId: NonNullable<Run['recurringId']>;
+  /** The run that completed last before it; null: none did. */
+  completedId: Run['id'] | null;
+  /** When the latest of its runs was created. */
+  at: number;
+}
+
+// Of the newest failed runs, those of missions whose last three or more runs that ended by themselves have failed.
+const failureStreaksSql = `with failed as (
+    select recurring_id, id, created_at,
+      row_number() over (partition by recurring_id order by created_at desc, id desc) as n,
+      max(created_at) over (partition by recurring_id) as at
+    from (
+      select recurring_id, id, created_at from runs where org_id = $1 and status = 'failed'
+      order by created_at desc, id desc limit 200
+    ) newest where recurring_id is not null
+  )
+  select f.recurring_id, c.id as completed_id, f.at from failed f
+  left join lateral (
+    select r.id, r.created_at from runs r where r.recurring_id = f.recurring_id and r.status = 'completed'
+    order by r.created_at desc, r.id desc limit 1
+  ) c on true
+  where f.n = 3 and (c.id is null or (c.created_at, c.id) < (f.created_at, f.id))
+  order by f.at desc limit 20`;
+
+/** Looks at the newest 200 failed runs of the organization; at most 20. */
+export const findFailureStreaks = (orgId: string): Promise<FailureStreak[]> =>
+  sql<FailureStreak>(failureStreaksSql, [orgId]);
+
+export interface WaitingRuns {
+  /** At most 100. */
+  count: number;
+  /** Since when the one waits that waits longest. */
+  since: number;
+  /** What it waits for. */
+  reason: string | null;
+}
+
+const waitingSql = `select count(*) as count, min(since) as since, (array_agg(reason order by since))[1] as reason from (
+    select coalesce(r.waiting_since, r.created_at) as since, r.reason from runs r
+    where r.org_id = $1 and r.status in ('dispatching', 'running') and ${isInState(['waitingForRuntime'], 'r')}
+    order by r.created_at, r.id limit 100
+  ) waiting where since <= $2`;
+
+/** The runs that have waited for a runtime for that long, in milliseconds; null when there are none. */
+export async function findWaitingRuns(orgId: string, forMs: number): Promise<WaitingRuns | null> {
+  const [row] = await sql<WaitingRuns>(waitingSql, [orgId, now() - forMs]);
+  return row && row.count > 0 ? row : null;
+}

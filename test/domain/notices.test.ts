@@ -1,0 +1,200 @@
+// Notices: each is there while its cause is, is dismissed for one person, and comes back for a new cause only.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sweepDismissals } from '#domain/notices/operations.ts';
+import type { Organization } from '#domain/organizations/model.ts';
+import type { Person } from '#domain/people/model.ts';
+import type { Row } from '#foundation/base-model.ts';
+import { days, hours, minutes } from '#foundation/clock.ts';
+import { newId } from '#foundation/ids.ts';
+import { type Place, spend } from '../support/runtime-records.ts';
+import { openWorld, present, type Session, type World } from '../support/world.ts';
+
+let world: World;
+let owner: Row<Person>;
+
+beforeAll(async () => {
+  world = await openWorld();
+  owner = await world.person('Alice');
+});
+afterAll(() => world.close());
+
+interface Acme {
+  organization: Row<Organization>;
+  session: Session;
+  place: Place;
+}
+
+let founded = 0;
+async function found(): Promise<Acme> {
+  const organization = await world.found(owner, `Acme ${++founded}`);
+  const session = await world.session(owner, organization.id);
+  const body = { name: 'Shop', repoFullName: 'acme/shop' };
+  const project = (await world.rest('POST', '/projects', { session, body })).body;
+  return { organization, session, place: { orgId: organization.id, projectId: project.id } };
+}
+
+const read = async ({ session }: { session: Session }) =>
+  (await world.rest('GET', '/notices', { session })).body.notices;
+const ids = async (acme: { session: Session }): Promise<string[]> =>
+  (await read(acme)).map(({ id }: { id: string }) => id);
+const dismiss = (id: string, session: Session) =>
+  world.rest('POST', `/notices/${encodeURIComponent(id)}/dismissal`, { session });
+
+async function run({ place }: Acme, more: object): Promise<string> {
+  const id = newId('run');
+  const row = { id, ...place, scheduledFor: present(), kind: 'manual', createdAt: present(), updatedAt: present() };
+  await world.knex('runs').insert({ ...row, ...more });
+  world.clock.turn(1);
+  return id;
+}
+
+const triggers = [{ kind: 'schedule', schedule: { interval: 'daily', time: '09:00', timezone: 'UTC' } }];
+async function task({ session, place }: Acme): Promise<string> {
+  const body = { projectId: place.projectId, name: 'Nightly <b>audit</b>', prompt: 'Audit.', triggers };
+  return (await world.rest('POST', '/scheduled-tasks', { session, body })).body.id;
+}
+
+describe('causes', () => {
+  it('there is none in a new organization, also before its trial is granted', async () => {
+    expect(await read(await found())).toEqual([]);
+  });
+
+  it('the daily cost cap at 80 and at 100 percent; another cap is another cause, the next day none', async () => {
+    const acme = await found();
+    await spend(acme.place, 79);
+    expect(await ids(acme)).toEqual([]);
+    await spend(acme.place, 1);
+    const day = new Date(present()).toISOString().slice(0, 10);
+    expect(await read(acme)).toMatchObject([{ id: `cost_cap_80:${day}:100`, kind: 'warning' }]);
+    await spend(acme.place, 20);
+    expect(await read(acme)).toMatchObject([{ id: `cost_cap_100:${day}:100`, kind: 'action' }]);
+    const body = { dailyCostCapUsd: 110 };
+    await world.rest('PATCH', '/orchestrator', { session: acme.session, body });
+    expect(await ids(acme)).toEqual([`cost_cap_80:${day}:110`]);
+    world.clock.turn(days(1));
+    expect(await ids(acme)).toEqual([]);
+  });
+
+  it('a token 14, 7 and 1 days before its end, until it ends; one for a day needs none', async () => {
+    const acme = await found();
+    const create = async (expiresInDays: number) => {
+      const body = { name: `For ${expiresInDays}`, scopes: ['projects:read'], expiresInDays };
+      return (await world.rest('POST', '/tokens', { session: acme.session, body })).body.id;
+    };
+    await create(1);
+    const id = await create(30);
+    const seen: string[][] = [];
+    for (const later of [0, 16, 7, 6, 1]) {
+      world.clock.turn(days(later));
+      acme.session = await world.session(owner, acme.organization.id);
+      seen.push(await ids(acme));
+    }
+    const notice = (left: number) => [`token_expiring:${id}:${left}`];
+    expect(seen).toEqual([[], notice(14), notice(7), notice(1), []]);
+    const [other, revoked] = [await create(20), await create(20)];
+    world.clock.turn(days(14));
+    acme.session = await world.session(owner, acme.organization.id);
+    await world.rest('DELETE', `/tokens/${revoked}`, { session: acme.session });
+    expect((await ids(acme)).filter((one) => one.startsWith('token_'))).toEqual([`token_expiring:${other}:7`]);
+  });
+
+  it('a token hears of itself and of no other token', async () => {
+    const acme = await found();
+    const token = await world.token(owner, acme.organization, { scopes: ['setup:read'] });
+    await world.token(owner, acme.organization, { scopes: ['projects:read'] });
+    world.clock.turn(days(25));
+    const { body } = await world.rest('GET', '/notices', { token });
+    expect(body.notices).toHaveLength(1);
+    expect(body.notices[0].id).toMatch(/^token_expiring:tok_\w+:7$/);
+    world.clock.turn(days(-25));
+  });
+
+  it('credits that are low, and none at all; new credits end it, and a later lack is another one', async () => {
+    const acme = await found();
+    await world.rest('GET', '/billing/summary', { session: acme.session });
+    world.clock.turn(days(31));
+    acme.session = await world.session(owner, acme.organization.id);
+    const [first] = await read(acme);
+    expect(first).toMatchObject({ id: expect.stringMatching(/^credits_exhausted:lot_/), kind: 'action' });
+    await dismiss(first.id, acme.session);
+    await world.grant(acme.organization, 5);
+    expect(await read(acme)).toMatchObject([
+      { id: expect.stringMatching(/^credits_low:lot_/), title: 'Credits are low' },
+    ]);
+    await world.grant(acme.organization, 20);
+    expect(await ids(acme)).toEqual([]);
+    const member = await world.person('Member');
+    await world.join(acme.organization, member, 'member');
+    expect(await ids({ session: await world.session(member, acme.organization.id) })).toEqual([]);
+  });
+
+  it('a recurring mission that failed three times in a row, until it completes or is disabled', async () => {
+    const acme = await found();
+    const id = await task(acme);
+    const end = (status: string, more: object = {}) =>
+      run(acme, { status, recurringId: undefined, scheduledTaskId: id, ...more });
+    const last = await end('completed');
+    await end('failed');
+    await end('failed');
+    await end('skipped');
+    expect(await ids(acme)).toEqual([]);
+    await end('failed');
+    expect(await read(acme)).toMatchObject([
+      { id: `schedule_failing:${id}:${last}`, kind: 'action', title: '“Nightly <b>audit</b>” keeps failing' },
+    ]);
+    await end('failed');
+    expect(await ids(acme)).toEqual([`schedule_failing:${id}:${last}`]);
+    await dismiss(`schedule_failing:${id}:${last}`, acme.session);
+    const again = await end('completed');
+    expect(await ids(acme)).toEqual([]);
+    for (let i = 0; i < 3; i++) await end('failed');
+    expect(await ids(acme)).toEqual([`schedule_failing:${id}:${again}`]);
+    const body = { enabled: false, triggers };
+    await world.rest('PATCH', `/scheduled-tasks/${id}`, { session: acme.session, body });
+    expect(await ids(acme)).toEqual([]);
+  });
+
+  it('runs that wait for a runtime: one notice for all, with what they wait for', async () => {
+    const acme = await found();
+    const id = await run(acme, { status: 'dispatching', issueId: 'iss_1', reason: 'No runtime is connected.' });
+    await run(acme, { status: 'dispatching', issueId: 'iss_2' });
+    expect(await ids(acme)).toEqual([]);
+    world.clock.turn(minutes(6));
+    expect(await read(acme)).toMatchObject([
+      {
+        id: expect.stringMatching(/^run_waiting:\d{4}-\d\d-\d\d$/),
+        title: '2 runs wait for a runtime',
+        body: 'No runtime is connected.',
+      },
+    ]);
+    await world.knex('runs').where({ projectId: acme.place.projectId }).update({ status: 'canceled' });
+    expect(id && (await ids(acme))).toEqual([]);
+  });
+});
+
+describe('POST /notices/{noticeId}/dismissal', () => {
+  it('200 · for the caller alone, once; 404 for a notice that is not there, or is another person’s', async () => {
+    const acme = await found();
+    await spend(acme.place, 90);
+    const [id] = (await ids(acme)) as [string];
+    const bob = await world.person('Bob');
+    await world.join(acme.organization, bob, 'member');
+    const session = await world.session(bob, acme.organization.id);
+    const { status, body } = await dismiss(id, session);
+    expect([status, body]).toEqual([200, { orgId: acme.organization.id, noticeId: id, dismissedAt: present() }]);
+    world.clock.turn(hours(1));
+    expect((await dismiss(id, session)).body).toEqual(body);
+    expect([await ids({ session }), await ids(acme)]).toEqual([[], [id]]);
+    expect((await dismiss('cost_cap_100:2020-01-01:100', session)).status).toBe(404);
+    const other = await found();
+    expect((await dismiss(id, other.session)).status).toBe(404);
+    const viewer = await world.person('Watcher');
+    await world.join(acme.organization, viewer, 'viewer');
+    expect((await dismiss(id, await world.session(viewer, acme.organization.id))).status).toBe(403);
+    await sweepDismissals();
+    expect(await world.knex('notice_dismissals').where({ noticeId: id })).toHaveLength(1);
+    world.clock.turn(days(401));
+    await sweepDismissals();
+    expect(await world.knex('notice_dismissals')).toEqual([]);
+  });
+});
