@@ -68,6 +68,7 @@ describe('The commands, as processes beside the running server', () => {
       createdByUserId: bob.id,
       createdAt: expect.any(Number),
       namePending: false,
+      closedAt: null,
     });
     const made = await said(
       'token:create',
@@ -195,7 +196,13 @@ describe('What a command does', () => {
   it('member:add · adds a person, who gets an account if there is none', async () => {
     const membership = await ask('member:add', '--org', 'acme', '--email', 'dave@example.com', '--role', 'viewer');
     const dave = await ask('person:create', '--email', 'dave@example.com');
-    expect(membership).toEqual({ orgId: acme.id, userId: dave.id, role: 'viewer', createdAt: present() });
+    expect(membership).toEqual({
+      orgId: acme.id,
+      userId: dave.id,
+      role: 'viewer',
+      createdAt: present(),
+      closedAt: null,
+    });
     expect(await world.knex('memberships').where({ userId: dave.id })).toEqual([membership]);
   });
 

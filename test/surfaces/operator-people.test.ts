@@ -39,6 +39,7 @@ describe('members', () => {
       userId: bob.id,
       role: 'viewer',
       createdAt: expect.any(Number),
+      closedAt: null,
     });
     await expect(run('member:role', ...of(alice.email), '--role', 'admin')).rejects.toThrow('The last owner stays');
     await run('member:role', ...of(bob.email), '--role', 'admin');
