@@ -82,7 +82,7 @@ const BillingPurchaseState = builder.objectRef<BillingSummary['purchase']>('Bill
   description: 'Whether and how credits can be bought.',
   fields: (t) => ({
     enabled: t.exposeBoolean('enabled', { description: 'Whether a checkout session can be created.' }),
-    provider: t.exposeString('provider', { description: 'Who takes payments, such as `builtin` or `stripe`.' }),
+    provider: t.exposeString('provider', { description: 'Who takes payments, such as `builtin`.' }),
     testMoney: t.exposeBoolean('testMoney', { description: 'Whether the provider takes test money only.' }),
   }),
 });

@@ -17,8 +17,8 @@ export const billingEventPaths = {
           name: 'provider',
           in: 'path',
           required: true,
-          description: '`builtin` or `stripe`.',
-          schema: { type: 'string', enum: ['builtin', 'stripe'] },
+          description: '`builtin`, the only one so far.',
+          schema: { type: 'string', enum: ['builtin'] },
         },
       ],
       requestBody: {

@@ -18,7 +18,7 @@ export const showCheckout: Handler = personsPage(async (exchange, visitor) => {
   const what = offer === 'team' ? `Plan ${checkout.teamPlan}, 30 days` : `${quantity} × credit pack`;
   const canPay = status === 'open' && visitor.caller.scopes.has('billing:write');
   const body = html`<h1>Checkout</h1>
-    <p class="note">This is test money: no card is charged and nothing is owed. Set up Stripe to take real payments.</p>
+    <p class="note">This is test money: no card is charged and nothing is owed.</p>
     <section class="card">
       <dl class="facts">
         <dt>Offer</dt><dd>${what}</dd>
