@@ -217,6 +217,7 @@ async function demoted(role: OrgRole): Promise<Stranger> {
 const openToBound: Record<string, string> = {
   me: 'the caller itself',
   scopes: 'the catalog is the same for everyone',
+  billingOffers: 'the offers are the same for everyone',
   scheduledTaskTemplates: 'the templates are the same for everyone',
   automationTemplates: 'the templates are the same for everyone',
   agentCatalog: 'the catalog is the same for everyone',

@@ -219,7 +219,8 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   CreateCreditRequest: () => ({ message: 'We need more credits.' }),
   CreateCheckoutSessionRequest: () => ({ offer: 'pack' }),
   UpdateBillingSettingsRequest: () => ({ trackerTriggers: 'members' }),
-  UpdateSubscriptionRequest: () => ({ cancelAtPeriodEnd: true }),
+  // Changes nothing: whoever sends it changes the subscription of their own organization.
+  UpdateSubscriptionRequest: () => ({}),
   CreateWithdrawalRequest: () => ({ reason: 'Bought by mistake.' }),
   StartMcpOAuthRequest: () => ({}),
   CompleteMcpOAuthRequest: ({ ids }) => ({ code: 'code', state: ids.mcpState }),
