@@ -9,6 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import knexFactory, { type Knex } from 'knex';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
+import type { Person } from '#domain/people/model.ts';
 import { connectIntegration } from '#domain/projects/connectors.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { days } from '#foundation/clock.ts';
@@ -16,12 +17,13 @@ import { openOutbound } from '#foundation/outbound.ts';
 import { openRemoteMcp, type RemoteMcp } from '../support/fake-mcp-server.ts';
 import { freePort, type ServiceProcess, startService } from '../support/processes.ts';
 import { startSandbox } from '../support/runtime-records.ts';
-import { type Answer, openWorld, requestsTo, type Session, type World } from '../support/world.ts';
+import { type Answer, openWorld, present, requestsTo, type Session, type World } from '../support/world.ts';
 
 const randomCalls = Number(process.env.KEYED_CALLS ?? 240);
 
 let world: World;
 let acme: Row<Organization>;
+let alice: Row<Person>;
 let token: string;
 let session: Session;
 let projectId: string;
@@ -33,7 +35,7 @@ let repositories: string;
 
 beforeAll(async () => {
   world = await openWorld();
-  const alice = await world.person('Alice');
+  alice = await world.person('Alice');
   acme = await world.found(alice, 'Acme');
   token = await world.token(alice, acme);
   session = await world.session(alice, acme.id);
@@ -157,6 +159,65 @@ const routes: Record<string, () => Promise<Call>> = {
   async '/automations/{automationId}/run'() {
     const { id } = (await write('/automations', recurring())).body;
     return { path: `/automations/${id}/run`, table: 'runs', where: { recurring_id: id } };
+  },
+  async '/runs/{runId}/cancel'() {
+    const { id: taskId } = (await write('/scheduled-tasks', recurring())).body;
+    const { runId: id } = (await write(`/scheduled-tasks/${taskId}/run`)).body;
+    return { path: `/runs/${id}/cancel`, table: 'runs', where: { id, status: 'canceled' } };
+  },
+  async '/notices/{noticeId}/dismissal'() {
+    const body = { name: unique(), scopes: ['projects:read'], expiresInDays: 5 };
+    const { id } = (await write('/tokens', body, '', { session })).body;
+    await beside('tokens')
+      .where({ id })
+      .update({ created_at: present() - days(30) });
+    const noticeId = `token_expiring:${id}:7`;
+    return {
+      ...{ path: `/notices/${encodeURIComponent(noticeId)}/dismissal`, ask: { session } },
+      ...{ table: 'notice_dismissals', where: { notice_id: noticeId } },
+    };
+  },
+  async '/organizations/{orgId}/closure'() {
+    const { id, slug } = await world.found(alice, unique());
+    const path = `/organizations/${id}/closure`;
+    return {
+      ...{ path, body: { confirmSlug: slug }, ask: { session: await world.session(alice, id) } },
+      ...{ table: 'org_closures', where: { org_id: id }, refused: { path, body: { confirmSlug: 'other' } } },
+    };
+  },
+  async '/billing/credit-requests'() {
+    const org = await world.found(alice, unique());
+    const path = '/billing/credit-requests';
+    return {
+      ...{ path, body: { message: unique() }, ask: { session: await world.session(alice, org.id) } },
+      ...{ table: 'credit_requests', where: { org_id: org.id }, refused: { path, body: { message: 7 } } },
+    };
+  },
+  async '/billing/checkout-sessions'() {
+    const org = await world.found(alice, unique());
+    const path = '/billing/checkout-sessions';
+    return {
+      ...{ path, body: { offer: 'pack', startNowConsent: true }, ask: { session: await world.session(alice, org.id) } },
+      ...{ table: 'billing_checkouts', where: { org_id: org.id }, refused: { path, body: { offer: 7 } } },
+    };
+  },
+  async '/billing/orders/{orderId}/withdrawal'() {
+    const org = await world.found(alice, unique());
+    const ask = { session: await world.session(alice, org.id) };
+    const { checkoutId } = (
+      await write('/billing/checkout-sessions', { offer: 'pack', startNowConsent: true }, '', ask)
+    ).body;
+    await world.request('POST', `/console/checkout/${checkoutId}`, {
+      ...ask,
+      headers: { 'content-type': 'application/x-www-form-urlencoded', origin: world.url },
+      body: `csrf_token=${ask.session.csrf}`,
+    });
+    const { id } = (await world.rest('GET', '/billing/orders', ask)).body.orders[0];
+    const refused = { path: '/billing/orders/unknown/withdrawal', body: {} };
+    return {
+      ...{ path: `/billing/orders/${id}/withdrawal`, body: {}, ask },
+      ...{ table: 'billing_orders', where: { id, status: 'withdrawn' }, refused },
+    };
   },
   async '/sandboxes/{sandboxId}/kill'() {
     const { id } = await startSandbox({ orgId: acme.id, projectId: projectId as never });

@@ -121,6 +121,7 @@ describe('The commands, as processes beside the running server', () => {
     expect(stdout).not.toContain('hunter2');
     const integration = JSON.parse(stdout);
     expect(integration).toEqual({
+      brokenSince: null,
       id: expect.stringMatching(/^int_/),
       orgId: acme.id,
       vendor: 'linear',
