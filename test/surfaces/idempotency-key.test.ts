@@ -37,6 +37,8 @@ beforeAll(async () => {
   world = await openWorld();
   alice = await world.person('Alice');
   acme = await world.found(alice, 'Acme');
+  await world.grant(acme, 10_000);
+  await world.lift(acme);
   token = await world.token(alice, acme);
   session = await world.session(alice, acme.id);
   beside = knexFactory({ client: 'pg', connection: world.connection, pool: { min: 0, max: 2 } });
