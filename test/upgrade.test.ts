@@ -73,7 +73,7 @@ const everything = `{
 
 /** Credentials and billing are read by a signed-in person, everything else with a token. */
 const callerOf = (name: string) =>
-  /^\/(tokens|agent-delegations|setup|billing\/.*)$/.test(name) ? { session } : { token };
+  /^\/(tokens|agent-delegations|setup|notices|billing\/.*)$/.test(name) ? { session } : { token };
 
 /** Revoked again, because a person may have 100 live tokens. */
 async function createAndRevokeToken() {

@@ -133,6 +133,7 @@ describe('a console session', () => {
         role: 'owner',
         scopes: scopesOfRole('owner'),
         projectId: null,
+        isOrgClosed: false,
       },
       session: { id, person: { id: person.id, email: 'alice@example.com', name: 'Alice' }, renewed: false },
     });

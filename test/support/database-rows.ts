@@ -8,9 +8,11 @@ export const movedByLooking: Record<string, string> = {
 
 /** One text per row: the table, and the row as JSON. */
 export async function rowsOf(knex: Knex): Promise<string[]> {
+  // A table without pages has no rows: leaving it out makes the statement below half as long. Partitions are tables of their own.
   const { rows: tables } = await knex.raw(
-    `select table_schema || '.' || quote_ident(table_name) as name from information_schema.tables
-      where table_schema in ('public', 'background') and table_type = 'BASE TABLE'`,
+    `select oid::regclass::text as name from pg_class
+      where relkind = 'r' and relnamespace in ('public'::regnamespace, 'background'::regnamespace)
+        and pg_relation_size(oid) > 0`,
   );
   const moved = Object.keys(movedByLooking)
     .map((column) => `'${column}'`)
@@ -18,6 +20,7 @@ export async function rowsOf(knex: Knex): Promise<string[]> {
   const parts = (tables as { name: string }[]).map(
     ({ name }) => `select '${name} ' || (to_jsonb(t) - array[${moved}])::text as row from ${name} t`,
   );
+  if (parts.length === 0) return [];
   const { rows } = await knex.raw(parts.join(' union all '));
   return (rows as { row: string }[]).map(({ row }) => row);
 }
