@@ -10,6 +10,7 @@ import { requestRecords } from '#graph/input.ts';
 import { nonNullSchema } from '#graph/projection/json-schema.ts';
 import { bytes } from '#limits.ts';
 import { schema } from '#schema.ts';
+import { atOnce } from './support/at-once.ts';
 import { nothing, rowsOf, written } from './support/database-rows.ts';
 import {
   type Arguments,
@@ -245,22 +246,24 @@ describe('a bound of the Limits table, at its edge and one beyond, in REST and G
   it.each(parameters.map(([root, name]) => [`${root.route!.method} ${root.route!.template}`, name, root] as const))(
     '%s · %s has 1 to 200 characters',
     async (_, name, root) => {
-      await untouched(async () => {
-        for (const surface of surfacesOf(root)) {
-          for (const [value, words] of [
-            ['', 'must be at least 1 character'],
-            [x(201), 'must be at most 200 characters'],
-            [x(8_000), 'must be at most 200 characters'],
-          ] as const) {
+      const beyond = [
+        ['', 'must be at least 1 character'],
+        [x(201), 'must be at most 200 characters'],
+        [x(8_000), 'must be at most 200 characters'],
+      ] as const;
+      const unknown = ['x', x(200), ' ', 'a/b', 'ü', '*', '%', "' or 1=1 --"];
+      await untouched(() =>
+        atOnce(root.kind === 'Subscription' ? 1 : 2, surfacesOf(root), async (surface) => {
+          for (const [value, words] of beyond) {
             const outcome = await ask(surface, root, argumentsWith(root, name, value));
             expect(unlessNamed(`${surface} ${value.length} characters`, `${name}: ${words}`, outcome)).toEqual([]);
           }
-          for (const value of ['x', x(200), ' ', 'a/b', 'ü', '*', '%', "' or 1=1 --"]) {
+          for (const value of unknown) {
             const { status, problem } = await ask(surface, root, argumentsWith(root, name, value));
             expect([surface, value, status, problem?.code]).toEqual([surface, value, 404, 'not_found']);
           }
-        }
-      });
+        }),
+      );
     },
   );
 
@@ -594,18 +597,19 @@ describe('400 · a query that is not what it must be', () => {
       'null',
       'true',
     ];
-    for (const query of [
+    const bad = [
       `${name}=1&${name}=2`,
       `${name}=1&${name}=1`,
       `${name}=&${name}=`,
       ...[...texts, ...(type === 'Int' ? numbers : [])].map((value) => `${name}=${value}`),
-    ]) {
+    ];
+    await atOnce(8, bad, async (query) => {
       const { status, body } = await get(root, name, query);
       expect([query, status, body.code]).toEqual([query, 400, 'invalid_request']);
       expect(body.description).toMatch(
         query.startsWith(`${name}=%`) || query.includes('%0') ? /./ : new RegExp(`^${name}: `),
       );
-    }
+    });
   });
 
   it('unknown parameters are ignored, whatever their values', async () => {
@@ -657,14 +661,13 @@ describe('400 · a query that is not what it must be', () => {
           `${good}AAAA`,
           x(500),
         ];
-        for (const cursor of [...foreign, ...changed]) {
-          for (const surface of surfacesOf(root)) {
-            const outcome = await ask(surface, root, { ...own, limit: 1, cursor });
-            expect(unlessNamed(`${surface} ${cursor} for ${good}`, 'cursor: must be the nextCursor', outcome)).toEqual(
-              [],
-            );
-          }
-        }
+        const surfaces = surfacesOf(root);
+        await atOnce(8, [...[...foreign, ...changed].entries()], async ([i, cursor]) => {
+          const surface = surfaces[i % surfaces.length]!;
+          const outcome = await ask(surface, root, { ...own, limit: 1, cursor });
+          const complaint = unlessNamed(`${surface} ${cursor} for ${good}`, 'cursor: must be the nextCursor', outcome);
+          expect(complaint).toEqual([]);
+        });
         for (const { name, type } of filters) {
           const other = named(nonNullSchema(getNamedType(type)) as Property).enum?.[0] ?? 'x';
           const outcome = await ask(surface, root, { ...own, [name]: other, cursor: good });
@@ -698,13 +701,14 @@ describe('404 · an id of another kind', () => {
 
   it.each(takers)('%s · %s', async (_, name, root) => {
     await untouched(async () => {
-      for (const [kind, id] of Object.entries({ ...sample.ids, userId: sample.outsiderId })) {
-        if (kind === name) continue;
-        for (const surface of surfacesOf(root)) {
-          const { status, problem } = await ask(surface, root, argumentsWith(root, name, id));
-          expect([surface, kind, status, problem?.code]).toEqual([surface, kind, 404, 'not_found']);
-        }
-      }
+      const others = Object.entries({ ...sample.ids, userId: sample.outsiderId }).filter(([kind]) => kind !== name);
+      const surfaces = surfacesOf(root);
+      // A caller has few subscriptions at once.
+      await atOnce(root.kind === 'Subscription' ? 1 : 8, [...others.entries()], async ([i, [kind, id]]) => {
+        const surface = surfaces[i % surfaces.length]!;
+        const { status, problem } = await ask(surface, root, argumentsWith(root, name, id));
+        expect([surface, kind, status, problem?.code]).toEqual([surface, kind, 404, 'not_found']);
+      });
     });
   });
 

@@ -10,7 +10,17 @@ interface Document {
   components: { responses: Record<string, { content?: Json }>; schemas: Record<string, Json> };
 }
 
-export function openContract(document: Document) {
+const known = new Map<string, ReturnType<typeof contractOf>>();
+
+/** The contract in the document of a service; one and the same for services that differ in their address alone. */
+export function openContract(text: string, url: string): ReturnType<typeof contractOf> {
+  const key = text.replaceAll(url, '');
+  const contract = known.get(key) ?? contractOf(JSON.parse(text));
+  known.set(key, contract);
+  return contract;
+}
+
+function contractOf(document: Document) {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   formats.default(ajv);
   ajv.addSchema({ $id: 'openapi', ...document } as Json, 'openapi');

@@ -304,7 +304,7 @@ async function declaringRepository(): Promise<string> {
   const by = { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@a', GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'a@a' };
   const env = { ...process.env, ...by, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' };
   for (const args of [
-    ['init', '-q'],
+    ['init', '-q', '--template='],
     ['add', '-A'],
     ['commit', '-qm', 'declare'],
   ])

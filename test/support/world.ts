@@ -134,7 +134,7 @@ export async function openWorld(settings: WorldSettings = {}) {
       log,
     }),
   );
-  const contract = openContract(await (await fetch(`${url}/v1/openapi.json`)).json());
+  const contract = openContract(await (await fetch(`${url}/v1/openapi.json`)).text(), url);
 
   const request = requestsTo(url);
 

@@ -14,12 +14,13 @@ import { connectIntegration } from '#domain/projects/connectors.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { days } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/outbound.ts';
+import { atOnce } from '../support/at-once.ts';
 import { openRemoteMcp, type RemoteMcp } from '../support/fake-mcp-server.ts';
 import { freePort, type ServiceProcess, startService } from '../support/processes.ts';
 import { startSandbox } from '../support/runtime-records.ts';
 import { type Answer, openWorld, present, requestsTo, type Session, type World } from '../support/world.ts';
 
-const randomCalls = Number(process.env.KEYED_CALLS ?? 240);
+const randomCalls = Number(process.env.KEYED_CALLS ?? 120);
 
 let world: World;
 let acme: Row<Organization>;
@@ -345,32 +346,29 @@ const busy = ['/projects', '/tokens', '/invites', '/scheduled-tasks', '/schedule
 
 async function prepare(): Promise<Call[]> {
   const calls: Call[] = [];
-  for (let n = 0; n < randomCalls; n++) calls.push(await routes[busy[n % busy.length]!]!());
+  const numbers = Array.from({ length: randomCalls }, (_, n) => n);
+  await atOnce(8, numbers, async (n) => calls.push(await routes[busy[n % busy.length]!]!()));
   return calls;
 }
 
 /** All these calls, eight at a time, each with a key; `between` is told how many are answered. */
 async function sendAll(send: Send, todo: Call[], between: (answered: number) => Promise<unknown> = async () => {}) {
   const calls: { call: Call; key: string; answer: Answer }[] = [];
-  await Promise.all(
-    Array.from({ length: 8 }, async () => {
-      for (let call = todo.pop(); call; call = todo.pop()) {
-        const key = unique();
-        calls.push({ call, key, answer: await send(call, key) });
-        await between(calls.length);
-      }
-    }),
-  );
+  await atOnce(8, todo, async (call) => {
+    const key = unique();
+    calls.push({ call, key, answer: await send(call, key) });
+    await between(calls.length);
+  });
   expect(calls).toHaveLength(randomCalls);
   return calls;
 }
 
 async function expectEachOnce(send: Send, calls: Awaited<ReturnType<typeof sendAll>>) {
-  for (const { call, key, answer } of calls) {
+  await atOnce(8, calls, async ({ call, key, answer }) => {
     const told = `${call.path} ${JSON.stringify(call.where)}`;
     expect([told, answer.status < 300, await count(call)]).toEqual([told, true, 1]);
     expect(outcome(await send(call, key))).toEqual(outcome(answer));
-  }
+  });
 }
 
 describe('Hundreds of calls', () => {

@@ -172,11 +172,11 @@ interface Orders {
 }
 
 describe('four processes on one database', () => {
-  const occurrences = { scheduled_task: 2_000, automation: 1_000 };
+  const occurrences = { scheduled_task: 1_000, automation: 500 };
   const speed = 60;
   const program = fileURLToPath(new URL('../support/scheduler-process.js', import.meta.url));
 
-  it('run three thousand occurrences once each, while sixteen of them are killed at work', {
+  it('run fifteen hundred occurrences once each, while eight of them are killed at work', {
     timeout: 300_000,
   }, async () => {
     const begin = Math.ceil(present() / minutes(1)) * minutes(1);
@@ -200,7 +200,7 @@ describe('four processes on one database', () => {
     };
     for (let n = 0; n < 4; n++) begun();
     try {
-      for (let [left, lives] = [Infinity, 16]; left > 0; left = await remaining()) {
+      for (let [left, lives] = [Infinity, 8]; left > 0; left = await remaining()) {
         await wait(Math.random() * 300);
         const [victim] = [...atWork].slice(Math.floor(Math.random() * atWork.size));
         if (!victim || lives-- <= 0) continue;
@@ -213,20 +213,20 @@ describe('four processes on one database', () => {
     }
     const [told] = await summary();
     expect(told).toEqual({
-      runs: 3_000,
-      occurrences: 3_000,
-      punctual: 3_000,
-      skipped: 500,
-      dispatched: 2_500,
-      issues: 2_500,
-      agreeing: 2_500,
-      numbers: 2_500,
+      runs: 1_500,
+      occurrences: 1_500,
+      punctual: 1_500,
+      skipped: 250,
+      dispatched: 1_250,
+      issues: 1_250,
+      agreeing: 1_250,
+      numbers: 1_250,
     });
     expect(complaints).toBe('');
   });
 
   /**
-   * Due once, within four minutes of the fast clock; the next time is almost a day later. Every fourth minds an open run, and those
+   * Due once, within two minutes of the fast clock; the next time is almost a day later. Every fourth minds an open run, and those
    * of the scheduled tasks have one.
    */
   async function seed(begin: number): Promise<void> {
@@ -243,7 +243,7 @@ describe('four processes on one database', () => {
           project: projectId,
           owner: owner.person.id,
           begin,
-          spread: minutes(4),
+          spread: minutes(2),
           count,
           triggers,
           kind,
@@ -254,7 +254,7 @@ describe('four processes on one database', () => {
       `insert into runs (id, org_id, project_id, recurring_id, scheduled_for, kind, status, lease_id, lease_until,
          created_at, updated_at)
        select 'open_' || n, :org, :project, 'sch_' || n, 0, 'manual', 'running', 'lse_' || n, 0, 0, 0
-       from generate_series(4, 2000, 4) n`,
+       from generate_series(4, 1000, 4) n`,
       { org: owner.organization.id, project: projectId },
     );
   }

@@ -16,6 +16,7 @@ import { createContext } from '../context.ts';
 import { resolverOf } from '../exposure.ts';
 import { compilePrune } from './absent.ts';
 import { selectionOf } from './json-schema.ts';
+import { perSchema } from './per-schema.ts';
 
 export type RootField = GraphQLField<unknown, unknown>;
 
@@ -49,19 +50,12 @@ export function createOperation(schema: GraphQLSchema, field: RootField, documen
   };
 }
 
-const unguarded = new WeakMap<GraphQLSchema, GraphQLSchema>();
-
 /** The schema without what its root fields do before their resolvers: authorization, cost, and validation of the arguments. */
-function withoutGuards(schema: GraphQLSchema): GraphQLSchema {
-  let result = unguarded.get(schema);
-  if (!result) {
-    result = mapSchema(schema, {
-      [MapperKind.ROOT_FIELD]: (field) => ({ ...field, resolve: resolverOf({ extensions: field.extensions! }) }),
-    });
-    unguarded.set(schema, result);
-  }
-  return result;
-}
+const withoutGuards = perSchema((schema) =>
+  mapSchema(schema, {
+    [MapperKind.ROOT_FIELD]: (field) => ({ ...field, resolve: resolverOf({ extensions: field.extensions! }) }),
+  }),
+);
 
 /** A document that selects all of a field that REST answers, with each argument as a variable. */
 export function documentOf(kind: OperationTypeNode, name: string, field: RootField): DocumentNode {

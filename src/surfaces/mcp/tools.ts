@@ -9,6 +9,7 @@ import { exposureOf, type ToolExposure } from '#graph/exposure.ts';
 import { flatArguments } from '#graph/projection/arguments.ts';
 import { type Json, type RecordWriter, recordSchema, typeSchema } from '#graph/projection/json-schema.ts';
 import { createOperation, documentOf, type RootField } from '#graph/projection/operation.ts';
+import { perSchema } from '#graph/projection/per-schema.ts';
 
 export interface Tool {
   rule: Rule;
@@ -20,7 +21,7 @@ export interface Tool {
 }
 
 /** By name, in the order of the schema: queries first. */
-export function toolsOf(schema: GraphQLSchema): ReadonlyMap<string, Tool> {
+export const toolsOf = perSchema((schema): ReadonlyMap<string, Tool> => {
   const tools = new Map<string, Tool>();
   for (const [kind, type] of [
     [OperationTypeNode.QUERY, schema.getQueryType()],
@@ -34,7 +35,7 @@ export function toolsOf(schema: GraphQLSchema): ReadonlyMap<string, Tool> {
     }
   }
   return tools;
-}
+});
 
 function toolOf(schema: GraphQLSchema, kind: OperationTypeNode, declared: ToolExposure, field: RootField): Tool {
   const { name } = declared;

@@ -7,6 +7,7 @@ import { answer, type Exchange, type Headers } from '#foundation/http.ts';
 import { etagOf, isNotModified } from '#foundation/http-cache.ts';
 import { once } from '#foundation/idempotency.ts';
 import type { Outcome } from '#graph/projection/operation.ts';
+import { perSchema } from '#graph/projection/per-schema.ts';
 import { allowMethods, type CallerSettings, framed, identify } from '../frame.ts';
 import { type Arguments, argumentReader } from './arguments.ts';
 import { type OpenApiSettings, openApiDocument } from './openapi.ts';
@@ -32,10 +33,14 @@ interface ServedRoute extends Route {
 const base = '/v1';
 const documentPath = `${base}/openapi.json`;
 
+const prepare = perSchema((schema) => {
+  const routes = routesOf(schema);
+  return { routes, sofa: createSofa(schema, routes, base) };
+});
+
 export function createRest(settings: RestSettings) {
   const { schema, version, beside, report } = settings;
-  const routes = routesOf(schema);
-  const sofa = createSofa(schema, routes, base);
+  const { routes, sofa } = prepare(schema);
   const router = createRouter<ServedRoute>(
     routes.routes.map((route) => ({
       ...route,

@@ -1,0 +1,11 @@
+// What is derived from a schema alone is derived once, however many services a process opens on it, as tests do.
+import type { GraphQLSchema } from 'graphql';
+
+export function perSchema<T>(derive: (schema: GraphQLSchema) => T): (schema: GraphQLSchema) => T {
+  const known = new WeakMap<GraphQLSchema, { derived: T }>();
+  return (schema) => {
+    const entry = known.get(schema) ?? { derived: derive(schema) };
+    known.set(schema, entry);
+    return entry.derived;
+  };
+}

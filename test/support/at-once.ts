@@ -1,0 +1,14 @@
+// Work on many items, so many of them at once.
+
+export async function atOnce<T>(
+  limit: number,
+  items: readonly T[],
+  work: (item: T) => Promise<unknown>,
+): Promise<void> {
+  const left = items.values();
+  await Promise.all(
+    Array.from({ length: limit }, async () => {
+      for (const item of left) await work(item);
+    }),
+  );
+}
