@@ -5,6 +5,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { type Addresses, endpointOf, identifier, isIdentifier, isLoopback, originOf } from '#foundation/addresses.ts';
 import { type LogFormat, logFormats } from '#foundation/log.ts';
+import { linesOf, parseGroup, stripeSettings, upstreamSettings } from '#foundation/setting-groups.ts';
 import { readBucket } from '#foundation/storage-s3.ts';
 import { type TrustedIssuer, trustedIssuers } from '#foundation/trusted-issuers.ts';
 import { invitesPerDay, rates, subscriptions, tokens } from '#limits.ts';
@@ -51,6 +52,8 @@ export interface Config {
   /** Null: a folder in `dataDir`. */
   readonly storageUrl: string | null;
   readonly upstreamSignIn: Readonly<{ issuer: string; clientId: string; clientSecret: string }> | null;
+  /** Null: the built-in payment provider takes test money. */
+  readonly stripe: Readonly<{ secretKey: string; webhookSecret: string; apiUrl: string }> | null;
   /** Whether this process runs scheduled jobs (due missions, sweeps) and background jobs (mail). */
   readonly scheduler: boolean;
   /** The environment of the runtime that `npm start` starts; null: it starts none. */
@@ -152,14 +155,6 @@ const settings = z.object({
   LOCAL_RUNNER: oneOf(['on', 'off']).default('on'),
 });
 
-const oidcRequired = 'is required because another OIDC_ setting is given';
-/** The operator's OpenID provider: all three settings or none. */
-const upstreamSettings = z.object({
-  OIDC_ISSUER: z.string(oidcRequired).refine(isIdentifier, `must be ${identifier}`),
-  OIDC_CLIENT_ID: z.string(oidcRequired),
-  OIDC_CLIENT_SECRET: z.string(oidcRequired),
-});
-
 /** Its message never quotes a value. */
 export class SettingsError extends Error {}
 
@@ -171,38 +166,33 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   );
   const { data, error } = settings.safeParse(set);
   const host = settings.shape.HOST.safeParse(set.HOST).data;
-  const upstream = Object.keys(set).some((name) => name in upstreamSettings.shape)
-    ? upstreamSettings.safeParse(set)
-    : null;
+  const upstream = parseGroup(upstreamSettings, set);
+  const stripe = parseGroup(stripeSettings, set);
   const errors = [
     ...(host !== undefined && !isLoopback(host) && !set.SECRET_KEY
       ? ['SECRET_KEY: is required when HOST is not a loopback address; `openssl rand -base64 32` makes one']
       : []),
-    ...linesOf(error?.issues ?? []),
-    // What is missing comes first.
-    ...linesOf(
-      [...(upstream?.error?.issues ?? [])].sort(
-        (a, b) => Number(b.message === oidcRequired) - Number(a.message === oidcRequired),
-      ),
-    ),
+    ...linesOf(error?.issues),
+    ...linesOf(upstream?.error?.issues),
+    ...linesOf(stripe?.error?.issues),
   ];
   if (errors.length > 0) {
     throw new SettingsError(`These settings are invalid:\n${errors.map((line) => `  ${line}`).join('\n')}`);
   }
-  return configOf(data!, upstream?.data ?? null, env.PATH ?? '');
+  return configOf(data!, {
+    upstream: upstream?.data ?? null,
+    stripe: stripe?.data ?? null,
+    searchPath: env.PATH ?? '',
+  });
 }
 
-const linesOf = (issues: readonly z.core.$ZodIssue[]): string[] =>
-  issues.map(({ path: [name, ...steps], message }) => {
-    const inside = steps.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('');
-    return `${String(name)}${inside}: ${message}`;
-  });
+interface Groups {
+  upstream: z.infer<typeof upstreamSettings> | null;
+  stripe: z.infer<typeof stripeSettings> | null;
+  searchPath: string;
+}
 
-function configOf(
-  set: z.infer<typeof settings>,
-  upstream: z.infer<typeof upstreamSettings> | null,
-  searchPath: string,
-): Readonly<Config> {
+function configOf(set: z.infer<typeof settings>, { upstream, stripe, searchPath }: Groups): Readonly<Config> {
   const baseHost = set.PUBLIC_URL ?? `http://localhost:${set.PORT}`;
   const addresses: Addresses = {
     baseHost,
@@ -242,6 +232,13 @@ function configOf(
         issuer: upstream.OIDC_ISSUER,
         clientId: upstream.OIDC_CLIENT_ID,
         clientSecret: upstream.OIDC_CLIENT_SECRET,
+      }),
+    stripe:
+      stripe &&
+      Object.freeze({
+        secretKey: stripe.STRIPE_SECRET_KEY,
+        webhookSecret: stripe.STRIPE_WEBHOOK_SECRET,
+        apiUrl: stripe.STRIPE_API_URL,
       }),
     scheduler: set.SCHEDULER === 'on',
     // It executes scripts of people with the right scopes: only where the service is reachable from this machine alone.

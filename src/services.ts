@@ -4,6 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bindTrustedIssuers } from '#domain/agent-identities/id-jag/issuers.ts';
 import { bindInvitesPerDay } from '#domain/invites/rate.ts';
+import { bindPaymentProvider } from '#domain/plans/provider.ts';
 import { bindTokenQuota } from '#domain/tokens/operations.ts';
 import { bindVendorAddresses } from '#domain/vendors/connection.ts';
 import { bindAddresses, isLoopback } from '#foundation/addresses.ts';
@@ -73,6 +74,8 @@ export async function openServices(config: Config): Promise<Services> {
   bindVendorAddresses(config.vendorAddresses);
   bindInvitesPerDay(config.invitesPerDay);
   bindTokenQuota(config.tokensPerPerson);
+  // Only a service with the settings loads the library.
+  if (config.stripe) bindPaymentProvider((await import('#domain/plans/stripe.ts')).stripeProvider(config.stripe));
   const embedded = config.databaseUrl
     ? null
     : await startEmbeddedDatabase({ home: databaseHome(config), log: (line) => log.info(line) });

@@ -54,6 +54,7 @@ describe('Without any setting', () => {
       logFormat: null,
       storageUrl: null,
       upstreamSignIn: null,
+      stripe: null,
       scheduler: true,
       localRunner: { PATH: '' },
     } satisfies Config);
@@ -76,7 +77,8 @@ describe('Without any setting', () => {
   it('What was read can’t be changed, and neither can what it holds', () => {
     const issuers = JSON.stringify([{ issuer: 'https://id.example', displayName: 'Id', clientIds: ['a'] }]);
     const oidc = { OIDC_ISSUER: 'https://id.example', OIDC_CLIENT_ID: 'a', OIDC_CLIENT_SECRET: 'b' };
-    const config = readConfig({ TRUSTED_ISSUERS: issuers, ...oidc });
+    const stripe = { STRIPE_SECRET_KEY: 'sk_live_a', STRIPE_WEBHOOK_SECRET: 'whsec_b' };
+    const config = readConfig({ TRUSTED_ISSUERS: issuers, ...oidc, ...stripe });
     const [issuer] = config.trustedIssuers;
     for (const part of [
       config,
@@ -86,6 +88,7 @@ describe('Without any setting', () => {
       issuer,
       issuer!.clientIds,
       config.upstreamSignIn,
+      config.stripe,
     ]) {
       expect(Object.isFrozen(part)).toBe(true);
     }
@@ -357,6 +360,22 @@ describe('Wrong settings', () => {
     expect(complaints({ OIDC_ISSUER: 'http://id.example', OIDC_CLIENT_SECRET: 's' })).toEqual([
       'OIDC_CLIENT_ID: is required because another OIDC_ setting is given',
       `OIDC_ISSUER: ${identifier}`,
+    ]);
+  });
+
+  it('Stripe takes both of its secrets or none, and another address on this machine only', () => {
+    const secrets = { STRIPE_SECRET_KEY: 'sk_test_a1', STRIPE_WEBHOOK_SECRET: 'whsec_b2' };
+    expect(readConfig(secrets).stripe).toEqual({
+      secretKey: 'sk_test_a1',
+      webhookSecret: 'whsec_b2',
+      apiUrl: 'https://api.stripe.com',
+    });
+    const apiUrl = 'http://127.0.0.1:12111';
+    expect(readConfig({ ...secrets, STRIPE_API_URL: apiUrl }).stripe).toMatchObject({ apiUrl });
+    expect(complaints({ STRIPE_WEBHOOK_SECRET: 'pk_live_a1', STRIPE_API_URL: 'http://stripe.example/v1' })).toEqual([
+      'STRIPE_SECRET_KEY: is required because another STRIPE_ setting is given',
+      'STRIPE_WEBHOOK_SECRET: must be the signing secret of a webhook endpoint of Stripe, whsec_…',
+      `STRIPE_API_URL: ${identifier}, and without path`,
     ]);
   });
 

@@ -115,6 +115,8 @@ const secretText = new RegExp(
   [
     // Secrets of the service, by prefix or by form (secrets.ts): 256 bits in base64url.
     '\\b(pat|agt|oat|ort|clm|cvt|srv)_[\\w-]{8,}',
+    // The key and the signing secret of Stripe.
+    '\\b(whsec|[sr]k_(?:test|live))_[\\w+/=-]{8,}',
     '\\b(?:([a-z]+)_)?(?=[\\w-]*[A-Z])[\\w-]{39,43}(?![\\w-])',
     // A JWT, signed or not.
     '\\beyJ[\\w-]{8,}(?:\\.[\\w-]+){1,4}',
@@ -134,7 +136,7 @@ const secretParameter = new RegExp(
 /** The text with everything that looks like a secret removed, for messages and stacks of any origin. */
 export const scrub = (text: string): string =>
   text
-    .replace(secretText, (_, prefix?: string, kin = prefix, slashes?: string, code?: string) => {
+    .replace(secretText, (_, prefix?: string, stripe = prefix, kin = stripe, slashes?: string, code?: string) => {
       if (slashes) return '://[redacted]@';
       return `${code ?? (kin ? `${kin}_` : '')}[redacted]`;
     })

@@ -89,6 +89,15 @@ export const upstreamBusy = (description: string, retryAfterSeconds: number) =>
     'upstream_busy',
     true,
   )(description, { 'retry-after': String(retryAfterSeconds) });
+/** 503 with `Retry-After`: a service that this one depends on does not answer. */
+export const upstreamUnavailable = (description: string, retryAfterSeconds: number) =>
+  problemFactory(
+    503,
+    'infrastructure',
+    'Upstream is unavailable',
+    'upstream_unavailable',
+    true,
+  )(`${description} Try again in ${retryAfterSeconds} s.`, { 'retry-after': String(retryAfterSeconds) });
 export const gatewayTimeout = problemFactory(504, 'timeout', 'Upstream timed out', 'upstream_timeout', true);
 
 /** 403 for a caller that lacks scopes: each is named as `missing-scope:<scope>` (specification, Errors). */

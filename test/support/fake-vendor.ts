@@ -7,7 +7,7 @@ export interface Asked {
   /** Path and query. */
   url: string;
   headers: IncomingHttpHeaders;
-  /** Undefined when there is none. */
+  /** Undefined when there is none; the text when it is not JSON. */
   body: unknown;
 }
 
@@ -36,7 +36,8 @@ export async function openStandIn(
     const chunks: Buffer[] = [];
     for await (const chunk of req) chunks.push(chunk as Buffer);
     const text = Buffer.concat(chunks).toString();
-    const body = text === '' ? undefined : JSON.parse(text);
+    const isForm = req.headers['content-type']?.startsWith('application/x-www-form-urlencoded');
+    const body = text === '' ? undefined : isForm ? text : JSON.parse(text);
     const request: Asked = { method: req.method!, url: req.url!, headers: req.headers, body };
     const name = nameOf(request);
     asked.push(name);

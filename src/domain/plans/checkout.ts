@@ -4,6 +4,7 @@ import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { sql, transaction } from '#foundation/database.ts';
+import { firstStep } from '#foundation/idempotency.ts';
 import { newId } from '#foundation/ids.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
 import { type CheckoutOffer, type Price, pack, type TeamPlanId, teamPlan } from './catalog.ts';
@@ -20,13 +21,28 @@ export interface NewCheckout {
   startNowConsent?: boolean | null | undefined;
 }
 
-/** @throws 400 for members that do not go with the offer, 409 beside a subscription that is not canceled */
+/**
+ * Repeated with its key before it has answered, it goes on with the same checkout and the same page of the provider.
+ * @throws 400 for members that do not go with the offer, 409 beside a subscription that is not canceled
+ */
 export async function createCheckout(caller: Caller, input: NewCheckout): Promise<{ checkoutId: string; url: string }> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
+  // Committed before the provider is called: when that does not answer, the checkout stays unpaid and expires.
+  const checkoutId = await firstStep(() => insertCheckout(caller, orgId, input));
+  const checkout = await BillingCheckout.get({ id: checkoutId as BillingCheckout['id'], orgId });
+  const { url, reference } = await paymentProvider().startCheckout(checkout);
+  await sql('update billing_checkouts set reference = $2 where id = $1', [checkout.id, reference]);
+  return { checkoutId: checkout.id, url };
+}
+
+async function insertCheckout(
+  { userId }: Caller,
+  orgId: BillingCheckout['orgId'],
+  input: NewCheckout,
+): Promise<BillingCheckout['id']> {
   const { credits, cents } = priceOf(input);
   if (input.offer === 'team') await refuseSecondSubscription(orgId);
-  const provider = paymentProvider();
   const createdAt = now();
   const checkout: Row<BillingCheckout> = {
     id: newId('checkout'),
@@ -38,19 +54,16 @@ export async function createCheckout(caller: Caller, input: NewCheckout): Promis
     amountCents: cents,
     startsNow: input.startNowConsent === true,
     status: 'open',
-    provider: provider.name,
+    provider: paymentProvider().name,
     reference: null,
-    createdByUserId: caller.userId,
+    createdByUserId: userId,
     createdAt,
     expiresAt: createdAt + billing.checkout,
   };
   await transaction(
     async (trx) => void (await BillingCheckout.query(trx).insert(checkout as Partial<BillingCheckout>)),
   );
-  // Outside a transaction: when the provider does not answer, the checkout stays unpaid and expires.
-  const { url, reference } = await provider.startCheckout(checkout);
-  await sql('update billing_checkouts set reference = $2 where id = $1', [checkout.id, reference]);
-  return { checkoutId: checkout.id, url };
+  return checkout.id;
 }
 
 function priceOf({ offer, quantity, teamPlan: plan }: NewCheckout): Price {

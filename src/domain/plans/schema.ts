@@ -110,7 +110,7 @@ builder.mutationFields((t) => ({
   createCheckoutSession: t.field({
     description: 'Starts a purchase; a person pays on the page that it names.',
     scope: 'billing:write',
-    rest: { route: 'POST /billing/checkout-sessions', status: 201, errors: [404, 409] },
+    rest: { route: 'POST /billing/checkout-sessions', status: 201, errors: [404, 409, 502] },
     type: answers.CheckoutSessionResponse,
     args: { input: t.arg({ type: CreateCheckoutSessionRequest, required: true, description: 'The offer.' }) },
     resolve: (_, { input }, { caller }) => own(caller, input.orgId, () => createCheckout(caller, input)),
@@ -118,7 +118,7 @@ builder.mutationFields((t) => ({
   updateSubscription: t.field({
     description: 'Changes the plan from the next period on, or cancels the subscription at its end.',
     scope: 'billing:write',
-    rest: { route: 'PATCH /billing/subscription', errors: [404, 409] },
+    rest: { route: 'PATCH /billing/subscription', errors: [404, 409, 502] },
     type: answers.SubscriptionResponse,
     args: { input: t.arg({ type: UpdateSubscriptionRequest, required: true, description: 'The members to change.' }) },
     resolve: async (_, { input }, { caller }) =>

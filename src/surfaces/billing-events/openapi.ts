@@ -17,8 +17,8 @@ export const billingEventPaths = {
           name: 'provider',
           in: 'path',
           required: true,
-          description: '`builtin`, the only one so far.',
-          schema: { type: 'string', enum: ['builtin'] },
+          description: '`stripe` when the service has its settings; `builtin` signs its own events.',
+          schema: { type: 'string', enum: ['builtin', 'stripe'] },
         },
       ],
       requestBody: {

@@ -1,0 +1,37 @@
+// The errors of Stripe's library as problems: what may pass is retryable, what a person can correct says so, and all others are
+// errors for the log, without the request and its headers.
+import Stripe from 'stripe';
+import { badGateway, conflict, upstreamBusy, upstreamUnavailable } from '#foundation/problem.ts';
+
+const { errors } = Stripe;
+const retryAfterSeconds = 5;
+
+/** The same function; what Stripe's library throws in it is translated. */
+export const translated =
+  <A extends unknown[], T>(work: (...args: A) => Promise<T>) =>
+  async (...args: A): Promise<T> => {
+    try {
+      return await work(...args);
+    } catch (error) {
+      throw error instanceof errors.StripeError ? problemOf(error) : error;
+    }
+  };
+
+/** Whether Stripe does not have what was asked for: a subscription that has ended cannot be canceled again. */
+export const isGone = (error: unknown): boolean =>
+  error instanceof errors.StripeInvalidRequestError && error.code === 'resource_missing';
+
+function problemOf(error: Stripe.errors.StripeError): Error {
+  if (error instanceof errors.StripeRateLimitError)
+    return upstreamBusy('The payment provider limits our rate.', retryAfterSeconds);
+  if (error instanceof errors.StripeConnectionError || error instanceof errors.StripeAPIError)
+    return upstreamUnavailable('The payment provider is unavailable.', retryAfterSeconds);
+  if (error instanceof errors.StripeAuthenticationError || error instanceof errors.StripePermissionError)
+    return badGateway(
+      'The payment provider rejects the key of this service. Its operator must correct STRIPE_SECRET_KEY.',
+    );
+  if (error instanceof errors.StripeCardError) return conflict(`The payment was declined: ${error.message}`);
+  if (isGone(error)) return conflict('The payment provider does not have this payment or subscription.');
+  const { type, code, param, message, requestId } = error;
+  return new Error(`Stripe: ${[type, code, param, message, requestId].filter(Boolean).join(', ')}`);
+}

@@ -1,0 +1,40 @@
+// Settings that are given together or not at all, and the lines that say what is wrong with settings.
+import { z } from 'zod';
+import { identifier, isIdentifier, originOf } from './addresses.ts';
+
+const isRequired = (prefix: string) => `is required because another ${prefix} setting is given`;
+
+/** The operator's OpenID provider: all three settings or none. */
+export const upstreamSettings = z.object({
+  OIDC_ISSUER: z.string(isRequired('OIDC_')).refine(isIdentifier, `must be ${identifier}`),
+  OIDC_CLIENT_ID: z.string(isRequired('OIDC_')),
+  OIDC_CLIENT_SECRET: z.string(isRequired('OIDC_')),
+});
+
+/** The operator's account at Stripe: both secrets or none. */
+export const stripeSettings = z.object({
+  STRIPE_SECRET_KEY: z
+    .string(isRequired('STRIPE_'))
+    .regex(/^[sr]k_(test|live)_\w+$/, 'must be a secret or restricted key of Stripe, such as sk_test_…'),
+  STRIPE_WEBHOOK_SECRET: z
+    .string(isRequired('STRIPE_'))
+    .regex(/^whsec_[\w+/=-]+$/, 'must be the signing secret of a webhook endpoint of Stripe, whsec_…'),
+  STRIPE_API_URL: z
+    .string()
+    .refine((value) => isIdentifier(value) && originOf(value) !== undefined, `must be ${identifier}, and without path`)
+    .default('https://api.stripe.com'),
+});
+
+/** Null when none of the settings is given. */
+export const parseGroup = <S extends z.ZodObject>(group: S, set: Record<string, string>) =>
+  Object.keys(set).some((name) => name in group.shape) ? group.safeParse(set) : null;
+
+/** A line for each issue; what is missing comes first. */
+export function linesOf(issues: readonly z.core.$ZodIssue[] = []): string[] {
+  const lines = issues.map(({ path: [name, ...steps], message }) => {
+    const inside = steps.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('');
+    return `${String(name)}${inside}: ${message}`;
+  });
+  const isMissing = (line: string): number => Number(line.includes(': is required because'));
+  return lines.sort((a, b) => isMissing(b) - isMissing(a));
+}

@@ -1,0 +1,320 @@
+// Payments through Stripe with its official library, against a stand-in that holds each request against what Stripe publishes: what
+// an organization buys, and what an event may never do twice, late, forged or for someone else.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { credit } from '#domain/credits/amounts.ts';
+import { bookMission } from '#domain/credits/missions.ts';
+import { readPosition } from '#domain/credits/operations.ts';
+import type { Organization } from '#domain/organizations/model.ts';
+import type { Person } from '#domain/people/model.ts';
+import { renewTestSubscriptions } from '#domain/plans/events.ts';
+import { bindPaymentProvider } from '#domain/plans/provider.ts';
+import { stripeProvider } from '#domain/plans/stripe.ts';
+import { sendRefunds } from '#domain/plans/withdrawal.ts';
+import type { Row } from '#foundation/base-model.ts';
+import { days, minutes } from '#foundation/clock.ts';
+import { transaction } from '#foundation/database.ts';
+import { type FakeStripe, keys, openStripe } from '../support/fake-stripe.ts';
+import type { StripeEvent } from '../support/stripe-shapes.ts';
+import { type Ask, openWorld, present, type Session, type World } from '../support/world.ts';
+
+let world: World;
+let stripe: FakeStripe;
+let owner: Row<Person>;
+let acme: Row<Organization>;
+let session: Session;
+let founded = 0;
+const lines: string[] = [];
+
+beforeAll(async () => {
+  [world, stripe] = await Promise.all([openWorld({ log: (line) => lines.push(line) }), openStripe()]);
+  bindPaymentProvider(stripeProvider(stripe.settings));
+});
+afterAll(async () => {
+  bindPaymentProvider();
+  await Promise.all([world.close(), stripe.close()]);
+  expect(lines.join('')).not.toMatch(new RegExp(Object.values(keys).join('|')));
+});
+beforeEach(async () => {
+  stripe.forget();
+  owner = await world.person(`Alice-${++founded}`);
+  acme = await world.found(owner, `Acme ${founded}`);
+  session = await world.session(owner, acme.id);
+});
+async function later(milliseconds: number): Promise<void> {
+  world.clock.turn(milliseconds);
+  session = await world.session(owner, acme.id);
+}
+
+const get = async (path: string) => (await world.rest('GET', `/billing${path}`, { session })).body;
+const post = (path: string, body: object, ask: Ask = {}) =>
+  world.rest('POST', `/billing${path}`, { session, body, ...ask });
+const change = (body: object) => world.rest('PATCH', '/billing/subscription', { session, body });
+const pack = { offer: 'pack', startNowConsent: true };
+const team = { offer: 'team', teamPlan: 'team-5', startNowConsent: true };
+const checkout = async (body: object = pack): Promise<string> => {
+  const created = await post('/checkout-sessions', body);
+  expect(created.status).toBe(201);
+  return created.body.checkoutId;
+};
+const send = ({ body, headers }: ReturnType<FakeStripe['deliveryOf']>) =>
+  world.request('POST', '/v1/billing/events/stripe', { body, headers });
+const deliver = async (...events: StripeEvent[]): Promise<number[]> => {
+  const statuses: number[] = [];
+  for (const event of events) statuses.push((await send(stripe.deliveryOf(event))).status);
+  return statuses;
+};
+const buy = async (body: object = pack) => {
+  const id = await checkout(body);
+  await deliver(...stripe.pay(id));
+  const { orders } = await get('/orders');
+  return { order: orders[0].id as string, id, reference: stripe.sessionOf(id).subscription as string };
+};
+const withdraw = (order: string) => post(`/orders/${order}/withdrawal`, {});
+const spend = (credits: number) =>
+  transaction((trx) =>
+    bookMission(trx, {
+      orgId: acme.id,
+      runId: `run_${acme.id}_${present()}`,
+      cost: Math.round(credits * credit),
+      isOver: true,
+      ceiling: 1_000 * credit,
+    }),
+  );
+const owned = async () => (await readPosition(acme.id)).owned / credit;
+const refundsOf = (id: string) => {
+  const { payment_intent } = stripe.sessionOf(id);
+  return stripe.payments.get(payment_intent as string)!.refunds.map(({ amount }) => amount);
+};
+
+describe('a pack', () => {
+  it('200 · is paid at Stripe and counts once, however often the event comes', async () => {
+    const { status, body } = await post('/checkout-sessions', { ...pack, quantity: 2 });
+    const stripes = stripe.sessionOf(body.checkoutId);
+    expect([status, body.url]).toEqual([201, stripes.url]);
+    expect(stripes).toMatchObject({
+      client_reference_id: body.checkoutId,
+      metadata: { checkout_id: body.checkoutId, org_id: acme.id },
+      amount_total: 200_00,
+    });
+    const [paid] = stripe.pay(body.checkoutId);
+    expect(await deliver(paid!, paid!, { ...paid!, id: 'evt_again' })).toEqual([200, 200, 200]);
+    expect((await get(`/checkout-sessions/${body.checkoutId}`)).status).toBe('complete');
+    expect((await get('/orders')).orders).toMatchObject([{ credits: 200, amountUsd: 200, status: 'paid' }]);
+    expect(await get('/summary')).toMatchObject({
+      plan: 'pack',
+      balance: 300,
+      purchase: { enabled: true, provider: 'stripe', testMoney: true },
+    });
+    expect(stripe.violations).toEqual([]);
+  });
+
+  it('200 · one that is not paid yet, or not in time, is no order', async () => {
+    const [slow, gone, failed] = [await checkout(), await checkout(), await checkout()];
+    await deliver(...stripe.pay(slow, { isDelayed: true }), stripe.expire(gone));
+    await deliver(...stripe.pay(failed, { isDelayed: true }));
+    await deliver(stripe.event('checkout.session.async_payment_failed', stripe.sessionOf(failed)));
+    expect((await get('/orders')).orders).toEqual([]);
+    expect((await get(`/checkout-sessions/${gone}`)).status).toBe('expired');
+    expect((await get(`/checkout-sessions/${failed}`)).status).toBe('expired');
+    await later(days(4));
+    expect(await deliver(stripe.settle(slow))).toEqual([200]);
+    expect((await get('/orders')).orders).toHaveLength(1);
+  });
+
+  it('201 · a withdrawal refunds what was not spent, once', async () => {
+    const { order, id } = await buy();
+    await spend(100 + 33.337);
+    expect((await withdraw(order)).body).toMatchObject({ creditsReversed: 66, refundUsd: 66.67 });
+    stripe.disturb('POST /v1/refunds', 'lose the answer');
+    await sendRefunds();
+    // The process died before it noted the refund, and Stripe has forgotten the key.
+    await world.knex('billing_orders').where({ id: order }).update({ refundedAt: null });
+    stripe.forgetKeys();
+    await sendRefunds();
+    expect(refundsOf(id)).toEqual([66_67]);
+    expect(await owned()).toBe(0);
+    expect(stripe.violations).toEqual([]);
+  });
+});
+
+describe('events', () => {
+  it('400 · forged, too old, or for another organization or amount: nothing changes', async () => {
+    const id = await checkout();
+    const [paid] = stripe.pay(id);
+    const stripes = stripe.sessionOf(id);
+    const good = stripe.deliveryOf(paid!);
+    const sent = [
+      await send({ ...good, headers: {} as never }),
+      await send(stripe.deliveryOf(paid!, { secret: 'whsec_other' })),
+      await send({ ...good, body: good.body.replace(paid!.id, 'evt_other') }),
+      await send(stripe.deliveryOf(paid!, { at: present() - minutes(6) })),
+    ];
+    expect(sent.map(({ status }) => status)).toEqual([400, 400, 400, 400]);
+    const differing = [
+      { metadata: { checkout_id: id, org_id: 'org_other' } },
+      { metadata: { checkout_id: 'chk_unknown', org_id: acme.id } },
+      { amount_total: 1 },
+      { currency: 'eur' },
+    ];
+    for (const other of differing) {
+      const { metadata, amount_total, currency } = stripes;
+      Object.assign(stripes, other);
+      expect(await deliver(paid!)).toEqual([400]);
+      Object.assign(stripes, { metadata, amount_total, currency });
+    }
+    expect([await owned(), (await get('/orders')).orders]).toEqual([100, []]);
+    // None of them has used up the event.
+    expect(await deliver(paid!)).toEqual([200]);
+    expect(await owned()).toBe(200);
+  });
+
+  it('200 · of what others sell with the same account are ignored', async () => {
+    const id = await checkout(team);
+    const events = stripe.pay(id);
+    const { subscription, metadata } = stripe.sessionOf(id);
+    for (const key of Object.keys(metadata!)) delete metadata![key];
+    events.push(...stripe.renew(subscription as string), stripe.event('charge.updated', { id: 'ch_1' }));
+    expect(new Set(await deliver(...events))).toEqual(new Set([200]));
+    expect((await get('/orders')).orders).toEqual([]);
+  });
+
+  it('503 · when Stripe cannot be asked the event comes again; 404 when the service has no Stripe', async () => {
+    const id = await checkout();
+    const [paid] = stripe.pay(id);
+    const name = 'GET /v1/checkout/sessions/cs_test_';
+    for (let n = 0; n < 2; n++) stripe.disturb(name, { status: 500, body: { error: { type: 'api_error' } } });
+    expect(await deliver(paid!)).toEqual([503]);
+    expect(await deliver(paid!)).toEqual([200]);
+    expect(await owned()).toBe(200);
+    bindPaymentProvider();
+    expect(await deliver(paid!)).toEqual([404]);
+    bindPaymentProvider(stripeProvider(stripe.settings));
+  });
+});
+
+describe('a team plan', () => {
+  it('200 · renews by its invoices, whatever the order of the events', async () => {
+    const id = await checkout(team);
+    const [updated, first, completed] = stripe.pay(id);
+    // The subscription is not known before its checkout is complete: Stripe sends it again.
+    expect(await deliver(updated!, first!, completed!, updated!)).toEqual([400, 200, 200, 200]);
+    const { subscription } = await get('/summary');
+    expect(subscription).toMatchObject({ plan: 'team-5', status: 'active', currentPeriodEnd: present() + days(30) });
+    const reference = stripe.sessionOf(id).subscription as string;
+    await later(days(30));
+    // Stripe renews, not this service.
+    await renewTestSubscriptions();
+    expect((await get('/orders')).orders).toHaveLength(1);
+    const renewal = stripe.renew(reference);
+    expect(await deliver(...renewal.toReversed(), ...renewal)).toEqual([200, 200, 200, 200]);
+    expect((await get('/orders')).orders).toMatchObject([{ credits: 300 }, { credits: 300 }]);
+    expect(await owned()).toBe(300);
+    expect((await get('/summary')).subscription.currentPeriodEnd).toBe(present() + days(30));
+    expect(stripe.violations).toEqual([]);
+  });
+
+  it('200 · changes with the next period, and ends with it when it is canceled', async () => {
+    const { reference } = await buy(team);
+    expect((await change({ plan: 'team-20' })).body.subscription).toMatchObject({
+      plan: 'team-5',
+      nextPlan: 'team-20',
+    });
+    await later(days(30));
+    await deliver(...stripe.renew(reference));
+    expect((await get('/orders')).orders[0]).toMatchObject({ credits: 1_200, amountUsd: 900 });
+    expect((await change({ cancelAtPeriodEnd: true })).body.subscription.status).toBe('canceling');
+    const canceling = stripe.changed(reference);
+    expect((await change({ cancelAtPeriodEnd: false })).body.subscription.status).toBe('active');
+    // The event of the first change comes late, and Stripe is asked how it is now.
+    await deliver(canceling);
+    expect((await get('/summary')).subscription.status).toBe('active');
+    await change({ cancelAtPeriodEnd: true });
+    await later(days(30));
+    expect(await deliver(...stripe.renew(reference))).toEqual([200]);
+    expect(await get('/summary')).toMatchObject({ plan: 'free', subscription: null });
+    expect((await change({ plan: 'team-5' })).status).toBe(409);
+    expect(stripe.violations).toEqual([]);
+  });
+
+  it('201 · a withdrawal ends it at once and refunds a part of its invoice', async () => {
+    // The trial begins, and expires, a second earlier: it is spent first.
+    await get('/summary');
+    world.clock.turn(1_000);
+    const { order, id, reference } = await buy(team);
+    await spend(100 + 60);
+    const answer = await withdraw(order);
+    expect(answer.body).toMatchObject({ creditsReversed: 240, refundUsd: 200 });
+    await sendRefunds();
+    await sendRefunds();
+    expect(stripe.subscriptions.get(reference)!.status).toBe('canceled');
+    expect(stripe.refundsOfInvoice(stripe.sessionOf(id).invoice as string)).toEqual([200_00]);
+    expect(await deliver(stripe.event('customer.subscription.deleted', { id: reference }))).toEqual([200]);
+    expect(await get('/summary')).toMatchObject({ plan: 'free', subscription: null });
+    expect(stripe.violations).toEqual([]);
+  });
+
+  it('200 · of two that were open at the same time the second one ends, and its money is an order', async () => {
+    const [first, second] = [await checkout(team), await checkout(team)];
+    await deliver(...stripe.pay(first));
+    const late = stripe.pay(second).at(-1)!;
+    for (let n = 0; n < 2; n++)
+      stripe.disturb('DELETE /v1/subscriptions/sub_', { status: 500, body: { error: { type: 'api_error' } } });
+    expect(await deliver(late)).toEqual([503]);
+    expect((await get('/orders')).orders).toHaveLength(1);
+    expect(await deliver(late)).toEqual([200]);
+    const [kept, ended] = [first, second].map((id) => stripe.sessionOf(id).subscription as string);
+    expect(stripe.subscriptions.get(kept!)!.status).toBe('active');
+    expect(stripe.subscriptions.get(ended!)!.status).toBe('canceled');
+    expect((await get('/orders')).orders).toHaveLength(2);
+    expect(await deliver(stripe.event('customer.subscription.deleted', { id: ended }))).toEqual([200]);
+    expect((await get('/summary')).subscription).toMatchObject({ status: 'active' });
+  });
+
+  it('409 · what Stripe no longer has cannot be changed', async () => {
+    const { reference } = await buy(team);
+    stripe.subscriptions.get(reference)!.status = 'canceled';
+    expect((await change({ cancelAtPeriodEnd: true })).status).toBe(409);
+  });
+});
+
+describe('Stripe is away', () => {
+  it.each([
+    ['limits our rate', { status: 429, body: { error: { type: 'invalid_request_error', code: 'rate_limit' } } }, 503],
+    ['declines the card', { status: 402, body: { error: { type: 'card_error', message: 'No funds.' } } }, 409],
+    ['rejects our key', { status: 401, body: { error: { type: 'invalid_request_error' } } }, 502],
+  ] as const)('%s: a clear problem, and nothing is bought', async (_, reply, status) => {
+    stripe.disturb('POST /v1/checkout/sessions', reply);
+    const answer = await post('/checkout-sessions', pack);
+    expect([answer.status, answer.body.retryable]).toEqual([status, status !== 409]);
+    if (status === 503) expect(answer.headers.get('retry-after')).toBe('5');
+    expect(JSON.stringify(answer.body)).not.toContain(keys.secretKey);
+  });
+
+  it('503, then 201 · repeated with its key it is the same checkout and the same page', async () => {
+    const ask = { headers: { 'idempotency-key': `buy-${acme.id}` } };
+    const name = 'POST /v1/checkout/sessions';
+    for (let n = 0; n < 2; n++) stripe.disturb(name, 'lose the answer');
+    const lost = await post('/checkout-sessions', pack, ask);
+    expect([lost.status, lost.body.code]).toEqual([503, 'upstream_unavailable']);
+    const { status, body } = await post('/checkout-sessions', pack, ask);
+    expect(status).toBe(201);
+    const own = [...stripe.sessions.values()].filter(({ metadata }) => metadata?.org_id === acme.id);
+    expect(own.map(({ url }) => url)).toEqual([body.url]);
+    expect(await world.knex('billing_checkouts').where({ orgId: acme.id })).toHaveLength(1);
+    expect((await post('/checkout-sessions', pack, ask)).body).toEqual(body);
+    expect(stripe.violations).toEqual([]);
+  });
+});
+
+it('the stand-in is as strict as Stripe: an unknown parameter, and a key used for another request', async () => {
+  const provider = stripeProvider(stripe.settings);
+  const id = await checkout();
+  const row = await world.knex('billing_checkouts').where({ id }).first();
+  expect((await provider.startCheckout(row)).reference).toBe(stripe.sessionOf(id).id);
+  await expect(provider.startCheckout({ ...row, amountCents: 1_00 })).rejects.toThrow('idempotency_error');
+  expect(stripe.violations).toEqual([]);
+  const headers = { authorization: `Bearer ${keys.secretKey}`, 'content-type': 'application/x-www-form-urlencoded' };
+  const sent = await fetch(`${stripe.settings.apiUrl}/v1/prices`, { method: 'POST', headers, body: 'name=x' });
+  expect(sent.status).toBe(400);
+  expect(stripe.violations).toHaveLength(2);
+});
