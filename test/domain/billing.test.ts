@@ -48,8 +48,11 @@ const pay = (checkoutId: string) =>
     body: `csrf_token=${session.csrf}`,
   });
 const buy = async (body: object = {}): Promise<string> => {
+  const ids = async (): Promise<string[]> => (await get('/orders')).orders.map(({ id }: { id: string }) => id);
+  const before = await ids();
   await pay(await checkout(body));
-  return (await get('/orders')).orders[0].id;
+  // Orders of the same millisecond have no order.
+  return (await ids()).find((id) => !before.includes(id))!;
 };
 const withdraw = (orderId: string, body: object = {}) => post(`/orders/${orderId}/withdrawal`, body);
 const spend = (credits: number, runId = `run_${acme.id}_${present()}`) =>
