@@ -4,7 +4,7 @@ import type { Held } from './mission.ts';
 import type { Platform } from './platform.ts';
 
 export interface Fragment {
-  kind: 'thought' | 'action' | 'response' | 'error' | 'plan';
+  kind: 'thought' | 'action' | 'elicitation' | 'response' | 'error' | 'plan';
   body?: string;
   action?: string;
   parameter?: string;

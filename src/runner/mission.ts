@@ -4,15 +4,15 @@ import { once } from 'node:events';
 import { release } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { handIn } from './artifacts.ts';
-import { type Account, type Confinement, newAccount } from './confinement.ts';
+import { type Account, type Confinement, commandFor, newAccount } from './confinement.ts';
+import type { HarnessEvent } from './harness/port.ts';
+import { shell } from './harness/shell.ts';
 import { type State, startHeart } from './heart.ts';
 import { clip, openJournal, type Session } from './journal.ts';
 import { meter } from './measure.ts';
 import { makePlace, type Place } from './place.ts';
 import { type Platform, PlatformUnreachable, RequestRejected } from './platform.ts';
 import { openPreview, type Preview } from './preview.ts';
-import { startScript } from './shell.ts';
-import { wordOf } from './words.ts';
 
 export interface Claimed {
   runId: string;
@@ -111,6 +111,10 @@ async function execute(
   const journal = openJournal(platform, held, session, pace.flush);
   const state: State = { progress: 0, activity: run.missionTitle ?? 'Working', changed: true, preview: null };
   let opening: Promise<Preview | null> | undefined;
+  let over: (outcome: string) => void = () => {};
+  const turn = new Promise<string>((resolve) => {
+    over = resolve;
+  });
 
   /** A preview is worth having, but no mission fails for want of one. */
   async function preview(shown: string): Promise<Preview | null> {
@@ -124,14 +128,14 @@ async function execute(
     }
   }
 
-  async function take(line: string): Promise<void> {
-    const word = wordOf(line);
-    if (!word) journal.log(line);
-    else if ('fragment' in word) journal.show(word.fragment);
-    else if ('cost' in word) journal.cost(word.cost);
-    else if ('preview' in word) opening ??= preview(word.preview);
-    else {
-      const { progress, activity = state.activity } = word;
+  async function take(event: HarnessEvent): Promise<void> {
+    if ('turn' in event) return over(event.turn.error ?? '');
+    if ('log' in event) journal.log(event.log);
+    else if ('fragment' in event) journal.show(event.fragment);
+    else if ('cost' in event) journal.cost(event.cost);
+    else if ('preview' in event) opening ??= preview(event.preview);
+    else if ('progress' in event) {
+      const { progress, activity = state.activity } = event;
       Object.assign(state, { progress, activity, changed: true });
     }
     await journal.room();
@@ -145,18 +149,21 @@ async function execute(
   if (leaving.aborted) return left;
   // All that a script gets of the runner's environment is PATH.
   const env = { PATH: process.env.PATH ?? '', LANG: 'C.UTF-8', HOME: cwd, ARTIFACTS: artifacts, RUN_ID: run.runId };
-  const script = startScript(place, { kind, account, env, grace: pace.grace }, take);
+  const isConfined = kind !== 'none';
+  const wrap = () => commandFor(kind, place);
+  const script = shell({ file: place.file, cwd, env, account, graceMs: pace.grace, wrap, isConfined }, take);
   place.guard(script.pid);
   const sample = meter(script.pid, cwd);
   const heart = startHeart(platform, held, sandboxId, state, async () => (script.isRunning() ? sample() : null), pace);
-  const over = new AbortController();
+  const decided = new AbortController();
   try {
     const outcome = await Promise.race([
-      script.ended,
+      turn,
+      script.ended.then(() => turn),
       heart.stopped,
       journal.broken,
-      once(leaving, 'abort', { signal: over.signal }).then(() => left),
-      wait(pace.timeout, 'timeout', { signal: over.signal }),
+      once(leaving, 'abort', { signal: decided.signal }).then(() => left),
+      wait(pace.timeout, 'timeout', { signal: decided.signal }),
     ]);
     await script.end();
     place.guard(undefined);
@@ -166,7 +173,7 @@ async function execute(
     await heart.end();
     return outcome;
   } finally {
-    over.abort();
+    decided.abort();
     heart.stop();
     journal.stop();
     await script.end();

@@ -1,6 +1,7 @@
 // The commands with which a script reports its progress, one per line, in the style of CI workflow commands:
 //   ::thought TEXT   ::response TEXT   ::error TEXT   ::action NAME [PARAMETER]   ::plan STEP | STEP | …
 //   ::progress PERCENT [ACTIVITY]   ::cost USD   ::preview FOLDER
+import { most } from './harness/fragments.ts';
 import { clip, type Fragment } from './journal.ts';
 
 export type Word =
@@ -9,8 +10,8 @@ export type Word =
   | { cost: number }
   | { preview: string };
 
-/** What the platform takes: characters, steps of a plan, dollars. */
-const most = { body: 16_384, name: 200, step: 500, steps: 50, activity: 500, usd: 10_000 };
+/** US dollars of one cost: the platform takes no more. */
+const mostUsd = 10_000;
 
 /** Null: a line like any other. That is also what a word is that does not say what it should. */
 export function wordOf(line: string): Word | null {
@@ -38,7 +39,7 @@ export function wordOf(line: string): Word | null {
         ? { progress: number, activity: others ? clip(others, most.activity) : undefined }
         : null;
     case 'cost':
-      return number >= 0 && number <= most.usd ? { cost: number } : null;
+      return number >= 0 && number <= mostUsd ? { cost: number } : null;
     case 'preview':
       return { preview: rest };
     default:

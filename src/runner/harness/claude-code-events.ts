@@ -1,0 +1,135 @@
+// The events of Claude Code.
+import { action, type Json, logLine, plan, words } from './fragments.ts';
+import type { Listener, Tokens, Turn } from './port.ts';
+
+/** Events that say nothing which others do not say. */
+const known = new Set(['system/status', 'system/thinking_tokens', 'control_response']);
+
+const tokensOf = (usage: Json = {}): Tokens => ({
+  inputTokens: usage.input_tokens ?? 0,
+  cachedInputTokens: usage.cache_read_input_tokens ?? 0,
+  cacheWriteTokens: usage.cache_creation_input_tokens ?? 0,
+  outputTokens: usage.output_tokens ?? 0,
+});
+const none: Tokens = tokensOf();
+const fields = Object.keys(none) as (keyof Tokens)[];
+
+export function claudeEvents(taskModel: string, on: Listener) {
+  let [session, turns] = ['', 0];
+  /** Messages that were sent, and those of them that it has taken up. */
+  let [sent, takenUp, isWorking] = [0, 0, false];
+  /** The call that streams, and the tokens of the turn that were reported. */
+  let call: { id: string; model: string; usage: Json } | null = null;
+  let counted = { ...none };
+
+  async function take(event: Json): Promise<void> {
+    const name = event.subtype && event.type === 'system' ? `system/${event.subtype}` : event.type;
+    if (name === 'system/init') return begin(event);
+    if (name === 'stream_event') return count(event.event);
+    if (name === 'assistant') return show(event);
+    if (name === 'user') return fromUser(event);
+    if (name === 'result') return finish(event);
+    if (name === 'system/api_retry') {
+      const body = `${event.error_status} ${event.error}: attempt ${event.attempt} of ${event.max_retries}`;
+      for (const fragment of words('error', body)) await on({ fragment });
+    } else if (!known.has(name)) await on({ log: logLine(event) });
+  }
+
+  async function begin({ session_id }: Json): Promise<void> {
+    if (session === session_id) return;
+    session = session_id;
+    await on({ session });
+  }
+
+  /** Events of the Messages API. The tokens of a call are known at its end; those of one that broke off were used too. */
+  async function count({ type, message, usage }: Json): Promise<void> {
+    if (type === 'message_start') {
+      await close();
+      call = { id: message.id, model: message.model ?? taskModel, usage: { ...message.usage } };
+    } else if (type === 'message_delta') Object.assign(call?.usage ?? {}, usage);
+    else if (type === 'message_stop') await close();
+  }
+
+  async function close(): Promise<void> {
+    if (!call) return;
+    const { id, model, usage } = call;
+    call = null;
+    await report(id, model, tokensOf(usage));
+  }
+
+  async function report(usageId: string, model: string, tokens: Tokens): Promise<void> {
+    for (const field of fields) counted[field] += tokens[field];
+    await on({ usage: { usageId, model, ...tokens } });
+  }
+
+  async function show(event: Json): Promise<void> {
+    // Its own words, such as an error of the API, which comes in `result` too.
+    if (event.message.model === '<synthetic>') return on({ log: logLine(event) });
+    for (const part of event.message.content) {
+      if (part.type === 'thinking') for (const fragment of words('thought', part.thinking)) await on({ fragment });
+      else if (part.type === 'text') for (const fragment of words('response', part.text)) await on({ fragment });
+      else if (part.type !== 'tool_use') await on({ log: logLine(part) });
+      else if (part.name === 'TodoWrite') for (const fragment of plan(part.input.todos ?? [])) await on({ fragment });
+      else if (part.name !== 'StructuredOutput') await on({ fragment: action(part.name, part.input) });
+    }
+  }
+
+  async function fromUser({ isReplay, message }: Json): Promise<void> {
+    if (isReplay) takenUp++;
+    if (isReplay || typeof message.content === 'string') return;
+    for (const part of message.content) {
+      if (part.type === 'tool_result') await on({ log: logLine(textOf(part.content)) });
+    }
+  }
+
+  async function finish(event: Json): Promise<void> {
+    await close();
+    // Calls that did not stream are in the sum of the turn alone.
+    const sum = tokensOf(event.usage);
+    const rest = { ...none };
+    for (const field of fields) rest[field] = Math.max(0, sum[field] - counted[field]);
+    if (fields.some((field) => rest[field] > 0)) await report(event.uuid ?? `${session}-${turns}`, taskModel, rest);
+    counted = { ...none };
+    turns++;
+    const denied = (event.permission_denials ?? []).map(({ tool_name }: Json) => tool_name);
+    if (denied.length > 0)
+      for (const fragment of words('error', `Not allowed: ${denied.join(', ')}`)) await on({ fragment });
+    // A message that came after the last call begins a turn of its own, without being asked to.
+    const turn = turnOf(event);
+    if (turn.status === 'completed' && takenUp < sent) return;
+    isWorking = false;
+    if (turn.status === 'failed') for (const fragment of words('error', turn.error!)) await on({ fragment });
+    await on({ turn });
+  }
+
+  return {
+    take,
+    sent(): 'steered' | 'begun' {
+      sent++;
+      const how = isWorking ? 'steered' : 'begun';
+      isWorking = true;
+      return how;
+    },
+    /** The process has ended. */
+    async gone(why: string): Promise<void> {
+      await close();
+      if (!isWorking) return;
+      isWorking = false;
+      await on({
+        turn: { status: 'failed', text: '', structured: undefined, error: why || 'It ended before its turn was over.' },
+      });
+    },
+  };
+}
+
+const textOf = (content: unknown): string =>
+  typeof content === 'string' ? content : ((content ?? []) as Json[]).map((part) => part.text ?? '').join('\n');
+
+/** A refusal of the vendor is a `success` with `is_error`: only the latter counts. */
+function turnOf(event: Json): Turn {
+  const { is_error, subtype, terminal_reason, result, errors, structured_output } = event;
+  const status = /^aborted/.test(terminal_reason ?? '') ? 'interrupted' : is_error ? 'failed' : 'completed';
+  const why = status === 'interrupted' ? 'The turn is interrupted.' : result || errors?.join('\n') || subtype;
+  const error = status === 'completed' ? null : why;
+  return { status, text: result ?? '', structured: structured_output, error };
+}

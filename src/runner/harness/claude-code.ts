@@ -1,0 +1,82 @@
+// Claude Code: JSON lines on its standard input and output (`--input-format stream-json`, `--output-format stream-json`).
+
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { claudeEvents } from './claude-code-events.ts';
+import { logLine, parsed } from './fragments.ts';
+import type { Harness, Listener, Task } from './port.ts';
+import { longestEvent, startProcess } from './process.ts';
+
+const tools = ['Read', 'Edit', 'Write', 'Bash', 'Glob', 'Grep', 'TodoWrite'];
+
+export function claudeCode(task: Task, on: Listener): Harness {
+  const events = claudeEvents(task.model, on);
+  const process = startProcess(task, {
+    program: task.program,
+    args: argumentsFor(task),
+    env: environmentFor(task),
+    hasInput: true,
+    longestLine: longestEvent,
+    out: (line) => {
+      const event = parsed(line);
+      return event ? events.take(event) : on({ log: logLine(line) });
+    },
+    err: (line) => on({ log: logLine(line) }),
+  });
+  const { pid, ended, isRunning, end } = process;
+  const write = (message: object) => process.write(JSON.stringify(message));
+  const send = async (text: string): Promise<'steered' | 'begun'> => {
+    write({ type: 'user', message: { role: 'user', content: [{ type: 'text', text }] } });
+    return events.sent();
+  };
+  const interrupt = async () => {
+    write({ type: 'control_request', request_id: randomUUID(), request: { subtype: 'interrupt' } });
+  };
+  const ready = send(task.prompt).then(() => {});
+  process.silent.then(
+    (why) => events.gone(process.errors() || why),
+    () => {},
+  );
+  return { pid, ready, ended, isRunning, end, send, interrupt };
+}
+
+function argumentsFor({ home, model, effort, instructions, schema, mcp, resume }: Task): string[] {
+  const args = ['-p', '--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose'];
+  // Partial messages tell the tokens of each call; whole ones repeat those that were known when the call began.
+  args.push('--replay-user-messages', '--include-partial-messages', '--model', model);
+  // What is not named is denied without a question; `result.permission_denials` tells.
+  args.push('--permission-mode', 'dontAsk', '--setting-sources', 'project', '--strict-mcp-config');
+  args.push('--tools', tools.join(','), '--allowedTools', [...tools, ...(mcp ? ['mcp__platform'] : [])].join(','));
+  if (mcp) {
+    const server = { type: 'http', url: mcp.url, headers: { Authorization: `Bearer \${GATEWAY_KEY}` } };
+    const file = path.join(home, 'mcp.json');
+    writeFileSync(file, JSON.stringify({ mcpServers: { platform: server } }));
+    args.push('--mcp-config', file);
+  }
+  if (effort) args.push('--effort', effort);
+  if (instructions) args.push('--append-system-prompt', instructions);
+  if (schema) args.push('--json-schema', JSON.stringify(schema));
+  if (resume) args.push('--resume', resume);
+  return args;
+}
+
+function environmentFor({ home, gateway }: Task): Record<string, string> {
+  const tmp = path.join(home, 'tmp');
+  mkdirSync(tmp, { recursive: true });
+  return {
+    HOME: home,
+    TMPDIR: tmp,
+    CLAUDE_CONFIG_DIR: path.join(home, '.claude'),
+    ANTHROPIC_BASE_URL: `${gateway.url}/anthropic`,
+    ANTHROPIC_API_KEY: gateway.key,
+    GATEWAY_KEY: gateway.key,
+    // Else it asks hosts of its vendor.
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    DISABLE_AUTOUPDATER: '1',
+    CLAUDE_CODE_MAX_RETRIES: '3',
+    // The platform's tools at once instead of behind a search for them, and one list instead of a call for each task.
+    ENABLE_TOOL_SEARCH: 'false',
+    CLAUDE_CODE_ENABLE_TASKS: '0',
+  };
+}

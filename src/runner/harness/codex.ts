@@ -1,0 +1,128 @@
+// Codex: `codex app-server`, JSON-RPC in lines on its standard input and output.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { codexEvents } from './codex-events.ts';
+import { type Json, logLine, parsed } from './fragments.ts';
+import type { Harness, Listener, Task } from './port.ts';
+import { longestEvent, startProcess } from './process.ts';
+
+interface Waiting {
+  resolve(result: Json): void;
+  reject(error: Error): void;
+}
+
+export function codex(task: Task, on: Listener): Harness {
+  const { cwd, model, effort, instructions, schema, resume } = task;
+  const events = codexEvents(task, on);
+  const waiting = new Map<number, Waiting>();
+  let [calls, thread] = [0, ''];
+  const process = startProcess(task, {
+    program: task.program,
+    args: ['app-server'],
+    env: environmentFor(task),
+    hasInput: true,
+    longestLine: longestEvent,
+    out: receive,
+    err: (line) => on({ log: logLine(line) }),
+  });
+  const { pid, ended, isRunning, end } = process;
+  const write = (message: object) => process.write(JSON.stringify(message));
+  const call = (method: string, params: object) =>
+    new Promise<Json>((resolve, reject) => {
+      const id = ++calls;
+      waiting.set(id, { resolve, reject });
+      write({ id, method, params });
+    });
+
+  async function receive(line: string): Promise<void> {
+    const message = parsed(line);
+    if (!message) return on({ log: logLine(line) });
+    const { id, method, params, result, error } = message;
+    if (id === undefined) return events.take(method, params);
+    // A question to a person (an approval, an input): nobody is there to answer it.
+    if (method) {
+      write({ id, error: { code: -32601, message: 'Nobody is here to answer.' } });
+      return on({ log: logLine(message) });
+    }
+    const open = waiting.get(id);
+    waiting.delete(id);
+    if (error) open?.reject(new Error(error.message));
+    else open?.resolve(result);
+  }
+
+  const input = (text: string) => [{ type: 'text', text, text_elements: [] }];
+  async function begin(text: string): Promise<'begun'> {
+    const more = { ...(effort && { effort }), ...(schema && { outputSchema: schema }) };
+    events.begun();
+    await call('turn/start', { threadId: thread, input: input(text), ...more });
+    return 'begun';
+  }
+  async function send(text: string): Promise<'steered' | 'begun'> {
+    const turn = events.turn();
+    if (!turn) return begin(text);
+    // The turn may have ended at this moment.
+    const steered = call('turn/steer', { threadId: thread, expectedTurnId: turn, input: input(text) });
+    return steered.then(
+      () => 'steered',
+      (error) => (events.turn() === turn ? Promise.reject(error) : begin(text)),
+    );
+  }
+
+  async function open(): Promise<void> {
+    await call('initialize', { clientInfo: { name: 'runtime', title: null, version: '1' }, capabilities: null });
+    write({ method: 'initialized' });
+    // The isolation is the runtime's. Codex' own sandbox keeps .git read-only, so that nothing could be committed.
+    const setting = { cwd, model, approvalPolicy: 'never', sandbox: 'danger-full-access' };
+    const told = { ...setting, ...(instructions && { developerInstructions: instructions }) };
+    const opened = await (resume ? call('thread/resume', { threadId: resume, ...told }) : call('thread/start', told));
+    thread = opened.thread.id;
+    await on({ session: thread });
+    await begin(task.prompt);
+  }
+
+  const ready = open();
+  ready.catch((error) => events.gone(error.message));
+  process.silent.then(
+    async (why) => {
+      const error = process.errors() || why || 'It ended before its turn was over.';
+      for (const { reject } of waiting.values()) reject(new Error(error));
+      await events.gone(error);
+    },
+    () => {},
+  );
+  const interrupt = async () => {
+    const turnId = events.turn();
+    if (turnId) await call('turn/interrupt', { threadId: thread, turnId });
+  };
+  return { pid, ready, ended, isRunning, end, send, interrupt };
+}
+
+function environmentFor({ home, gateway, model, mcp }: Task): Record<string, string> {
+  const [folder, tmp] = [path.join(home, '.codex'), path.join(home, 'tmp')];
+  for (const one of [folder, tmp]) mkdirSync(one, { recursive: true });
+  const text = JSON.stringify;
+  const config = [
+    `model = ${text(model)}`,
+    'model_provider = "gateway"',
+    'check_for_update_on_startup = false',
+    'web_search = "disabled"',
+    '[model_providers.gateway]',
+    'name = "Gateway"',
+    `base_url = ${text(`${gateway.url}/openai/v1`)}`,
+    'env_key = "GATEWAY_KEY"',
+    'wire_api = "responses"',
+    '[analytics]',
+    'enabled = false',
+    '[tools.update_plan]',
+    'enabled = true',
+    // Each of these asks hosts of its own at the start.
+    '[features]',
+    ...['plugins', 'apps', 'remote_plugin', 'tool_suggest'].map((feature) => `${feature} = false`),
+    ...(mcp ? ['[mcp_servers.platform]', `url = ${text(mcp.url)}`, 'bearer_token_env_var = "GATEWAY_KEY"'] : []),
+    ...(mcp ? ['required = true'] : []),
+    '',
+  ];
+  writeFileSync(path.join(folder, 'config.toml'), config.join('\n'));
+  // Not below TMPDIR: there it makes no programs of its own.
+  return { HOME: home, TMPDIR: tmp, CODEX_HOME: folder, GATEWAY_KEY: gateway.key };
+}

@@ -1,0 +1,12 @@
+// The drivers of the harnesses that ask a model.
+import { claudeCode } from './claude-code.ts';
+import { codex } from './codex.ts';
+import { limited } from './limits.ts';
+import { opencode } from './opencode.ts';
+import type { AgentHarness, Driver } from './port.ts';
+
+export const drivers: Record<AgentHarness, Driver> = {
+  'claude-code': limited(claudeCode),
+  codex: limited(codex),
+  opencode: limited(opencode),
+};

@@ -1,0 +1,63 @@
+// HTTP to OpenCode's server: on a loopback port, or through a socket out of its cell.
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
+import { createInterface } from 'node:readline';
+import { type Json, parsed } from './fragments.ts';
+
+/** Linux: an open file that can only be named. */
+const O_PATH = 0x200000;
+/** Milliseconds, and characters of an answer. */
+const [patience, longest] = [30_000, 32 * 1024 * 1024];
+
+type Take = (type: string, properties: Json) => Promise<void>;
+
+/**
+ * The socket, held open: its address in /proc stays its own, whatever the agent puts into its place.
+ * @throws when it is a link, or no socket
+ */
+async function pin(socket: string): Promise<FileHandle> {
+  const handle = await open(socket, O_PATH | constants.O_NOFOLLOW);
+  if ((await handle.stat()).isSocket()) return handle;
+  await handle.close();
+  throw new Error('The server of the harness has no socket.');
+}
+
+export async function openConnection(at: { port: number; socket: string | null }, password: string, cwd: string) {
+  const held = at.socket ? await pin(at.socket) : null;
+  const where = held ? { socketPath: `/proc/self/fd/${held.fd}` } : { host: '127.0.0.1', port: at.port };
+  const authorization = `Basic ${Buffer.from(`opencode:${password}`).toString('base64')}`;
+  const headers = { authorization, 'content-type': 'application/json' };
+
+  const ask = (method: string, path: string, body?: object, timeoutMs?: number): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => {
+      const options = { ...where, method, path: `${path}?directory=${encodeURIComponent(cwd)}`, headers };
+      const signal = timeoutMs ? { signal: AbortSignal.timeout(timeoutMs) } : {};
+      request({ ...options, ...signal }, resolve)
+        .on('error', reject)
+        .end(body && JSON.stringify(body));
+    });
+
+  return {
+    async call(method: string, path: string, body?: object): Promise<Json> {
+      const response = await ask(method, path, body, patience);
+      let text = '';
+      for await (const piece of response.setEncoding('utf8')) if (text.length < longest) text += piece;
+      if (response.statusCode! < 300) return parsed(text) ?? {};
+      throw new Error(`${method} ${path}: ${response.statusCode} ${text.slice(0, 500)}`);
+    },
+    /** Resolves when the server sends its events, which are taken one after the other. */
+    async listen(take: Take): Promise<void> {
+      const response = await ask('GET', '/event');
+      void follow(response, take).catch(() => response.destroy());
+    },
+    close: async () => held?.close(),
+  };
+}
+
+async function follow(response: IncomingMessage, take: Take): Promise<void> {
+  for await (const line of createInterface({ input: response })) {
+    const { type, properties } = (line.startsWith('data: ') && parsed(line.slice('data: '.length))) || {};
+    if (type) await take(type, properties ?? {});
+  }
+}

@@ -1,0 +1,119 @@
+// The events of OpenCode's server.
+import { action, type Json, logLine, plan, words } from './fragments.ts';
+import type { Listener } from './port.ts';
+
+/** Events that say nothing which others do not say. */
+const known = new Set(['server.connected', 'server.heartbeat', 'session.created', 'session.updated', 'session.diff']);
+const isKnown = (type: string): boolean =>
+  known.has(type) ||
+  /^(plugin|catalog|lsp|file|project|installation|integration|reference|models-dev)\./.test(type) ||
+  /\.delta$/.test(type);
+
+export function opencodeEvents(model: string, on: Listener) {
+  let [session, said, turns] = ['', '', 0];
+  let structured: unknown;
+  let failure: Json | null = null;
+  /** Whether a message was sent whose turn is not over, and whether that turn has begun. */
+  let [asked, isBusy] = [true, false];
+  /** Parts that were told of: each event of a part has the whole part. */
+  const told = new Set<string>();
+  const isNew = (id: string): boolean => !told.has(id) && Boolean(told.add(id));
+
+  async function part(it: Json): Promise<void> {
+    if (it.type === 'reasoning' || it.type === 'text') {
+      // Without its end it is not whole, or the words of the user.
+      if (!it.time?.end || !isNew(it.id)) return;
+      if (it.type === 'text') said = it.text;
+      for (const fragment of words(it.type === 'text' ? 'response' : 'thought', it.text)) await on({ fragment });
+    } else if (it.type === 'tool') await tool(it);
+    else if (it.type === 'step-finish') await count(it);
+    else if (it.type === 'retry' || !['step-start', 'snapshot', 'patch', 'file'].includes(it.type))
+      await on({ log: logLine(it) });
+  }
+
+  async function tool({ id, tool: name, state }: Json): Promise<void> {
+    if (name === 'todowrite' || name === 'StructuredOutput') return;
+    const isOver = state.status === 'completed' || state.status === 'error';
+    // A quick one is told of when it is over.
+    if ((state.status === 'running' || isOver) && isNew(id)) await on({ fragment: action(name, state.input) });
+    const output = state.output ?? state.error;
+    if (isOver && output && isNew(`${id} output`)) await on({ log: logLine(output) });
+  }
+
+  async function count({ id, tokens }: Json): Promise<void> {
+    if (!isNew(id)) return;
+    const { input, output, reasoning, cache } = tokens;
+    const some = { inputTokens: input, cachedInputTokens: cache.read, cacheWriteTokens: cache.write };
+    await on({ usage: { usageId: id, model, ...some, outputTokens: output + reasoning } });
+  }
+
+  async function status({ type, message, attempt }: Json): Promise<void> {
+    if (type === 'busy') isBusy = asked;
+    if (type !== 'retry') return;
+    for (const fragment of words('error', `${message} (attempt ${attempt})`)) await on({ fragment });
+  }
+
+  async function failed(error: Json): Promise<void> {
+    failure = error;
+    if (error.name === 'MessageAbortedError') return;
+    for (const fragment of words('error', error.data?.message ?? error.name)) await on({ fragment });
+  }
+
+  async function finish(): Promise<void> {
+    const status = !failure ? 'completed' : failure.name === 'MessageAbortedError' ? 'interrupted' : 'failed';
+    const why = failure && (failure.data?.message ?? failure.name);
+    const error = status === 'interrupted' ? 'The turn is interrupted.' : why;
+    const turn = { status, text: said, structured, error } as const;
+    [asked, isBusy, failure, structured, said] = [false, false, null, undefined, ''];
+    turns++;
+    await on({ turn });
+  }
+
+  async function take(type: string, properties: Json): Promise<void> {
+    const of = properties.sessionID ?? properties.part?.sessionID ?? properties.info?.sessionID;
+    // Sessions of tools of its own are not ours to show.
+    if (of && of !== session) return;
+    switch (type) {
+      case 'message.part.updated':
+        return part(properties.part);
+      case 'todo.updated':
+        for (const fragment of plan(properties.todos)) await on({ fragment });
+        break;
+      case 'message.updated':
+        if (properties.info.structured !== undefined) structured = properties.info.structured;
+        break;
+      case 'session.status':
+        return status(properties.status);
+      case 'session.error':
+        return failed(properties.error);
+      case 'session.idle':
+        // An abort tells it twice: only a turn that has begun can end.
+        if (isBusy) await finish();
+        break;
+      default:
+        if (!isKnown(type)) await on({ log: logLine({ type, properties }) });
+    }
+  }
+
+  return {
+    take,
+    session: () => session,
+    turns: () => turns,
+    async begin(id: string): Promise<void> {
+      session = id;
+      await on({ session });
+    },
+    /** Whether a turn was running. */
+    sent(): boolean {
+      const before = asked && isBusy;
+      asked = true;
+      return before;
+    },
+    /** It cannot work, or has ended. */
+    async gone(why: string): Promise<void> {
+      if (!asked) return;
+      failure = { name: 'Error', data: { message: why } };
+      await finish();
+    },
+  };
+}

@@ -1,0 +1,125 @@
+// OpenCode: `opencode serve`, HTTP with basic authentication and server-sent events.
+import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { logLine } from './fragments.ts';
+import { openConnection } from './opencode-connection.ts';
+import { opencodeEvents } from './opencode-events.ts';
+import type { Harness, Listener, Task } from './port.ts';
+import { longestEvent, startProcess } from './process.ts';
+
+export function opencode(task: Task, on: Listener): Harness {
+  const { effort, instructions, schema, resume, server } = task;
+  const [password, model] = [randomUUID(), modelOf(task.model)];
+  const events = opencodeEvents(task.model, on);
+  let [listening, absent]: [(port: number) => void, (why: Error) => void] = [() => {}, () => {}];
+  const port = new Promise<number>((resolve, reject) => {
+    [listening, absent] = [resolve, reject];
+  });
+  const process = startProcess(task, {
+    program: task.program,
+    args: ['serve', '--hostname', '127.0.0.1', '--port', String(server.port)],
+    env: environmentFor(task, model, password),
+    hasInput: false,
+    longestLine: longestEvent,
+    out: (line) => {
+      const [, at] = /listening on \S+:(\d+)/.exec(line) ?? [];
+      return at ? listening(Number(at)) : on({ log: logLine(line) });
+    },
+    err: (line) => on({ log: logLine(line) }),
+  });
+  const { pid, ended, isRunning, end } = process;
+  // A call before the server says that it listens is taken, and never answered.
+  const connected = port.then((at) => openConnection({ port: at, socket: server.socket }, password, task.cwd));
+
+  async function send(text: string): Promise<'steered' | 'begun'> {
+    const { call } = await connected;
+    const wasWorking = events.sent();
+    const turns = events.turns();
+    const body = {
+      model: { providerID: 'gateway', modelID: model.id },
+      ...(instructions && { system: instructions }),
+      ...(schema && { format: { type: 'json_schema', schema } }),
+      ...(effort && { variant: effort }),
+      parts: [{ type: 'text', text }],
+    };
+    await call('POST', `/session/${events.session()}/prompt_async`, body);
+    // The turn may have ended at this moment.
+    if (!wasWorking || events.turns() === turns) return wasWorking ? 'steered' : 'begun';
+    events.sent();
+    return 'begun';
+  }
+
+  async function open(): Promise<void> {
+    const { call, listen } = await connected;
+    await listen(events.take);
+    // With a title of ours: else it asks a model for one.
+    await events.begin(resume ?? (await call('POST', '/session', { title: 'mission' })).id);
+    await send(task.prompt);
+  }
+
+  const ready = open();
+  ready.catch((error) => events.gone(error.message));
+  process.silent.then((why) => {
+    const error = process.errors() || why || 'It ended before its turn was over.';
+    absent(new Error(error));
+    return events.gone(error);
+  }, absent);
+  const interrupt = async () => void (await (await connected).call('POST', `/session/${events.session()}/abort`));
+  return { pid, ready, ended, isRunning, end, send, interrupt };
+}
+
+interface Model {
+  id: string;
+  /** Of the bundled ones. */
+  provider: string;
+  route: 'anthropic' | 'openai';
+}
+
+/** Messages for models of Anthropic, Responses for those of OpenAI, Chat Completions for `compatible/…`. */
+function modelOf(name: string): Model {
+  if (name.startsWith('compatible/')) {
+    return { id: name.slice('compatible/'.length), provider: '@ai-sdk/openai-compatible', route: 'openai' };
+  }
+  const route = name.startsWith('claude') ? 'anthropic' : 'openai';
+  return { id: name, provider: `@ai-sdk/${route}`, route };
+}
+
+function environmentFor({ home, gateway, mcp }: Task, { id, provider, route }: Model, password: string) {
+  const at = (name: string) => path.join(home, name);
+  mkdirSync(at('tmp'), { recursive: true });
+  const options = { baseURL: `${gateway.url}/${route}/v1`, apiKey: '{env:GATEWAY_KEY}' };
+  const known = { name: id, tool_call: true, reasoning: true, limit: { context: 200_000, output: 32_000 } };
+  const headers = { Authorization: 'Bearer {env:GATEWAY_KEY}' };
+  const config = {
+    autoupdate: false,
+    share: 'disabled',
+    enabled_providers: ['gateway'],
+    model: `gateway/${id}`,
+    small_model: `gateway/${id}`,
+    provider: { gateway: { npm: provider, name: 'Gateway', options, models: { [id]: known } } },
+    permission: {
+      ...{ edit: 'allow', bash: 'allow', webfetch: 'deny', websearch: 'deny', question: 'deny' },
+      external_directory: 'deny',
+    },
+    ...(mcp && { mcp: { platform: { type: 'remote', url: mcp.url, enabled: true, oauth: false, headers } } }),
+  };
+  return {
+    HOME: home,
+    TMPDIR: at('tmp'),
+    XDG_CONFIG_HOME: at('.config'),
+    XDG_DATA_HOME: at('.local/share'),
+    XDG_CACHE_HOME: at('.cache'),
+    XDG_STATE_HOME: at('.local/state'),
+    OPENCODE_CONFIG_CONTENT: JSON.stringify(config),
+    OPENCODE_SERVER_PASSWORD: password,
+    GATEWAY_KEY: gateway.key,
+    // Each of these asks hosts of its own.
+    OPENCODE_DISABLE_AUTOUPDATE: '1',
+    OPENCODE_DISABLE_MODELS_FETCH: '1',
+    OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+    OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
+    OPENCODE_DISABLE_PROJECT_CONFIG: '1',
+    npm_config_offline: 'true',
+  };
+}

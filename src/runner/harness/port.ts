@@ -1,0 +1,108 @@
+// The port of harnesses: a driver starts one program, and reports what the program does in the same form for all of them. Its
+// isolation is not the driver's business: `wrap` puts the program into a cell.
+import type { Account } from '../confinement.ts';
+import type { Fragment } from '../journal.ts';
+
+export const harnessNames = ['shell', 'claude-code', 'codex', 'opencode'] as const;
+export type HarnessName = (typeof harnessNames)[number];
+/** A harness that asks a model. */
+export type AgentHarness = Exclude<HarnessName, 'shell'>;
+
+/** What every driver needs. */
+export interface Launch {
+  /** Where it works. */
+  cwd: string;
+  /** All that it gets of the environment, beside what its driver sets. */
+  env: Record<string, string>;
+  /** Whom it runs as; undefined: as the runner. */
+  account: Account | undefined;
+  /** Milliseconds from asking it to end to ending it. */
+  graceMs: number;
+  /** The command that runs a program with these arguments, in a cell or as it is. */
+  wrap(program: string, args: string[]): [program: string, args: string[]];
+  /** Whether `wrap` puts a program around it, whose end ends all that was started in it. */
+  isConfined: boolean;
+}
+
+export interface Task extends Launch {
+  program: string;
+  /** Sessions, settings and temporary files of the harness. A session is resumed from the home that it was begun in. */
+  home: string;
+  prompt: string;
+  /** Added to the system prompt. */
+  instructions: string | null;
+  model: string;
+  effort: string | null;
+  /** JSON Schema of the answer. */
+  schema: Record<string, unknown> | null;
+  /** A session to go on with. */
+  resume: string | null;
+  /** Calls of the model, and US dollars by `prices`, after which the turn is interrupted; null: no limit. */
+  maxCalls: number | null;
+  maxUsd: number | null;
+  prices: Prices | null;
+  /** Where its model calls go, and the key that it shows there: of the gateway, never a vendor's. */
+  gateway: { url: string; key: string };
+  /** The platform's MCP server, reached through the gateway with the gateway's key. */
+  mcp: { url: string } | null;
+  /** Where a harness that is a server listens, and the socket that leads there from outside of its cell. */
+  server: { port: number; socket: string | null };
+}
+
+/** US dollars per million tokens. */
+export type Prices = Tokens;
+
+export interface Tokens {
+  /** Without those from a cache. */
+  inputTokens: number;
+  cachedInputTokens: number;
+  cacheWriteTokens: number;
+  outputTokens: number;
+}
+
+/** Tokens of one call of a model, never a running total. */
+export interface Usage extends Tokens {
+  /** Unique in its session, and the same when the harness tells of the call again. */
+  usageId: string;
+  model: string;
+}
+
+export interface Turn {
+  status: 'completed' | 'failed' | 'interrupted';
+  /** The last words. */
+  text: string;
+  /** The answer in the shape of `schema`; undefined: there is none. */
+  structured: unknown;
+  error: string | null;
+}
+
+export type HarnessEvent =
+  | { session: string }
+  | { fragment: Fragment }
+  | { log: string }
+  | { usage: Usage }
+  | { turn: Turn }
+  /** What scripts say of themselves. */
+  | { progress: number; activity: string | undefined }
+  | { cost: number }
+  | { preview: string };
+
+/** The harness waits in its next `write` for as long as a promise takes. */
+export type Listener = (event: HarnessEvent) => void | Promise<void>;
+
+export interface Harness {
+  pid: number;
+  /** Resolves when the first prompt has been taken; rejects with the reason why not. */
+  ready: Promise<void>;
+  /** Adds a message to the turn that runs, or begins another with it. */
+  send(text: string): Promise<'steered' | 'begun'>;
+  /** Ends the turn, which is reported as interrupted. The session goes on with the next message. */
+  interrupt(): Promise<void>;
+  isRunning(): boolean;
+  /** How its process ended: empty when all went well, else `exit code 3` or `killed by SIGSEGV`. */
+  ended: Promise<string>;
+  /** Ends it and all that it has started, first politely. What was printed has been taken then. */
+  end(): Promise<void>;
+}
+
+export type Driver = (task: Task, on: Listener) => Harness;
