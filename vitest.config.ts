@@ -8,6 +8,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['source'] } },
   test: {
     include: ['test/**/*.test.ts'],
+    // Real programs: `npm run test:harnesses`.
+    exclude: ['test/harnesses/**'],
     globalSetup: ['test/support/global-setup.ts'],
     // The JSON is for `.ci/run`, which ends with the counts.
     reporters: ['default', ['json', { outputFile: 'node_modules/.cache/tests.json' }]],

@@ -1,0 +1,220 @@
+// The drivers of src/runner/harness with recorded programs: test/harnesses/record.ts has recorded them, with stand-in models.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { claudeEvents } from '../../src/runner/harness/claude-code-events.ts';
+import { codexEvents } from '../../src/runner/harness/codex-events.ts';
+import { limited } from '../../src/runner/harness/limits.ts';
+import type { AgentHarness, Harness, HarnessEvent, Task } from '../../src/runner/harness/port.ts';
+import { scenes } from '../support/harness-scenes.ts';
+import { begin, type Given } from '../support/harness-turns.ts';
+
+const replay = fileURLToPath(new URL('../support/replay-harness.mjs', import.meta.url));
+const fixtures = fileURLToPath(new URL('../fixtures/harnesses', import.meta.url));
+const home = mkdtempSync(path.join(tmpdir(), 'replay-'));
+afterAll(() => rmSync(home, { recursive: true }));
+
+const harnesses: AgentHarness[] = ['claude-code', 'codex', 'opencode'];
+const interrupted = 'The turn is interrupted.';
+const usageOf = (name: AgentHarness) => ({
+  // OpenAI counts cached tokens among the input of 1,200.
+  inputTokens: name === 'codex' ? 1_000 : 1_200,
+  cachedInputTokens: 200,
+  cacheWriteTokens: 0,
+  outputTokens: 50,
+});
+
+/** Plays a scene with what was recorded. */
+async function play(name: AgentHarness, scene: keyof typeof scenes, more: Partial<Given> = {}) {
+  const file = path.join(fixtures, `${name}-${scene}.jsonl`);
+  const wrap = (): [string, string[]] => [process.execPath, [replay, file]];
+  const gateway = { url: 'http://gateway', key: 'none' };
+  const { task, play } = scenes[scene];
+  const played = begin(name, { program: name, cwd: home, home, gateway, wrap, ...task, ...more });
+  await play(played);
+  await played.harness.end();
+  return played;
+}
+
+describe.each(harnesses)('%s', (name) => {
+  it('thinks, plans, acts and answers; each call of its model is told of once, with its tokens', async () => {
+    const played = await play(name, 'worked');
+    const fragments = played.fragments();
+    const order = { thought: 0, action: 1, plan: 2, response: 4 };
+    expect(fragments.map(({ kind }) => kind)).toEqual(['thought', 'action', 'plan', 'action', 'response']);
+    expect(fragments[order.thought]).toEqual({ kind: 'thought', body: 'I look first.' });
+    expect(fragments[order.action]!.parameter).toContain('echo from-the-shell');
+    expect(fragments[order.plan]!.items).toEqual([{ content: 'Edit', status: 'in_progress' }]);
+    expect(fragments[order.response]).toEqual({ kind: 'response', body: 'All done.' });
+    expect(await played.turn(0)).toEqual({
+      status: 'completed',
+      text: 'All done.',
+      structured: undefined,
+      error: null,
+    });
+    expect(played.usages()).toMatchObject(Array.from({ length: 4 }, () => usageOf(name)));
+    expect(new Set(played.usages().map(({ usageId }) => usageId)).size).toBe(4);
+    expect(played.logs()).toContain('from-the-shell\n');
+    expect(played.session()).toBeTruthy();
+  });
+
+  it('fails with the words of the vendor that refuses', async () => {
+    const played = await play(name, 'refused');
+    const turn = await played.turn(0);
+    expect(turn).toMatchObject({ status: 'failed', error: expect.stringContaining('no such thing') });
+    expect(played.fragments()).toMatchObject([{ kind: 'error', body: expect.stringContaining('no such thing') }]);
+    expect(played.usages()).toEqual([]);
+  });
+
+  it('answers in the shape that was asked for', async () => {
+    const played = await play(name, 'structured');
+    expect(await played.turn(0)).toMatchObject({ status: 'completed', structured: { verdict: 'approve' } });
+  });
+
+  it('takes a message while it works, is interrupted once, and goes on', async () => {
+    const played = await play(name, 'steered');
+    const turns = played.events.flatMap((event) => ('turn' in event ? [event.turn] : []));
+    expect(turns.map(({ status, text, error }) => [status, text, error])).toEqual([
+      ['completed', 'steered', null],
+      ['interrupted', '', interrupted],
+      ['completed', 'went on', null],
+    ]);
+    // OpenCode does not tell the tokens of a call whose tool was interrupted.
+    expect(played.usages()).toHaveLength(name === 'opencode' ? 4 : 5);
+  });
+
+  it('is resumed, and counts only the calls since then', async () => {
+    const session = (await play(name, 'steered')).session();
+    const played = await play(name, 'resumed', { resume: session });
+    expect(await played.turn(0)).toMatchObject({ status: 'completed', text: 'resumed' });
+    expect(played.session()).toBe(session);
+    expect(played.usages()).toMatchObject([usageOf(name)]);
+  });
+
+  it('fails when its program ends, or cannot be started', async () => {
+    const gateway = { url: 'http://gateway', key: 'none' };
+    for (const [wrap, error] of [
+      [['sh', ['-c', 'echo "out of order" >&2; exit 3']], 'out of order'],
+      [['sh', ['-c', 'kill -KILL $$']], 'killed by SIGKILL'],
+    ] as [[string, string[]], string][]) {
+      const played = begin(name, { program: name, cwd: home, home, gateway, wrap: () => wrap, prompt: 'work' });
+      expect(await played.turn(0)).toMatchObject({ status: 'failed', error });
+      await played.harness.end();
+    }
+  });
+});
+
+/** What events say of events. */
+async function told(run: (on: (event: HarnessEvent) => void) => Promise<void>): Promise<HarnessEvent[]> {
+  const events: HarnessEvent[] = [];
+  await run((event) => void events.push(event));
+  return events;
+}
+
+describe('the events of claude-code', () => {
+  const result = { type: 'result', subtype: 'success', is_error: false, result: 'Done', usage: {} };
+  const take = (...all: object[]) =>
+    told(async (on) => {
+      const events = claudeEvents('claude-sonnet-4-5', on);
+      events.sent();
+      for (const event of all) await events.take(event);
+    });
+  const replayed = { type: 'user', isReplay: true, message: { content: [] } };
+
+  it('is_error decides, whatever the subtype says', async () => {
+    const events = await take(replayed, { ...result, is_error: true, result: 'Refused' });
+    expect(events.at(-1)).toEqual({
+      turn: { status: 'failed', text: 'Refused', structured: undefined, error: 'Refused' },
+    });
+  });
+
+  it('what was denied is told', async () => {
+    const events = await take(replayed, { ...result, permission_denials: [{ tool_name: 'WebFetch' }] });
+    expect(events[0]).toEqual({ fragment: { kind: 'error', body: 'Not allowed: WebFetch' } });
+  });
+
+  it('a call that did not stream, or broke off, is counted', async () => {
+    const start = {
+      type: 'message_start',
+      message: { id: 'msg_1', model: 'm', usage: { input_tokens: 10, output_tokens: 1 } },
+    };
+    const usage = { input_tokens: 30, output_tokens: 7 };
+    const events = await take(replayed, { type: 'stream_event', event: start }, { ...result, uuid: 'r', usage });
+    expect(events.slice(0, 2)).toMatchObject([
+      { usage: { usageId: 'msg_1', model: 'm', inputTokens: 10, outputTokens: 1 } },
+      { usage: { usageId: 'r', model: 'claude-sonnet-4-5', inputTokens: 20, outputTokens: 6 } },
+    ]);
+  });
+
+  it('a message that came after the last call goes on with the turn', async () => {
+    const turns = (events: HarnessEvent[]) => events.filter((event) => 'turn' in event);
+    expect(turns(await take(result))).toEqual([]);
+    expect(turns(await take(result, replayed, { ...result, result: 'Both' }))).toMatchObject([
+      { turn: { text: 'Both' } },
+    ]);
+  });
+
+  it('what is unknown stands in the log', async () => {
+    expect(await take({ type: 'novelty', x: 1 })).toEqual([{ log: '{"type":"novelty","x":1}\n' }]);
+  });
+});
+
+describe('the events of codex', () => {
+  it('tools of the platform are actions, and what is unknown stands in the log', async () => {
+    const item = { type: 'mcpToolCall', server: 'platform', tool: 'comment', arguments: { text: 'hi' } };
+    const events = await told(async (on) => {
+      const { take } = codexEvents({ model: 'm', schema: null }, on);
+      await take('item/started', { item });
+      await take('novelty', { x: 1 });
+    });
+    expect(events).toEqual([
+      { fragment: { kind: 'action', action: 'platform.comment', parameter: '{"text":"hi"}' } },
+      { log: '{"method":"novelty","params":{"x":1}}\n' },
+    ]);
+  });
+
+  it('an answer that should be JSON and is not is no structured answer', async () => {
+    const events = await told(async (on) => {
+      const { take } = codexEvents({ model: 'm', schema: {} }, on);
+      await take('item/completed', { item: { type: 'agentMessage', text: '{"verdict":' } });
+      await take('turn/completed', { turn: { status: 'completed' } });
+    });
+    expect(events.at(-1)).toMatchObject({ turn: { status: 'completed', structured: undefined } });
+  });
+});
+
+describe('the limits of a turn', () => {
+  const tokens = { inputTokens: 1_000, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
+  const prices = { inputTokens: 1, cachedInputTokens: 1, cacheWriteTokens: 1, outputTokens: 1 };
+
+  /** A harness that calls its model for ever, until it is interrupted. */
+  async function endless(limits: Partial<Task>): Promise<HarnessEvent[]> {
+    const events: HarnessEvent[] = [];
+    let isOver = false;
+    const driver = limited((_, on) => {
+      const turn = (status: 'interrupted' | 'completed') => ({ status, text: '', structured: undefined, error: null });
+      const work = async () => {
+        for (let call = 0; !isOver; call++) await on({ usage: { usageId: String(call), model: 'm', ...tokens } });
+        await on({ turn: turn('interrupted') });
+      };
+      const interrupt = async () => {
+        isOver = true;
+      };
+      return { ready: Promise.resolve().then(work), interrupt } as Harness;
+    });
+    const task = { maxCalls: null, maxUsd: null, prices: null, ...limits } as Task;
+    await driver(task, (event) => void events.push(event)).ready;
+    return events;
+  }
+
+  it.each([
+    [{ maxCalls: 3 }, 3, 'The limit of 3 model calls is reached.'],
+    [{ maxUsd: 0.0045, prices }, 5, 'The limit of 0.0045 US dollars is reached.'],
+  ])('%j interrupts after %i calls', async (limit, calls, error) => {
+    const events = await endless(limit);
+    expect(events.filter((event) => 'usage' in event)).toHaveLength(calls);
+    expect(events.at(-1)).toMatchObject({ turn: { status: 'failed', error } });
+  });
+});
