@@ -6,7 +6,7 @@ import { now } from '#foundation/clock.ts';
 import { type Page, type PageRequest, packCursor, unpackCursor } from '#foundation/cursor.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { isSpendable, needsOpening, type OpenLot, openBook, readLots, sumOf } from './ledger.ts';
-import { CreditTransfer } from './model.ts';
+import { CreditLot, CreditTransfer } from './model.ts';
 
 export interface CreditPosition {
   /** Millionths of a credit: all that the organization owns, reserved credits included. */
@@ -29,6 +29,10 @@ export async function readPosition(orgId: string, trx?: Transaction): Promise<Cr
   const at = now();
   return { owned: last?.owned ?? 0, spendable: sumOf(lots.filter((lot) => isSpendable(lot, at))), lots };
 }
+
+/** The credits that came with an order: when they begin and expire. */
+export const lotOfOrder = (orgId: string, orderId: string): Promise<Row<CreditLot> | undefined> =>
+  CreditLot.find({ orgId: orgId as CreditLot['orgId'], orderId });
 
 const usageSql = `select count(distinct run_id) as missions, coalesce(-sum(amount), 0) as spent from credit_transfers
   where org_id = $1 and kind = 'spend' and created_at >= $2`;

@@ -45,6 +45,7 @@ export class BillingOrder extends BaseModel {
     'withdrawalReason',
     'refundCents',
     'refundedAt',
+    'number',
   ];
 
   declare id: Id<'order'>;
@@ -66,6 +67,8 @@ export class BillingOrder extends BaseModel {
   declare refundCents: number | null;
   /** When the provider has accepted the refund. */
   declare refundedAt: number | null;
+  /** Of its receipt: 1, 2, 3 … within the organization. The database sets it. */
+  declare number: number;
 }
 
 export const subscriptionStatuses = ['active', 'canceling', 'canceled'] as const;

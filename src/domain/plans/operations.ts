@@ -65,6 +65,12 @@ export function requireOwn(caller: Caller, orgId: string | null | undefined): vo
   if (orgId != null && orgId !== ownOrganization(caller)) Organization.refuse();
 }
 
+/** An order of the caller's organization. @throws 404 for one of others */
+export async function findOrder(caller: Caller, id: string): Promise<Row<BillingOrder>> {
+  beyondOneProject(caller);
+  return BillingOrder.get({ id: id as BillingOrder['id'], orgId: ownOrganization(caller) });
+}
+
 /** The newest 200, newest first. */
 export async function listOrders(caller: Caller): Promise<Row<BillingOrder>[]> {
   beyondOneProject(caller);

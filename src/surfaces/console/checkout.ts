@@ -1,11 +1,13 @@
-// The payment page of the built-in provider: it takes test money, says so, and pays with one button.
+// The page of a checkout: at the built-in provider it takes test money, says so, and pays with one button. From other providers a
+// person comes back to it.
 import { admit } from '#access/gate.ts';
 import { findCheckout, payInTestMoney } from '#domain/plans/checkout.ts';
-import { checkoutBase } from '#domain/plans/provider.ts';
+import { builtinProvider, checkoutBase } from '#domain/plans/provider.ts';
 import { billing } from '#domain/plans/terms.ts';
 import { html } from '#foundation/html.ts';
 import type { Handler } from '#foundation/http.ts';
 import { answerPage, csrfField, seeOther } from './layout.ts';
+import { billingAddress } from './receipt.ts';
 import { day } from './time.ts';
 import { personsForm, personsPage } from './visitor.ts';
 
@@ -16,25 +18,30 @@ export const showCheckout: Handler = personsPage(async (exchange, visitor) => {
   const checkout = await findCheckout(visitor.caller, exchange.path.slice(checkoutBase.length));
   const { id, offer, quantity, credits, amountCents, status, startsNow, createdAt } = checkout;
   const what = offer === 'team' ? `Plan ${checkout.teamPlan}, 30 days` : `${quantity} × credit pack`;
-  const canPay = status === 'open' && visitor.caller.scopes.has('billing:write');
+  const isOwn = checkout.provider === builtinProvider.name;
+  const price = `${(amountCents / 100).toFixed(2)} USD${isOwn ? ' in test money' : ''}`;
+  const mayPay = visitor.caller.scopes.has('billing:write');
   const body = html`<h1>Checkout</h1>
-    <p class="note">This is test money: no card is charged and nothing is owed.</p>
+    ${isOwn && html`<p class="note">This is test money: no card is charged and nothing is owed.</p>`}
+    ${!isOwn && status === 'open' && html`<p class="note">The payment is not confirmed. If you have paid, reload the page in a moment; otherwise start again from billing.</p>`}
     <section class="card">
       <dl class="facts">
         <dt>Offer</dt><dd>${what}</dd>
         <dt>Credits</dt><dd>${credits}</dd>
-        <dt>Price</dt><dd>${(amountCents / 100).toFixed(2)} USD in test money</dd>
+        <dt>Price</dt><dd>${price}</dd>
         <dt>Start</dt><dd>${startsNow ? 'At once. What you spend is not refunded.' : `After the time for withdrawal, on ${day(createdAt + billing.withdrawal)}.`}</dd>
         <dt>Withdrawal</dt><dd>Within 14 days; unspent credits are refunded.</dd>
         <dt>Status</dt><dd><span class="${status === 'complete' ? 'tag good' : 'tag'}">${words[status]}</span></dd>
       </dl>
       ${
-        canPay &&
+        isOwn &&
+        status === 'open' &&
+        mayPay &&
         html`<form method="post" action="${checkoutBase}${id}">${csrfField(visitor)}
-        <button>Pay ${(amountCents / 100).toFixed(2)} USD in test money</button></form>`
+        <button>Pay ${price}</button></form>`
       }
-      ${status === 'open' && !canPay && html`<p>Only an owner of the organization can pay.</p>`}
-      ${status !== 'open' && html`<p><a class="button quiet" href="/console">Go to the console</a></p>`}
+      ${isOwn && status === 'open' && !mayPay && html`<p>Only an owner of the organization can pay.</p>`}
+      ${(!isOwn || status !== 'open') && html`<p><a class="button quiet" href="${billingAddress}">Go to billing</a></p>`}
     </section>`;
   return answerPage(exchange, 200, { title: 'Checkout', body, visitor });
 });

@@ -1,6 +1,7 @@
 // The frame of every page, and its headers: only our own styles, images and scripts, no framing, no cache, and no referrer, since
 // addresses of pages can carry secrets.
 import type { Caller } from '#access/principal.ts';
+import type { Scope } from '#access/scopes.ts';
 import type { SessionInUse } from '#domain/sessions/operations.ts';
 import { addresses } from '#foundation/addresses.ts';
 import { type Html, html, htmlText } from '#foundation/html.ts';
@@ -31,19 +32,20 @@ export interface Page {
 
 const product = 'Agent Engineering Platform';
 
-/** The pages of a signed-in person. */
-const places = [
+/** The pages of a signed-in person, and the scope without which one is not listed. */
+const places: readonly (readonly [address: string, name: string, scope?: Scope])[] = [
   ['/console', 'Home'],
   ['/console/overview', 'Overview'],
   ['/console/projects', 'Projects'],
   ['/console/runs', 'Runs'],
   ['/console/artifacts', 'Artifacts'],
   ['/console/issues', 'Issues'],
+  ['/console/billing', 'Billing', 'missions:run'],
   ['/console/tokens', 'Tokens'],
   ['/console/connected-agents', 'Connected agents'],
   ['/console/sessions', 'Sessions'],
   ['/console/passkeys', 'Passkeys'],
-] as const;
+];
 
 /** Contents of artifacts are served below the API's address. */
 const media = (): string => `'self' ${new URL(addresses().baseHost).origin}`;
@@ -111,7 +113,7 @@ ${app && html`<link rel="stylesheet" href="${app.style}"><script type="module" s
 <header class="bar">
 <a class="brand" href="/console"><img src="${addresses['icon.svg']}" alt="" width="28" height="28">${product}</a>
 ${visitor && personBar(visitor)}
-${visitor && navigation(marked)}
+${visitor && navigation(visitor, marked)}
 </header>
 <main id="content" class="${app ? 'wide dashboard' : visitor ? 'wide' : 'narrow'}">
 ${body}
@@ -134,14 +136,15 @@ interface Marked {
 /** The page itself is marked, and the list is marked on what belongs to it: the answer to one of its forms. */
 function markedPlace(path: string): Marked | undefined {
   const address = places.map(([place]) => place).find((place) => isWithin(path, place));
-  return address && { address, current: path === address ? 'page' : 'true' };
+  return address === undefined ? undefined : { address, current: path === address ? 'page' : 'true' };
 }
 
 const isWithin = (path: string, place: string): boolean =>
   path === place || (place !== '/console' && path.startsWith(`${place}/`));
 
-const navigation = (marked: Marked | undefined) =>
-  html`<nav aria-label="Console"><ul>${places.map(([address, name]) => {
+const navigation = ({ caller }: Visitor, marked: Marked | undefined) =>
+  html`<nav aria-label="Console"><ul>${places.map(([address, name, scope]) => {
+    if (scope && !caller.scopes.has(scope)) return null;
     const current = marked?.address === address && marked.current;
     return html`<li><a href="${address}"${current && html` aria-current="${current}"`}>${name}</a></li>`;
   })}</ul></nav>`;

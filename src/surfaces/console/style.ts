@@ -48,6 +48,7 @@ pre { margin: 0 0 1rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 .brand img { display: block; }
 main > h1 { margin-bottom: 1.25rem; }
 main > h1:has(+ .lead) { margin-bottom: .375rem; }
+.above { margin-bottom: .5rem; font-size: .9375rem; }
 .lead { color: var(--muted); margin-bottom: 1.25rem; max-width: 44rem; }
 .lead strong { color: var(--text); }
 .bar button { min-height: 2.25rem; padding: .25rem .75rem; font-size: .9375rem; white-space: nowrap; }
@@ -80,10 +81,17 @@ dl.facts dd { margin: 0; overflow-wrap: anywhere; }
 table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: .625rem 1rem .625rem 0; border-bottom: 1px solid var(--line); }
 th { color: var(--muted); font-size: .875rem; font-weight: 550; }
+.number + :not(.number) { padding-left: 1rem; }
+.scroll + p { margin-top: .75rem; }
+tfoot :is(th, td) { border-bottom: 0; color: var(--text); font-size: 1rem; font-weight: 650; }
+:is(th, td).number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+:is(th, td).number:last-child { padding-right: 0; }
 
 label, legend { display: block; font-weight: 550; margin-bottom: .375rem; padding: 0; }
 .hint { color: var(--muted); font-size: .875rem; margin: -.125rem 0 .5rem; }
 .field { margin: 0 0 1rem; max-width: 32rem; }
+label.inline { margin: 0; font-weight: 400; }
+input.few:not([type=checkbox]) { width: 5.5rem; }
 fieldset { border: 0; margin: 0 0 1rem; padding: 0; min-width: 0; }
 label.check { display: flex; gap: .625rem; align-items: baseline; font-weight: 400; margin: 0; padding: .375rem 0; }
 label.check code { white-space: nowrap; }
@@ -119,6 +127,10 @@ button.full, .button.full { width: 100%; text-align: center; }
 .note.error { border-left-color: var(--danger); background: var(--danger-soft); }
 .note.good { border-left-color: var(--good); background: var(--good-soft); }
 .tag { display: inline-block; padding: .0625rem .5rem; font-size: .8125rem; border: 1px solid var(--line); border-radius: 1rem; color: var(--muted); white-space: nowrap; }
+.tag.bad { color: var(--danger); background: var(--danger-soft); border-color: transparent; }
+.figure { font-size: 1.125rem; }
+.figure strong { font-size: 2rem; line-height: 1.2; letter-spacing: -.02em; }
+.message { white-space: pre-wrap; overflow-wrap: anywhere; margin-bottom: .25rem; }
 .tag.good { color: var(--good); background: var(--good-soft); border-color: transparent; }
 pre.diff ins { color: var(--good); background: var(--good-soft); text-decoration: none; }
 pre.diff del { color: var(--danger); background: var(--danger-soft); text-decoration: none; }
@@ -151,7 +163,16 @@ ul.scopes + .hint { margin: .5rem 0 0; }
   nav ul { flex-wrap: nowrap; justify-content: space-between; overflow-x: auto; }
   nav a { padding: .5rem .375rem .625rem; font-size: .875rem; white-space: nowrap; }
   dl.facts { grid-template-columns: 1fr; gap: 0; }
+  th, td { padding-right: .625rem; }
   dl.facts dd { margin-bottom: .625rem; }
+}
+@media print {
+  :root { color-scheme: light; --ground: #fff; --surface: #fff; --text: #000; --muted: #444; --line: #bbb; --shadow: none;
+    --good: #000; --good-soft: #fff; --accent: #000; --accent-soft: #fff; }
+  .bar, .skip, .above, .screen { display: none; }
+  main, main.wide { max-width: none; padding: 0; }
+  .card { border: 0; border-radius: 0; padding: 0; }
+  tr, dl.facts { break-inside: avoid; }
 }
 @media (prefers-reduced-motion: no-preference) { button, .button { transition: background .12s; } }
 `;

@@ -4,6 +4,9 @@ import { checkoutBase } from '#domain/plans/provider.ts';
 import type { Exchange, Handler } from '#foundation/http.ts';
 import { notFound, type Problem } from '#foundation/problem.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';
+import { changeBilling, showBilling } from './billing.ts';
+import { buyAddress, showBuy, startBuy } from './billing-buy.ts';
+import { ledgerAddress, showLedger } from './billing-ledger.ts';
 import { payCheckout, showCheckout } from './checkout.ts';
 import { decideClaim, showClaim } from './claim.ts';
 import { closeOwnOrganization, closureAddress, showClosure } from './closure.ts';
@@ -25,6 +28,7 @@ import {
   skipPasskeyOffer,
 } from './passkeys.ts';
 import { changeProjectMcp, projectMcpPattern, showProjectMcp } from './project-mcp.ts';
+import { billingAddress, receiptBase, showReceipt } from './receipt.ts';
 import { endOwnOtherSessions, endOwnSession, showSessions } from './sessions.ts';
 import { markOwnMilestone, setupAddress } from './setup.ts';
 import { answerPasskeyOptions, createSignIn, enterCode, signOut } from './sign-in.ts';
@@ -74,6 +78,9 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     ['/console/tokens/revoke', { GET: back('/console/tokens'), POST: revokeOwnToken }],
     ['/console/connected-agents', { GET: showDelegations }],
     ['/console/connected-agents/revoke', { GET: back('/console/connected-agents'), POST: revokeOwnDelegation }],
+    [billingAddress, { GET: showBilling, POST: changeBilling }],
+    [buyAddress, { GET: showBuy, POST: startBuy }],
+    [ledgerAddress, { GET: showLedger }],
     [callbackPath, { GET: showMcpCallback }],
     [clientPath, { GET: showMcpClient }],
     [dismissalAddress, { GET: back('/console/overview'), POST: dismissOwnNotice }],
@@ -106,6 +113,7 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
   /** Paths that end in a parameter: the base, the parameter's name, and the methods of the page. */
   const families = [
     [issueBase, '{issueId}', { GET: showIssue }],
+    [receiptBase, '{orderId}', { GET: showReceipt }],
     [checkoutBase, '{checkoutId}', { GET: showCheckout, POST: payCheckout }],
     [dashboardBase, '{file}', { GET: showDashboardFile }],
     ...dashboardRecords.map(([base, name, show]) => [base, name, { GET: show }] as const),

@@ -1,0 +1,66 @@
+// The receipt of an order, or of a paid period of a subscription, as a page that prints well.
+import { admit } from '#access/gate.ts';
+import { lotOfOrder } from '#domain/credits/operations.ts';
+import { findOrganization } from '#domain/organizations/operations.ts';
+import { teamPlan } from '#domain/plans/catalog.ts';
+import type { BillingOrder } from '#domain/plans/model.ts';
+import { findOrder } from '#domain/plans/operations.ts';
+import { providerNamed } from '#domain/plans/provider.ts';
+import { addresses } from '#foundation/addresses.ts';
+import type { Row } from '#foundation/base-model.ts';
+import { html } from '#foundation/html.ts';
+import type { Handler } from '#foundation/http.ts';
+import { answerPage } from './layout.ts';
+import { day } from './time.ts';
+import { personsPage } from './visitor.ts';
+
+export const billingAddress = '/console/billing';
+export const receiptBase = `${billingAddress}/orders/`;
+
+/** `1,250.00 USD`. */
+export const usd = (cents: number): string =>
+  `${(cents / 100).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })} USD`;
+
+export const orderName = ({ teamPlan: plan, credits }: Pick<BillingOrder, 'teamPlan' | 'credits'>): string =>
+  plan ? `Plan ${teamPlan(plan).name}` : `Credit pack, ${credits.toLocaleString('en-US')} credits`;
+
+export const showReceipt: Handler = personsPage(async (exchange, visitor) => {
+  const { caller } = visitor;
+  admit(caller, 'billing:read');
+  const order = await findOrder(caller, exchange.path.slice(receiptBase.length));
+  const [organization, lot] = await Promise.all([
+    findOrganization(caller, order.orgId),
+    lotOfOrder(order.orgId, order.id),
+  ]);
+  const { number, createdAt, amountCents, credits, provider, payment } = order;
+  const isTest = providerNamed(provider)?.isTest ?? false;
+  const title = `Receipt ${number}`;
+  const body = html`<p class="above"><a href="${billingAddress}">Billing</a></p>
+    <h1>${title}</h1>
+    ${isTest && html`<p class="note">Paid in test money: nothing was charged.</p>`}
+    <section class="card">
+      <dl class="facts">
+        <dt>Organization</dt><dd>${organization.name} (${organization.slug})</dd>
+        <dt>Issued by</dt><dd>${new URL(addresses().issuer).host}</dd>
+        <dt>Paid on</dt><dd>${day(createdAt)}</dd>
+        <dt>Order</dt><dd><code>${order.id}</code></dd>
+        <dt>Payment</dt><dd>${provider} <code>${payment}</code></dd>
+        ${lot && html`<dt>Credits valid</dt><dd>${day(lot.startsAt ?? lot.createdAt)}${lot.expiresAt !== null && html` to ${day(lot.expiresAt)}`}</dd>`}
+      </dl>
+      <div class="scroll"><table>
+        <thead><tr><th scope="col">Description</th><th scope="col" class="number">Credits</th><th scope="col" class="number">Amount</th></tr></thead>
+        <tbody>
+          <tr><td>${orderName(order)}</td><td class="number">${credits.toLocaleString('en-US')}</td><td class="number">${usd(amountCents)}</td></tr>
+          ${withdrawn(order)}
+        </tbody>
+        <tfoot><tr><th scope="row" colspan="2">Total</th><td class="number">${usd(amountCents - (order.refundCents ?? 0))}</td></tr></tfoot>
+      </table></div>
+      <p class="muted small screen">Print this page, or save it as a PDF, with your browser.</p>
+    </section>`;
+  return answerPage(exchange, 200, { title, body, visitor });
+});
+
+const withdrawn = ({ withdrawnAt, refundCents, refundedAt }: Row<BillingOrder>) =>
+  withdrawnAt !== null &&
+  html`<tr><td>Withdrawn on ${day(withdrawnAt)}, ${refundedAt ? html`refunded on ${day(refundedAt)}` : 'the refund is under way'}</td>
+    <td></td><td class="number">−${usd(refundCents!)}</td></tr>`;
