@@ -100,9 +100,11 @@ it('every root field without a route with its scope and tool', () => {
     issue                  -                                                   missions:read        -
     issues                 -                                                   missions:read        -
     moveEnvironment        -                                                   runtime:report       -
+    openRepository         -                                                   runtime:report       -
     registerArtifact       -                                                   runtime:report       -
     registerEnvironment    -                                                   runtime:report       -
     registerSandbox        -                                                   runtime:report       -
+    reportBranch           -                                                   runtime:report       -
     reportCost             -                                                   runtime:report       -
     reportSession          -                                                   runtime:report       -
     repositoryFile         -                                                   runtime:report       -

@@ -30,6 +30,7 @@ const internalColumns: Record<string, Record<string, string>> = {
     claims: 'the lease of the runtime',
     lease_id: 'the lease of the runtime',
     lease_until: 'the lease of the runtime',
+    pr_check_at: 'when an open pull request is looked at next',
     prompt: 'long: the claim of a runtime and the dispatch read it',
     silent_since: 'the lease of the runtime',
     waiting_since: 'the lease of the runtime',

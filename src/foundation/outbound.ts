@@ -71,7 +71,7 @@ export interface OutboundRequest {
   /** Aborts the request at any stage. */
   signal: AbortSignal;
   /** GET when absent. */
-  method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   /** In lower case. */
   headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */

@@ -164,11 +164,11 @@ describe('linear', () => {
     const project = await projectOn('linear');
     const issue = newIssue();
     const { id } = await create(project, issue);
-    const outcome: Outcome = { runId: issue.runId, status: 'failed', comment: 'It broke.' };
+    const outcome: Outcome = { runId: issue.runId, closes: false, comment: 'It broke.' };
     await finish(project, id, outcome);
     expect(linear.issues.get(id)!.stateId).toBe('state-todo');
     linear.disturb('CloseIssue', 'lose the answer');
-    const completed: Outcome = { ...outcome, status: 'completed' };
+    const completed: Outcome = { ...outcome, closes: true };
     expect(await problemOf(finish(project, id, completed))).toMatchObject({ 0: 502, 1: true });
     await Promise.all([finish(project, id, completed), finish(project, id, completed)]);
     expect([...linear.comments.values()]).toEqual([{ id: expect.any(String), issueId: id, body: 'It broke.' }]);
@@ -180,7 +180,7 @@ describe('linear', () => {
     const issue = newIssue();
     const { id } = await create(project, issue);
     linear.issues.get(id)!.stateId = 'state-canceled';
-    await finish(project, id, { runId: issue.runId, status: 'completed', comment: 'Done.' });
+    await finish(project, id, { runId: issue.runId, closes: true, comment: 'Done.' });
     expect(linear.issues.get(id)!.stateId).toBe('state-canceled');
   });
 
@@ -188,14 +188,17 @@ describe('linear', () => {
     const project = await projectOn('linear', { trackerTeamKey: 'OPS' });
     const issue = newIssue();
     const { id } = await create(project, issue);
-    expect(
-      await problemOf(finish(project, id, { runId: issue.runId, status: 'completed', comment: 'Done.' })),
-    ).toMatchObject([409, false, null, expect.stringContaining('no workflow state')]);
+    expect(await problemOf(finish(project, id, { runId: issue.runId, closes: true, comment: 'Done.' }))).toMatchObject([
+      409,
+      false,
+      null,
+      expect.stringContaining('no workflow state'),
+    ]);
   });
 
   it('409 · a comment on an issue that is gone, in the words of Linear', async () => {
     const project = await projectOn('linear');
-    const outcome: Outcome = { runId: newId('run'), status: 'failed', comment: 'It broke.' };
+    const outcome: Outcome = { runId: newId('run'), closes: false, comment: 'It broke.' };
     expect(await problemOf(finish(project, 'gone', outcome))).toEqual([
       409,
       false,
@@ -362,10 +365,10 @@ describe('github', () => {
     const { id } = await create(project, issue);
     const others = { body: 'Interesting.', html_url: 'https://github.com/x', created_at: isoTime(present()) };
     issues()[0]!.comments.push(...Array.from({ length: 130 }, () => others));
-    const outcome: Outcome = { runId: issue.runId, status: 'failed', comment: 'It broke.' };
+    const outcome: Outcome = { runId: issue.runId, closes: false, comment: 'It broke.' };
     await finish(project, id, outcome);
     expect(issues()).toMatchObject([{ state: 'open' }]);
-    await Promise.all([1, 2].map(() => finish(project, id, { ...outcome, status: 'completed' })));
+    await Promise.all([1, 2].map(() => finish(project, id, { ...outcome, closes: true })));
     expect(issues()).toMatchObject([{ state: 'closed', state_reason: 'completed' }]);
     expect(
       issues()[0]!
@@ -375,7 +378,7 @@ describe('github', () => {
   });
 
   it('409 · an issue that is not one of GitHub', async () => {
-    const outcome: Outcome = { runId: newId('run'), status: 'failed', comment: 'It broke.' };
+    const outcome: Outcome = { runId: newId('run'), closes: false, comment: 'It broke.' };
     expect(await problemOf(finish(await projectOn('github'), 'iss_1', outcome))).toEqual([
       409,
       false,
@@ -456,9 +459,9 @@ describe('the built-in tracker', () => {
     const task = await scheduledTask(project);
     const { runId, issueId } = (await world.rest('POST', `/scheduled-tasks/${task}/run`, { token: alice })).body;
     const state = async () => (await world.knex('issues').where({ id: issueId }).first()).state;
-    await finish(project, issueId, { runId, status: 'failed', comment: 'It broke.' });
+    await finish(project, issueId, { runId, closes: false, comment: 'It broke.' });
     expect(await state()).toBe('open');
-    await finish(project, issueId, { runId, status: 'completed', comment: 'Done.' });
+    await finish(project, issueId, { runId, closes: true, comment: 'Done.' });
     expect(await state()).toBe('closed');
   });
 });

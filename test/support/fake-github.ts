@@ -73,8 +73,23 @@ export interface GitHubIssue extends Comment {
   comments: Comment[];
   pull_request?: object;
 }
+export interface GitHubPullRequest {
+  number: number;
+  html_url: string;
+  state: 'open' | 'closed';
+  title: string;
+  body: string;
+  base: string;
+  merged: boolean;
+  mergeable: boolean | null;
+  mergeable_state: string;
+  head: { ref: string; sha: string };
+}
 interface Repository {
   issues: GitHubIssue[];
+  pulls: GitHubPullRequest[];
+  /** The newest commit of each branch. */
+  heads: Map<string, string>;
   /** By `ref:path`; the default branch is `main`. A folder has no content. */
   files: Map<string, Buffer | null>;
 }
@@ -86,7 +101,7 @@ export async function openGitHub(token: string) {
   const repositories = new Map<string, Repository>();
   const settings = { token };
   const add = (name: string): Repository => {
-    const repository: Repository = { issues: [], files: new Map() };
+    const repository: Repository = { issues: [], pulls: [], heads: new Map(), files: new Map() };
     repositories.set(name, repository);
     return repository;
   };
@@ -129,6 +144,8 @@ export async function openGitHub(token: string) {
     const repository = repositories.get(`${path.owner}/${path.repo}`);
     if (!repository) return notFound;
     const { issues, files } = repository;
+    if (id === 'repos/get') return { status: 200, body: { default_branch: 'main' } };
+    if (id.startsWith('pulls/')) return pullRequestReply(repository, asked, id, path, query);
     if (id === 'repos/get-content') return contentOf(files, `${query.ref ?? 'main'}:${decodeURIComponent(path.path!)}`);
     if (id === 'issues/list-for-repo') {
       const wanted = issues.filter(({ state }) => query.state === 'all' || state === (query.state ?? 'open'));
@@ -192,6 +209,51 @@ function newIssue(repository: string, issues: GitHubIssue[], given: Partial<GitH
   };
   issues.push(issue);
   return issue;
+}
+
+/** As GitHub does: one open pull request for a branch and its base; it is merged at the commit that the caller has seen. */
+function pullRequestReply(
+  { pulls, heads }: Repository,
+  { body }: Asked,
+  id: string,
+  { owner, repo, pull_number }: Record<string, string>,
+  query: Record<string, unknown>,
+): Reply {
+  const shown = ({ head, ...pull }: GitHubPullRequest) => ({ ...pull, head: { ...head, sha: heads.get(head.ref)! } });
+  const given = body as { title: string; body: string; head: string; base: string; sha: string };
+  if (id === 'pulls/list') {
+    const found = pulls.filter(
+      ({ state, head, base }) => state === 'open' && `${owner}:${head.ref}` === query.head && base === query.base,
+    );
+    return { status: 200, body: paged(found.map(shown), query) };
+  }
+  if (id === 'pulls/create') {
+    const isThere = pulls.some(({ state, head }) => state === 'open' && head.ref === given.head);
+    if (isThere || !heads.has(given.head)) return { status: 422, body: { message: 'Validation Failed' } };
+    const number = pulls.length + 1;
+    pulls.push({
+      number,
+      html_url: `https://github.com/${owner}/${repo}/pull/${number}`,
+      state: 'open',
+      title: given.title,
+      body: given.body,
+      base: given.base,
+      merged: false,
+      mergeable: true,
+      mergeable_state: 'clean',
+      head: { ref: given.head, sha: '' },
+    });
+    return { status: 201, body: shown(pulls.at(-1)!) };
+  }
+  const pull = pulls.find(({ number }) => number === Number(pull_number));
+  if (!pull) return notFound;
+  if (id === 'pulls/get') return { status: 200, body: shown(pull) };
+  if (id === 'pulls/update') return { status: 200, body: shown(Object.assign(pull, given)) };
+  if (pull.state !== 'open' || pull.mergeable_state !== 'clean')
+    return { status: 405, body: { message: 'Pull Request is not mergeable' } };
+  if (given.sha !== heads.get(pull.head.ref)) return { status: 409, body: { message: 'Head branch was modified.' } };
+  Object.assign(pull, { state: 'closed', merged: true, mergeable: null, mergeable_state: 'unknown' });
+  return { status: 200, body: { sha: given.sha, merged: true, message: 'Pull Request successfully merged' } };
 }
 
 function contentOf(files: Repository['files'], name: string): Reply {

@@ -252,6 +252,8 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   }),
   RegisterEnvironmentRequest: (sample) => ({ ...held(sample), key: `preview-${++asked}` }),
   MoveEnvironmentRequest: ({ ids }) => ({ environmentId: ids.environmentId, status: 'destroying' }),
+  OpenRepositoryRequest: (sample) => held(sample),
+  ReportBranchRequest: (sample) => ({ ...held(sample), headSha: 'a'.repeat(40), baseBranch: 'main' }),
   FinishRunRequest: (sample) => ({ ...held(sample), status: 'completed' }),
   HandBackRunRequest: (sample) => ({ ...held(sample), reason: 'shutting down' }),
   UpdateSetupMilestoneRequest: () => ({ mark: 'skipped' }),

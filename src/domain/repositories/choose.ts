@@ -1,6 +1,6 @@
-// Reads files from the source host of a project.
+// The source host of a project.
 import type { Row } from '#foundation/base-model.ts';
-import type { Vendor } from '../integrations/model.ts';
+import type { Integration, Vendor } from '../integrations/model.ts';
 import { connectorOf } from '../projects/connectors.ts';
 import type { Project } from '../projects/model.ts';
 import { github } from './github.ts';
@@ -8,6 +8,17 @@ import { localGit } from './local-git.ts';
 import { checkPath, checkRef, type Repository, type RepositoryFile, textOf } from './repository.ts';
 
 const repositories: Partial<Record<Vendor, Repository>> = { github, builtin: localGit };
+
+interface Host {
+  connector: Row<Integration>;
+  host: Repository;
+}
+
+/** @throws 409 when the project has no source host */
+export async function hostOf(project: Row<Project>): Promise<Host> {
+  const connector = await connectorOf(project, 'scm');
+  return { connector, host: repositories[connector.vendor]! };
+}
 
 /** Null: no such file or ref; without a ref, the default branch. @throws as `Repository.readFile`; 400 for a bad path or ref */
 export async function readRepositoryFile(
@@ -17,7 +28,7 @@ export async function readRepositoryFile(
 ): Promise<RepositoryFile | null> {
   checkPath(path);
   if (ref !== undefined) checkRef(ref);
-  const connector = await connectorOf(project, 'scm');
-  const content = await repositories[connector.vendor]!.readFile(project, connector, path, ref);
+  const { connector, host } = await hostOf(project);
+  const content = await host.readFile(project, connector, path, ref);
   return content && { path, ref: ref ?? 'HEAD', content: textOf(content) };
 }

@@ -1,9 +1,13 @@
-// A file at GitHub, read as it is (REST, "Get repository content" with the raw media type).
+// A repository at GitHub: a file as it is (REST, "Get repository content" with the raw media type), and access with git over HTTPS.
+import { z } from 'zod';
 import { ResponseTooLarge } from '#foundation/outbound.ts';
 import { bytes } from '#limits.ts';
 import { connectVendor } from '../vendors/connection.ts';
-import { callGitHub, refusalOf, repositoryPath } from '../vendors/github.ts';
+import { callGitHub, fetchGitHub, refusalOf, repositoryPath } from '../vendors/github.ts';
+import { pullRequests } from './github-pull-requests.ts';
 import { fileTooLarge, type Repository } from './repository.ts';
+
+const Described = z.object({ default_branch: z.string() });
 
 export const github: Repository = {
   async readFile(project, _connector, path, ref) {
@@ -23,4 +27,19 @@ export const github: Repository = {
     // A folder is answered as a JSON list; a file, also a JSON file, has the requested media type.
     return answered.headers['content-type']?.startsWith('application/json') ? null : answered.bytes;
   },
+
+  async access(project) {
+    const connection = await connectVendor(project, 'scm', 'github');
+    const { default_branch: defaultBranch } = await fetchGitHub(connection, repositoryPath(project), Described);
+    const { origin } = new URL(connection.address);
+    return {
+      url: `${origin.replace('//api.', '//')}/${project.scmOwner}/${project.scmRepo}.git`,
+      // GitHub's documentation, "Authenticating as a GitHub App installation"; personal access tokens take any name.
+      username: 'x-access-token',
+      password: connection.credentials,
+      defaultBranch,
+    };
+  },
+
+  pullRequests,
 };

@@ -1,26 +1,42 @@
-// A file of a git repository on this machine: the connector's `externalOrgId` is a folder that holds `<owner>/<repo>`, bare or not.
+// A git repository on this machine: the connector's `externalOrgId` is a folder that holds `<owner>/<repo>`, bare or not.
 // Read with the git program. A caller's ref and path reach it on standard input only, and nothing outside the folder is opened.
 
 import { execFile } from 'node:child_process';
-import { realpath, stat } from 'node:fs/promises';
+import { readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
+import type { Row } from '#foundation/base-model.ts';
 import { seconds } from '#foundation/clock.ts';
 import { badGateway, conflict, gatewayTimeout } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
+import type { Integration } from '../integrations/model.ts';
+import type { Project } from '../projects/model.ts';
 import { fileTooLarge, type Repository } from './repository.ts';
 
 const timeoutMs = seconds(10);
 
 export const localGit: Repository = {
-  async readFile({ scmOwner, scmRepo }, { externalOrgId: folder, displayName }, file, ref = 'HEAD') {
-    if (!folder || !path.isAbsolute(folder)) {
-      throw conflict(`The connector ${displayName} names no folder of repositories: connect it with an absolute path.`);
-    }
-    const directory = await gitDirectory(folder, scmOwner, scmRepo);
-    if (!directory) throw conflict(`The connector ${displayName} has no repository ${scmOwner}/${scmRepo}.`);
-    return readObject(await catFile(directory, `${ref}:${file}`));
+  readFile: async (project, connector, file, ref = 'HEAD') =>
+    readObject(await catFile(await directoryOf(project, connector), `${ref}:${file}`)),
+
+  async access(project, connector) {
+    const url = await directoryOf(project, connector);
+    const head = (await readFile(path.join(url, 'HEAD'), 'utf8')).trim();
+    return { url, username: null, password: null, defaultBranch: head.replace(/^ref: refs\/heads\//, '') };
   },
 };
+
+/** @throws 409 */
+async function directoryOf(
+  { scmOwner, scmRepo }: Row<Project>,
+  { externalOrgId: folder, displayName }: Row<Integration>,
+): Promise<string> {
+  if (!folder || !path.isAbsolute(folder)) {
+    throw conflict(`The connector ${displayName} names no folder of repositories: connect it with an absolute path.`);
+  }
+  const directory = await gitDirectory(folder, scmOwner, scmRepo);
+  if (!directory) throw conflict(`The connector ${displayName} has no repository ${scmOwner}/${scmRepo}.`);
+  return directory;
+}
 
 /** The git directory of the repository; null when there is none, or a link leads outside the folder. */
 async function gitDirectory(folder: string, ...names: [owner: string, repo: string]): Promise<string | null> {

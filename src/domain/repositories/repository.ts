@@ -1,5 +1,5 @@
-// The interface to source hosts: a file of a project's repository at a ref. One file per vendor. Paths and refs are checked here: a
-// path stays inside the repository, and a ref follows git's rules (git-check-ref-format).
+// The interface to source hosts: files of a project's repository, access with git, and pull requests. One file per vendor. Paths and
+// refs are checked here: a path stays inside the repository, and a ref follows git's rules (git-check-ref-format).
 import type { Row } from '#foundation/base-model.ts';
 import { invalid } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
@@ -13,12 +13,50 @@ export interface RepositoryFile {
   content: string;
 }
 
+/** How git reaches a repository. */
+export interface RepositoryAccess {
+  /** An https address, or the absolute path of a folder on the machine of the service. */
+  url: string;
+  /** For HTTP basic authentication; null for a folder. */
+  username: string | null;
+  password: string | null;
+  defaultBranch: string;
+}
+
+export interface PullRequest {
+  number: number;
+  url: string;
+  state: 'open' | 'merged' | 'closed';
+  headSha: string;
+  /** Whether its checks have passed and nothing else keeps it from being merged. */
+  isReady: boolean;
+}
+
+export interface NewPullRequest {
+  branch: string;
+  baseBranch: string;
+  title: string;
+  body: string;
+}
+
+/** Each operation throws the problems of `Repository.readFile`. */
+export interface PullRequests {
+  /** Of a branch that has an open one already: that one, with this title and text. */
+  open(project: Row<Project>, wanted: NewPullRequest): Promise<PullRequest>;
+  read(project: Row<Project>, number: number): Promise<PullRequest>;
+  /** Merges it when this commit is still its head. Repeated, it changes nothing. */
+  merge(project: Row<Project>, number: number, headSha: string): Promise<void>;
+}
+
 export interface Repository {
   /**
    * Null: no such file, or no such ref. Without a ref: of the default branch.
    * @throws 400 for a file that is not text or too large, 409 for what a person must correct, retryable 502 to 504
    */
   readFile(project: Row<Project>, connector: Row<Integration>, path: string, ref?: string): Promise<Buffer | null>;
+  access(project: Row<Project>, connector: Row<Integration>): Promise<RepositoryAccess>;
+  /** Absent: the host has none. */
+  pullRequests?: PullRequests;
 }
 
 /** @throws 400 that names the `field` */

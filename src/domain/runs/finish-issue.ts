@@ -1,4 +1,5 @@
-// Reports the end of a run to its tracker, in the background: a comment with the outcome; a completed run closes its issue.
+// Reports the end of a run to its tracker, in the background: a comment with the outcome. The issue is closed when the run is
+// completed and its pull request, where it has one, is merged.
 import { addresses } from '#foundation/addresses.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { announcing } from '#foundation/changes.ts';
@@ -24,8 +25,10 @@ export async function finishIssue({ runId }: { runId: string }): Promise<void> {
   const project = await Project.find({ id: run.projectId });
   if (!project) return;
   const { id, issueId, status } = run;
+  // With a pull request the work is done once that is merged.
+  const closes = status === 'completed' && (run.prState ?? 'merged') === 'merged';
   try {
-    await trackerOf(project).finishIssue(project, issueId, { runId: id, status, comment: commentOf(run) });
+    await trackerOf(project).finishIssue(project, issueId, { runId: id, closes, comment: commentOf(run) });
   } catch (error) {
     if (!isFinal(error)) throw error;
     await sql(appendErrorSql, [id, `The tracker was not told that it is over: ${error.body.description}`, now()]);
@@ -37,6 +40,7 @@ function commentOf({ id, missionTitle, status, missionCostUsd, missionCostIncomp
   return [
     `${missionTitle ?? 'Mission'}: ${status}`,
     ...(why ? [why] : []),
+    ...(run.prUrl ? [run.prUrl] : []),
     `Cost: ${missionCostUsd.toFixed(2)} USD${missionCostIncomplete ? ' or more' : ''}`,
     `${addresses().issuer}/console/runs/${id}`,
   ].join('\n\n');

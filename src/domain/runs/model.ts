@@ -11,6 +11,7 @@ export const runKinds = ['scheduled', 'manual'] as const;
 export type RunKind = (typeof runKinds)[number];
 export const runStatuses = ['dispatching', 'running', 'completed', 'failed', 'skipped', 'canceled'] as const;
 export type RunStatus = (typeof runStatuses)[number];
+export const pullRequestStates = ['open', 'merged', 'closed'] as const;
 /** The other statuses are final. */
 export const openStatuses: readonly RunStatus[] = ['dispatching', 'running'];
 
@@ -36,6 +37,12 @@ export class Run extends BaseModel {
     'missionCostUsd',
     'missionCostIncomplete',
     'billingActorUserId',
+    'branch',
+    'baseBranch',
+    'headSha',
+    'prNumber',
+    'prUrl',
+    'prState',
     'attempts',
     'startedAt',
     'finishedAt',
@@ -78,6 +85,17 @@ export class Run extends BaseModel {
   declare missionCostIncomplete: boolean;
   /** Who pressed "run now", else who last set what runs. */
   declare billingActorUserId: Id<'person'> | null;
+  /** The branch that its runtime has pushed, and what it is to be merged into; null before. */
+  declare branch: string | null;
+  declare baseBranch: string | null;
+  /** The newest commit of the branch. */
+  declare headSha: string | null;
+  /** Its pull request; null where the source host has none. */
+  declare prNumber: number | null;
+  declare prUrl: string | null;
+  declare prState: (typeof pullRequestStates)[number] | null;
+  /** When the source host is asked next about an open one. */
+  declare prCheckAt: number | null;
   /** Who holds it: the process that creates its issue, then a runtime. */
   declare claimedBy: string | null;
   /** Nobody else claims it before this time. */

@@ -3,11 +3,19 @@ import { idOfNoun } from '#foundation/ids.ts';
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
+import { wordSet } from '#graph/scalars.ts';
 import { pages, previewSizes } from '#limits.ts';
 import { ProjectType } from '../projects/schema.ts';
 import { SandboxType } from '../sandboxes/schema.ts';
 import { RunStatus, runFields, runType } from './fields.ts';
+import { pullRequestStates } from './model.ts';
 import * as operations from './operations.ts';
+
+const PullRequestState = wordSet('PullRequestState', pullRequestStates, 'How a pull request is.', {
+  open: 'It can be merged.',
+  merged: 'It is part of its base branch.',
+  closed: 'It was closed without being merged.',
+});
 
 export const RunType = runType('Run').implement({
   description: 'One mission: a run of a scheduled task or an automation, or one that was started on its own.',
@@ -37,6 +45,21 @@ export const RunType = runType('Run').implement({
       type: 'EpochMs',
       nullable: true,
       description: 'When it was completed, failed or was canceled; null before.',
+    }),
+    branch: t.exposeString('branch', {
+      nullable: true,
+      description: 'The branch that its runtime has pushed; null before.',
+    }),
+    headSha: t.exposeString('headSha', { nullable: true, description: 'The newest commit of that branch.' }),
+    prNumber: t.exposeInt('prNumber', {
+      nullable: true,
+      description: 'The number of its pull request; null without one.',
+    }),
+    prUrl: t.exposeString('prUrl', { nullable: true, description: 'The page of its pull request; null without one.' }),
+    prState: t.expose('prState', {
+      type: PullRequestState.type,
+      nullable: true,
+      description: 'How its pull request is, looked at from time to time; null without one.',
     }),
     scheduledTask: t.belongsTo('scheduledTask', {
       link: 'scheduled-tasks:read',

@@ -6,6 +6,7 @@ import { bytes, lease, text } from '#limits.ts';
 import { AgentRole, Effort, Harness, InstanceType } from '../agents/fields.ts';
 import type { ClaimedRun, RunAgent } from './claim.ts';
 import type { HeartbeatAnswer } from './heartbeat.ts';
+import type { RunRepository } from './repository.ts';
 
 const RunAgentType = builder.objectRef<RunAgent>('RunAgent').implement({
   description: 'The agent that works on a run, as it was when the run was claimed.',
@@ -150,5 +151,30 @@ export const RepositoryFile = builder
         complexity: weightOf(bytes.repositoryFile),
         description: `At most ${bytes.repositoryFile.toLocaleString('en')} bytes.`,
       }),
+    }),
+  });
+
+export const RunRepositoryType = builder.objectRef<RunRepository>('RunRepository').implement({
+  description: 'How the runtime of a run clones its repository and pushes its branch.',
+  fields: (t) => ({
+    url: t.exposeString('url', {
+      description: 'An https address, or the absolute path of a folder on the machine of the service.',
+    }),
+    username: t.exposeString('username', {
+      nullable: true,
+      description: 'For HTTP basic authentication; null for a folder.',
+    }),
+    password: t.exposeString('password', { nullable: true, description: 'A secret; null for a folder.' }),
+    defaultBranch: t.exposeString('defaultBranch', { description: 'Where the work begins.' }),
+    branch: t.exposeString('branch', { description: 'The branch that the run pushes.' }),
+  }),
+});
+export const ReportedBranch = builder
+  .objectRef<{ prNumber: number | null; prUrl: string | null }>('ReportedBranch')
+  .implement({
+    description: 'The pull request of a branch.',
+    fields: (t) => ({
+      prNumber: t.exposeInt('prNumber', { nullable: true, description: 'Null where the source host has none.' }),
+      prUrl: t.exposeString('prUrl', { nullable: true, description: 'Its page; null where the source host has none.' }),
     }),
   });

@@ -169,6 +169,25 @@ export const MoveEnvironmentRequest = request(
     .describe('The next status of a preview environment.'),
 );
 
+export const OpenRepositoryRequest = request(
+  'OpenRepositoryRequest',
+  z.object(ofRun).describe('The run whose repository is to be reached.'),
+);
+export const ReportBranchRequest = request(
+  'ReportBranchRequest',
+  z
+    .object({
+      ...ofRun,
+      headSha: z
+        .string()
+        .regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/, 'must be the id of a commit: 40 or 64 hexadecimal digits')
+        .describe('The newest commit of the branch.'),
+      baseBranch: boundedText(text.gitRef).describe('The branch that it is to be merged into.'),
+      title: boundedText(text.caption).nullish().describe('Of the pull request; absent: the title of the mission.'),
+      body: boundedText(text.runError).nullish().describe('Of the pull request: what was done and why.'),
+    })
+    .describe('A branch that the runtime of a run has pushed.'),
+);
 export const FinishRunRequest = request(
   'FinishRunRequest',
   z

@@ -13,7 +13,9 @@ import {
   RegisteredEnvironment,
   RegisteredSandbox,
   ReportAcknowledgement,
+  ReportedBranch,
   RepositoryFile,
+  RunRepositoryType,
 } from './answers.ts';
 import { claimRun } from './claim.ts';
 import * as endings from './endings.ts';
@@ -21,7 +23,7 @@ import * as requests from './fields.ts';
 import { heartbeat } from './heartbeat.ts';
 import * as proof from './proof.ts';
 import * as reports from './reports.ts';
-import { readFileOfRun } from './repository-file.ts';
+import * as repository from './repository.ts';
 import * as sandboxRequests from './sandbox-fields.ts';
 
 const scope = 'runtime:report';
@@ -131,6 +133,24 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: requests.MoveEnvironmentRequest, required: true, description: 'The report.' }) },
     resolve: (_, { input }, { caller }) => acknowledge(proof.moveEnvironment(caller, input)),
   }),
+  openRepository: t.field({
+    description:
+      'How the runtime of a run reaches its repository with git. The password is a secret: it never enters a sandbox.',
+    scope,
+    type: RunRepositoryType,
+    args: {
+      input: t.arg({ type: requests.OpenRepositoryRequest, required: true, description: 'The run.' }),
+    },
+    resolve: (_, { input }, { caller }) => repository.openRepository(caller, input),
+  }),
+  reportBranch: t.field({
+    description:
+      'Records the branch of a run after it was pushed, and opens or updates its pull request where the source host has them.',
+    scope,
+    type: ReportedBranch,
+    args: { input: t.arg({ type: requests.ReportBranchRequest, required: true, description: 'The report.' }) },
+    resolve: (_, { input }, { caller }) => repository.reportBranch(caller, input),
+  }),
   finishRun: t.field({
     description: 'Ends a run and its running sandboxes. A canceled run stays canceled.',
     scope,
@@ -166,6 +186,6 @@ builder.queryField('repositoryFile', (t) =>
         validate: { schema: boundedText(text.gitRef) },
       }),
     },
-    resolve: (_, args, { caller }) => readFileOfRun(caller, args),
+    resolve: (_, args, { caller }) => repository.readFileOfRun(caller, args),
   }),
 );

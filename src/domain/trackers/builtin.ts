@@ -17,7 +17,7 @@ export const builtin: Tracker = {
     return { id: issue.id, url: `${addresses().issuer}/console/issues/${issue.id}` };
   },
 
-  async finishIssue(project, issueId, { status }) {
-    if (status === 'completed') await closeIssue(project.id, issueId);
+  async finishIssue(project, issueId, { closes }) {
+    if (closes) await closeIssue(project.id, issueId);
   },
 };

@@ -50,7 +50,7 @@ export const github: Tracker = {
     return asIssue(project, issue);
   },
 
-  finishIssue: (project, issueId, { runId, status, comment }) =>
+  finishIssue: (project, issueId, { runId, closes, comment }) =>
     once(`comment ${runId}`, async () => {
       const [, scmOwner, scmRepo, number] = /^([^/#]+)\/([^/#]+)#(\d+)$/.exec(issueId) ?? [];
       if (!scmOwner || !scmRepo) throw conflict(`${issueId} is no issue of GitHub.`);
@@ -63,7 +63,7 @@ export const github: Tracker = {
           json: { body: marked(comment, runId) },
         });
       }
-      if (status !== 'completed') return;
+      if (!closes) return;
       await fetchGitHub(connection, path, IssueEntry, {
         method: 'PATCH',
         json: { state: 'closed', state_reason: 'completed' },

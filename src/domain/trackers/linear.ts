@@ -32,14 +32,14 @@ export const linear: Tracker = {
     return issue;
   },
 
-  async finishIssue(project, issueId, { runId, status, comment }) {
+  async finishIssue(project, issueId, { runId, closes, comment }) {
     const connection = await connectVendor(project, 'tracker', 'linear');
     const id = idOf('comment', runId);
     await onlyOnce<unknown>(
       () => queryLinear(connection, CommentCreated, commenting, { input: { id, issueId, body: comment } }),
       () => queryLinear(connection, z.object({ comment: Named }), existingComment, { id }),
     );
-    if (status === 'completed') await close(connection, issueId);
+    if (closes) await close(connection, issueId);
   },
 };
 

@@ -14,7 +14,7 @@ export interface CreatedIssue {
 /** How the run of an issue has ended. */
 export interface Outcome {
   runId: Id<'run'>;
-  status: 'completed' | 'failed';
+  closes: boolean;
   comment: string;
 }
 
@@ -31,7 +31,7 @@ export interface Tracker {
    */
   findIssue(project: Row<Project>, reference: string): Promise<CreatedIssue>;
   /**
-   * Leaves one comment for the run and, when it is completed, closes the issue.
+   * Leaves one comment for the run and, when told so, closes the issue.
    * @throws a Problem: a retryable one is worth another try.
    */
   finishIssue(project: Row<Project>, issueId: string, outcome: Outcome): Promise<void>;

@@ -14,6 +14,7 @@ import { sweepSignIns } from '#domain/people/sign-in-codes.ts';
 import { renewTestSubscriptions } from '#domain/plans/events.ts';
 import { sendRefunds } from '#domain/plans/withdrawal.ts';
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
+import { followPullRequests } from '#domain/runs/branch.ts';
 import { cancelRunsOfDeletedAgents, explainWaits, failOverdueRuns, releaseSilentRuns } from '#domain/runs/waiting.ts';
 import { endOverdueSandboxes } from '#domain/sandboxes/end.ts';
 import { keepMetricPartitions } from '#domain/sandboxes/metric-partitions.ts';
@@ -41,6 +42,7 @@ export const jobs: readonly Job[] = [
   { name: 'settle closed organizations', intervalMs: seconds(5), run: settleClosures },
   { name: 'erase closed organizations', intervalMs: hours(1), run: eraseClosedOrganizations },
   { name: 'explain what runs wait for', intervalMs: seconds(2), run: explainWaits },
+  { name: 'follow pull requests', intervalMs: seconds(10), run: followPullRequests },
   { name: 'cancel runs of deleted agents', intervalMs: minutes(1), run: cancelRunsOfDeletedAgents },
   { name: 'fail runs that no runtime claimed', intervalMs: minutes(1), run: failOverdueRuns },
   { name: 'delete runtimes that are gone', intervalMs: hours(1), run: deleteStaleHarnesses },

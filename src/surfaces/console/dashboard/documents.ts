@@ -133,6 +133,15 @@ export type ProjectTracker =
   /** A team in Linear, through an integration. */
   | 'linear';
 
+/** How a pull request is. */
+export type PullRequestState =
+  /** It was closed without being merged. */
+  | 'closed'
+  /** It is part of its base branch. */
+  | 'merged'
+  /** It can be merged. */
+  | 'open';
+
 /** Whether the schedule or a person started the run. */
 export type RunKind =
   /** A person or a program, with "run now". */

@@ -1,0 +1,70 @@
+// The repository of a run for its runtime: files, access with git, and the branch that it has pushed.
+import type { Caller } from '#access/principal.ts';
+import { addresses } from '#foundation/addresses.ts';
+import { transaction } from '#foundation/database.ts';
+import { invalid } from '#foundation/problem.ts';
+import { Project } from '../projects/model.ts';
+import { hostOf, readRepositoryFile } from '../repositories/choose.ts';
+import type { RepositoryAccess, RepositoryFile } from '../repositories/repository.ts';
+import { recordBranch } from '../runs/branch.ts';
+import { lockHeldRun } from './lease.ts';
+
+export interface OfRun {
+  runId: string;
+  leaseId: string;
+}
+
+export interface FileRequest extends OfRun {
+  path: string;
+  ref?: string | null | undefined;
+}
+
+/** Null when there is no such file, or no such ref. @throws 404, or 409 `lease_lost` */
+export async function readFileOfRun(
+  caller: Caller,
+  { path, ref, ...held }: FileRequest,
+): Promise<RepositoryFile | null> {
+  const { projectId: id } = await transaction((trx) => lockHeldRun(trx, caller, held));
+  const project = await Project.get({ id });
+  return readRepositoryFile(project, path, ref ?? undefined);
+}
+
+/** The branch that a run works on. */
+export const branchOf = (runId: string): string => `mission/${runId}`;
+
+export interface RunRepository extends RepositoryAccess {
+  branch: string;
+}
+
+/** How the runtime of a run clones its repository and pushes its branch. @throws 404, or 409 `lease_lost` or without a source host */
+export async function openRepository(caller: Caller, held: OfRun): Promise<RunRepository> {
+  const { id, projectId } = await transaction((trx) => lockHeldRun(trx, caller, held));
+  const project = await Project.get({ id: projectId });
+  const { connector, host } = await hostOf(project);
+  return { ...(await host.access(project, connector)), branch: branchOf(id) };
+}
+
+export interface BranchReport extends OfRun {
+  headSha: string;
+  baseBranch: string;
+  title?: string | null | undefined;
+  body?: string | null | undefined;
+}
+
+/** Records a pushed branch; opens or updates its pull request where the source host has them. */
+export async function reportBranch(caller: Caller, report: BranchReport) {
+  const run = await transaction((trx) => lockHeldRun(trx, caller, report));
+  const { headSha, baseBranch } = report;
+  if (baseBranch === branchOf(run.id)) throw invalid('baseBranch: must not be the branch of the run.');
+  const title = report.title ?? run.missionTitle ?? 'Mission';
+  const body = [report.body, referenceTo(run), `${addresses().issuer}/console/runs/${run.id}`].filter(Boolean);
+  const text = { title, body: body.join('\n\n') };
+  const pullRequest = await recordBranch(run, { branch: branchOf(run.id), baseBranch, headSha, ...text });
+  return { prNumber: pullRequest?.number ?? null, prUrl: pullRequest?.url ?? null };
+}
+
+/** GitHub links the word, and closes its own issues by it when the pull request is merged. */
+const referenceTo = ({ issueId, issueUrl }: { issueId: string | null; issueUrl: string | null }): string | null => {
+  if (!issueId) return null;
+  return /^[^/#]+\/[^/#]+#\d+$/.test(issueId) ? `Closes ${issueId}` : `Issue: ${issueUrl ?? issueId}`;
+};

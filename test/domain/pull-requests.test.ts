@@ -1,0 +1,187 @@
+// The branch that a run pushes: access for its runtime, the pull request at GitHub, its merge, and the issue that it closes.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { connectIntegration } from '#domain/projects/connectors.ts';
+import { followPullRequests } from '#domain/runs/branch.ts';
+import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import { hours, minutes } from '#foundation/clock.ts';
+import { openOutbound } from '#foundation/outbound.ts';
+import { type Account, createOwner } from '../support/callers.ts';
+import { type GitHub, openGitHub } from '../support/fake-github.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+const token = 'ghp_OfAcmeAndOfNobodyElse';
+const [first, second] = ['a'.repeat(40), 'b'.repeat(40)];
+let world: World;
+let github: GitHub;
+let owner: Account;
+let runtime: string;
+let projectId: string;
+
+beforeAll(async () => {
+  openOutbound({ allowLoopback: true });
+  github = await openGitHub(token);
+  world = await openWorld({ vendors: { github: github.address } });
+  owner = await createOwner(world, 'Alice', 'Acme');
+  const { id: orgId } = owner.organization;
+  await world.lift(owner.organization);
+  for (const vendorKind of ['scm', 'tracker'] as const) {
+    await connectIntegration({ orgId, vendor: 'github', vendorKind, displayName: 'GitHub', credentials: token });
+  }
+  runtime = (await createServiceToken({ name: 'runtime', orgId })).token;
+  const body = { name: 'Shop', repoFullName: 'acme/shop', tracker: 'github' };
+  projectId = (await world.rest('POST', '/projects', { token: owner.token, body })).body.id;
+});
+afterAll(async () => {
+  await Promise.all([world.close(), github.close()]);
+  openOutbound({ allowLoopback: false });
+});
+beforeEach(() => github.clear('acme/shop'));
+afterEach(async () => {
+  await world.knex('runs').delete();
+  expect(github.violations).toEqual([]);
+});
+
+async function say(name: string, input: object, selection: string, as = runtime) {
+  const type = `${name[0]!.toUpperCase()}${name.slice(1)}Request`;
+  const query = `mutation ($input: ${type}!) { said: ${name}(input: $input) ${selection} }`;
+  const { body } = await world.graphql(query, { token: as, variables: { input } });
+  return body.data?.said ?? body.errors[0].extensions.problem;
+}
+
+interface Held {
+  runId: string;
+  leaseId: string;
+}
+
+async function heldRun(): Promise<Held> {
+  const query =
+    'mutation ($projectId: String!, $prompt: String!) { startMission(projectId: $projectId, prompt: $prompt) { id } }';
+  const variables = { projectId, prompt: 'Mend the date test.' };
+  const { body } = await world.graphql(query, { token: owner.token, variables });
+  expect(body.errors).toBeUndefined();
+  return say('claimRun', { runtime: 'Runtime', harnesses: ['claude-code'] }, '{ runId leaseId }');
+}
+
+const repository = () => github.repositories.get('acme/shop')!;
+/** The runtime has pushed this commit. */
+async function push(held: Held, headSha: string, more: object = {}) {
+  repository().heads.set(`mission/${held.runId}`, headSha);
+  return say('reportBranch', { ...held, headSha, baseBranch: 'main', ...more }, '{ prNumber prUrl }');
+}
+const finish = async (held: Held, status = 'completed') => {
+  expect(await say('finishRun', { ...held, status }, '{ ok }')).toEqual({ ok: true });
+  await world.delivered();
+};
+const runOf = async ({ runId }: Held) => (await world.rest('GET', `/runs/${runId}`, { token: owner.token })).body;
+const issue = () => repository().issues[0]!;
+const follow = async () => {
+  world.clock.turn(hours(1));
+  await followPullRequests();
+  await world.delivered();
+};
+
+it('git access for the runtime that holds the run, and for no other', async () => {
+  const held = await heldRun();
+  const selection = '{ url username password defaultBranch branch }';
+  expect(await say('openRepository', held, selection)).toEqual({
+    url: `${github.address}/acme/shop.git`,
+    username: 'x-access-token',
+    password: token,
+    defaultBranch: 'main',
+    branch: `mission/${held.runId}`,
+  });
+  expect(await say('openRepository', { ...held, leaseId: 'lse_x' }, selection)).toMatchObject({ code: 'lease_lost' });
+  expect(await say('openRepository', held, selection, owner.token)).toMatchObject({ code: 'missing_scope' });
+});
+
+it('a branch gets one pull request, which names the issue; a second push updates it', async () => {
+  const held = await heldRun();
+  const opened = { prNumber: 1, prUrl: 'https://github.com/acme/shop/pull/1' };
+  expect(await push(held, first, { body: 'The helper uses UTC.' })).toEqual(opened);
+  expect(await push(held, second, { title: 'Use UTC' })).toEqual(opened);
+  expect(repository().pulls).toMatchObject([
+    { title: 'Use UTC', base: 'main', body: expect.stringContaining('Closes acme/shop#1') },
+  ]);
+  expect(repository().pulls[0]!.body).toContain(`/console/runs/${held.runId}`);
+  expect(await runOf(held)).toMatchObject({
+    branch: `mission/${held.runId}`,
+    headSha: second,
+    prState: 'open',
+    ...opened,
+  });
+});
+
+it.each([
+  ['headSha', { headSha: 'main' }, 'must be the id of a commit'],
+  ['baseBranch', { baseBranch: '' }, 'must be at least 1 character'],
+])('400 · %s that is not what it must be', async (name, more, words) => {
+  const held = await heldRun();
+  const { code, description } = await push(held, first, more);
+  expect([code, description]).toEqual(['invalid_request', expect.stringContaining(`${name}: ${words}`)]);
+  expect(repository().pulls).toEqual([]);
+});
+
+describe('a completed run', () => {
+  it('closes its issue once a person has merged its pull request', async () => {
+    const held = await heldRun();
+    await push(held, first);
+    await finish(held);
+    expect([issue().state, issue().comments.length]).toEqual(['open', 1]);
+    expect(issue().comments[0]!.body).toContain('/pull/1');
+    Object.assign(repository().pulls[0]!, { state: 'closed', merged: true });
+    await follow();
+    expect((await runOf(held)).prState).toBe('merged');
+    expect([issue().state, issue().comments.length]).toEqual(['closed', 1]);
+  });
+
+  it('keeps its issue open when its pull request is closed without a merge', async () => {
+    const held = await heldRun();
+    await push(held, first);
+    await finish(held);
+    repository().pulls[0]!.state = 'closed';
+    await follow();
+    expect([(await runOf(held)).prState, issue().state]).toEqual(['closed', 'open']);
+    const asked = github.asked.length;
+    await follow();
+    expect(github.asked.length).toBe(asked);
+  });
+
+  it('is merged by itself where its project says so, at the commit that was reported, once its checks have passed', async () => {
+    await world.knex('projects').update({ autoMerge: true });
+    const held = await heldRun();
+    await push(held, first);
+    const [pull] = repository().pulls;
+    await follow();
+    expect((await runOf(held)).prState).toBe('open');
+    await finish(held);
+    pull!.mergeable_state = 'unstable';
+    await follow();
+    repository().heads.set(`mission/${held.runId}`, second);
+    pull!.mergeable_state = 'clean';
+    await follow();
+    expect((await runOf(held)).prState).toBe('open');
+    repository().heads.set(`mission/${held.runId}`, first);
+    await follow();
+    expect([(await runOf(held)).prState, issue().state]).toEqual(['merged', 'closed']);
+    await world.knex('projects').update({ autoMerge: false });
+  });
+
+  it('is looked at once by processes that follow at the same time, and soon again', async () => {
+    const held = await heldRun();
+    await push(held, first);
+    const looks = () => github.asked.filter((name) => name === 'pulls/get').length;
+    await followPullRequests();
+    expect(looks()).toBe(0);
+    world.clock.turn(minutes(1));
+    await Promise.all([followPullRequests(), followPullRequests()]);
+    expect(looks()).toBe(1);
+  });
+
+  it('says so when its pull request is gone', async () => {
+    const held = await heldRun();
+    await push(held, first);
+    repository().pulls.splice(0);
+    await follow();
+    expect((await runOf(held)).lastError).toContain('The pull request cannot be followed');
+  });
+});
