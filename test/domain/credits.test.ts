@@ -1,13 +1,14 @@
 // The ledger of credits: what it refuses, that concurrent spends never overdraw it, and random histories beside a model.
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { credit } from '#domain/credits/amounts.ts';
-import { grantCredits, refundRun, withdrawCredits } from '#domain/credits/grants.ts';
-import { append, openBook, readLots } from '#domain/credits/ledger.ts';
+import { grantCredits, refundRun, spentByRunSql, withdrawCredits } from '#domain/credits/grants.ts';
+import { append, balanceOf, openBook, readLots } from '#domain/credits/ledger.ts';
 import { bookMission, readReserved, reserveForRuns, startableMissions } from '#domain/credits/missions.ts';
-import { readPosition } from '#domain/credits/operations.ts';
+import { readPosition, usageSince, usageSql } from '#domain/credits/operations.ts';
 import { days } from '#foundation/clock.ts';
-import { transaction } from '#foundation/database.ts';
+import { sql, transaction } from '#foundation/database.ts';
 import { credits } from '#limits.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
@@ -57,14 +58,19 @@ async function checkBooks(orgId: string): Promise<void> {
       select e.balance_after, e.account, sum(e.amount) over (partition by e.lot_id, e.account, e.run_id order by e.seq) as total
       from credit_entries e join credit_lots l on l.id = e.lot_id where l.org_id = :orgId
     ), journal as (
-      select balance_after, sum(amount) over (order by seq) as total from credit_transfers where org_id = :orgId
+      select t.balance_after, t.spent_after, t.missions_after, sum(t.amount) over (order by t.seq) as total,
+        -coalesce(sum(t.amount) filter (where t.kind = 'spend') over (order by t.seq), 0) as spent,
+        count(*) filter (where t.kind = 'spend' and not exists (
+          select from credit_transfers f where f.run_id = t.run_id and f.kind = 'spend' and f.seq < t.seq)) over (order by t.seq) as missions
+      from credit_transfers t where t.org_id = :orgId
     )
     select (select count(*) from running where balance_after <> total) as wrong_accounts,
       (select count(*) from running where total < 0 and account <> 'issued') as below_zero,
-      (select count(*) from journal where balance_after <> total or total < 0) as wrong_transfers`,
+      (select count(*) from journal where balance_after <> total or total < 0) as wrong_transfers,
+      (select count(*) from journal where (spent_after, missions_after) is distinct from (spent, missions)) as wrong_usage`,
     { orgId },
   );
-  expect(rows[0]).toEqual({ wrong_accounts: 0, below_zero: 0, wrong_transfers: 0 });
+  expect(rows[0]).toEqual({ wrong_accounts: 0, below_zero: 0, wrong_transfers: 0, wrong_usage: 0 });
 }
 
 describe('trial credits', () => {
@@ -233,6 +239,54 @@ async function atOnce<T>(runs: readonly string[], work: (id: string) => Promise<
   await Promise.all(Array.from({ length: 40 }, worker));
   return results;
 }
+
+describe('a ledger of any length', () => {
+  it('is read by its indexes: balances, refunds, and the usage of a period', async () => {
+    const reads = [
+      [`select ${balanceOf('available', 'l.id')} from credit_lots l`, 'Index Scan Backward using credit_entries_pkey'],
+      [`select ${balanceOf('available', 'l.id')} from credit_lots l`, `Index Cond: .*lot_id = .*account = .*run_id = `],
+      [spentByRunSql.replaceAll(/\$\d/g, "'x'"), `Index Cond: .*transfer_id = `],
+      [usageSql.replaceAll(/\$\d/g, "'1'"), 'Index Scan Backward using credit_transfers_spends'],
+    ] as const;
+    for (const [read, index] of reads) {
+      const { rows } = await world.knex.transaction(async (trx) => {
+        await trx.raw('set local enable_seqscan = off');
+        await trx.raw('set local enable_bitmapscan = off');
+        return trx.raw(`explain ${read}`);
+      });
+      expect(rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n')).toMatch(new RegExp(index));
+    }
+  });
+
+  it('of the previous release gets its usage filled in batches, while missions are settled', async () => {
+    const orgId = await organization();
+    const { knex } = world;
+    const spend = async (id: string) => {
+      await start(orgId, id);
+      await book(orgId, id, credit / 4, true);
+    };
+    for (const id of ['run_f1', 'run_f2', 'run_f3']) await spend(id);
+    await book(orgId, 'run_f2', credit, true);
+    await knex.transaction(async (trx) => {
+      await trx.raw('set local session_replication_role = replica');
+      await trx.raw('update credit_transfers set spent_after = null, missions_after = null');
+    });
+    await spend('run_f4');
+    const file = readFileSync(
+      new URL('../../migrations/20261123_51_credit_usage.batches.sql', import.meta.url),
+      'utf8',
+    );
+    const batch = file.slice(file.indexOf('-- up') + 5, file.indexOf('-- down')).replace('limit 500', 'limit 2');
+    let after: string | null = '';
+    while (after !== null)
+      [{ after }] = (await sql<{ after: string | null }>(batch, [after])) as [{ after: string | null }];
+    await spend('run_f5');
+    await checkBooks(orgId);
+    expect(await usageSince(orgId, 0)).toEqual({ missions: 5, spent: 2 * credit });
+    const { rows } = await knex.raw('select count(*) as empty from credit_transfers where spent_after is null');
+    expect(rows).toEqual([{ empty: 0 }]);
+  });
+});
 
 describe('concurrent spends', () => {
   it('never overdraw: of 400 starts and 400 settlements at once as many succeed as there are credits', {

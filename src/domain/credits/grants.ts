@@ -4,7 +4,7 @@ import { sql, type Transaction } from '#foundation/database.ts';
 import { invalid } from '#foundation/problem.ts';
 import { credits } from '#limits.ts';
 import { credit } from './amounts.ts';
-import { append, type Entry, type Issue, issue, openBook, readLots } from './ledger.ts';
+import { append, type Entry, type Issue, issue, openBook, readLots, reference } from './ledger.ts';
 import { reviewExhausted } from './missions.ts';
 import type { CreditLot } from './model.ts';
 
@@ -50,8 +50,8 @@ export async function withdrawCredits(trx: Transaction, orgId: string, orderId: 
 }
 
 // What the run spent of each lot, less what was refunded; the latest first.
-const spentByRunSql = `select e.lot_id as id, sum(e.amount) as available from credit_transfers t
-  join credit_entries e on e.transfer_id = t.id and e.account = 'spent'
+export const spentByRunSql = `select e.lot_id as id, sum(e.amount) as available from credit_transfers t
+  join credit_entries e on e.transfer_id = ${reference('t.id')} and e.account = 'spent'
   where t.run_id = $1 and t.org_id = $2 group by e.lot_id having sum(e.amount) > 0 order by max(t.seq) desc, e.lot_id`;
 
 /** Gives back all credits that a run has spent, to the lots they came from. Repeated, it gives back nothing. */

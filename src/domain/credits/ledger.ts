@@ -26,10 +26,15 @@ export interface Entry {
 export type NewTransfer = Pick<CreditTransfer, 'kind'> &
   Partial<Pick<CreditTransfer, 'runId' | 'orderId' | 'note' | 'uncovered'>> & { entries: readonly Entry[] };
 
+// Ids have the collation "C" where they are keys, and the default one where others refer to them: the index is in that of the
+// column, so a comparison has to name it.
+/** SQL: the id, to be compared with a column that refers to it. */
+export const reference = (id: string): string => `${id} collate "default"`;
+
 /** SQL: the newest balance of an account of the lot `lot`. */
 export const balanceOf = (account: Exclude<Account, 'reserved'>, lot: string): string =>
   `coalesce((select e.balance_after from credit_entries e
-    where e.lot_id = ${lot} and e.account = '${account}' and e.run_id = '' order by e.seq desc limit 1), 0)`;
+    where e.lot_id = ${reference(lot)} and e.account = '${account}' and e.run_id = '' order by e.seq desc limit 1), 0)`;
 
 // What expires first comes first: it is spent first.
 const openLotsSql = `select l.id, l.kind, l.order_id, l.starts_at, l.expires_at, l.created_at, ${balanceOf('available', 'l.id')} as available,

@@ -40,6 +40,8 @@ export class CreditTransfer extends BaseModel {
     'amount',
     'balanceAfter',
     'uncovered',
+    'spentAfter',
+    'missionsAfter',
     'runId',
     'orderId',
     'note',
@@ -57,6 +59,9 @@ export class CreditTransfer extends BaseModel {
   declare balanceAfter: number;
   /** The part of a mission's cost for which there were no credits; nobody pays it later. */
   declare uncovered: number;
+  /** What all missions have spent up to it, refunds not subtracted, and how many missions. */
+  declare spentAfter: number;
+  declare missionsAfter: number;
   declare runId: string | null;
   declare orderId: string | null;
   declare note: string | null;

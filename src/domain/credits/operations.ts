@@ -34,13 +34,25 @@ export async function readPosition(orgId: string, trx?: Transaction): Promise<Cr
 export const lotOfOrder = (orgId: string, orderId: string): Promise<Row<CreditLot> | undefined> =>
   CreditLot.find({ orgId: orgId as CreditLot['orgId'], orderId });
 
-const usageSql = `select count(distinct run_id) as missions, coalesce(-sum(amount), 0) as spent from credit_transfers
-  where org_id = $1 and kind = 'spend' and created_at >= $2`;
+// The last spend before a time. Its columns count all of the ledger up to it, so that none is read twice.
+export const usageSql = `select missions_after as missions, spent_after as spent from credit_transfers
+  where org_id = $1 and kind = 'spend' and created_at < $2 order by created_at desc, seq desc limit 1`;
 
-/** How many missions have spent credits since then, and how much (millionths of a credit). */
-export async function usageSince(orgId: string, since: number): Promise<{ missions: number; spent: number }> {
-  const [row] = await sql<{ missions: number; spent: number }>(usageSql, [orgId, since]);
-  return row!;
+interface Usage {
+  missions: number;
+  spent: number;
+}
+
+const usageBefore = async (orgId: string, time: number): Promise<Usage> =>
+  (await sql<Usage>(usageSql, [orgId, time]))[0] ?? { missions: 0, spent: 0 };
+
+/**
+ * How many missions have spent credits since then, and how much (millionths of a credit). A mission counts when it is first
+ * settled.
+ */
+export async function usageSince(orgId: string, since: number): Promise<Usage> {
+  const [all, before] = await Promise.all([usageBefore(orgId, Number.MAX_SAFE_INTEGER), usageBefore(orgId, since)]);
+  return { missions: all.missions - before.missions, spent: all.spent - before.spent };
 }
 
 const pageSql = `select ${columnsOf(CreditTransfer)} from credit_transfers

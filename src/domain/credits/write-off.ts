@@ -2,16 +2,12 @@
 import { sql, type Transaction } from '#foundation/database.ts';
 import { append, openBook, readLots } from './ledger.ts';
 
-// A canceled mission is settled by its cost a moment later.
-const isUnsettledSql = `select exists (select from credit_reviews where org_id = $1) or exists (
-    select from credit_lots l where l.org_id = $1 and (
-      select coalesce(sum(e.amount), 0) from credit_entries e where e.lot_id = l.id and e.account = 'reserved') > 0
-  ) as unsettled`;
+const isReviewedSql = 'select exists (select from credit_reviews where org_id = $1) as is_reviewed';
 
-/** Whether missions have credits reserved or are not booked yet. */
+/** Whether missions have credits reserved or are not booked yet: a canceled one is settled by its cost a moment later. */
 export async function isUnsettled(trx: Transaction, orgId: string): Promise<boolean> {
-  const [state] = await sql<{ unsettled: boolean }>(isUnsettledSql, [orgId], trx);
-  return state!.unsettled;
+  const [state] = await sql<{ isReviewed: boolean }>(isReviewedSql, [orgId], trx);
+  return state!.isReviewed || (await readLots(orgId, trx)).some(({ owned, available }) => owned > available);
 }
 
 /** Returns what was written off, in millionths of a credit. */
