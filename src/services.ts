@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bindTrustedIssuers } from '#domain/agent-identities/id-jag/issuers.ts';
+import { bindCreditsGrace } from '#domain/billing/settle.ts';
 import { bindInvitesPerDay } from '#domain/invites/rate.ts';
 import { bindPaymentProvider } from '#domain/plans/provider.ts';
 import { bindTokenQuota } from '#domain/tokens/operations.ts';
@@ -73,6 +74,7 @@ export async function openServices(config: Config): Promise<Services> {
   bindTrustedIssuers(config.trustedIssuers);
   bindVendorAddresses(config.vendorAddresses);
   bindInvitesPerDay(config.invitesPerDay);
+  bindCreditsGrace(config.creditsGraceSeconds);
   bindTokenQuota(config.tokensPerPerson);
   // Only a service with the settings loads the library.
   if (config.stripe) bindPaymentProvider((await import('#domain/plans/stripe.ts')).stripeProvider(config.stripe));

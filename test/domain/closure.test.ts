@@ -4,13 +4,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { settleMissions } from '#domain/billing/settle.ts';
 import { eraseClosedOrganizations } from '#domain/closure/erase.ts';
 import { settleClosures, steps } from '#domain/closure/steps.ts';
+import { readPosition } from '#domain/credits/operations.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
+import { applyEvent } from '#domain/plans/events.ts';
+import { sendRefunds } from '#domain/plans/withdrawal.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { days } from '#foundation/clock.ts';
 import { sql } from '#foundation/database.ts';
 import { type SampleOrganization, seedOrganization } from '../support/sample-organization.ts';
-import { openWorld, type Session, type World } from '../support/world.ts';
+import { openWorld, present, type Session, type World } from '../support/world.ts';
 
 let world: World;
 let sample: SampleOrganization;
@@ -34,6 +37,11 @@ const close = (confirmSlug = org.slug, by = session) =>
   world.rest('POST', `/organizations/${org.id}/closure`, { session: by, body: { confirmSlug } });
 const read = (path: string, by = session) => world.rest('GET', path, { session: by });
 const closureOf = async () => (await world.knex('org_closures').where({ orgId: org.id }))[0];
+/** Also those that other tests have left. */
+const sendAllRefunds = async () => {
+  while ((await world.knex('billing_orders').where({ status: 'withdrawn', refundedAt: null })).length > 0)
+    await sendRefunds();
+};
 /** The organization is named: after the closing no session is in it by default. */
 const named = () => ({ 'x-org-id': org.id });
 
@@ -214,6 +222,33 @@ describe('a closed organization', () => {
     expect(await closureOf()).toEqual(before);
   });
 
+  it.each(['pack', 'team'] as const)('is refunded what is paid for it late: %s', async (offer) => {
+    const id = `chk_late_${offer}_${org.id}`;
+    const plan = offer === 'team' ? 'team-5' : null;
+    await world.knex('billing_checkouts').insert({
+      ...{ id, orgId: org.id, offer, quantity: 1, teamPlan: plan, credits: 300, amountCents: 25_000, startsNow: true },
+      ...{ status: 'expired', provider: 'builtin', reference: id, createdAt: present(), expiresAt: present() },
+    });
+    const subscription = plan && { reference: `sub_${id}`, periodEnd: present() + days(30) };
+    const event = { id: `evt_${id}`, at: present(), type: 'checkout_paid' as const, checkoutId: id, orgId: org.id };
+    for (let n = 0; n < 2; n++)
+      await applyEvent('builtin', { ...event, amountCents: 25_000, payment: `pay_${id}`, subscription });
+    const [order] = await world.knex('billing_orders').where({ payment: `pay_${id}` });
+    expect(order).toMatchObject({
+      status: 'withdrawn',
+      refundCents: 25_000,
+      refundedAt: null,
+      withdrawalReason: 'Paid after the organization was closed.',
+    });
+    await sendAllRefunds();
+    const [refunded] = await world.knex('billing_orders').where({ id: order.id });
+    expect(refunded.refundedAt).not.toBeNull();
+    expect((await readPosition(org.id)).owned).toBe(0);
+    expect(await world.knex('billing_subscriptions').where({ orgId: org.id }).whereNot({ status: 'canceled' })).toEqual(
+      [],
+    );
+  });
+
   it('is erased after thirty days, with every row that names it', async () => {
     const { rows } = await world.knex.raw(
       "select table_name as name from information_schema.columns where table_schema = 'public' and column_name = 'org_id'",
@@ -230,6 +265,10 @@ describe('a closed organization', () => {
     expect(await left()).toContain('projects');
     const neighbor = await seedOrganization(world);
     world.clock.turn(days(30));
+    // Not before the provider has accepted the refunds.
+    await eraseClosedOrganizations();
+    expect(await left()).toContain('billing_orders');
+    await sendAllRefunds();
     await eraseClosedOrganizations();
     expect(await left()).toEqual([]);
     expect(await world.knex('organizations').where({ id: org.id })).toEqual([]);

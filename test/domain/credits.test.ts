@@ -82,6 +82,19 @@ describe('trial credits', () => {
     await checkBooks(orgId);
   });
 
+  it('are for the first organization that a person founded, also when they are used at once', async () => {
+    const founder = await world.person('Founder-of-many');
+    const orgs: string[] = [];
+    for (let n = 1; n <= 3; n++) orgs.push((await world.found(founder, `Many ${n}`)).id);
+    const owned = async () => Promise.all(orgs.map(async (orgId) => (await readPosition(orgId)).owned / credit));
+    expect((await owned()).sort()).toEqual([0, 0, credits.trial]);
+    await world.knex('organizations').whereIn('id', orgs).delete();
+    const { id } = await world.found(founder, 'One more');
+    expect((await readPosition(id)).owned).toBe(0);
+    await grant(id, 5);
+    expect((await readPosition(id)).lots.map(({ kind }) => kind)).toEqual(['grant']);
+  });
+
   it('expire after thirty days, and what a mission has reserved by then stays its own', async () => {
     const orgId = await organization();
     await start(orgId, 'run_late');
@@ -244,17 +257,17 @@ describe('a ledger of any length', () => {
   it('is read by its indexes: balances, refunds, and the usage of a period', async () => {
     const reads = [
       [`select ${balanceOf('available', 'l.id')} from credit_lots l`, 'Index Scan Backward using credit_entries_pkey'],
-      [`select ${balanceOf('available', 'l.id')} from credit_lots l`, `Index Cond: .*lot_id = .*account = .*run_id = `],
-      [spentByRunSql.replaceAll(/\$\d/g, "'x'"), `Index Cond: .*transfer_id = `],
+      [`select ${balanceOf('available', 'l.id')} from credit_lots l`, 'Index Cond: .*lot_id = .*account = .*run_id = '],
+      [spentByRunSql.replaceAll(/\$\d/g, "'x'"), 'Index Cond: .*transfer_id = '],
       [usageSql.replaceAll(/\$\d/g, "'1'"), 'Index Scan Backward using credit_transfers_spends'],
     ] as const;
     for (const [read, index] of reads) {
-      const { rows } = await world.knex.transaction(async (trx) => {
+      const plan = await world.knex.transaction(async (trx) => {
         await trx.raw('set local enable_seqscan = off');
         await trx.raw('set local enable_bitmapscan = off');
-        return trx.raw(`explain ${read}`);
+        return (await trx.raw(`explain ${read}`)).rows;
       });
-      expect(rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n')).toMatch(new RegExp(index));
+      expect(plan.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n')).toMatch(new RegExp(index));
     }
   });
 

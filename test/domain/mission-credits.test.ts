@@ -1,14 +1,14 @@
 // Missions and credits, told as a story: a mission reserves when it starts, is settled by its cost when it ends, and does not
 // start, or is stopped, when there are no credits. The clock begins on Monday 23 November 2026, 09:00 UTC.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { graceMs, settleMissions, stopExhaustedMissions } from '#domain/billing/settle.ts';
+import { bindCreditsGrace, settleMissions, stopExhaustedMissions } from '#domain/billing/settle.ts';
 import { credit } from '#domain/credits/amounts.ts';
 import { readPosition } from '#domain/credits/operations.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
 import type { Row } from '#foundation/base-model.ts';
-import { days } from '#foundation/clock.ts';
+import { days, minutes } from '#foundation/clock.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -137,7 +137,7 @@ describe('without credits', () => {
   it('a running mission goes on for the grace, and is told to stop by its next heartbeat after it', async () => {
     const held = await useUp();
     const beat = () => report('heartbeat', { runs: [held], sandboxes: [], environments: [] }, '{ runs { desired } }');
-    world.clock.turn(graceMs - 1);
+    world.clock.turn(minutes(2) - 1);
     await stopExhaustedMissions();
     expect((await beat()).runs).toEqual([{ desired: 'run' }]);
     world.clock.turn(1);
@@ -151,11 +151,23 @@ describe('without credits', () => {
     expect(await position()).toEqual([0, 0]);
   });
 
+  it('a running mission goes on for as long as the operator has set', async () => {
+    const held = await useUp();
+    bindCreditsGrace(30);
+    world.clock.turn(minutes(0.5) - 1);
+    await stopExhaustedMissions();
+    expect((await run(held.runId)).status).toBe('running');
+    world.clock.turn(1);
+    await stopExhaustedMissions();
+    expect((await run(held.runId)).status).toBe('canceled');
+    bindCreditsGrace(120);
+  });
+
   it('a running mission goes on when credits come within the grace', async () => {
     const held = await useUp();
     await world.grant(acme, 5);
     await settleMissions();
-    world.clock.turn(graceMs);
+    world.clock.turn(minutes(2));
     await stopExhaustedMissions();
     expect((await run(held.runId)).status).toBe('running');
     await report('finishRun', { ...held, status: 'completed' });

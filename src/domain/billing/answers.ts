@@ -98,7 +98,9 @@ const PlanAdvice = builder.objectRef<NonNullable<BillingSummary['advice']>>('Pla
 const BillingTrialState = builder.objectRef<BillingSummary['trial']>('BillingTrialState').implement({
   description: 'The trial credits of an organization.',
   fields: (t) => ({
-    granted: t.exposeInt('granted', { description: 'Whole credits.' }),
+    granted: t.exposeInt('granted', {
+      description: 'Whole credits; 0 where the founder had the trial in another organization.',
+    }),
     remaining: t.exposeFloat('remaining', { description: 'To a millionth; 0 once they have expired.' }),
     endsAt: t.expose('endsAt', { type: 'EpochMs', nullable: true, description: 'When they expire; null: never.' }),
   }),
@@ -130,7 +132,8 @@ export const BillingSummaryType = builder.objectRef<BillingSummary>('BillingSumm
     projects: t.expose('projects', { type: ProjectUsage, description: 'Projects, and how many the plan has.' }),
     trackerTriggers: t.expose('trackerTriggers', {
       type: TrackerTriggerPolicy.type,
-      description: 'Whose issues in a connected tracker may start missions.',
+      description:
+        'Whose issues in a connected tracker may start missions. It has no effect yet: missions are started by people, schedules, agents and the API, never by a tracker.',
     }),
     usage: t.expose('usage', { type: BillingUsage, description: 'The current period.' }),
     openCreditRequest: t.expose('openCreditRequest', {

@@ -12,7 +12,12 @@ const orgId = boundedText(text.pathId).optional().describe('The organization of 
 const UpdateBillingSettingsRequest = request(
   'UpdateBillingSettingsRequest',
   z
-    .object({ trackerTriggers: TrackerTriggerPolicy.zod.describe('Whose issues may start missions.'), orgId })
+    .object({
+      trackerTriggers: TrackerTriggerPolicy.zod.describe(
+        'Whose issues may start missions; kept for when issues do. Nothing in a tracker starts a mission yet.',
+      ),
+      orgId,
+    })
     .meta({ description: 'The settings to change.', examples: [{ trackerTriggers: 'members' }] }),
 );
 

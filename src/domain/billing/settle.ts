@@ -1,6 +1,6 @@
 // Books what missions cost and settles those that have ended (`credit_reviews`, written by triggers), and ends missions whose
 // cost has used up the credits. Both are jobs of the scheduler, safe to run in several processes at once.
-import { minutes, now } from '#foundation/clock.ts';
+import { minutes, now, seconds } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { credit } from '../credits/amounts.ts';
 import { bookMission } from '../credits/missions.ts';
@@ -8,8 +8,12 @@ import { costOfRun } from '../orchestrator/mission-costs.ts';
 import { currentPlan } from '../plans/operations.ts';
 import { cancelRuns } from '../runs/finish.ts';
 
-/** How long a mission continues after it has used up the credits. */
-export const graceMs = minutes(2);
+let graceMs = minutes(2);
+
+/** Binds how long a mission continues after it has used up the credits (CREDITS_GRACE_SECONDS). */
+export function bindCreditsGrace(graceSeconds: number): void {
+  graceMs = seconds(graceSeconds);
+}
 
 // The row is locked by a transaction that reports a cost until that cost can be read; it is skipped meanwhile.
 const takeReviewSql = `delete from credit_reviews where run_id = (

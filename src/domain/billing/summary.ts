@@ -93,7 +93,7 @@ export async function billingSummary(caller: Caller): Promise<BillingSummary> {
     subscription,
     advice: subscription || plan.plan === 'enterprise' ? null : adviceFor(creditsOf(usage.spent)),
     trial: {
-      granted: credits.trial,
+      granted: trial ? credits.trial : 0,
       remaining: trial && (trial.expiresAt ?? 0) > at ? creditsOf(trial.owned) : 0,
       endsAt: trial?.expiresAt ?? null,
     },

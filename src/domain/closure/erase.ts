@@ -4,13 +4,14 @@ import { now } from '#foundation/clock.ts';
 import { sql } from '#foundation/database.ts';
 import { databaseErrorKind } from '#foundation/database-errors.ts';
 import { deleteOrganization } from '../organizations/operations.ts';
+import { awaitsRefund } from '../plans/withdrawal.ts';
 import { type OrgClosure, retentionMs } from './model.ts';
 
 const dueSql = `select org_id from org_closures where closed_at <= $1 and settled_at is not null order by closed_at`;
 
 export async function eraseClosedOrganizations(): Promise<void> {
   const due = await sql<Pick<OrgClosure, 'orgId'>>(dueSql, [now() - retentionMs]);
-  for (const { orgId } of due) await erase(orgId);
+  for (const { orgId } of due) if (!(await awaitsRefund(orgId))) await erase(orgId);
 }
 
 // Every table whose rows go with their organization, so that none is forgotten. Those that many others refer to come last: their

@@ -4,7 +4,7 @@ import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/database.ts';
 import { newId } from '#foundation/ids.ts';
 import { credits } from '#limits.ts';
-import { lockOrganization } from '../organizations/operations.ts';
+import { founderOf, lockOrganization } from '../organizations/operations.ts';
 import { credit } from './amounts.ts';
 import { type Account, CreditLot, type CreditTransfer } from './model.ts';
 
@@ -52,12 +52,12 @@ export const isSpendable = ({ available, startsAt, expiresAt }: OpenLot, at: num
 export const isExpired = ({ available, expiresAt }: OpenLot, at: number): boolean =>
   available > 0 && expiresAt !== null && expiresAt <= at;
 
-/** Whether `openBook` would write: the trial is not granted yet, or a lot has expired. */
+/** Whether `openBook` may write: there are no credits yet, perhaps not even the trial, or a lot has expired. */
 export const needsOpening = (lots: readonly OpenLot[]): boolean =>
   lots.length === 0 || lots.some((lot) => isExpired(lot, now()));
 
 /**
- * Locks the ledger of the organization until the transaction ends, and brings it up to date: grants the trial at first use and
+ * Locks the ledger of the organization until the transaction ends, and brings it up to date: grants the trial at first use, if its founder has had none, and
  * writes off what has expired. Returns the lots that can be spent now, what expires first first.
  */
 export async function openBook(trx: Transaction, orgId: string): Promise<OpenLot[]> {
@@ -84,7 +84,14 @@ export async function openBook(trx: Transaction, orgId: string): Promise<OpenLot
   return lots.filter((lot) => isSpendable(lot, at));
 }
 
+// It stays when the organization is erased.
+const claimTrialSql = `insert into credit_trials (user_id, at) values ($1, $2)
+  on conflict (user_id) do nothing returning user_id`;
+
+/** One person has one trial, for the first of the organizations they founded that needs it. */
 async function grantTrial(trx: Transaction, orgId: string): Promise<void> {
+  const claimed = await sql(claimTrialSql, [await founderOf(trx, orgId), now()], trx);
+  if (claimed.length === 0) return;
   await issue(trx, orgId, {
     lot: { kind: 'trial', expiresAt: now() + credits.trialLasts },
     amount: credits.trial * credit,

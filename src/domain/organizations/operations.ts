@@ -135,6 +135,9 @@ export async function lockOrganization(trx: Transaction, orgId: string): Promise
 export const isOrganizationOpen = async (trx: Transaction, orgId: string): Promise<boolean> =>
   (await Organization.query(trx).select('id').findOne({ id: orgId, closedAt: null })) !== undefined;
 
+export const founderOf = async (trx: Transaction, orgId: string): Promise<Id<'person'>> =>
+  (await Organization.query(trx).select('createdByUserId').findById(orgId).throwIfNotFound()).createdByUserId;
+
 /** Deletes the organization with all that is left of it. */
 export const deleteOrganization = async (orgId: Id<'organization'>): Promise<void> =>
   void (await Organization.query().deleteById(orgId));

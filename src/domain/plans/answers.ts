@@ -38,7 +38,7 @@ const SubscriptionStatus = wordSet(
 export const TrackerTriggerPolicy = wordSet(
   'TrackerTriggerPolicy',
   trackerTriggerPolicies,
-  'Whose issues in a connected tracker may start missions.',
+  'Whose issues in a connected tracker may start missions, once issues do: nothing in a tracker starts a mission yet.',
   {
     anyone: 'Whoever can write an issue.',
     members: 'Members of the organization.',

@@ -6,9 +6,10 @@ import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { newId } from '#foundation/ids.ts';
 import { invalid } from '#foundation/problem.ts';
 import { grantCredits } from '../credits/grants.ts';
+import { isOrganizationOpen, lockOrganization } from '../organizations/operations.ts';
 import { type TeamPlanId, teamPlan, teamPlans } from './catalog.ts';
 import { BillingCheckout, BillingOrder, BillingSubscription } from './model.ts';
-import { type PaymentEvent, providerNamed } from './provider.ts';
+import type { PaymentEvent } from './provider.ts';
 import { closeCreditRequest } from './requests.ts';
 import { billing } from './terms.ts';
 
@@ -70,8 +71,14 @@ export async function insertOrder(
   const createdAt = now();
   const withdrawableUntil = createdAt + billing.withdrawal;
   const row = { id: newId('order'), ...order, status: 'paid', createdAt, withdrawableUntil };
-  const written = await trx(BillingOrder.tableName).insert(row).onConflict().ignore().returning('id');
-  if (written.length === 0) return;
+  await lockOrganization(trx, order.orgId);
+  const isLate = !(await isOrganizationOpen(trx, order.orgId));
+  const written = await trx(BillingOrder.tableName)
+    .insert(isLate ? { ...row, ...refundedInFull(row) } : row)
+    .onConflict()
+    .ignore()
+    .returning('id');
+  if (written.length === 0 || isLate) return;
   // Without the consent to start at once the credits begin when the order can no longer be withdrawn, and last as long.
   const startsAt = startsNow ? null : withdrawableUntil;
   const lot = {
@@ -84,6 +91,14 @@ export async function insertOrder(
   await grantCredits(trx, order.orgId, { lot, credits: order.credits, note });
   await closeCreditRequest(trx, order.orgId);
 }
+
+/** A payment for an organization that was closed meanwhile buys nothing: the provider refunds it. */
+const refundedInFull = ({ amountCents, createdAt }: Pick<BillingOrder, 'amountCents' | 'createdAt'>) => ({
+  status: 'withdrawn',
+  withdrawnAt: createdAt,
+  withdrawalReason: 'Paid after the organization was closed.',
+  refundCents: amountCents,
+});
 
 interface NewSubscription {
   orgId: BillingSubscription['orgId'];
@@ -99,20 +114,19 @@ async function insertSubscription(
   trx: Transaction,
   { periodEnd, at, ...subscription }: NewSubscription,
 ): Promise<void> {
+  // Of a closed organization it is written as canceled, so that the provider is told to end it with the refund.
+  await lockOrganization(trx, subscription.orgId);
+  const status = (await isOrganizationOpen(trx, subscription.orgId)) ? ('active' as const) : ('canceled' as const);
   const row = {
     id: newId('subscription'),
     ...subscription,
-    status: 'active' as const,
+    status,
     currentPeriodEnd: periodEnd,
     eventAt: at,
     createdAt: now(),
   };
-  const written = await trx(BillingSubscription.tableName).insert(row).onConflict().ignore().returning('id');
-  if (written.length > 0) return;
-  // A second checkout that was open at the same time: its money is an order, the first subscription stays. The provider is told
-  // before the commit, so that an event that could not end it comes again.
-  await trx(BillingSubscription.tableName).insert({ ...row, status: 'canceled' });
-  await providerNamed(row.provider)?.endSubscription(row.reference);
+  // A second checkout that was open at the same time: its money is an order, the first subscription stays.
+  await trx(BillingSubscription.tableName).insert(row).onConflict().ignore();
 }
 
 const lockSubscription = async (

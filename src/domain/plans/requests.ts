@@ -2,6 +2,7 @@
 // the one that is open.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
 import { newId } from '#foundation/ids.ts';
@@ -41,11 +42,23 @@ export const requestCredits = (caller: Caller, message: string): Promise<Request
   });
 };
 
-/** Credits were bought or granted. */
-export async function closeCreditRequest(trx: Transaction, orgId: string): Promise<void> {
-  await CreditRequest.query(trx)
+/** Of one organization or of all, oldest first. */
+export const listOpenCreditRequests = async (
+  orgId: CreditRequest['orgId'] | null,
+  limit: number,
+): Promise<Row<CreditRequest>[]> =>
+  await CreditRequest.query()
+    .select(...CreditRequest.columns)
+    .where({ closedAt: null, ...(orgId && { orgId }) } as object)
+    .orderBy(['createdAt', 'id'])
+    .limit(limit);
+
+/** Credits were bought or granted, or the operator declined. Whether a request was open. */
+export async function closeCreditRequest(trx: Transaction, orgId: string): Promise<boolean> {
+  const closed = await CreditRequest.query(trx)
     .where({ orgId, closedAt: null } as object)
     .patch({ closedAt: now() });
+  return closed > 0;
 }
 
 export async function updateTrackerTriggers(orgId: string, trackerTriggers: TrackerTriggerPolicy): Promise<void> {

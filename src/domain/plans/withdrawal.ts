@@ -75,6 +75,10 @@ async function endSubscriptionOf(trx: Parameters<typeof BillingOrder.query>[0], 
     .patch({ status: 'canceled', eventAt: now() });
 }
 
+/** Whether a provider has not accepted a refund yet. */
+export const awaitsRefund = async (orgId: BillingOrder['orgId']): Promise<boolean> =>
+  (await BillingOrder.find({ orgId, status: 'withdrawn', refundedAt: null })) !== undefined;
+
 const pendingSql = `select ${columnsOf(BillingOrder)} from billing_orders
   where status = 'withdrawn' and refunded_at is null order by withdrawn_at limit 20`;
 const endedSql = `select reference from billing_subscriptions

@@ -27,6 +27,7 @@ import { createServiceToken, revokeServiceToken } from '#domain/tokens/service-t
 import { transaction } from '#foundation/database.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { text, tokens } from '#limits.ts';
+import { billingCommands } from './billing-commands.ts';
 import { type Command, command, flag, wholeNumber } from './command.ts';
 import { credentialLists } from './credential-lists.ts';
 import { databaseCommands } from './database-commands.ts';
@@ -200,6 +201,7 @@ export const commands: Record<string, Command> = {
     run: seedDemo,
   }),
   ...memberCommands,
+  ...billingCommands,
   ...credentialLists,
   ...databaseCommands,
 };

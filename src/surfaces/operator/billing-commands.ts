@@ -1,0 +1,108 @@
+// The operator's commands for credits: grant them, give back what a run spent, answer requests, agree on the enterprise plan. The
+// ledger's note says that the operator did it, and why.
+import { z } from 'zod';
+import { creditsOf } from '#domain/credits/amounts.ts';
+import { grantCredits, refundRun } from '#domain/credits/grants.ts';
+import { readPosition } from '#domain/credits/operations.ts';
+import type { Organization } from '#domain/organizations/model.ts';
+import { organizationsWithIds } from '#domain/organizations/operations.ts';
+import { peopleOf } from '#domain/people/operations.ts';
+import { setEnterprise } from '#domain/plans/operations.ts';
+import { closeCreditRequest, listOpenCreditRequests } from '#domain/plans/requests.ts';
+import { Run } from '#domain/runs/model.ts';
+import type { Row } from '#foundation/base-model.ts';
+import { days, now } from '#foundation/clock.ts';
+import { transaction } from '#foundation/database.ts';
+import { boundedText, nameText } from '#graph/validation.ts';
+import { credits, text } from '#limits.ts';
+import { type Command, command, flag, wholeNumber } from './command.ts';
+import { limit } from './credential-lists.ts';
+import { organizationOf, slug } from './organization-option.ts';
+
+const { min, max } = credits.perGrant;
+
+const note = nameText({ max: 500 }).describe('Why, 1 to 500 characters: shown in the ledger.').optional();
+const noteOf = (what: string, why: string | undefined): string => (why ? `${what}: ${why}` : `${what}.`);
+
+export const billingCommands: Record<string, Command> = {
+  'credits:grant': command({
+    about: 'Grants credits to an organization, which answers its request for credits if one is open.',
+    example: "--org acme --credits 50 --days 90 --note 'For the launch'",
+    options: z.object({
+      org: slug,
+      credits: wholeNumber(min, max).describe(`Whole credits, ${min} to ${max}.`),
+      days: wholeNumber(1, 3_650).describe('Days until they expire, 1 to 3650; without it they never do.').optional(),
+      note,
+    }),
+    run: async ({ org, credits, days: lifetimeDays, note }) => {
+      const { id } = await openOrganization(org);
+      const lot = { kind: 'grant' as const, expiresAt: lifetimeDays ? now() + days(lifetimeDays) : null };
+      await transaction(async (trx) => {
+        await grantCredits(trx, id, { lot, credits, note: noteOf('Granted by the operator', note) });
+        await closeCreditRequest(trx, id);
+      });
+      return { org, granted: credits, balance: creditsOf((await readPosition(id)).owned) };
+    },
+  }),
+  'credits:refund': command({
+    about: 'Gives back all credits that a run has spent. Repeated, it gives back nothing.',
+    example: "--run run_01hx3v5k7m9p --note 'The model was unavailable'",
+    options: z.object({ run: boundedText(text.pathId).describe('The id of a run that is over.'), note }),
+    run: async ({ run: id, note }) => {
+      const run = await Run.find({ id: id as Run['id'] });
+      if (!run) throw new Error(`--run: there is no run ${id}`);
+      if (['dispatching', 'running'].includes(run.status)) throw new Error(`--run: ${id} is not over yet`);
+      const refunded = await transaction((trx) =>
+        refundRun(trx, run.orgId, run.id, noteOf('Refunded by the operator', note)),
+      );
+      return { run: run.id, refunded: creditsOf(refunded), balance: creditsOf((await readPosition(run.orgId)).owned) };
+    },
+  }),
+  'credit-request:list': command({
+    about: 'Lists open requests for credits with their messages, oldest first.',
+    example: '--org acme',
+    options: z.object({ org: slug.optional(), limit }),
+    run: async ({ org, limit }) => openRequests(org ? (await organizationOf(org)).id : null, limit),
+  }),
+  'credit-request:close': command({
+    about: 'Closes the open request for credits of an organization without granting any.',
+    example: '--org acme',
+    options: z.object({ org: slug }),
+    run: async ({ org }) => {
+      const { id } = await openOrganization(org);
+      return { org, closed: await transaction((trx) => closeCreditRequest(trx, id)) };
+    },
+  }),
+  'org:enterprise': command({
+    about: 'Puts an organization on the plan enterprise, whose limits and payment are agreed outside of the service.',
+    example: '--org acme',
+    options: z.object({ org: slug, off: flag }),
+    run: async ({ org, off }) => {
+      const { id } = await openOrganization(org);
+      await transaction((trx) => setEnterprise(trx, id, !off));
+      return { org, enterprise: !off };
+    },
+  }),
+};
+
+/** What is closed stays settled. */
+async function openOrganization(org: string): Promise<Row<Organization>> {
+  const organization = await organizationOf(org);
+  if (organization.closedAt !== null) throw new Error(`--org: ${org} is closed`);
+  return organization;
+}
+
+async function openRequests(orgId: Organization['id'] | null, limit: number): Promise<object[]> {
+  const requests = await listOpenCreditRequests(orgId, limit);
+  const organizations = await organizationsWithIds(requests.map((request) => request.orgId));
+  const people = await peopleOf([...new Set(requests.flatMap(({ messages }) => messages.map(({ userId }) => userId)))]);
+  return requests.map(({ id, orgId, createdAt, messages }) => ({
+    id,
+    org: organizations.find((one) => one.id === orgId)?.slug,
+    createdAt,
+    messages: messages.map(({ userId, ...message }) => ({
+      ...message,
+      email: people.find((one) => one.id === userId)?.email ?? null,
+    })),
+  }));
+}

@@ -1,0 +1,123 @@
+// The operator's commands for credits and plans: what they change, what the ledger says of it, and what they refuse.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { settleMissions } from '#domain/billing/settle.ts';
+import { close } from '#domain/closure/operations.ts';
+import { readPosition } from '#domain/credits/operations.ts';
+import type { Organization } from '#domain/organizations/model.ts';
+import type { Person } from '#domain/people/model.ts';
+import type { Row } from '#foundation/base-model.ts';
+import { days } from '#foundation/clock.ts';
+import { readOptions } from '#surfaces/operator/command.ts';
+import { commands } from '#surfaces/operator/commands.ts';
+import { openWorld, present, type World } from '../support/world.ts';
+
+let world: World;
+let owner: Row<Person>;
+let acme: Row<Organization>;
+let token: string;
+let founded = 0;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  owner = await world.person(`Alice-${++founded}`);
+  acme = await world.found(owner, `Acme ${founded}`);
+  token = await world.token(owner, acme, {
+    scopes: ['billing:read', 'missions:run', 'missions:read', 'projects:write'],
+  });
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came
+async function ask(name: string, ...args: string[]): Promise<any> {
+  const one = commands[name]!;
+  return one.run(readOptions(one, args), {} as never);
+}
+const of = (...args: string[]) => ['--org', acme.slug, ...args];
+const ledger = async () => (await world.rest('GET', '/billing/ledger', { token })).body.entries;
+const summary = async () => (await world.rest('GET', '/billing/summary', { token })).body;
+
+describe('credits:grant', () => {
+  it('adds credits that expire when told, and answers the open request', async () => {
+    const asked = { token, body: { message: 'We need 50 more.' } };
+    const { id } = (await world.rest('POST', '/billing/credit-requests', asked)).body;
+    const messages = [{ message: 'We need 50 more.', email: owner.email, at: expect.any(Number) }];
+    const open = { id, org: acme.slug, createdAt: expect.any(Number), messages };
+    expect(await ask('credit-request:list', ...of())).toEqual([open]);
+    expect(await ask('credits:grant', ...of('--credits', '50', '--days', '90', '--note', 'For the launch'))).toEqual({
+      org: acme.slug,
+      granted: 50,
+      balance: 150,
+    });
+    expect((await ledger())[0]).toMatchObject({
+      kind: 'grant',
+      credits: 50,
+      balanceAfter: 150,
+      note: 'Granted by the operator: For the launch',
+    });
+    const { sources, openCreditRequest } = await summary();
+    const { createdAt } = (await ledger())[0];
+    expect(sources).toContainEqual({ kind: 'grant', credits: 50, startsAt: null, expiresAt: createdAt + days(90) });
+    expect(openCreditRequest).toBeNull();
+    expect(await ask('credit-request:list', ...of())).toEqual([]);
+    await ask('credits:grant', ...of('--credits', '1'));
+    expect((await ledger())[0]).toMatchObject({ credits: 1, note: 'Granted by the operator.' });
+  });
+
+  it.each(['0', '-1', '1.5', '1000001', '1e3', ''])('refuses %j credits', (credits) => {
+    expect(() => readOptions(commands['credits:grant']!, of(`--credits=${credits}`))).toThrow('--credits: ');
+  });
+
+  it('refuses a closed organization', async () => {
+    await close(acme.id, acme.slug, { basis: 'service', closedByUserId: null, sessionId: '' });
+    await expect(ask('credits:grant', ...of('--credits', '5'))).rejects.toThrow(`--org: ${acme.slug} is closed`);
+    await expect(ask('org:enterprise', ...of())).rejects.toThrow(`--org: ${acme.slug} is closed`);
+  });
+});
+
+describe('credit-request:close', () => {
+  it('closes a request without credits', async () => {
+    await world.rest('POST', '/billing/credit-requests', { token, body: { message: 'More, please.' } });
+    expect(await ask('credit-request:close', ...of())).toEqual({ org: acme.slug, closed: true });
+    expect(await ask('credit-request:close', ...of())).toEqual({ org: acme.slug, closed: false });
+    expect((await summary()).openCreditRequest).toBeNull();
+  });
+});
+
+describe('credits:refund', () => {
+  it('gives back once what a run has spent, and refuses one that is unknown or not over', async () => {
+    const body = { name: 'Shop', repoFullName: `acme/shop-${founded}` };
+    const projectId = (await world.rest('POST', '/projects', { token, body })).body.id;
+    const { data } = await world
+      .graphql(`mutation { startMission(projectId: "${projectId}", prompt: "Go") { id } }`, { token })
+      .then((answer) => answer.body);
+    const run = data.startMission.id;
+    await expect(ask('credits:refund', '--run', run)).rejects.toThrow(`--run: ${run} is not over yet`);
+    await world.knex('runs').where({ id: run }).update({ leaseId: 'lease' });
+    await world
+      .knex('missionCosts')
+      .insert({ id: `cst_${run}`, orgId: acme.id, projectId, runId: run, at: present(), usd: 2.5 });
+    await world.graphql(`mutation { cancelRun(runId: "${run}") { id } }`, { token });
+    await settleMissions();
+    expect((await readPosition(acme.id)).owned).toBe(97_500_000);
+    const refund = () => ask('credits:refund', '--run', run, '--note', 'The model was unavailable');
+    expect(await refund()).toEqual({ run, refunded: 2.5, balance: 100 });
+    expect(await refund()).toEqual({ run, refunded: 0, balance: 100 });
+    expect((await ledger())[0]).toMatchObject({
+      kind: 'refund',
+      credits: 2.5,
+      runId: run,
+      note: 'Refunded by the operator: The model was unavailable',
+    });
+    await expect(ask('credits:refund', '--run', 'run_none')).rejects.toThrow('--run: there is no run run_none');
+  });
+});
+
+describe('org:enterprise', () => {
+  it('puts an organization on the plan, and takes it off', async () => {
+    expect(await ask('org:enterprise', ...of())).toEqual({ org: acme.slug, enterprise: true });
+    expect(await summary()).toMatchObject({ plan: 'enterprise', mode: 'invoice', sandboxLimit: null });
+    expect(await ask('org:enterprise', ...of('--off'))).toEqual({ org: acme.slug, enterprise: false });
+    expect(await summary()).toMatchObject({ plan: 'free', mode: 'prepaid' });
+  });
+});
