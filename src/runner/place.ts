@@ -10,7 +10,9 @@ export interface Place {
   /** Where it begins. */
   work: string;
   artifacts: string;
-  /** An empty folder for a file view of the script's own. */
+  /** Settings and sessions of a harness, with the folders that drivers name: nothing is written here for an agent later. */
+  home: string;
+  /** An empty folder: for a file view of the script's own, or for the sockets of an agent. */
   root: string;
   /** Sets the process group that ends with the place; undefined: none. */
   guard(group: number | undefined): void;
@@ -32,9 +34,13 @@ export async function makePlace(script: string, account?: { uid: number; gid: nu
   // Without it there is less order after a SIGKILL; missions go on.
   for (const source of [watchdog, watchdog.stdin]) source.on('error', () => {});
   const gone = new Promise((resolve) => watchdog.once('exit', resolve).once('error', resolve));
-  const [file, work, artifacts, root] = ['mission.sh', 'work', 'artifacts', 'root'].map((name) => `${folder}/${name}`);
-  const folders = [work!, artifacts!, root!];
+  const names = ['mission.sh', 'work', 'artifacts', 'home', 'root'];
+  const [file, work, artifacts, home, root] = names.map((name) => `${folder}/${name}`);
+  const folders = [work!, artifacts!, home!, root!];
   await Promise.all([writeFile(file!, script, { mode: 0o600 }), ...folders.map((one) => mkdir(one, { mode: 0o700 }))]);
+  const inHome = ['tmp', '.codex'].map((name) => `${home}/${name}`);
+  await Promise.all(inHome.map((one) => mkdir(one, { mode: 0o700 })));
+  folders.push(...inHome);
   if (account) {
     // The script may traverse its folder, and change only what is in it.
     await Promise.all([file!, ...folders].map((one) => chown(one, account.uid, account.gid)));
@@ -44,6 +50,7 @@ export async function makePlace(script: string, account?: { uid: number; gid: nu
     file: file!,
     work: work!,
     artifacts: artifacts!,
+    home: home!,
     root: root!,
     guard: (group) => void watchdog.stdin.write(`${group || ''}\n`),
     async remove() {

@@ -3,10 +3,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AgentHarness, Task } from '../../src/runner/harness/port.ts';
+import { makePlace } from '../../src/runner/place.ts';
 import { scenes } from '../support/harness-scenes.ts';
 import { begin } from '../support/harness-turns.ts';
 import { startModels } from '../support/stand-in-models.ts';
-import { makePlace, programs } from './world.ts';
+import { programs, seed } from './world.ts';
 
 const recorder = fileURLToPath(new URL('record.mjs', import.meta.url));
 const fixtures = fileURLToPath(new URL('../fixtures/harnesses', import.meta.url));
@@ -15,23 +16,25 @@ const vendors = await startModels();
 const only = process.argv[2];
 for (const name of ['claude-code', 'codex', 'opencode'] as AgentHarness[]) {
   if (only && only !== name) continue;
-  const place = makePlace();
+  const { work: cwd, home, remove } = await makePlace('');
+  seed(cwd);
   let resume: string | null = null;
   for (const [scene, act] of Object.entries(scenes)) {
     const file = path.join(fixtures, `${name}-${scene}.jsonl`);
     const wrap: Task['wrap'] = (program, args) => [process.execPath, [recorder, file, program, ...args]];
     const gateway = { url: vendors.url, key: 'gateway-key' };
-    const given = { ...place, program: programs[name], gateway, wrap, resume };
+    const given = { cwd, home, program: programs[name], gateway, wrap, resume };
     const done = begin(name, { ...given, ...act.task });
     await act.play(done);
     await done.harness.end();
     // `again` goes on with the session before it.
     resume = scene === 'steered' ? done.session() : null;
     const text = readFileSync(file, 'utf8')
-      .replaceAll(path.dirname(place.cwd), '/mission')
+      .replaceAll(path.dirname(cwd), '/mission')
       .replaceAll(vendors.url, 'http://gateway');
     writeFileSync(file, text.replaceAll(process.cwd(), '/'));
     console.log(name, scene, text.length);
   }
+  await remove();
 }
 await vendors.close();

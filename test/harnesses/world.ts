@@ -1,10 +1,17 @@
-// The real programs with stand-in models: where they are, and where they work.
+// The real programs with stand-in models: where they are, and where they work: as the runner makes it.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chownSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { AgentHarness } from '../../src/runner/harness/port.ts';
+import { ports, socketsOf } from '../../src/runner/cell.ts';
+import { newAccount } from '../../src/runner/confinement.ts';
+import { openGateway } from '../../src/runner/gateway.ts';
+import type { AgentHarness, Task } from '../../src/runner/harness/port.ts';
+import { chooseIsolation, launchOf } from '../../src/runner/isolation.ts';
+import { makePlace, type Place } from '../../src/runner/place.ts';
+import { begin } from '../support/harness-turns.ts';
+import { startMcp } from '../support/stand-in-mcp.ts';
+import { startModels } from '../support/stand-in-models.ts';
 
 const packages = process.env.HARNESS_PACKAGES ?? fileURLToPath(new URL('node_modules', import.meta.url));
 export const programs: Record<AgentHarness, string> = {
@@ -13,19 +20,63 @@ export const programs: Record<AgentHarness, string> = {
   // The program itself: `opencode-ai` names packages for other machines that a registry may lack.
   opencode: path.join(packages, 'opencode-linux-x64/bin/opencode'),
 };
-export const isInstalled = (name: AgentHarness): boolean => existsSync(programs[name]);
-let count = 0;
-const base = mkdtempSync(path.join(tmpdir(), 'harnesses-'));
-/** A checkout with one commit, and a home. */
-export function makePlace(at = path.join(base, String(++count))): { cwd: string; home: string } {
-  const [cwd, home] = [path.join(at, 'checkout'), path.join(at, 'home')];
-  mkdirSync(home, { recursive: true });
-  const git = (...args: string[]) => execFileSync('git', ['-C', cwd, ...args]);
-  execFileSync('git', ['init', '-q', '-b', 'main', cwd]);
+export const whyMissing = (name: AgentHarness): string | null =>
+  existsSync(programs[name]) ? null : `${name} is not installed: npm ci --prefix test/harnesses`;
+/** A checkout with one commit. */
+export function seed(cwd: string, account?: { uid: number; gid: number }): void {
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-C', cwd, ...args], { ...account, env: { PATH: process.env.PATH } });
+  git('init', '-q', '-b', 'main');
   git('config', 'user.email', 'agent@example.com');
   git('config', 'user.name', 'Agent');
   writeFileSync(path.join(cwd, 'a.txt'), 'hello old world\n');
+  if (account) chownSync(path.join(cwd, 'a.txt'), account.uid, account.gid);
   git('add', '.');
   git('commit', '-qm', 'first');
-  return { cwd, home };
+}
+
+export const fileOf = ({ work }: Place, name: string): string => readFileSync(path.join(work, name), 'utf8');
+
+const loopback = 'http://127.0.0.1';
+/** A cell where bubblewrap works. */
+export const isolation = (await chooseIsolation(undefined, loopback)) ?? (await chooseIsolation('none', loopback))!;
+
+export async function openWorld() {
+  const [models, mcp] = await Promise.all([startModels(), startMcp('platform-token')]);
+  const closing: (() => Promise<unknown>)[] = [models.close, mcp.close];
+  const isCell = isolation.level === 'cell';
+
+  /** A place with a gateway, and in a cell if there can be one; the result starts its agent, again and again. */
+  async function prepare(name: AgentHarness) {
+    const account = isCell ? await newAccount() : undefined;
+    const place = await makePlace('', account);
+    seed(place.work, account);
+    const headers = { authorization: 'Bearer real-key', 'x-api-key': 'real-key' };
+    const upstreams = {
+      anthropic: { base: models.url, headers },
+      openai: { base: `${models.url}/v1`, headers },
+      mcp: { base: mcp.url, headers: { authorization: 'Bearer platform-token' } },
+    };
+    const gateway = await openGateway(upstreams, isCell ? socketsOf(place).gateway : null);
+    closing.push(place.remove, gateway.close);
+    const url = `${loopback}:${gateway.port || ports.gateway}`;
+    const launch = launchOf(isolation.level, place, account, 3_000, name === 'opencode');
+    return (given: Pick<Task, 'prompt'> & Partial<Task>) => {
+      const task = { ...launch, program: programs[name], home: place.home, gateway: { url, key: gateway.key } };
+      const played = begin(name, { ...task, mcp: { url: `${url}/mcp` }, ...given });
+      closing.push(played.harness.end);
+      return { ...played, place };
+    };
+  }
+
+  return {
+    models,
+    mcp,
+    prepare,
+    /** The calls of models so far, without those that ask how many tokens there would be. */
+    calls: () => models.seen.filter(({ method, path: at }) => method === 'POST' && !/count_tokens/.test(at)),
+    async close(): Promise<void> {
+      for (const close of closing.splice(0).reverse()) await close();
+    },
+  };
 }

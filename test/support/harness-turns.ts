@@ -25,8 +25,6 @@ function taskOf(name: AgentHarness, given: Given): Task {
     schema: null,
     resume: null,
     maxCalls: null,
-    maxUsd: null,
-    prices: null,
     mcp: null,
     server: { port: 0, socket: null },
     ...given,

@@ -1,7 +1,6 @@
 // Claude Code: JSON lines on its standard input and output (`--input-format stream-json`, `--output-format stream-json`).
 
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { claudeEvents } from './claude-code-events.ts';
 import { logLine, parsed } from './fragments.ts';
@@ -41,7 +40,7 @@ export function claudeCode(task: Task, on: Listener): Harness {
   return { pid, ready, ended, isRunning, end, send, interrupt };
 }
 
-function argumentsFor({ home, model, effort, instructions, schema, mcp, resume }: Task): string[] {
+function argumentsFor({ model, effort, instructions, schema, mcp, resume }: Task): string[] {
   const args = ['-p', '--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose'];
   // Partial messages tell the tokens of each call; whole ones repeat those that were known when the call began.
   args.push('--replay-user-messages', '--include-partial-messages', '--model', model);
@@ -50,9 +49,7 @@ function argumentsFor({ home, model, effort, instructions, schema, mcp, resume }
   args.push('--tools', tools.join(','), '--allowedTools', [...tools, ...(mcp ? ['mcp__platform'] : [])].join(','));
   if (mcp) {
     const server = { type: 'http', url: mcp.url, headers: { Authorization: `Bearer \${GATEWAY_KEY}` } };
-    const file = path.join(home, 'mcp.json');
-    writeFileSync(file, JSON.stringify({ mcpServers: { platform: server } }));
-    args.push('--mcp-config', file);
+    args.push('--mcp-config', JSON.stringify({ mcpServers: { platform: server } }));
   }
   if (effort) args.push('--effort', effort);
   if (instructions) args.push('--append-system-prompt', instructions);
@@ -62,11 +59,9 @@ function argumentsFor({ home, model, effort, instructions, schema, mcp, resume }
 }
 
 function environmentFor({ home, gateway }: Task): Record<string, string> {
-  const tmp = path.join(home, 'tmp');
-  mkdirSync(tmp, { recursive: true });
   return {
     HOME: home,
-    TMPDIR: tmp,
+    TMPDIR: path.join(home, 'tmp'),
     CLAUDE_CONFIG_DIR: path.join(home, '.claude'),
     ANTHROPIC_BASE_URL: `${gateway.url}/anthropic`,
     ANTHROPIC_API_KEY: gateway.key,

@@ -1,5 +1,4 @@
 // Codex: `codex app-server`, JSON-RPC in lines on its standard input and output.
-import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { codexEvents } from './codex-events.ts';
 import { type Json, logLine, parsed } from './fragments.ts';
@@ -18,7 +17,7 @@ export function codex(task: Task, on: Listener): Harness {
   let [calls, thread] = [0, ''];
   const process = startProcess(task, {
     program: task.program,
-    args: ['app-server'],
+    args: ['app-server', ...settingsFor(task)],
     env: environmentFor(task),
     hasInput: true,
     longestLine: longestEvent,
@@ -97,32 +96,35 @@ export function codex(task: Task, on: Listener): Harness {
   return { pid, ready, ended, isRunning, end, send, interrupt };
 }
 
-function environmentFor({ home, gateway, model, mcp }: Task): Record<string, string> {
-  const [folder, tmp] = [path.join(home, '.codex'), path.join(home, 'tmp')];
-  for (const one of [folder, tmp]) mkdirSync(one, { recursive: true });
+/** Settings on the command line: the agent could change those of a file. */
+function settingsFor({ gateway, model, mcp }: Task): string[] {
   const text = JSON.stringify;
-  const config = [
-    `model = ${text(model)}`,
-    'model_provider = "gateway"',
-    'check_for_update_on_startup = false',
-    'web_search = "disabled"',
-    '[model_providers.gateway]',
-    'name = "Gateway"',
-    `base_url = ${text(`${gateway.url}/openai/v1`)}`,
-    'env_key = "GATEWAY_KEY"',
-    'wire_api = "responses"',
-    '[analytics]',
-    'enabled = false',
-    '[tools.update_plan]',
-    'enabled = true',
+  const provider = 'model_providers.gateway';
+  const settings = [
+    `model=${text(model)}`,
+    'model_provider="gateway"',
+    'check_for_update_on_startup=false',
+    'web_search="disabled"',
+    `${provider}.name="Gateway"`,
+    `${provider}.base_url=${text(`${gateway.url}/openai/v1`)}`,
+    `${provider}.env_key="GATEWAY_KEY"`,
+    `${provider}.wire_api="responses"`,
+    'analytics.enabled=false',
+    'tools.update_plan.enabled=true',
     // Each of these asks hosts of its own at the start.
-    '[features]',
-    ...['plugins', 'apps', 'remote_plugin', 'tool_suggest'].map((feature) => `${feature} = false`),
-    ...(mcp ? ['[mcp_servers.platform]', `url = ${text(mcp.url)}`, 'bearer_token_env_var = "GATEWAY_KEY"'] : []),
-    ...(mcp ? ['required = true'] : []),
-    '',
+    ...['plugins', 'apps', 'remote_plugin', 'tool_suggest'].map((feature) => `features.${feature}=false`),
   ];
-  writeFileSync(path.join(folder, 'config.toml'), config.join('\n'));
-  // Not below TMPDIR: there it makes no programs of its own.
-  return { HOME: home, TMPDIR: tmp, CODEX_HOME: folder, GATEWAY_KEY: gateway.key };
+  if (mcp) {
+    settings.push(`mcp_servers.platform.url=${text(mcp.url)}`, 'mcp_servers.platform.required=true');
+    settings.push('mcp_servers.platform.bearer_token_env_var="GATEWAY_KEY"');
+  }
+  return settings.flatMap((setting) => ['-c', setting]);
 }
+
+// CODEX_HOME is not below TMPDIR: there it makes no programs of its own.
+const environmentFor = ({ home, gateway }: Task): Record<string, string> => ({
+  HOME: home,
+  TMPDIR: path.join(home, 'tmp'),
+  CODEX_HOME: path.join(home, '.codex'),
+  GATEWAY_KEY: gateway.key,
+});

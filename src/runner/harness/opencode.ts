@@ -1,6 +1,5 @@
 // OpenCode: `opencode serve`, HTTP with basic authentication and server-sent events.
 import { randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { logLine } from './fragments.ts';
 import { openConnection } from './opencode-connection.ts';
@@ -87,7 +86,6 @@ function modelOf(name: string): Model {
 
 function environmentFor({ home, gateway, mcp }: Task, { id, provider, route }: Model, password: string) {
   const at = (name: string) => path.join(home, name);
-  mkdirSync(at('tmp'), { recursive: true });
   const options = { baseURL: `${gateway.url}/${route}/v1`, apiKey: '{env:GATEWAY_KEY}' };
   const known = { name: id, tool_call: true, reasoning: true, limit: { context: 200_000, output: 32_000 } };
   const headers = { Authorization: 'Bearer {env:GATEWAY_KEY}' };

@@ -37,10 +37,8 @@ export interface Task extends Launch {
   schema: Record<string, unknown> | null;
   /** A session to go on with. */
   resume: string | null;
-  /** Calls of the model, and US dollars by `prices`, after which the turn is interrupted; null: no limit. */
+  /** Calls of the model after which the turn is interrupted; null: no limit. */
   maxCalls: number | null;
-  maxUsd: number | null;
-  prices: Prices | null;
   /** Where its model calls go, and the key that it shows there: of the gateway, never a vendor's. */
   gateway: { url: string; key: string };
   /** The platform's MCP server, reached through the gateway with the gateway's key. */
@@ -48,9 +46,6 @@ export interface Task extends Launch {
   /** Where a harness that is a server listens, and the socket that leads there from outside of its cell. */
   server: { port: number; socket: string | null };
 }
-
-/** US dollars per million tokens. */
-export type Prices = Tokens;
 
 export interface Tokens {
   /** Without those from a cache. */

@@ -1,0 +1,114 @@
+// The only way out for an agent: its model calls and those to the platform's MCP server. The gateway puts in the real
+// credentials, which the agent never sees; what it shows here is a key that holds for its mission alone.
+
+import { randomBytes } from 'node:crypto';
+import { chmod } from 'node:fs/promises';
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { AddressInfo } from 'node:net';
+
+/** Where requests go, and with which credentials. */
+export interface Upstream {
+  /** Without a slash at its end. */
+  base: string;
+  headers: Record<string, string>;
+}
+export interface Upstreams {
+  anthropic: Upstream | null;
+  openai: Upstream | null;
+  mcp: Upstream | null;
+}
+
+/** The credentials of models from the environment. Null: neither a key nor an address of its own. */
+export function modelsFrom(env: NodeJS.ProcessEnv): Pick<Upstreams, 'anthropic' | 'openai'> {
+  const of = (vendor: string, address: string, headers: (key: string) => Record<string, string>): Upstream | null => {
+    const [key, base] = [env[`${vendor}_API_KEY`], env[`${vendor}_BASE_URL`]];
+    if (!key && !base) return null;
+    return { base: (base || address).replace(/\/+$/, ''), headers: key ? headers(key) : {} };
+  };
+  return {
+    anthropic: of('ANTHROPIC', 'https://api.anthropic.com', (key) => ({ 'x-api-key': key })),
+    openai: of('OPENAI', 'https://api.openai.com/v1', (key) => ({ authorization: `Bearer ${key}` })),
+  };
+}
+
+/** Method and path, and what of the path is sent on. Clients of Anthropic say /v1 themselves; OpenAI's base address contains it. */
+const routes: [RegExp, keyof Upstreams][] = [
+  [/^POST \/anthropic(\/v1\/messages(?:\/count_tokens)?)(\?[\w=&-]*)?$/, 'anthropic'],
+  [/^POST \/openai\/v1(\/(?:responses|chat\/completions))()$/, 'openai'],
+  [/^(?:GET|POST|DELETE) \/mcp()()$/, 'mcp'],
+];
+
+/** Of one connection, or of the key that is replaced. */
+const dropped = [
+  'authorization',
+  'x-api-key',
+  'host',
+  'connection',
+  'keep-alive',
+  'cookie',
+  'proxy-authorization',
+  'te',
+];
+
+export interface Gateway {
+  /** Shown as `x-api-key` or as bearer token. */
+  key: string;
+  /** Where it listens when not on a socket. */
+  port: number;
+  close(): Promise<void>;
+}
+
+/** @param socket A path to listen on; null: a loopback port. */
+export async function openGateway(upstreams: Upstreams, socket: string | null): Promise<Gateway> {
+  const key = randomBytes(32).toString('base64url');
+  const server = createServer((request, response) => {
+    const shown = request.headers['x-api-key'] ?? request.headers.authorization?.replace(/^Bearer /i, '');
+    if (shown !== key) return refuse(response, 401, 'This is not the key of the mission.');
+    const asked = `${request.method} ${request.url}`;
+    const [match, name] =
+      routes.map(([pattern, to]) => [pattern.exec(asked), to] as const).find(([found]) => found) ?? [];
+    const upstream = name && upstreams[name];
+    if (!match || !name) return refuse(response, 403, `${asked} leads nowhere from here.`);
+    if (!upstream) return refuse(response, 403, `The runner has no access to ${name}.`);
+    forward(request, response, upstream, match[1]! + (match[2] ?? ''));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    if (socket) server.listen(socket, resolve);
+    else server.listen(0, '127.0.0.1', resolve);
+  });
+  // The agent may be another user; it reaches no folder but its own.
+  if (socket) await chmod(socket, 0o666);
+  return {
+    key,
+    port: socket ? 0 : (server.address() as AddressInfo).port,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function forward(from: IncomingMessage, to: ServerResponse, { base, headers }: Upstream, path: string): void {
+  const url = new URL(base + path);
+  const kept = Object.entries(from.headers).filter(([name]) => !dropped.includes(name));
+  const options = { method: from.method, headers: { ...Object.fromEntries(kept), ...headers } };
+  const onward = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options, (answer) => {
+    const { connection: _, 'set-cookie': __, ...shown } = answer.headers;
+    to.writeHead(answer.statusCode!, shown);
+    // An answer that breaks off upstream breaks off here.
+    answer.on('error', () => to.destroy()).pipe(to);
+  });
+  onward.on('error', (error) =>
+    to.headersSent ? to.destroy() : refuse(to, 502, `The model cannot be reached: ${error.message}`),
+  );
+  to.on('close', () => onward.destroy());
+  from.pipe(onward);
+}
+
+/** In a form that clients of both vendors understand. */
+function refuse(response: ServerResponse, status: number, message: string): void {
+  const error = { type: 'gateway_error', message };
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ type: 'error', error }));
+}

@@ -1,0 +1,91 @@
+// Which harnesses this machine has: programs by setting or in PATH, of a release that the drivers were tested with.
+import { execFile } from 'node:child_process';
+import { accessSync, constants, statSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { AgentHarness } from './port.ts';
+import { testedVersions } from './versions.ts';
+
+export interface Found {
+  harness: AgentHarness;
+  program: string;
+  version: string;
+}
+export interface Missing {
+  harness: AgentHarness;
+  why: string;
+}
+
+/** The setting with the path of the program, its name in PATH, and the vendors of whose models it needs one. */
+export const searched: Record<AgentHarness, { setting: string; name: string; vendors: readonly Vendor[] }> = {
+  'claude-code': { setting: 'CLAUDE_CODE_PROGRAM', name: 'claude', vendors: ['anthropic'] },
+  codex: { setting: 'CODEX_PROGRAM', name: 'codex', vendors: ['openai'] },
+  opencode: { setting: 'OPENCODE_PROGRAM', name: 'opencode', vendors: ['anthropic', 'openai'] },
+};
+export type Vendor = 'anthropic' | 'openai';
+
+/** Runs a program as the agents' programs are run, and gives what it prints. */
+export type Ask = (program: string, args: string[]) => Promise<string>;
+
+/** Milliseconds: a cold start takes four seconds. */
+const patience = 30_000;
+
+export const askDirectly: Ask = async (program, args) => {
+  const env = { PATH: process.env.PATH };
+  return (await promisify(execFile)(program, args, { env, timeout: patience, killSignal: 'SIGKILL' })).stdout;
+};
+
+/** Every harness, found or with the reason why not. */
+export async function discover(
+  env: NodeJS.ProcessEnv,
+  models: Record<Vendor, unknown>,
+  ask: Ask = askDirectly,
+): Promise<{ found: Found[]; missing: Missing[] }> {
+  const looked = await Promise.all(
+    (Object.keys(searched) as AgentHarness[]).map((harness) => look(harness, env, models, ask)),
+  );
+  return {
+    found: looked.filter((one): one is Found => 'program' in one),
+    missing: looked.filter((one): one is Missing => 'why' in one),
+  };
+}
+
+async function look(
+  harness: AgentHarness,
+  env: NodeJS.ProcessEnv,
+  models: Record<Vendor, unknown>,
+  ask: Ask,
+): Promise<Found | Missing> {
+  const { setting, name, vendors } = searched[harness];
+  const given = env[setting];
+  const program = given || inPath(name, env.PATH);
+  if (!program) return { harness, why: `there is no ${name} in PATH, and ${setting} is not set` };
+  if (!isProgram(program)) return { harness, why: `${setting}: ${program} is not a program` };
+  if (!vendors.some((vendor) => models[vendor])) {
+    return { harness, why: `${vendors.map((vendor) => `${vendor.toUpperCase()}_API_KEY`).join(' or ')} is not set` };
+  }
+  try {
+    const version = /\d+\.\d+\.\d+/.exec(await ask(path.resolve(program), ['--version']))?.[0];
+    if (!version) return { harness, why: `${program} does not say its version` };
+    if (testedVersions[harness].includes(version)) return { harness, program: path.resolve(program), version };
+    return { harness, why: `${version} is not one of the tested versions: ${testedVersions[harness].join(', ')}` };
+  } catch (error) {
+    return { harness, why: `${program} cannot be run: ${(error as Error).message.trim().split('\n').at(-1)}` };
+  }
+}
+
+const inPath = (name: string, folders = ''): string | undefined =>
+  folders
+    .split(path.delimiter)
+    .filter(Boolean)
+    .map((folder) => path.join(folder, name))
+    .find(isProgram);
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}

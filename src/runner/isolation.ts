@@ -1,0 +1,88 @@
+// How agents are kept apart from the machine: in a cell, or, when the operator asks for that, not at all. Scripts have a
+// confinement of their own, which need not reach any network.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { inCell, ports, socketsOf } from './cell.ts';
+import { type Account, newAccount } from './confinement.ts';
+import type { Ask } from './harness/discovery.ts';
+import type { Launch, Task } from './harness/port.ts';
+import { makePlace, type Place } from './place.ts';
+
+const levels = ['cell', 'none'] as const;
+export type Level = (typeof levels)[number];
+
+export interface Isolation {
+  level: Level;
+  /** For the log and for each sandbox: what an agent can reach. */
+  description: string;
+}
+
+const descriptions: Record<Level, string> = {
+  cell: 'Agents run in cells by bubblewrap: no network but the model and the platform through the gateway of this runner, no keys, no files but system programs and their own.',
+  none: 'Agents are NOT isolated (ISOLATION=none): they can use the network and read whatever their user can.',
+};
+
+/**
+ * @param wanted `cell`, `none`, or undefined: a cell where there can be one.
+ * @returns null when there can be no cell and nobody asked for none: agents are refused then.
+ * @throws when `wanted` is not to be had
+ */
+export async function chooseIsolation(
+  wanted: string | undefined,
+  platformUrl: string,
+  offered = isCellOffered,
+): Promise<Isolation | null> {
+  if (wanted !== undefined && !levels.includes(wanted as Level)) throw new Error('ISOLATION: must be cell or none.');
+  if (wanted === 'none') {
+    if (!isLoopback(platformUrl)) throw new Error('ISOLATION: none is for a platform on this machine alone.');
+    return { level: 'none', description: descriptions.none };
+  }
+  if (await offered()) return { level: 'cell', description: descriptions.cell };
+  if (wanted) throw new Error('ISOLATION: cell does not work on this machine: bubblewrap cannot be run.');
+  return null;
+}
+
+const isLoopback = (url: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
+
+/** Runs a program in a cell of its own and gives what it prints. */
+export const askInCell: Ask = async (program, args) => {
+  const account = await newAccount();
+  const place = await makePlace('', account);
+  try {
+    const [file, rest] = inCell(place, program, args);
+    const env = { PATH: process.env.PATH, HOME: place.home };
+    const options = { ...account, cwd: place.work, env, timeout: 30_000, killSignal: 'SIGKILL' } as const;
+    return (await promisify(execFile)(file, rest, options)).stdout;
+  } finally {
+    await place.remove();
+  }
+};
+
+const isCellOffered = async (): Promise<boolean> => {
+  if (process.platform !== 'linux') return false;
+  return askInCell(process.execPath, ['--version']).then(
+    () => true,
+    () => false,
+  );
+};
+
+/** How a harness is started in this place. */
+export function launchOf(
+  level: Level,
+  place: Place,
+  account: Account | undefined,
+  graceMs: number,
+  isServer: boolean,
+): Launch & Pick<Task, 'server'> {
+  const isCell = level === 'cell';
+  return {
+    cwd: place.work,
+    // In a cell it gets another PATH.
+    env: { PATH: process.env.PATH ?? '', LANG: 'C.UTF-8' },
+    account,
+    graceMs,
+    isConfined: isCell,
+    wrap: (program, args) => (isCell ? inCell(place, program, args, isServer) : [program, args]),
+    server: isCell ? { port: ports.server, socket: socketsOf(place).server } : { port: 0, socket: null },
+  };
+}

@@ -1,0 +1,127 @@
+// Claude Code, Codex and OpenCode, the real programs, with stand-in models: one after the other starts, works, is paid for,
+// steered, interrupted and resumed, calls a tool by MCP, and answers in the shape that was asked for.
+import { execFileSync } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AgentHarness } from '../../src/runner/harness/port.ts';
+import { scripted } from '../support/harness-turns.ts';
+import { fileOf, isolation, openWorld, whyMissing } from './world.ts';
+
+const table: Record<string, Record<string, string>> = {};
+let world: Awaited<ReturnType<typeof openWorld>>;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(async () => {
+  await world.close();
+  console.log(`\nin ${isolation.level === 'cell' ? 'cells' : 'no cell: bubblewrap does not work here'}`);
+  console.table(table);
+});
+
+const kinds = (fragments: { kind: string }[]) => new Set(fragments.map(({ kind }) => kind));
+
+interface Variant {
+  name: AgentHarness;
+  model: string;
+  tokens: [input: number, output: number];
+  mode: string;
+}
+const anthropic: [number, number] = [1_200, 50];
+// OpenAI counts the 200 cached tokens among the input.
+const openai: [number, number] = [1_000, 50];
+const variants: Variant[] = [
+  { name: 'claude-code', model: 'claude-sonnet-4-5', tokens: anthropic, mode: '' },
+  { name: 'codex', model: 'gpt-5.5', tokens: openai, mode: '' },
+  { name: 'opencode', model: 'claude-sonnet-4-5', tokens: anthropic, mode: '' },
+  { name: 'codex', model: 'gpt-6.1-sol', tokens: openai, mode: 'code mode' },
+  { name: 'opencode', model: 'gpt-5.5', tokens: openai, mode: 'Responses' },
+  { name: 'opencode', model: 'compatible/some-model', tokens: openai, mode: 'Chat Completions' },
+];
+
+const work = [
+  { think: 'I look first.', read: 'a.txt' },
+  { plan: [{ content: 'Edit', status: 'in_progress' }] },
+  { edit: { file: 'a.txt', old: 'hello old world', new: 'hello new world' } },
+  { write: { file: 'b.txt', content: 'made\n' } },
+  { mcp: { tool: 'comment', args: { text: 'half way' } } },
+  { shell: 'git add -A && git commit -qm work' },
+  { say: 'All done.' },
+];
+
+describe.each(variants)('$name $mode', ({ name, model, tokens, mode }) => {
+  const title = mode ? `${name}, ${mode}` : name;
+  const passed = (...columns: string[]) => {
+    table[title] ??= {};
+    for (const column of columns) table[title]![column] = 'yes';
+  };
+
+  it('reads, plans, edits, calls the platform and commits; each call is counted', async ({ skip }) => {
+    skip(whyMissing(name) !== null, whyMissing(name) ?? '');
+    const start = await world.prepare(name);
+    world.models.seen.length = world.mcp.calls.length = 0;
+    const played = start({
+      model,
+      prompt: scripted(...work),
+      instructions: 'You are the builder.',
+      effort: mode ? null : 'high',
+    });
+    expect(await played.turn(0), played.logs()).toMatchObject({ status: 'completed', text: 'All done.', error: null });
+    expect([fileOf(played.place, 'a.txt'), fileOf(played.place, 'b.txt')]).toEqual(['hello new world\n', 'made\n']);
+    const log = execFileSync('git', ['-c', 'safe.directory=*', '-C', played.place.work, 'log', '--format=%s']);
+    expect(String(log)).toBe('work\nfirst\n');
+    expect(kinds(played.fragments())).toEqual(new Set(['thought', 'action', 'plan', 'response']));
+    passed('start', 'stream');
+    const counted = played.usages();
+    expect(counted.map(({ inputTokens, outputTokens }) => [inputTokens, outputTokens])).toEqual(
+      world.calls().map(() => tokens),
+    );
+    passed('cost');
+    expect(world.mcp.calls).toMatchObject([{ arguments: { text: 'half way' } }]);
+    passed('MCP');
+    // The gateway has put in the key that the agent never saw.
+    for (const { headers } of world.calls()) expect(headers['x-api-key'] ?? headers.authorization).toMatch(/real-key$/);
+    expect(JSON.stringify(world.calls()[0]!.body)).toContain('You are the builder.');
+    await played.harness.end();
+  });
+
+  if (mode) return;
+
+  it('takes a message while it works, is interrupted, goes on, and is resumed by another process', async ({ skip }) => {
+    skip(whyMissing(name) !== null, whyMissing(name) ?? '');
+    const start = await world.prepare(name);
+    const played = start({ model, prompt: scripted({ shell: 'sleep 1.5' }, { say: 'first' }) });
+    await played.harness.ready;
+    await played.seen('sleep 1.5');
+    const since = Date.now();
+    await played.harness.send(scripted({ shell: 'echo steered > s.txt' }, { say: 'steered' }));
+    expect(await played.turn(0)).toMatchObject({ status: 'completed', text: 'steered' });
+    expect(fileOf(played.place, 's.txt')).toBe('steered\n');
+    passed('steer');
+    table[name]!['ms to steer'] = String(Date.now() - since);
+    await played.harness.send(scripted({ shell: 'timeout 33 tail -f /dev/null' }, { say: 'never' }));
+    await played.seen('timeout 33');
+    await played.harness.interrupt();
+    expect(await played.turn(1)).toMatchObject({ status: 'interrupted' });
+    passed('interrupt');
+    await played.harness.send(scripted({ say: 'went on' }));
+    expect(await played.turn(2)).toMatchObject({ status: 'completed', text: 'went on' });
+    await played.harness.end();
+    world.models.seen.length = 0;
+    const again = start({ model, resume: played.session(), prompt: scripted({ say: 'resumed' }) });
+    expect(await again.turn(0)).toMatchObject({ status: 'completed', text: 'resumed' });
+    expect([again.session(), again.usages().length]).toEqual([played.session(), 1]);
+    expect(JSON.stringify(world.calls().map(({ body }) => body))).toContain('went on');
+    passed('resume');
+    await again.harness.end();
+  });
+
+  it('answers in the shape that was asked for', async ({ skip }) => {
+    skip(whyMissing(name) !== null, whyMissing(name) ?? '');
+    const verdict = { type: 'string' };
+    const schema = { type: 'object', properties: { verdict }, required: ['verdict'], additionalProperties: false };
+    const start = await world.prepare(name);
+    const played = start({ model, schema, prompt: scripted({ read: 'a.txt' }, { json: { verdict: 'approve' } }) });
+    expect(await played.turn(0)).toMatchObject({ status: 'completed', structured: { verdict: 'approve' } });
+    passed('structured');
+    await played.harness.end();
+  });
+});

@@ -1,0 +1,95 @@
+// Models that misbehave, and what the real programs and their drivers make of them.
+import { writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AgentHarness } from '../../src/runner/harness/port.ts';
+import { scripted } from '../support/harness-turns.ts';
+import { fileOf, isolation, openWorld, whyMissing } from './world.ts';
+
+let world: Awaited<ReturnType<typeof openWorld>>;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+
+describe.each<AgentHarness>(['claude-code', 'codex', 'opencode'])('%s, whose model', (name) => {
+  const missing = whyMissing(name);
+  const start = async (...steps: object[]) => (await world.prepare(name))({ prompt: scripted(...steps) });
+
+  it('never ends, is cut at the limit of calls', async ({ skip }) => {
+    skip(missing !== null, missing ?? '');
+    const begin = await world.prepare(name);
+    world.models.seen.length = 0;
+    const played = begin({ prompt: scripted({ loop: { shell: 'echo again' } }), maxCalls: 3 });
+    expect(await played.turn(0)).toMatchObject({ status: 'failed', error: 'The limit of 3 model calls is reached.' });
+    await played.harness.end();
+    // One call may be under way when the limit is reached.
+    expect(world.calls().length).toBeLessThanOrEqual(4);
+  });
+
+  it('is busy (429, then 529 with Retry-After), is asked again', async ({ skip }) => {
+    skip(missing !== null, missing ?? '');
+    const busy = (status: number, type: string) => ({
+      fail: { status, type, message: `${name} ${type}`, retryAfter: 1, times: 1 },
+    });
+    const played = await start(busy(429, 'rate_limit_error'));
+    expect(await played.turn(0)).toMatchObject({ status: 'completed', text: 'It went well in the end.' });
+    await played.harness.end();
+    const again = await start(busy(529, 'overloaded_error'));
+    expect(await again.turn(0)).toMatchObject({ status: 'completed', text: 'It went well in the end.' });
+    await again.harness.end();
+  });
+
+  it('stops half way, is asked again, or the turn fails with the reason', async ({ skip }) => {
+    skip(missing !== null, missing ?? '');
+    const played = await start({ breakOff: 1 });
+    const { status, error } = await played.turn(0);
+    expect(status === 'completed' || Boolean(error), JSON.stringify({ status, error })).toBe(true);
+    await played.harness.end();
+  });
+
+  it('says ten megabytes, is heard', async ({ skip }) => {
+    skip(missing !== null, missing ?? '');
+    // Codex takes minutes for an answer of one line of this length.
+    skip(name === 'codex', 'codex does not come to its end in two minutes');
+    const played = await start({ characters: 10_000_000 });
+    const { status, text } = await played.turn(0);
+    expect([status, text.length]).toEqual(['completed', 10_000_000]);
+    expect(played.fragments().at(-1)!.body!.length).toBe(16_384);
+    await played.harness.end();
+  });
+
+  it('breaks its JSON, gives no structured answer', async ({ skip }) => {
+    skip(missing !== null, missing ?? '');
+    const schema = {
+      type: 'object',
+      properties: { passed: { type: 'boolean' } },
+      required: ['passed'],
+      additionalProperties: false,
+    };
+    const begin = await world.prepare(name);
+    const played = begin({ prompt: scripted({ say: '{"passed":' }), schema, maxCalls: 8 });
+    const { structured } = await played.turn(0);
+    expect(structured).toBeUndefined();
+    await played.harness.end();
+  });
+
+  it('asks for what is not its own, sees neither the machine nor a key', async ({ skip }) => {
+    skip(missing !== null, missing ?? '');
+    skip(isolation.level !== 'cell', 'bubblewrap does not work here');
+    const secret = path.join(tmpdir(), `secret-${name}`);
+    writeFileSync(secret, 'of-somebody-else', { mode: 0o644 });
+    // In a shell of its own: opencode reads commands, and refuses those that name other folders.
+    const look = `sh -c 'id -u; cat ${secret} /proc/1/environ; ls /home /root /var; tail -n +3 /proc/net/dev | wc -l; env' > look.txt 2>&1`;
+    const played = await start({ shell: look }, { say: 'done' });
+    expect(await played.turn(0)).toMatchObject({ status: 'completed', text: 'done' });
+    const saw = fileOf(played.place, 'look.txt');
+    expect(saw).toMatch(/^1000\n/);
+    expect(saw).not.toMatch(/of-somebody-else|real-key|platform-token/);
+    expect(saw.match(/No such file or directory/g)!.length).toBeGreaterThanOrEqual(4);
+    // Loopback is all of its network.
+    expect(saw).toMatch(/^1$/m);
+    await played.harness.end();
+  });
+});

@@ -1,0 +1,85 @@
+// Which harnesses a runner finds, and how it keeps their agents apart from the machine.
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { askDirectly, discover } from '../../src/runner/harness/discovery.ts';
+import { testedVersions } from '../../src/runner/harness/versions.ts';
+import { chooseIsolation } from '../../src/runner/isolation.ts';
+
+let folder: string;
+const put = (name: string, script: string): string => {
+  const file = path.join(folder, name);
+  writeFileSync(file, `#!/bin/sh\n${script}\n`);
+  chmodSync(file, 0o755);
+  return file;
+};
+beforeAll(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'programs-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+const both = { anthropic: {}, openai: {} };
+
+describe('the harnesses of a machine', () => {
+  it('are programs in PATH or named by a setting, of a tested version', async () => {
+    const claude = put('claude', `echo "${testedVersions['claude-code'][0]} (Claude Code)"`);
+    const elsewhere = put('my-codex', `echo "codex-cli ${testedVersions.codex[0]}"`);
+    put('opencode', 'echo 1.0.0');
+    const { found, missing } = await discover(
+      { PATH: `/nowhere:${folder}`, CODEX_PROGRAM: elsewhere },
+      both,
+      askDirectly,
+    );
+    expect(found).toEqual([
+      { harness: 'claude-code', program: claude, version: testedVersions['claude-code'][0] },
+      { harness: 'codex', program: elsewhere, version: testedVersions.codex[0] },
+    ]);
+    expect(missing).toEqual([
+      { harness: 'opencode', why: `1.0.0 is not one of the tested versions: ${testedVersions.opencode.join(', ')}` },
+    ]);
+  });
+
+  it('are missing with the reason', async () => {
+    const broken = put('broken', 'echo "no such library" >&2; exit 1');
+    const silent = put('silent', 'true');
+    const env = { PATH: '/nowhere', CODEX_PROGRAM: '/nowhere/codex', OPENCODE_PROGRAM: silent };
+    const { missing } = await discover(env, both, askDirectly);
+    expect(missing.map(({ why }) => why)).toEqual([
+      'there is no claude in PATH, and CLAUDE_CODE_PROGRAM is not set',
+      'CODEX_PROGRAM: /nowhere/codex is not a program',
+      `${silent} does not say its version`,
+    ]);
+    const failing = await discover({ CLAUDE_CODE_PROGRAM: broken }, both, askDirectly);
+    expect(failing.missing[0]!.why).toBe(`${broken} cannot be run: no such library`);
+  });
+
+  it('need a model of a vendor that they speak to', async () => {
+    put('opencode', `echo ${testedVersions.opencode[0]}`);
+    const { found, missing } = await discover({ PATH: folder }, { anthropic: null, openai: {} }, askDirectly);
+    expect(found.map(({ harness }) => harness)).toEqual(['opencode']);
+    expect(missing[0]!.why).toBe('ANTHROPIC_API_KEY is not set');
+  });
+});
+
+describe('the isolation of agents', () => {
+  const local = 'http://localhost:4000';
+  const [can, cannot] = [async () => true, async () => false];
+
+  it('is a cell; without one agents are refused, unless that is asked for', async () => {
+    expect((await chooseIsolation(undefined, local, can))!.level).toBe('cell');
+    expect(await chooseIsolation(undefined, local, cannot)).toBeNull();
+    expect(await chooseIsolation('none', local, can)).toMatchObject({
+      level: 'none',
+      description: expect.stringContaining('NOT isolated'),
+    });
+  });
+
+  it('is the one that was asked for, or none at all', async () => {
+    const asked = (wanted: string, url: string) => chooseIsolation(wanted, url, cannot);
+    await expect(asked('cell', local)).rejects.toThrow('ISOLATION: cell does not work on this machine');
+    await expect(asked('docker', local)).rejects.toThrow('ISOLATION: must be cell or none.');
+    await expect(asked('none', 'https://platform.example.com')).rejects.toThrow(
+      'ISOLATION: none is for a platform on this',
+    );
+  });
+});
