@@ -21,6 +21,7 @@ import './domain/sandboxes/live.ts';
 import './domain/environments/schema.ts';
 import './domain/artifacts/schema.ts';
 import './domain/runs/schema.ts';
+import './domain/runs/live.ts';
 import './domain/missions/schema.ts';
 import './domain/mcp-servers/schema.ts';
 import './domain/setup/schema.ts';

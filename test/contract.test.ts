@@ -89,14 +89,18 @@ it('every root field of billing with its route, scope, status and tool', () => {
 it('every root field without a route with its scope and tool', () => {
   expect(linesOf(rootFields.filter(({ route }) => !route))).toMatchInlineSnapshot(`
     "
+    answerElicitation      -                                                   missions:run         answer_elicitation
     appendFragments        -                                                   runtime:report       -
     appendLog              -                                                   runtime:report       -
+    approvePlan            -                                                   missions:run         approve_plan
     claimRun               -                                                   runtime:report       -
     createArtifactUpload   -                                                   runtime:report       -
     finishRun              -                                                   runtime:report       -
     finishSandbox          -                                                   runtime:report       -
+    finishStep             -                                                   runtime:report       -
     handBackRun            -                                                   runtime:report       -
     heartbeat              -                                                   runtime:report       -
+    interruptRun           -                                                   missions:run         interrupt_run
     issue                  -                                                   missions:read        -
     issues                 -                                                   missions:read        -
     moveEnvironment        -                                                   runtime:report       -
@@ -107,10 +111,13 @@ it('every root field without a route with its scope and tool', () => {
     reportBranch           -                                                   runtime:report       -
     reportCost             -                                                   runtime:report       -
     reportSession          -                                                   runtime:report       -
+    reportUsage            -                                                   runtime:report       -
     repositoryFile         -                                                   runtime:report       -
+    resumeRun              -                                                   missions:run         resume_run
     runMcpServers          -                                                   runtime:report       -
     runUpdated             -                                                   missions:read        -
     sandboxUpdated         -                                                   sandboxes:read       -
+    sendMessage            -                                                   missions:run         send_message
     startMission           -                                                   missions:run         start_mission
     upcomingOccurrences    -                                                   scheduled-tasks:read -
     "

@@ -278,7 +278,7 @@ describe('A large table', () => {
         with ddl as (
           select distinct a.xmin::text as xid from pg_attribute a join pg_class c on c.oid = a.attrelid
           where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace
-        ), before as (select xmin::text as xid from pg_class where oid = 'orchestrators'::regclass)
+        ), before as (select xmin::text as xid from pg_class where oid = 'orchestrators_pkey'::regclass)
         select c.relname as name from pg_index i join pg_class c on c.oid = i.indexrelid
           where i.indrelid = any (${large}) and c.xmin::text in (select xid from ddl except select xid from before)
         union all

@@ -23,6 +23,8 @@ export const prefixes = {
   scheduledTask: 'sch',
   automation: 'aut',
   run: 'run',
+  runStep: 'stp',
+  runMessage: 'msg',
   issue: 'iss',
   agent: 'agn',
   missionCost: 'mco',

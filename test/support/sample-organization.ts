@@ -26,6 +26,7 @@ import { type Arguments, inputOf, isRequired, type RootField } from './root-fiel
 import {
   noteArtifact,
   openEnvironment,
+  showFragments,
   startSandbox,
   startSession,
   storedContent,
@@ -95,10 +96,11 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
   const { token: serviceToken } = await createServiceToken({ name: `Runtime of ${name}`, orgId: organization.id });
   const runtime = { runtime: 'Runtime', harnesses: ['claude-code' as const] };
   const held = (await claimRun((await callerOfServiceToken(serviceToken))!, runtime))!;
-  const { runId, leaseId } = held;
+  const { runId, leaseId, step } = held;
   const sandbox = await startSandbox({ orgId: organization.id, projectId: project.id }, { runId, leaseId });
   const sitting = await startSession(sandbox);
   await writeLog(sitting, 'session', ['What was said.']);
+  await showFragments(sandbox, [{ kind: 'elicitation', body: 'May I?' }]);
   const environment = await openEnvironment({ orgId: organization.id, projectId: project.id });
   const { key: contentKey } = await storedContent(organization.id);
   const artifact = await noteArtifact(
@@ -129,6 +131,7 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     issueId: run.issueId,
     runId,
     leaseId,
+    stepId: step.stepId,
     sandboxId: sandbox.id,
     sessionId: sitting.sessionId,
     environmentId: environment.id,
@@ -231,6 +234,15 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
     environments: [sample.ids.environmentId],
   }),
   ReportCostRequest: (sample) => ({ ...held(sample), costId: `cost-${++asked}`, usd: 0.01 }),
+  ReportUsageRequest: (sample) => ({
+    ...held(sample),
+    usageId: `usage-${++asked}`,
+    stepId: sample.ids.stepId,
+    model: 'claude-sonnet-4-5',
+    inputTokens: 100,
+    outputTokens: 10,
+  }),
+  FinishStepRequest: (sample) => ({ ...held(sample), stepId: sample.ids.stepId, status: 'completed' }),
   RegisterSandboxRequest: (sample) => ({
     ...held(sample),
     key: `box-${++asked}`,
@@ -241,7 +253,7 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   FinishSandboxRequest: (sample) => ({ ...inside(sample), status: 'completed' }),
   ReportSessionRequest: (sample) => ({ ...session(sample), outcome: 'done' }),
   AppendLogRequest: (sample) => ({ ...session(sample), part: 'system', seq: 0, content: 'Linux' }),
-  AppendFragmentsRequest: (sample) => ({ ...inside(sample), seq: 0, fragments: [{ kind: 'thought', t: present() }] }),
+  AppendFragmentsRequest: (sample) => ({ ...inside(sample), seq: 1, fragments: [{ kind: 'thought', t: present() }] }),
   CreateArtifactUploadRequest: (sample) => held(sample),
   RegisterArtifactRequest: (sample) => ({
     ...held(sample),
@@ -281,6 +293,8 @@ const plain: Record<string, string> = {
   'updateSetupMilestone.milestoneId': 'checkpoints',
   'updateSetupGroup.groupId': 'explore',
   'updateSetupGuide.guideId': 'mission-control',
+  'sendMessage.text': 'Use the UTC helper.',
+  'answerElicitation.text': 'Yes.',
   'startMission.prompt': 'Make the date test pass.',
   'putMcpBinding.serverName': 'issues',
   'deleteMcpBinding.serverName': 'issues',
@@ -354,6 +368,7 @@ export async function admitted(
     const body = bodyOf('CloseOrganizationRequest', sample);
     await world.rest('POST', `/organizations/${sample.organization.id}/closure`, { session, body });
   }
+  if (name === 'approvePlan') await world.knex('runs').where({ id: sample.ids.runId }).update({ awaitsApproval: true });
   return { session };
 }
 

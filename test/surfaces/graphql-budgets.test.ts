@@ -279,6 +279,7 @@ describe('the graph', () => {
       'PromptSpan.content': 1_024,
       'RepositoryFile.content': 1_024,
       'RunAgent.userPrompt': 20,
+      'RunStep.prompt': 20,
       'SandboxLiveFragment.body': 16,
       'SandboxLiveFragment.parameter': 16,
       'SandboxLiveFragment.result': 16,

@@ -12,16 +12,52 @@ const writeIntervalMs = seconds(30);
 const retentionMs = days(1);
 
 // A row is written once per step, however often its runtime claims.
-const recordHarnessesSql = `insert into runtime_harnesses (credential_id, runtime, harness, org_id, seen_at)
-  select $1, $2, offered.harness, $3, $5 from (select distinct unnest($4::text[]) as harness order by 1) offered
+const recordHarnessesSql = `insert into runtime_harnesses
+    (credential_id, runtime, harness, org_id, seen_at, version, isolation, places)
+  select $1, $2, offered.harness, $3, $5, offered.version, $8, $9
+  from (select distinct on (harness) harness, version from unnest($4::text[], $7::text[]) o (harness, version) order by 1, 2) offered
   where not exists (select from runtime_harnesses h where h.credential_id = $1 and h.runtime = $2
-    and h.harness = offered.harness and h.seen_at > $6)
-  on conflict (credential_id, runtime, harness) do update set seen_at = greatest(runtime_harnesses.seen_at, excluded.seen_at)`;
+    and h.harness = offered.harness and h.seen_at > $6
+    and (h.version, h.isolation, h.places) is not distinct from (offered.version, $8::text, $9::int))
+  on conflict (credential_id, runtime, harness) do update set version = excluded.version, isolation = excluded.isolation,
+    places = excluded.places, seen_at = greatest(runtime_harnesses.seen_at, excluded.seen_at)`;
 
-export async function recordHarnesses(caller: Caller, runtime: string, harnesses: readonly HarnessId[]): Promise<void> {
+/** What a runtime says of itself when it asks for work. */
+export interface RuntimeOffer {
+  runtime: string;
+  harnesses: readonly HarnessId[];
+  /** Of the programs. */
+  versions?: readonly { harness: HarnessId; version: string }[] | undefined;
+  /** How it keeps missions apart: `cell`, `container`, `none`. */
+  isolation?: string | null | undefined;
+  /** Missions that it can take at once. */
+  places?: number | null | undefined;
+}
+
+export async function recordHarnesses(caller: Caller, offer: RuntimeOffer): Promise<void> {
+  const { runtime, harnesses, versions = [], isolation, places } = offer;
   const at = now();
-  const values = [caller.credentialId, runtime, caller.orgId, harnesses, at, at - writeIntervalMs];
-  await sql(recordHarnessesSql, values);
+  const versionOf = new Map(versions.map(({ harness, version }) => [harness, version]));
+  const ownVersions = harnesses.map((harness) => versionOf.get(harness) ?? null);
+  const values = [caller.credentialId, runtime, caller.orgId, harnesses, at, at - writeIntervalMs, ownVersions];
+  await sql(recordHarnessesSql, [...values, isolation ?? null, places ?? null]);
+}
+
+const offeredSql = `select harness from runtime_harnesses where credential_id = $1 and runtime = $2 and seen_at > $3`;
+
+/** The harnesses that the runtime offers. */
+export async function harnessesOf(trx: Transaction, caller: Caller, runtime: string): Promise<HarnessId[]> {
+  const rows = await sql<{ harness: HarnessId }>(offeredSql, [caller.credentialId, runtime, connectedSince()], trx);
+  return rows.map(({ harness }) => harness);
+}
+
+const connectedSql = `select distinct harness from runtime_harnesses
+  where (org_id is null or org_id = $1) and seen_at > $2`;
+
+/** The harnesses that some connected runtime offers the organization. */
+export async function connectedHarnesses(trx: Transaction, orgId: string): Promise<HarnessId[]> {
+  const rows = await sql<{ harness: HarnessId }>(connectedSql, [orgId, connectedSince()], trx);
+  return rows.map(({ harness }) => harness);
 }
 
 const renewHarnessesSql = `update runtime_harnesses set seen_at = $3

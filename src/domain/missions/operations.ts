@@ -28,6 +28,9 @@ export interface NewMission {
   agentId?: string | null | undefined;
   /** An issue of the project's tracker to work on; absent: one is created. */
   issue?: string | null | undefined;
+  /** Whether a person has to approve its plan; absent: as the orchestrator is set. */
+  planApproval?: boolean | null | undefined;
+  budgetUsd?: number | null | undefined;
 }
 
 /**
@@ -67,7 +70,7 @@ const ownProject = (caller: Caller, projectId: string): string =>
 export async function writeMission(
   trx: Transaction,
   caller: Caller,
-  { projectId: wanted, prompt, agentId = null }: NewMission,
+  { projectId: wanted, prompt, agentId = null, planApproval = null, budgetUsd = null }: NewMission,
   issue: CreatedIssue | null,
 ): Promise<Row<Run>> {
   const [orgId, at] = [ownOrganization(caller), now()];
@@ -92,6 +95,8 @@ export async function writeMission(
     blockedBy: null,
     prompt,
     agentId,
+    planApproval,
+    budgetUsd,
     ...(issue && { issueId: issue.id, issueUrl: issue.url }),
   };
   return (await createRuns(trx, [run], at))[0]!;

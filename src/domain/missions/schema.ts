@@ -1,8 +1,10 @@
 // Missions without a schedule, in the graph and as a tool (design decisions, section 12).
+import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
+import { mission } from '../runs/bounds.ts';
 import { RunType } from '../runs/schema.ts';
 import * as operations from './operations.ts';
 
@@ -32,6 +34,14 @@ builder.mutationField('startMission', (t) =>
         description:
           'An issue of the project’s tracker to work on, by its id or name: `WEB-12`, or `#12` at GitHub. Absent: one is ' +
           'created.',
+      }),
+      planApproval: t.arg.boolean({
+        description: 'Whether a person has to approve its plan, where it has one. Absent: as the orchestrator is set.',
+      }),
+      budgetUsd: t.arg.float({
+        description:
+          'It ends when it has cost this many US dollars, 0.01 to 10,000. Absent: when the credits allow no more.',
+        validate: { schema: z.number().min(mission.budgetUsd.min).max(mission.budgetUsd.max) },
       }),
     },
     resolve: (_, args, { caller }) => operations.startMission(caller, args),

@@ -15,6 +15,7 @@ export class Orchestrator extends BaseModel {
     'model',
     'llmConnectorId',
     'inferenceEnabled',
+    'planApproval',
     'dailyCostCapUsd',
     'updatedAt',
   ];
@@ -27,6 +28,8 @@ export class Orchestrator extends BaseModel {
   declare llmConnectorId: Integration['id'] | null;
   /** Whether the orchestrator may call its model. */
   declare inferenceEnabled: boolean;
+  /** Whether a person has to approve each plan. */
+  declare planApproval: boolean;
   declare dailyCostCapUsd: number | null;
   declare updatedAt: number;
 }

@@ -37,6 +37,8 @@ export interface OrchestratorRecord extends CostCap {
   defaultModel: string;
   isBuiltin: boolean;
   inferenceEnabled: boolean;
+  /** Whether a person has to approve each plan before an agent follows it. */
+  planApproval: boolean;
   updatedAt: number | null;
 }
 
@@ -66,6 +68,7 @@ export async function findOrchestrator(caller: Caller): Promise<OrchestratorReco
     defaultModel: builtin.model,
     isBuiltin: own.name === null && own.blurb === null && own.model === null,
     inferenceEnabled: own.inferenceEnabled ?? true,
+    planApproval: own.planApproval ?? false,
     ...costCap(own.dailyCostCapUsd, spend),
     updatedAt: own.updatedAt,
   };
@@ -97,6 +100,7 @@ export interface OrchestratorChanges {
   vendor?: ModelVendor | undefined;
   llmConnectorId?: string | null | undefined;
   inferenceEnabled?: boolean | undefined;
+  planApproval?: boolean | undefined;
   dailyCostCapUsd?: number | null | undefined;
 }
 
@@ -125,6 +129,18 @@ function modelOf({ model, vendor }: OrchestratorChanges): string | null | undefi
   const offered = (vendor ? [vendor] : modelVendors).flatMap((one) => modelsByVendor[one].map(({ id }) => id));
   if (offered.includes(model)) return model;
   throw invalid(`model: must be one of ${offered.join(', ')}.`);
+}
+
+const planApprovalSql = 'select plan_approval from orchestrators where org_id = $1';
+
+/** Whether a person has to approve the plan of the run: as its mission says or, without that, its organization. */
+export async function needsPlanApproval(
+  trx: Transaction,
+  { orgId, planApproval }: { orgId: string; planApproval: boolean | null },
+): Promise<boolean> {
+  if (planApproval !== null) return planApproval;
+  const [row] = await sql<{ planApproval: boolean }>(planApprovalSql, [orgId], trx);
+  return row?.planApproval ?? false;
 }
 
 export interface Refused {

@@ -64,6 +64,9 @@ const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orche
       description: 'Whether name, blurb and model have their defaults.',
     }),
     inferenceEnabled: t.exposeBoolean('inferenceEnabled', { description: 'Whether it may ask its model.' }),
+    planApproval: t.exposeBoolean('planApproval', {
+      description: 'Whether a person has to approve the plan of each mission before an agent follows it.',
+    }),
     dailyCostCapUsd: t.exposeFloat('dailyCostCapUsd', {
       nullable: true,
       description: 'The organization’s own cap; null leaves it to the default.',
@@ -115,6 +118,7 @@ const UpdateOrchestratorRequest = request(
       ),
       llmConnectorId: boundedText(text.pathId).nullable().describe('An integration of the kind llm, or null.'),
       inferenceEnabled: z.boolean().describe('Whether it may ask its model.'),
+      planApproval: z.boolean().describe('Whether a person has to approve each plan before an agent follows it.'),
       dailyCostCapUsd: z
         .number()
         .min(costCapUsd.min)

@@ -13,12 +13,13 @@ import { connectedSince, hasAgentFor, onlyFallbackIsConnected } from '../agents/
 import { Run } from './model.ts';
 import { heldStates, isInState, moveRunsSql, type RunState } from './states.ts';
 
-// The run that has waited longest, of an organization with an agent for one of the harnesses; a run that names its agent waits for
-// that one. $3 and $8: whether an ordinary built-in agent or the fallback can work with one of them; $10: ids of those that can.
+// The run that has waited longest: between two steps it waits for the harness of the next one, before the first for an agent of
+// its organization with one of the harnesses, or for the one that it names. $3 and $8: whether an ordinary built-in agent or the fallback can work with one of them; $10: ids of those that can.
 const claimRunSql = `with waiting as (
     select id from runs r where ${isInState(['waitingForRuntime'], 'r')} and (lease_until is null or lease_until <= $1)
       and (recurring_id is not null or prompt is not null) and ($2::text is null or org_id = $2)
-      and claims < ${lease.claims} and case when agent_id is null
+      and claims < ${lease.claims} and not awaits_approval and interrupted_at is null
+      and case when next_harness is not null then next_harness = any($4::text[]) when agent_id is null
         then $3::boolean or ($8::boolean and ${onlyFallbackIsConnected('r.org_id', '$9')})
           or ${hasAgentFor('r.org_id', '$4::text[]')}
         else agent_id = any($10::text[]) or ${hasAgentFor('r.org_id', '$4::text[]', 'r.agent_id')} end
@@ -82,6 +83,8 @@ export async function claimLongestWaitingRun(
 export interface RunReport {
   runId: string;
   leaseId: string;
+  /** Ids of messages that its agent has taken up. */
+  acknowledged?: readonly string[] | undefined;
   /** Percent; the last value stays when absent. */
   progress?: number | null | undefined;
   activity?: string | null | undefined;
@@ -97,32 +100,39 @@ const renewLeasesSql = `${moveRunsSql('running', {
   source: 'from unnest($3::text[], $4::text[], $5::int[], $6::text[]) b (id, lease_id, progress, activity)',
   where: 'r.id = b.id and r.lease_id = b.lease_id and ($7::text is null or r.org_id = $7)',
   from: heldStates,
-})} returning r.id, r.claimed_by, r.updated_at = $2 as changed`;
+})} returning r.id, r.claimed_by, r.updated_at = $2 as changed, r.interrupted_at is not null as is_interrupted,
+  exists (select from run_steps s where s.run_id = r.id and s.status = 'running' and s.harness <> 'shell') as can_hear`;
 
-/** Renews the leases and records progress. Returns the ids of the runs that are still held, and the names of their runtimes. */
+/** A run that its runtime still holds. */
+export interface HeldRun {
+  id: string;
+  claimedBy: string;
+  isInterrupted: boolean;
+  /** Whether an agent works on it that takes messages. */
+  canHear: boolean;
+}
+
+/** Renews the leases and records progress. Returns the runs that are still held. */
 export async function renewLeases(
   trx: Transaction,
   { orgId }: Caller,
   reports: readonly RunReport[],
   leaseUntil: number,
-): Promise<{ runIds: ReadonlySet<string>; runtimes: string[] }> {
-  if (reports.length === 0) return { runIds: new Set(), runtimes: [] };
+): Promise<HeldRun[]> {
+  if (reports.length === 0) return [];
   const columns = [
     reports.map(({ runId }) => runId),
     reports.map(({ leaseId }) => leaseId),
     reports.map(({ progress }) => progress ?? null),
     reports.map(({ activity }) => activity ?? null),
   ];
-  const renewed = await sql<{ id: string; claimedBy: string; changed: boolean }>(
+  const renewed = await sql<HeldRun & { changed: boolean }>(
     renewLeasesSql,
     [leaseUntil, now(), ...columns, orgId],
     trx,
   );
   await announce(trx, ...renewed.filter(({ changed }) => changed).map(({ id }) => id));
-  return {
-    runIds: new Set(renewed.map(({ id }) => id)),
-    runtimes: [...new Set(renewed.map(({ claimedBy }) => claimedBy))],
-  };
+  return renewed;
 }
 
 /** A condition on columns of another table: the run with that id has that lease and is in one of the states. */

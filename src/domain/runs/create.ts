@@ -17,6 +17,9 @@ export type NewRun = Pick<
   prompt?: string;
   /** The agent that has to work on it; absent: any. */
   agentId?: string | null;
+  /** Whether its plan needs an approval; absent: as its organization has set it. */
+  planApproval?: boolean | null;
+  budgetUsd?: number | null;
   /** An issue of the tracker that exists already; absent: one is created. */
   issueId?: string;
   issueUrl?: string;

@@ -8,25 +8,29 @@ import { lease } from '#limits.ts';
 import { endSandboxesOf } from '../sandboxes/end.ts';
 import type { Run } from './model.ts';
 import { heldStates, moveRuns, openStates, type RunState } from './states.ts';
+import { endStepsOf, leaveStepOf } from './steps.ts';
 
 export interface Outcome {
   status: 'completed' | 'failed';
   error?: string | null | undefined;
   /** Whether costs are known to be missing from the sum. */
   costIncomplete?: boolean | undefined;
+  /** Why it has failed, as the platform says it. */
+  reason?: string | null;
 }
 
 /** Ends the run that `held` finds by its id and lease. False when its runtime does not hold it. */
 export async function finishRun(
   trx: Transaction,
   held: PartialModelObject<Run>,
-  { status, error, costIncomplete }: Outcome,
+  { status, error, costIncomplete, reason = null }: Outcome,
 ): Promise<boolean> {
   const changes = {
     finishedAt: now(),
     leaseUntil: null,
     silentSince: null,
-    reason: null,
+    interruptedAt: null,
+    reason,
     lastError: error ?? null,
     ...(status === 'completed' && { missionProgress: 100 }),
     ...(costIncomplete && { missionCostIncomplete: true }),
@@ -38,6 +42,7 @@ export async function finishRun(
     status,
     terminationReason: 'the run has ended',
   });
+  await endStepsOf(trx, [id], status, error);
   await enqueue(trx, 'finish issue', { runId: id });
   await announce(trx, id, ...sandboxIds);
   return true;
@@ -63,7 +68,30 @@ export async function handBackRun(
   };
   const handedBack = await moveRuns(trx, 'waitingForRuntime', { id } as PartialModelObject<Run>, changes, heldStates);
   if (handedBack.length === 0) return;
+  await leaveStepOf(trx, id);
   const end = { status: 'failed', terminationReason: 'handed back' } as const;
+  await announce(trx, id, ...(await endSandboxesOf(trx, 'leaseId', [leaseId], end)));
+}
+
+/**
+ * Ends the lease of a run between two steps: it waits, for another runtime or for a person. Its sandboxes have done their work.
+ * The run is locked and held.
+ */
+export async function releaseRun(
+  trx: Transaction,
+  { id, leaseId }: { id: Run['id']; leaseId: string },
+  changes: PartialModelObject<Run>,
+): Promise<void> {
+  const released = {
+    leaseId: null,
+    claimedBy: null,
+    leaseUntil: null,
+    silentSince: null,
+    waitingSince: now(),
+    claims: 0,
+  };
+  await moveRuns(trx, 'waitingForRuntime', { id } as PartialModelObject<Run>, { ...released, ...changes }, heldStates);
+  const end = { status: 'completed', terminationReason: 'the step has ended' } as const;
   await announce(trx, id, ...(await endSandboxesOf(trx, 'leaseId', [leaseId], end)));
 }
 
@@ -74,8 +102,9 @@ export async function cancelRuns(
   reason: string,
   from: readonly RunState[] = openStates,
 ): Promise<number> {
-  const changes = { reason, finishedAt: now(), leaseUntil: null };
+  const changes = { reason, finishedAt: now(), leaseUntil: null, awaitsApproval: false, interruptedAt: null };
   const ids = (await moveRuns(trx, 'canceled', where, changes, from)).map(({ id }) => id);
+  await endStepsOf(trx, ids, 'canceled');
   const end = { status: 'destroyed', terminationReason: 'canceled' } as const;
   await announce(trx, ...ids, ...(await endSandboxesOf(trx, 'runId', ids, end)));
   return ids.length;
@@ -86,5 +115,10 @@ type Failed = Pick<Run, 'id' | 'issueId'>;
 /** Announces runs that have failed, and has their trackers informed. */
 export async function announceFailed(trx: Transaction, failed: readonly Failed[]): Promise<void> {
   for (const { id, issueId } of failed) if (issueId) await enqueue(trx, 'finish issue', { runId: id });
+  await endStepsOf(
+    trx,
+    failed.map(({ id }) => id),
+    'failed',
+  );
   await announce(trx, ...failed.map(({ id }) => id));
 }

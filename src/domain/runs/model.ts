@@ -2,7 +2,7 @@
 import { withinReach } from '#access/reach.ts';
 import { BaseModel, type Scope } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
-import type { AgentRole } from '../agents/model.ts';
+import type { Agent, AgentRole, HarnessId } from '../agents/model.ts';
 import { Issue } from '../issues/model.ts';
 import { Project } from '../projects/model.ts';
 import { Sandbox } from '../sandboxes/model.ts';
@@ -15,10 +15,20 @@ export const pullRequestStates = ['open', 'merged', 'closed'] as const;
 /** The other statuses are final. */
 export const openStatuses: readonly RunStatus[] = ['dispatching', 'running'];
 
+/** An agent as a run uses it. */
+export type RunAgent = Pick<
+  Agent,
+  'name' | 'role' | 'harness' | 'model' | 'effort' | 'userPrompt' | 'skillRepos' | 'sandboxTemplateId'
+> & {
+  /** Null for a built-in agent. */
+  agentId: Agent['id'] | null;
+};
+
 export class Run extends BaseModel {
   static override tableName = 'runs';
   static override noun = 'run';
   static visibleTo = withinReach;
+  static override jsonAttributes = ['team'];
   static override columns = [
     'id',
     'orgId',
@@ -43,6 +53,9 @@ export class Run extends BaseModel {
     'prNumber',
     'prUrl',
     'prState',
+    'awaitsApproval',
+    'interruptedAt',
+    'budgetUsd',
     'attempts',
     'startedAt',
     'finishedAt',
@@ -110,7 +123,21 @@ export class Run extends BaseModel {
   declare agentId: string | null;
   /** Role of the agent that works on it; decides which tools of MCP servers it may call. Null before the first claim. */
   declare agentRole: AgentRole | null;
-  /** How often a runtime claimed it and was lost. */
+  /** The agents that work on it, in order, as they were when it was first claimed. */
+  declare team: RunAgent[] | null;
+  /** The harness that its next step needs; null: that of any agent. */
+  declare nextHarness: HarnessId | null;
+  /** Whether a person has to approve the plan before it goes on. */
+  declare awaitsApproval: boolean;
+  /** Whether its plan needs an approval; null: as the organization has set it. */
+  declare planApproval: boolean | null;
+  /** When a person interrupted its agent; null: it works. */
+  declare interruptedAt: number | null;
+  /** US dollars; null: what the plan of the organization allows. */
+  declare budgetUsd: number | null;
+  /** Why its steps have failed, until its runtime has finished it. */
+  declare failure: string | null;
+  /** How often a runtime claimed it and was lost, in its present step. */
   declare claims: number;
   /** Since when it waits for a runtime; null: since it was created. */
   declare waitingSince: number | null;

@@ -33,6 +33,18 @@ export const RunType = runType('Run').implement({
       resolve: ({ recurringId }) => idOfNoun('automation', recurringId),
     }),
     ...runFields(t),
+    awaitsApproval: t.exposeBoolean('awaitsApproval', {
+      description: 'Whether its plan waits for a person to approve it.',
+    }),
+    interruptedAt: t.expose('interruptedAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When a person interrupted its agent; null while it is not interrupted.',
+    }),
+    budgetUsd: t.exposeFloat('budgetUsd', {
+      nullable: true,
+      description: 'It ends when it has cost this many US dollars; null: when the credits allow no more.',
+    }),
     missionCostIncomplete: t.exposeBoolean('missionCostIncomplete', {
       description: 'Whether costs are known to be missing from the sum.',
     }),

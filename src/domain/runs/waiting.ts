@@ -46,7 +46,7 @@ const failOverdueRunsSql = `with overdue as (
   )
   ${moveRunsSql('failed', {
     from: waitingStates,
-    set: `finished_at = $1, lease_id = null, lease_until = null, updated_at = $1,
+    set: `finished_at = $1, lease_id = null, lease_until = null, updated_at = $1, awaits_approval = false, interrupted_at = null,
       reason = coalesce(reason, 'Nothing took the run.'), last_error = 'The run waited for 24 hours.'`,
     source: 'from overdue',
     where: 'r.id = overdue.id',
@@ -85,21 +85,27 @@ export const cancelRunsOfDeletedAgents = (): Promise<void> =>
     }
   });
 
-const waits = `${isInState(['waitingForRuntime'], 'r')} and r.silent_since is null`;
-const explainWaitsSql = announcing(`with org as (select distinct r.org_id, r.agent_id from runs r where ${waits}),
+const waits = `${isInState(['waitingForRuntime'], 'r')} and r.silent_since is null and not r.awaits_approval
+  and r.interrupted_at is null`;
+const explainWaitsSql =
+  announcing(`with org as (select distinct r.org_id, r.agent_id, r.next_harness from runs r where ${waits}),
     offer as (
-      select org.org_id, org.agent_id, wanted.harness,
+      select org.org_id, org.agent_id, org.next_harness, wanted.harness,
         ${isOffered('wanted.harness', 'org.org_id', '$1::bigint')} as connected
-      from org cross join lateral (${harnessesFor('org.org_id', 'org.agent_id')}) wanted
+      from org cross join lateral (
+        select harness from (${harnessesFor('org.org_id', 'org.agent_id')}) any_agent where org.next_harness is null
+        union all select org.next_harness where org.next_harness is not null
+      ) wanted
     ),
     explanation as (
-      select org_id, agent_id, case when bool_or(connected) then 'Waiting for a connected runtime to be free.'
+      select org_id, agent_id, next_harness, case when bool_or(connected) then 'Waiting for a connected runtime to be free.'
         else 'No runtime with the harness ' || string_agg(harness, ' or ' order by array_position($2::text[], harness))
           || ' is connected.' end as reason
-      from offer group by org_id, agent_id
+      from offer group by org_id, agent_id, next_harness
     )
     update runs r set reason = explanation.reason, updated_at = $3 from explanation
-    where r.org_id = explanation.org_id and r.agent_id is not distinct from explanation.agent_id and ${waits} and r.reason is distinct from explanation.reason`);
+    where r.org_id = explanation.org_id and r.agent_id is not distinct from explanation.agent_id
+      and r.next_harness is not distinct from explanation.next_harness and ${waits} and r.reason is distinct from explanation.reason`);
 
 /** Sets the reason of each run that waits for a runtime: which harness none is connected for, or that all are busy. */
 export const explainWaits = (): Promise<unknown> => sql(explainWaitsSql, [connectedSince(), harnessIds, now()]);

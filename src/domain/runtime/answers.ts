@@ -3,33 +3,13 @@ import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { bytes, lease, text } from '#limits.ts';
-import { AgentRole, Effort, Harness, InstanceType } from '../agents/fields.ts';
-import type { ClaimedRun, RunAgent } from './claim.ts';
-import type { HeartbeatAnswer } from './heartbeat.ts';
+import { InstanceType } from '../agents/fields.ts';
+import { stepText } from '../runs/bounds.ts';
+import type { Delivered } from '../runs/messages.ts';
+import type { ClaimedRun } from './claim.ts';
+import { desiredOfRun, type HeartbeatAnswer } from './heartbeat.ts';
+import { RunAgentType, RunStepType } from './order-fields.ts';
 import type { RunRepository } from './repository.ts';
-
-const RunAgentType = builder.objectRef<RunAgent>('RunAgent').implement({
-  description: 'The agent that works on a run, as it was when the run was claimed.',
-  fields: (t) => ({
-    agentId: t.exposeString('agentId', { nullable: true, description: 'Null for a built-in agent.' }),
-    name: t.exposeString('name', { description: 'The name of the agent.' }),
-    role: t.expose('role', { type: AgentRole.type, description: 'A builder is chosen before the other roles.' }),
-    harness: t.expose('harness', { type: Harness.type, description: 'One of those that the claim offered.' }),
-    model: t.exposeString('model', { description: 'The model that the harness is to use, by its vendor’s name.' }),
-    effort: t.expose('effort', { type: Effort.type, nullable: true, description: 'Null: the default of the model.' }),
-    userPrompt: t.exposeString('userPrompt', {
-      nullable: true,
-      complexity: weightOf(text.userPrompt.max),
-      description: 'Instructions beside the prompt of the mission; null without any.',
-    }),
-    skillRepos: t.exposeStringList('skillRepos', {
-      description: 'Repositories with skills to install, `<owner>/<repo>`.',
-    }),
-    sandboxTemplateId: t.exposeString('sandboxTemplateId', {
-      description: 'The template that the sandbox is created from.',
-    }),
-  }),
-});
 
 export const ClaimedRunType = builder.objectRef<ClaimedRun>('ClaimedRun').implement({
   description: 'A run that this runtime now holds, with all it needs to work on it.',
@@ -58,7 +38,26 @@ export const ClaimedRunType = builder.objectRef<ClaimedRun>('ClaimedRun').implem
     repoFullName: t.exposeString('repoFullName', { description: 'The project’s repository, `<owner>/<repo>`.' }),
     autoMerge: t.exposeBoolean('autoMerge', { description: 'Whether the runtime merges an approved change.' }),
     instanceType: t.expose('instanceType', { type: InstanceType.type, description: 'The size of the sandbox.' }),
-    agent: t.expose('agent', { type: RunAgentType, description: 'The agent that is to work on it.' }),
+    agent: t.expose('agent', { type: RunAgentType, description: 'The agent of the step.' }),
+    step: t.expose('step', {
+      type: RunStepType,
+      description: 'What to do now; `finishStep` answers with what follows.',
+    }),
+    baseBranch: t.exposeString('baseBranch', {
+      nullable: true,
+      description: 'The branch that the change is for; null: the default branch of the repository.',
+    }),
+    branch: t.exposeString('branch', { description: 'The branch that the agents of the run commit to.' }),
+    budgetUsd: t.exposeFloat('budgetUsd', {
+      nullable: true,
+      description: 'What the run may still cost, US dollars; null: as much as there are credits.',
+    }),
+    stepTimeoutMs: t.exposeInt('stepTimeoutMs', {
+      description: 'How long a step may last, milliseconds; one that lasts longer is reported as failed.',
+    }),
+    maxTurns: t.exposeInt('maxTurns', {
+      description: 'How many turns of the model a step may take; one that takes more is reported as failed.',
+    }),
   }),
 });
 
@@ -80,13 +79,30 @@ const desiredType = <K extends string>(name: string, id: K, noun: string) =>
       }),
     }),
   });
+const RunDesired = wordSet('RunDesired', desiredOfRun, 'What a runtime must do with a run.', {
+  run: 'Continue; after `interrupt`, resume the session.',
+  interrupt: 'Interrupt the turn of the agent, and keep its session until `run` or `stop`. Heartbeats continue.',
+  stop: 'End it at once: it was canceled, has expired, or has reached its budget.',
+});
+const HeartbeatMessage = builder.objectRef<Omit<Delivered, 'runId'>>('HeartbeatMessage').implement({
+  description: 'What a person says to the agent of a run.',
+  fields: (t) => ({
+    messageId: t.exposeString('messageId', { description: 'For `acknowledged`, when the agent has taken it up.' }),
+    text: t.exposeString('text', { complexity: weightOf(stepText.message.max), description: 'What they say.' }),
+    author: t.exposeString('author', { description: 'Their name.' }),
+  }),
+});
 const HeartbeatRun = builder.objectRef<HeartbeatAnswer['runs'][number]>('HeartbeatRun').implement({
   description: 'What a runtime must do with a run.',
   fields: (t) => ({
     runId: t.exposeString('runId', { description: 'As in the request.' }),
     desired: t.expose('desired', {
-      type: Desired.type,
+      type: RunDesired.type,
       description: '`stop` also for what is unknown, ended or lost.',
+    }),
+    messages: t.expose('messages', {
+      type: [HeartbeatMessage],
+      description: 'In order, again in each answer until they are acknowledged.',
     }),
     leaseUntil: t.expose('leaseUntil', {
       type: 'EpochMs',
@@ -102,6 +118,9 @@ export const HeartbeatResponse = builder.objectRef<HeartbeatAnswer>('HeartbeatRe
     sandboxes: t.expose('sandboxes', {
       type: [desiredType('HeartbeatSandbox', 'sandboxId', 'a sandbox')],
       description: 'In the order of the request.',
+    }),
+    nextHeartbeatMs: t.exposeInt('nextHeartbeatMs', {
+      description: `When the next heartbeat is wanted, milliseconds: sooner while an agent works that takes messages.`,
     }),
     environments: t.expose('environments', {
       type: [desiredType('HeartbeatEnvironment', 'environmentId', 'a preview environment')],

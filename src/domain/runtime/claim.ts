@@ -5,22 +5,19 @@ import { now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
 import { derivedId, type Id, newId } from '#foundation/ids.ts';
 import { lease } from '#limits.ts';
-import { builtinAgentId, builtinAgents, instanceTypes } from '../agents/catalog.ts';
-import { Agent, type HarnessId, type InstanceTypeId } from '../agents/model.ts';
-import { recordHarnesses } from '../agents/runtime-harnesses.ts';
+import { instanceTypes } from '../agents/catalog.ts';
+import type { InstanceTypeId } from '../agents/model.ts';
+import { type RuntimeOffer, recordHarnesses } from '../agents/runtime-harnesses.ts';
+import { currentPlan } from '../plans/operations.ts';
 import { Project } from '../projects/model.ts';
-import { RecurringMission } from '../recurring/model.ts';
+import { mission } from '../runs/bounds.ts';
 import { claimLongestWaitingRun } from '../runs/claim.ts';
-import { readOwnMissions } from '../runs/mission.ts';
-import { Run } from '../runs/model.ts';
-
-export type RunAgent = Pick<
-  Agent,
-  'name' | 'role' | 'harness' | 'model' | 'effort' | 'userPrompt' | 'skillRepos' | 'sandboxTemplateId'
-> & {
-  /** Null for a built-in agent. */
-  agentId: Agent['id'] | null;
-};
+import { releaseRun } from '../runs/finish.ts';
+import { Run, type RunAgent } from '../runs/model.ts';
+import { firstStep } from './chain.ts';
+import { branchOf } from './repository.ts';
+import { newStep, openStep, orderOf, type StepOrder, taskOfRun, writeStep } from './steps.ts';
+import { chooseTeam } from './team.ts';
 
 export interface ClaimedRun {
   runId: Id<'run'>;
@@ -33,76 +30,93 @@ export interface ClaimedRun {
   issueId: string;
   issueUrl: string | null;
   repoFullName: string;
+  /** Null: the default branch of the repository. */
+  baseBranch: string | null;
+  branch: string;
   /** Whether the runtime merges an approved change. */
   autoMerge: boolean;
   instanceType: InstanceTypeId;
+  /** Of the step. */
   agent: RunAgent;
+  step: StepOrder;
+  /** What it may still cost, US dollars; null: as much as the credits of the organization. */
+  budgetUsd: number | null;
+  stepTimeoutMs: number;
+  maxTurns: number;
 }
 
-export interface Claim {
-  runtime: string;
-  harnesses: HarnessId[];
+export interface Claim extends RuntimeOffer {
   /** The runtime's own id of this claim: a repeated claim returns the same run. */
   claimId?: string | undefined;
 }
 
+/** How many runs one claim may pass on to runtimes that have the harness of their first step. */
+const passedOn = 10;
+
 /** The run that has waited longest for a runtime that offers one of these harnesses; null when none does. */
-export async function claimRun(caller: Caller, { runtime, harnesses, claimId }: Claim): Promise<ClaimedRun | null> {
-  await recordHarnesses(caller, runtime, harnesses);
+export async function claimRun(caller: Caller, claim: Claim): Promise<ClaimedRun | null> {
+  await recordHarnesses(caller, claim);
   return transaction(async (trx) => {
-    const leaseId = claimId ? derivedId('lease', caller.credentialId, claimId) : newId('lease');
-    const leaseUntil = now() + lease.lasts;
-    const claim = { runtime, harnesses, leaseId, leaseUntil, isRepeatable: claimId !== undefined };
-    const run = await claimLongestWaitingRun(trx, caller, claim);
-    if (!run) return null;
-    const { id: runId, orgId, projectId, missionTitle, issueUrl } = run;
-    const project = (await Project.query(trx).findById(projectId))!;
-    const mission = run.recurringId
-      ? await RecurringMission.find({ id: run.recurringId }, trx)
-      : (await readOwnMissions([run], trx)).get(runId);
-    const agent = await chooseAgent(trx, project, harnesses, runId);
-    await Run.query(trx).findById(runId).patch({ agentRole: agent.role });
-    await announce(trx, runId);
-    return {
-      runId,
-      leaseId,
-      leaseUntil,
-      orgId,
-      projectId,
-      missionTitle,
-      prompt: mission!.prompt,
-      issueId: run.issueId!,
-      issueUrl,
-      repoFullName: `${project.scmOwner}/${project.scmRepo}`,
-      autoMerge: project.autoMerge,
-      instanceType: defaultInstanceType,
-      agent,
-    };
+    for (let tries = 0; tries < passedOn; tries++) {
+      const claimed = await claimNext(trx, caller, claim);
+      if (claimed !== 'another') return claimed;
+    }
+    return null;
   });
+}
+
+/** `another`: the run needs another runtime for its first step. */
+async function claimNext(trx: Transaction, caller: Caller, claim: Claim): Promise<ClaimedRun | 'another' | null> {
+  const { runtime, harnesses, claimId } = claim;
+  const leaseId = claimId ? derivedId('lease', caller.credentialId, claimId) : newId('lease');
+  const leaseUntil = now() + lease.lasts;
+  const wanted = { runtime, harnesses, leaseId, leaseUntil, isRepeatable: claimId !== undefined };
+  const found = await claimLongestWaitingRun(trx, caller, wanted);
+  if (!found) return null;
+  const run = (await Run.query(trx).findById(found.id))!;
+  const { id: runId, orgId, projectId, missionTitle, issueUrl } = run;
+  const project = (await Project.query(trx).findById(projectId))!;
+  const prompt = (await taskOfRun(trx, run))!;
+  let step = await openStep(trx, run, leaseId);
+  if (!step) {
+    const team = await chooseTeam(trx, run, project, harnesses);
+    await Run.query(trx).findById(runId).patch({ team });
+    const first = firstStep(team, { prompt, plan: null, branch: branchOf(runId) });
+    const written = await writeStep(trx, run, newStep(team, first, []));
+    if (!harnesses.includes(written.harness)) {
+      await releaseRun(trx, { id: runId, leaseId }, {});
+      return 'another';
+    }
+    step = (await openStep(trx, run, leaseId))!;
+  }
+  await announce(trx, runId);
+  return {
+    runId,
+    leaseId,
+    leaseUntil,
+    orgId,
+    projectId,
+    missionTitle,
+    prompt,
+    issueId: run.issueId!,
+    issueUrl,
+    repoFullName: `${project.scmOwner}/${project.scmRepo}`,
+    baseBranch: run.baseBranch,
+    branch: branchOf(runId),
+    autoMerge: project.autoMerge,
+    instanceType: defaultInstanceType,
+    agent: step.agent,
+    step: orderOf(step),
+    budgetUsd: await budgetOf(trx, run),
+    stepTimeoutMs: mission.stepMs,
+    maxTurns: mission.turns,
+  };
 }
 
 const defaultInstanceType = instanceTypes.find(({ id }) => id === 'standard-1')!.id;
 
-/** The one that the run names; without one a fallback last, else a builder before the other roles, and the organization's own before those that are built in. */
-async function chooseAgent(
-  trx: Transaction,
-  project: Project,
-  harnesses: HarnessId[],
-  runId: string,
-): Promise<RunAgent> {
-  const { agentId: named } = (await Run.query(trx).select('agentId').findById(runId))!;
-  const { orgId, defaultSandboxTemplateId } = project;
-  const owned = await Agent.query(trx).where({ orgId }).whereIn('harness', harnesses).orderBy(['createdAt', 'id']);
-  const builtin = builtinAgents.filter(({ harness }) => harnesses.includes(harness));
-  const candidates = [...owned, ...builtin.filter(({ isFallback }) => !isFallback)];
-  const agent =
-    owned.find(({ id }) => id === named) ??
-    builtin.find((one) => builtinAgentId(one) === named) ??
-    candidates.find(({ role }) => role === 'builder') ??
-    candidates[0] ??
-    builtin[0]!;
-  if (agent instanceof Agent) return { ...agent, agentId: agent.id };
-  const { sandboxTemplateKey, skillRepos, isFallback, ...shown } = agent;
-  const sandboxTemplateId = defaultSandboxTemplateId ?? sandboxTemplateKey;
-  return { ...shown, agentId: null, effort: null, skillRepos: [...skillRepos], sandboxTemplateId };
+/** A credit is a US dollar of mission cost. */
+async function budgetOf(trx: Transaction, { orgId, budgetUsd, missionCostUsd }: Run): Promise<number> {
+  const budget = budgetUsd ?? (await currentPlan(orgId, trx)).missionCeiling;
+  return Math.max(0, budget - missionCostUsd);
 }

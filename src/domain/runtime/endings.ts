@@ -21,9 +21,22 @@ export interface Finish extends Outcome {
 export const finishRun = (caller: Caller, input: Finish): Promise<void> =>
   transaction(async (trx) => {
     const { runId: id, leaseId } = input;
-    const isFinished = await finishHeldRun(trx, { id, leaseId, ...serviceReach(caller) } as object, input);
-    if (!isFinished) await checkRepeated(trx, caller, input);
+    const outcome = await decidedOutcome(trx, caller, input);
+    const isFinished = await finishHeldRun(trx, { id, leaseId, ...serviceReach(caller) } as object, outcome);
+    if (!isFinished) await checkRepeated(trx, caller, { ...input, ...outcome });
   });
+
+/** Steps that have failed outweigh what the runtime says. */
+async function decidedOutcome(trx: Transaction, caller: Caller, { runId, ...said }: Finish): Promise<Outcome> {
+  const { status, error, costIncomplete } = said;
+  const run = await Run.query(trx)
+    .select('failure')
+    .findOne({ id: runId, ...serviceReach(caller) } as object);
+  const failure = run?.failure;
+  return failure
+    ? { status: 'failed', error: error ?? failure, costIncomplete, reason: failure }
+    : { status, error, costIncomplete };
+}
 
 async function checkRepeated(trx: Transaction, caller: Caller, { runId, leaseId, status }: Finish): Promise<void> {
   const run = (await Run.query(trx).findOne({ id: runId, ...serviceReach(caller) })) ?? Run.refuse();

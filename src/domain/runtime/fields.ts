@@ -6,6 +6,7 @@ import { boundedText, nameText } from '#graph/validation.ts';
 import { report, text } from '#limits.ts';
 import { AgentRole, Harness } from '../agents/fields.ts';
 import { ArtifactKind } from '../artifacts/schema.ts';
+import { messagesAtOnce, stepText } from '../runs/bounds.ts';
 
 export const Ending = wordSet('Ending', ['completed', 'failed'], 'How a run or a sandbox has ended.', {
   completed: 'The agent finished its work.',
@@ -19,7 +20,7 @@ const EnvironmentMove = wordSet('EnvironmentMove', nextStatuses, 'The next statu
   failed: 'It could not be started, or could not be taken down.',
 });
 
-const id = boundedText(text.pathId);
+export const id = boundedText(text.pathId);
 export const ofRun = {
   runId: id.describe('A run that this runtime holds.'),
   leaseId: id.describe('From the answer of `claimRun`.'),
@@ -28,7 +29,7 @@ export const ofSandbox = {
   sandboxId: id.describe('From the answer of `registerSandbox`.'),
   leaseId: id.describe('The lease of its run.'),
 };
-const sessionDescription = 'The runtime’s own id of the session.';
+export const sessionDescription = 'The runtime’s own id of the session.';
 export const sessionId = boundedText(text.sessionId).describe(sessionDescription);
 export const role = AgentRole.zod.describe('The role of the agent.');
 export const key = boundedText(text.runtimeKey).describe(
@@ -47,6 +48,22 @@ export const ClaimRunRequest = request(
         .min(report.harnesses.min)
         .max(report.harnesses.max)
         .describe('The harnesses that it can execute.'),
+      versions: z
+        .array(
+          z
+            .object({
+              harness: Harness.zod.describe('One of `harnesses`.'),
+              version: boundedText(text.harnessVersion).describe('As the program says it.'),
+            })
+            .describe('The version of a harness.'),
+        )
+        .max(report.harnesses.max)
+        .optional()
+        .describe('The versions of the harnesses, shown to people.'),
+      isolation: boundedText(stepText.isolation)
+        .nullish()
+        .describe('How it keeps missions apart, such as `cell`, `container` or `none`; shown to people.'),
+      places: z.int().min(0).max(1_000).nullish().describe('How many missions it can take at once, in all.'),
     })
     .describe('What a runtime offers when it asks for a run.'),
 );
@@ -69,6 +86,11 @@ export const HeartbeatRequest = request(
           z
             .object({
               ...ofRun,
+              acknowledged: z
+                .array(id)
+                .max(messagesAtOnce * 10)
+                .optional()
+                .describe('Ids of messages that its agent has taken up; they are not delivered again.'),
               progress: z.int().min(0).max(100).nullish().describe('Percent; absent: unchanged.'),
               activity: boundedText(text.activity).nullish().describe('Current activity; absent: unchanged.'),
             })

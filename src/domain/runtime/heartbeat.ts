@@ -1,13 +1,16 @@
 // Heartbeats (design decisions, section 9): a runtime reports its runs, sandboxes and environments, and the answer says which of
 // them have to stop. A heartbeat is written as a whole or not at all.
 import type { Caller } from '#access/principal.ts';
+import { announce } from '#foundation/changes.ts';
 import { minutes, now } from '#foundation/clock.ts';
-import { transaction } from '#foundation/database.ts';
+import { type Transaction, transaction } from '#foundation/database.ts';
 import { invalid } from '#foundation/problem.ts';
 import { lease, metricRetentionMs } from '#limits.ts';
 import { renewHarnesses } from '../agents/runtime-harnesses.ts';
 import { liveEnvironments } from '../environments/operations.ts';
-import { isRunHeld, type RunReport, renewLeases } from '../runs/claim.ts';
+import { steeringHeartbeatMs } from '../runs/bounds.ts';
+import { type HeldRun, isRunHeld, type RunReport, renewLeases } from '../runs/claim.ts';
+import { acknowledgeMessages, type Delivered, deliverMessages } from '../runs/messages.ts';
 import { heldStates } from '../runs/states.ts';
 import { recordHeartbeat, type SandboxReport } from '../sandboxes/heartbeat.ts';
 
@@ -22,9 +25,17 @@ export interface Heartbeat {
 }
 
 type Desired = 'run' | 'stop';
+export const desiredOfRun = ['run', 'interrupt', 'stop'] as const;
 
 export interface HeartbeatAnswer {
-  runs: { runId: string; desired: Desired; leaseUntil: number | null }[];
+  runs: {
+    runId: string;
+    desired: (typeof desiredOfRun)[number];
+    leaseUntil: number | null;
+    /** In order, until they are acknowledged. */
+    messages: Delivered[];
+  }[];
+  nextHeartbeatMs: number;
   sandboxes: { sandboxId: string; desired: Desired }[];
   environments: { environmentId: string; desired: Desired }[];
 }
@@ -36,17 +47,20 @@ export function heartbeat(caller: Caller, { runs, sandboxes, environments }: Hea
   checkTimes(sandboxes, at);
   return transaction(async (trx) => {
     const leaseUntil = at + lease.lasts;
-    const { runIds, runtimes } = await renewLeases(trx, caller, runs, leaseUntil);
-    await renewHarnesses(trx, caller, runtimes);
+    const held = new Map((await renewLeases(trx, caller, runs, leaseUntil)).map((run) => [run.id, run]));
+    await renewHarnesses(trx, caller, [...new Set([...held.values()].map(({ claimedBy }) => claimedBy))]);
+    const messages = await exchangeMessages(trx, runs, held);
     const sandboxIds = await recordHeartbeat(trx, caller, sandboxes, isRunOfSandboxHeld);
     const environmentIds = await liveEnvironments(trx, caller, environments);
     const desired = (goesOn: boolean): Desired => (goesOn ? 'run' : 'stop');
     return {
       runs: runs.map(({ runId }) => ({
         runId,
-        desired: desired(runIds.has(runId)),
-        leaseUntil: runIds.has(runId) ? leaseUntil : null,
+        desired: held.get(runId)?.isInterrupted ? 'interrupt' : desired(held.has(runId)),
+        leaseUntil: held.has(runId) ? leaseUntil : null,
+        messages: messages.filter((message) => message.runId === runId),
       })),
+      nextHeartbeatMs: [...held.values()].some(({ canHear }) => canHear) ? steeringHeartbeatMs : lease.heartbeat,
       sandboxes: sandboxes.map(({ sandboxId }) => ({ sandboxId, desired: desired(sandboxIds.has(sandboxId)) })),
       environments: environments.map((environmentId) => ({
         environmentId,
@@ -54,6 +68,22 @@ export function heartbeat(caller: Caller, { runs, sandboxes, environments }: Hea
       })),
     };
   });
+}
+
+/** Records what agents have taken up, and returns what they have not. */
+async function exchangeMessages(
+  trx: Transaction,
+  runs: readonly RunReport[],
+  held: ReadonlyMap<string, HeldRun>,
+): Promise<Delivered[]> {
+  const taken = runs.flatMap(({ runId, acknowledged = [] }) =>
+    held.has(runId) ? acknowledged.map((messageId) => ({ runId, messageId })) : [],
+  );
+  await announce(trx, ...(await acknowledgeMessages(trx, taken)));
+  return deliverMessages(
+    trx,
+    [...held.values()].filter(({ canHear }) => canHear).map(({ id }) => id),
+  );
 }
 
 /** A sample of the future would stay the newest of all plots; one older than all that is kept would be deleted at once. */

@@ -2,45 +2,23 @@
 // because its answer can get lost: the second one changes nothing.
 import type { Caller } from '#access/principal.ts';
 import { announce } from '#foundation/changes.ts';
-import { now } from '#foundation/clock.ts';
 import { transaction } from '#foundation/database.ts';
 import { derivedId, type Id } from '#foundation/ids.ts';
 import type { AgentRole, HarnessId, InstanceTypeId } from '../agents/model.ts';
-import { recordMissionCost } from '../orchestrator/mission-costs.ts';
-import { addCost, markCostIncomplete } from '../runs/cost.ts';
+import { markCostIncomplete } from '../runs/cost.ts';
+import { addStepUsage, placeStep } from '../runs/steps.ts';
 import { appendLogPiece, type Fragment, insertFragments, type LogPiece } from '../sandboxes/append.ts';
 import { endRunningSandbox } from '../sandboxes/end.ts';
-import { addSessionCost, insertSandbox, recordSession, type SessionKey, sandboxOfRun } from '../sandboxes/register.ts';
+import { insertSandbox, recordSession, type SessionKey } from '../sandboxes/register.ts';
 import { lockHeldRun, lockHeldSandbox } from './lease.ts';
-
-export interface Cost {
-  runId: string;
-  leaseId: string;
-  /** The runtime's own id: a repeated cost counts once. */
-  costId: string;
-  usd: number;
-  sandboxId?: string | null | undefined;
-  role?: AgentRole | null | undefined;
-  sessionId?: string | null | undefined;
-  /** Whether costs are known to be missing. */
-  incomplete?: boolean | undefined;
-}
+import { type Cost, countCost } from './usage.ts';
 
 /** Counts a cost once: for the run, for its session, and against the organization's day. */
 export const reportCost = (caller: Caller, cost: Cost): Promise<void> =>
   transaction(async (trx) => {
-    const { id: runId, orgId, projectId } = await lockHeldRun(trx, caller, cost);
-    const { usd, role, sessionId } = cost;
-    const sandboxId = cost.sandboxId ? await sandboxOfRun(trx, runId, cost.sandboxId) : null;
-    if (cost.incomplete) await markCostIncomplete(trx, runId);
-    const id = derivedId('missionCost', runId, cost.costId);
-    const isNew = await recordMissionCost(trx, { id, orgId, projectId, runId, sandboxId, usd, at: now() });
-    if (!isNew) return;
-    await addCost(trx, runId, usd);
-    if (sandboxId && role && sessionId) {
-      await addSessionCost(trx, { sandboxId, role, sessionId }, usd);
-    }
-    await announce(trx, runId, ...(sandboxId ? [sandboxId] : []));
+    const run = await lockHeldRun(trx, caller, cost);
+    if (cost.incomplete) await markCostIncomplete(trx, run.id);
+    if (await countCost(trx, run, cost)) await addStepUsage(trx, run.id, null, cost.usd);
   });
 
 export interface NewSandbox {
@@ -64,6 +42,7 @@ export const registerSandbox = (caller: Caller, input: NewSandbox): Promise<{ sa
     const { orgId, projectId, issueId, leaseId } = run;
     const isCanceled = run.status === 'canceled';
     await insertSandbox(trx, { id, orgId, projectId, issueId, leaseId, ...described }, isCanceled);
+    await placeStep(trx, run.id, input.leaseId, id);
     await announce(trx, run.id, id);
     return { sandboxId: id };
   });

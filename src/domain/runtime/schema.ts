@@ -21,10 +21,14 @@ import { claimRun } from './claim.ts';
 import * as endings from './endings.ts';
 import * as requests from './fields.ts';
 import { heartbeat } from './heartbeat.ts';
+import { FinishedStep } from './order-fields.ts';
 import * as proof from './proof.ts';
 import * as reports from './reports.ts';
 import * as repository from './repository.ts';
 import * as sandboxRequests from './sandbox-fields.ts';
+import * as stepRequests from './step-fields.ts';
+import { finishStep } from './steps.ts';
+import { reportUsage } from './usage.ts';
 
 const scope = 'runtime:report';
 
@@ -59,6 +63,24 @@ builder.mutationFields((t) => ({
     type: ReportAcknowledgement,
     args: { input: t.arg({ type: requests.ReportCostRequest, required: true, description: 'The report.' }) },
     resolve: (_, { input }, { caller }) => acknowledge(reports.reportCost(caller, input)),
+  }),
+  reportUsage: t.field({
+    description:
+      'Adds the tokens that a step has used, and their cost at list prices, like `reportCost`. A model that the catalog has no ' +
+      'price for marks the cost of the run as incomplete.',
+    scope,
+    type: ReportAcknowledgement,
+    args: { input: t.arg({ type: stepRequests.ReportUsageRequest, required: true, description: 'The report.' }) },
+    resolve: (_, { input }, { caller }) => acknowledge(reportUsage(caller, input)),
+  }),
+  finishStep: t.field({
+    description:
+      'Reports the end of a step; the answer says what follows. A repeated report gets the same answer. Output that does not ' +
+      'match the schema is asked for once more.',
+    scope,
+    type: FinishedStep,
+    args: { input: t.arg({ type: stepRequests.FinishStepRequest, required: true, description: 'The report.' }) },
+    resolve: (_, { input }, { caller }) => finishStep(caller, input),
   }),
   registerSandbox: t.field({
     description: 'Registers a sandbox that was created for a run.',

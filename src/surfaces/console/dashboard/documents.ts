@@ -30,6 +30,8 @@ export type Scalars = {
   InstanceType: { input: string; output: string; }
   /** A UTC time such as 2026-11-21T09:00:00.000Z (RFC 3339). */
   IsoTime: { input: string; output: string; }
+  /** Any JSON value. */
+  Json: { input: unknown; output: unknown; }
   /** Whose words a span of a prompt holds. One of: repo-contributed, mission. */
   PromptScope: { input: string; output: string; }
   /** An integer of at most 2^53 - 1, which a JSON number holds exactly. */
@@ -149,6 +151,19 @@ export type RunKind =
   /** An occurrence of the schedule. */
   | 'scheduled';
 
+/** What an entry in the history of a run is. */
+export type RunMessageKind =
+  /** An answer to a question of the agent. */
+  | 'answer'
+  /** The plan was approved. */
+  | 'approval'
+  /** The agent was interrupted. */
+  | 'interrupt'
+  /** A message to the agent. */
+  | 'message'
+  /** The agent was let continue. */
+  | 'resume';
+
 /** How far a run is. Open: `dispatching` (waits for its issue or for a runtime) and `running`; the others are final. */
 export type RunStatus =
   /** A person or a program canceled it. */
@@ -211,6 +226,19 @@ export type ScheduleInterval =
   | 'monthly'
   /** Every week on `weekday` at `time`. */
   | 'weekly';
+
+/** How far a step is. */
+export type StepStatus =
+  /** The run was canceled. */
+  | 'canceled'
+  /** The agent finished it. */
+  | 'completed'
+  /** The agent failed, or its output was invalid. */
+  | 'failed'
+  /** A runtime works on it. */
+  | 'running'
+  /** No runtime works on it yet. */
+  | 'waiting';
 
 /** What starts a mission: a schedule. */
 export type TriggerKind =

@@ -1,0 +1,47 @@
+// What the vendors charge for tokens: list prices, US dollars per million tokens, as of `pricesAsOf`. Data, with one lookup. The
+// dollars that harnesses report are not used: they price unknown models at another's rates, and run on over resumed sessions.
+
+export const pricesAsOf = '2026-11-22';
+
+export interface TokenPrice {
+  input: number;
+  /** Read from the vendor's cache, and written to it. */
+  cachedInput: number;
+  cacheWrite: number;
+  output: number;
+}
+
+/** Anthropic: writing costs a quarter more than reading anew (5 minutes), a read a tenth. */
+const anthropic = (input: number, output: number): TokenPrice => ({
+  input,
+  cachedInput: input / 10,
+  cacheWrite: input * 1.25,
+  output,
+});
+/** OpenAI: writing to the cache costs nothing extra, a read a tenth. */
+const openai = (input: number, output: number): TokenPrice => ({
+  input,
+  cachedInput: input / 10,
+  cacheWrite: input,
+  output,
+});
+
+export const tokenPrices: Readonly<Record<string, TokenPrice>> = {
+  'claude-opus-5': anthropic(5, 25),
+  'claude-sonnet-5': anthropic(2, 10),
+  'claude-opus-4-5': anthropic(5, 25),
+  'claude-sonnet-4-5': anthropic(3, 15),
+  'claude-haiku-4-5': anthropic(1, 5),
+  'gpt-5.5': openai(5, 30),
+  'gpt-5.4': openai(2.5, 15),
+  'gpt-5.4-mini': openai(0.75, 4.5),
+  'gpt-5.3-codex': openai(1.75, 14),
+  'gpt-5.2': openai(1.75, 14),
+  'gpt-5.1-codex': openai(1.25, 10),
+  'gpt-5.1': openai(1.25, 10),
+  'gpt-5-mini': openai(0.25, 2),
+};
+
+/** Vendors append a date to the name of a model; undefined for one without a price. */
+export const priceOf = (model: string): TokenPrice | undefined =>
+  tokenPrices[model] ?? tokenPrices[model.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, '')];

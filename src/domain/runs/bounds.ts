@@ -1,0 +1,28 @@
+// The bounds of a mission's steps and messages.
+import { minutes, seconds } from '#foundation/clock.ts';
+
+/**
+ * How often the builder begins anew after a review or a test, steps in all, how long one step may last (milliseconds), model turns
+ * in it, messages of people, and the budget in US dollars.
+ */
+export const mission = {
+  rounds: 3,
+  steps: 50,
+  stepMs: minutes(30),
+  turns: 200,
+  messages: 100,
+  budgetUsd: { min: 0.01, max: 10_000 },
+} as const;
+
+/** Characters. A step's output is JSON. */
+export const stepText = {
+  message: { min: 1, max: 4_000 },
+  output: { max: 65_536 },
+  isolation: { min: 1, max: 100 },
+} as const;
+
+/** Messages of one run in the answer to one heartbeat; the others follow when those are acknowledged. */
+export const messagesAtOnce = 10;
+
+/** Milliseconds between heartbeats while an agent can be spoken to: a message reaches it within two seconds. */
+export const steeringHeartbeatMs = seconds(1);

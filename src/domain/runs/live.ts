@@ -1,0 +1,93 @@
+// Steering a run while it goes on, and its live view: messages to its agent, approval of its plan, interruption.
+import { z } from 'zod';
+import { builder } from '#graph/builder.ts';
+import { pathId } from '#graph/input.ts';
+import { boundedText } from '#graph/validation.ts';
+import { text } from '#limits.ts';
+import { mission, stepText } from './bounds.ts';
+import { RunType } from './schema.ts';
+import * as steering from './steering.ts';
+import { MissionStepType, RunMessageType } from './step-fields.ts';
+
+const runId = { ...pathId, description: 'The id of the run.' } as const;
+const words = { required: true, validate: { schema: boundedText(stepText.message) } } as const;
+
+builder.objectFields(RunType, (t) => ({
+  steps: t.hasMany('steps', {
+    description: 'All of its steps, newest first; none before a runtime has claimed it.',
+    link: 'missions:read',
+    type: MissionStepType,
+    limit: mission.steps,
+  }),
+  messages: t.hasMany('messages', {
+    description: 'What people said and decided, newest first: the newest 100.',
+    link: 'missions:read',
+    type: RunMessageType,
+    limit: mission.messages,
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  sendMessage: t.field({
+    description:
+      'Sends a message to the agent of a run: it takes it up in its present turn, within about two seconds, or when its step ' +
+      'begins. A message that no step has taken up when the work is done is one more step.',
+    scope: 'missions:run',
+    tool: 'send_message',
+    type: RunMessageType,
+    args: {
+      runId: t.arg.string(runId),
+      text: t.arg.string({ ...words, description: `What to tell it: 1 to ${stepText.message.max} characters.` }),
+      messageId: t.arg.string({
+        description: 'Your own id of the message: a repeated one with it changes nothing.',
+        validate: { schema: boundedText(text.runtimeKey) },
+      }),
+    },
+    resolve: (_, args, { caller }) => steering.sendMessage(caller, args),
+  }),
+  answerElicitation: t.field({
+    description: 'Answers a question of the agent of a run. A question is answered once.',
+    scope: 'missions:run',
+    tool: { name: 'answer_elicitation', idempotent: true },
+    type: RunMessageType,
+    args: {
+      runId: t.arg.string(runId),
+      text: t.arg.string({ ...words, description: `The answer: 1 to ${stepText.message.max} characters.` }),
+      sandboxId: t.arg.string({
+        description: 'The sandbox whose agent asks; absent: any of the run.',
+        validate: { schema: boundedText(text.pathId) },
+      }),
+      seq: t.arg.int({
+        description: 'The position of the question among the fragments of the sandbox; absent: the newest.',
+        validate: { schema: z.int().min(0).max(1_000_000) },
+      }),
+    },
+    resolve: (_, args, { caller }) => steering.answerElicitation(caller, args),
+  }),
+  approvePlan: t.field({
+    description: 'Approves the plan of a run that waits for it. Approving it twice changes nothing.',
+    scope: 'missions:run',
+    tool: { name: 'approve_plan', idempotent: true },
+    type: RunType,
+    args: { runId: t.arg.string(runId) },
+    resolve: (_, args, { caller }) => steering.approvePlan(caller, args.runId),
+  }),
+  interruptRun: t.field({
+    description:
+      'Interrupts the agent of a run in its turn; it keeps its session until the run is resumed. A run that waits is not begun ' +
+      'meanwhile.',
+    scope: 'missions:run',
+    tool: { name: 'interrupt_run', idempotent: true },
+    type: RunType,
+    args: { runId: t.arg.string(runId) },
+    resolve: (_, args, { caller }) => steering.interruptRun(caller, args.runId),
+  }),
+  resumeRun: t.field({
+    description: 'Lets the interrupted agent of a run continue.',
+    scope: 'missions:run',
+    tool: { name: 'resume_run', idempotent: true },
+    type: RunType,
+    args: { runId: t.arg.string(runId) },
+    resolve: (_, args, { caller }) => steering.resumeRun(caller, args.runId),
+  }),
+}));

@@ -1,0 +1,57 @@
+// What people say to the agents of a run, and what they decide about it: its history, in order.
+import { withinReach } from '#access/reach.ts';
+import { BaseModel } from '#foundation/base-model.ts';
+import type { Id } from '#foundation/ids.ts';
+import { Run } from './model.ts';
+
+export const messageKinds = ['message', 'answer', 'approval', 'interrupt', 'resume'] as const;
+export type MessageKind = (typeof messageKinds)[number];
+
+export class RunMessage extends BaseModel {
+  static override tableName = 'run_messages';
+  static override noun = 'message';
+  static override order = '"seq"';
+  static override columns = [
+    'id',
+    'runId',
+    'orgId',
+    'projectId',
+    'seq',
+    'kind',
+    'text',
+    'authorUserId',
+    'author',
+    'sandboxId',
+    'fragmentSeq',
+    'createdAt',
+    'deliveredAt',
+    'acknowledgedAt',
+  ];
+  static visibleTo = withinReach;
+
+  static {
+    this.belongsTo('run', Run, 'runId', 'messages');
+  }
+
+  declare id: Id<'runMessage'>;
+  declare runId: Run['id'];
+  declare orgId: Id<'organization'>;
+  declare projectId: Id<'project'>;
+  /** From 0. */
+  declare seq: number;
+  /** Only `message` and `answer` are delivered to the agent. */
+  declare kind: MessageKind;
+  declare text: string;
+  declare authorUserId: Id<'person'> | null;
+  /** Their name when it was sent. */
+  declare author: string;
+  /** The sender's own id of it; null without one. */
+  declare key: string | null;
+  /** Of an answer: the sandbox and the fragment in it that asked. */
+  declare sandboxId: string | null;
+  declare fragmentSeq: number | null;
+  declare createdAt: number;
+  /** When a runtime was first told, and when its agent took it up. */
+  declare deliveredAt: number | null;
+  declare acknowledgedAt: number | null;
+}

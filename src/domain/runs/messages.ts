@@ -1,0 +1,97 @@
+// Writes the messages of runs, and hands them to runtimes: in order, again at each heartbeat until they are acknowledged.
+import { now } from '#foundation/clock.ts';
+import { sql, type Transaction } from '#foundation/database.ts';
+import { newId } from '#foundation/ids.ts';
+import { messagesAtOnce } from './bounds.ts';
+import { RunMessage } from './message-model.ts';
+import type { Run } from './model.ts';
+
+export type NewMessage = Pick<RunMessage, 'kind' | 'text' | 'authorUserId' | 'author'> & {
+  key?: string | null | undefined;
+  sandboxId?: string | null;
+  fragmentSeq?: number | null;
+};
+
+const lastSql = `select coalesce(max(seq), -1)::int as seq, coalesce(max(created_at), 0) as at,
+    count(*) filter (where kind in ('message', 'answer'))::int as count from run_messages where run_id = $1`;
+
+/** How many messages and answers the run has, and the last of all. */
+const lastOf = async (trx: Transaction, runId: string) =>
+  (await sql<{ seq: number; at: number; count: number }>(lastSql, [runId], trx))[0]!;
+
+export const countMessages = async (trx: Transaction, runId: string): Promise<number> =>
+  (await lastOf(trx, runId)).count;
+
+/** Appends to the history of the run, which is locked. What is no message to the agent has been delivered. */
+export async function appendMessage(trx: Transaction, run: Run, message: NewMessage): Promise<RunMessage> {
+  const { id: runId, orgId, projectId } = run;
+  const { seq, at } = await lastOf(trx, runId);
+  return RunMessage.query(trx).insertAndFetch({
+    id: newId('runMessage'),
+    runId,
+    orgId,
+    projectId,
+    seq: seq + 1,
+    // Also the order by time is the order by number.
+    createdAt: Math.max(now(), at + 1),
+    ...message,
+  } as Partial<RunMessage>);
+}
+
+export const findByKey = async (trx: Transaction, runId: Run['id'], key: string): Promise<RunMessage | undefined> =>
+  RunMessage.query(trx).findOne({ runId, key });
+
+export const findAnswer = async (
+  trx: Transaction,
+  runId: Run['id'],
+  sandboxId: string,
+  fragmentSeq: number,
+): Promise<RunMessage | undefined> => RunMessage.query(trx).findOne({ runId, sandboxId, fragmentSeq });
+
+export const hasApproval = async (trx: Transaction, runId: Run['id']): Promise<boolean> =>
+  (await RunMessage.query(trx).select('id').findOne({ runId, kind: 'approval' })) !== undefined;
+
+export interface Delivered {
+  runId: string;
+  messageId: string;
+  text: string;
+  author: string;
+}
+
+const acknowledgeSql = `update run_messages m set acknowledged_at = $3, delivered_at = coalesce(delivered_at, $3)
+  from unnest($1::text[], $2::text[]) a (run_id, id)
+  where m.run_id = a.run_id and m.id = a.id and m.acknowledged_at is null returning m.run_id`;
+
+/** Records what agents have taken up, and returns the ids of the runs where that was new. The runs are held by the runtime. */
+export async function acknowledgeMessages(
+  trx: Transaction,
+  taken: readonly { runId: string; messageId: string }[],
+): Promise<string[]> {
+  if (taken.length === 0) return [];
+  const columns = [taken.map(({ runId }) => runId), taken.map(({ messageId }) => messageId)];
+  const rows = await sql<{ runId: string }>(acknowledgeSql, [...columns, now()], trx);
+  return [...new Set(rows.map(({ runId }) => runId))];
+}
+
+const openSql = `select m.run_id, m.id as message_id, m.text, m.author, m.delivered_at from unnest($1::text[]) r (id)
+  cross join lateral (
+    select run_id, id, text, author, delivered_at, seq from run_messages
+    where run_id = r.id and kind in ('message', 'answer') and acknowledged_at is null order by seq limit ${messagesAtOnce}
+  ) m order by m.run_id, m.seq`;
+const deliverSql = 'update run_messages set delivered_at = $2 where id = any($1) and delivered_at is null';
+
+/** What the agents of these runs have not taken up yet, in order. */
+export async function deliverMessages(trx: Transaction, runIds: readonly string[]): Promise<Delivered[]> {
+  if (runIds.length === 0) return [];
+  const open = await sql<Delivered & { deliveredAt: number | null }>(openSql, [[...runIds]], trx);
+  const isNew = open.filter(({ deliveredAt }) => deliveredAt === null);
+  if (isNew.length > 0) await sql(deliverSql, [isNew.map(({ messageId }) => messageId), now()], trx);
+  return open;
+}
+
+/** The same for one run, as a part of a prompt: they are taken up with it. */
+export async function takeMessages(trx: Transaction, runId: string): Promise<Delivered[]> {
+  const open = await deliverMessages(trx, [runId]);
+  await acknowledgeMessages(trx, open);
+  return open;
+}

@@ -1,0 +1,109 @@
+// Writes the steps of runs. Their runtime decides nothing: domain/runtime says which step is next.
+import { now } from '#foundation/clock.ts';
+import { sql, type Transaction } from '#foundation/database.ts';
+import { newId } from '#foundation/ids.ts';
+import type { Run } from './model.ts';
+import { openStepStatuses, RunStep, type StepStatus } from './step-model.ts';
+
+export const stepsOf = async (trx: Transaction, runId: string): Promise<RunStep[]> =>
+  RunStep.query(trx)
+    .where({ runId } as object)
+    .orderBy('seq');
+
+export const latestStepOf = async (trx: Transaction, runId: string): Promise<RunStep | undefined> =>
+  RunStep.query(trx)
+    .where({ runId } as object)
+    .orderBy('seq', 'desc')
+    .first();
+
+export type NewStep = Pick<RunStep, 'agent' | 'round' | 'prompt' | 'hasSchema' | 'isRepeated' | 'resumeSessionId'>;
+
+const lastSql = `select coalesce(max(seq), -1)::int as seq, coalesce(max(created_at), 0) as at from run_steps
+  where run_id = $1`;
+
+/** Appends a step to the run, which is locked; it waits until a runtime begins it. */
+export async function appendStep(trx: Transaction, run: Run, step: NewStep): Promise<RunStep> {
+  const { id: runId, orgId, projectId } = run;
+  const { role, harness, model } = step.agent;
+  const [before] = await sql<{ seq: number; at: number }>(lastSql, [runId], trx);
+  return RunStep.query(trx).insertAndFetch({
+    id: newId('runStep'),
+    runId,
+    orgId,
+    projectId,
+    seq: before!.seq + 1,
+    // Also the order by time is the order by number.
+    createdAt: Math.max(now(), before!.at + 1),
+    role,
+    harness,
+    model,
+    status: 'waiting',
+    ...step,
+  } as Partial<RunStep>);
+}
+
+/** A runtime works on the step from now on: also on one that another runtime has lost. */
+export async function beginStep(trx: Transaction, { id }: RunStep, leaseId: RunStep['leaseId']): Promise<RunStep> {
+  const begun = {
+    status: 'running' as const,
+    leaseId,
+    startedAt: now(),
+    finishedAt: null,
+    outcome: null,
+    output: null,
+  };
+  return RunStep.query(trx).patchAndFetchById(id, { ...begun, error: null } as Partial<RunStep>);
+}
+
+const leaveSql = `update run_steps set status = 'waiting' where run_id = $1 and status = 'running'`;
+
+/** The runtime no longer works on the run's step: it waits for another one. */
+export const leaveStepOf = async (trx: Transaction, runId: string): Promise<void> => {
+  await sql(leaveSql, [runId], trx);
+};
+
+const endSql = `update run_steps set status = $2, finished_at = $3, error = coalesce(error, $4)
+  where run_id = any($1) and status in ('${openStepStatuses.join("', '")}')`;
+
+/** Ends the steps that these runs still have open: the runs have ended. */
+export async function endStepsOf(
+  trx: Transaction,
+  runIds: readonly string[],
+  status: Extract<StepStatus, 'completed' | 'failed' | 'canceled'>,
+  error: string | null = null,
+): Promise<void> {
+  if (runIds.length > 0) await sql(endSql, [[...runIds], status, now(), error], trx);
+}
+
+const placeSql = `update run_steps set sandbox_id = $3 where run_id = $1 and lease_id = $2 and status = 'running'`;
+
+/** The step that is worked on under the lease does so in that sandbox. */
+export const placeStep = async (trx: Transaction, runId: string, leaseId: string, sandboxId: string): Promise<void> => {
+  await sql(placeSql, [runId, leaseId, sandboxId], trx);
+};
+
+export interface Tokens {
+  inputTokens: number;
+  cachedInputTokens: number;
+  cacheWriteTokens: number;
+  outputTokens: number;
+}
+const noTokens: Tokens = { inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
+
+const addUsageSql = `update run_steps set cost_usd = cost_usd + $3, input_tokens = input_tokens + $4,
+    cached_input_tokens = cached_input_tokens + $5, cache_write_tokens = cache_write_tokens + $6,
+    output_tokens = output_tokens + $7, session_id = coalesce(session_id, $8)
+  where run_id = $1 and id = coalesce($2, (select id from run_steps where run_id = $1 order by seq desc limit 1))`;
+
+/** Adds a cost and its tokens to the step, or without one to the latest of the run. */
+export async function addStepUsage(
+  trx: Transaction,
+  runId: Run['id'],
+  stepId: string | null,
+  usd: number,
+  { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens } = noTokens,
+  sessionId: string | null = null,
+): Promise<void> {
+  const tokens = [inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens];
+  await sql(addUsageSql, [runId, stepId, usd, ...tokens, sessionId], trx);
+}

@@ -1,0 +1,530 @@
+// Missions of several roles, as a runtime and a person see them: planner, builder, reviewer and QA in turn, messages and decisions
+// of people in between, and what happens when a runtime is lost, output is invalid, or a bound is reached.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { modelsByVendor } from '#domain/agents/catalog.ts';
+import { priceOf } from '#domain/agents/prices.ts';
+import { explainWaits, releaseSilentRuns } from '#domain/runs/waiting.ts';
+import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import { minutes, seconds } from '#foundation/clock.ts';
+import { type Account, createOwner, createProject } from '../support/callers.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+let world: World;
+let alice: Account;
+let mallory: Account;
+let projectId: string;
+let runtime: string;
+let asked = 0;
+
+beforeAll(async () => {
+  world = await openWorld();
+  [alice, mallory] = [await createOwner(world, 'Alice', 'Acme'), await createOwner(world, 'Mallory', 'Globex')];
+  projectId = await createProject(world, alice, 'Shop');
+  runtime = (await createServiceToken({ name: 'runtime', orgId: alice.organization.id })).token;
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  await world.knex('runs').whereIn('status', ['dispatching', 'running']).update({ status: 'canceled' });
+  await world.knex('runtime_harnesses').delete();
+  await world.knex('agents').delete();
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+type Json = any;
+
+const graphql = async (query: string, variables: Record<string, unknown>, token = alice.token): Promise<Json> => {
+  const { body } = await world.graphql(query, { token, variables });
+  return body.errors ? { problem: body.errors[0].extensions.problem } : Object.values(body.data)[0];
+};
+const report = (name: string, input: object, selection = '{ ok }', token = runtime): Promise<Json> =>
+  graphql(
+    `mutation ($input: ${name[0]!.toUpperCase()}${name.slice(1)}Request!) { ${name}(input: $input) ${selection} }`,
+    { input },
+    token,
+  );
+const words = ({ problem }: Json) => problem && [problem.code, problem.description];
+
+const step = 'step { stepId seq role agent { name harness } prompt outputSchema resumeSessionId }';
+const offer = (more: object = {}) => ({ runtime: 'Runtime 1', harnesses: ['claude-code'], ...more });
+const claim = (more: object = {}) =>
+  report(
+    'claimRun',
+    offer(more),
+    `{ runId leaseId branch baseBranch budgetUsd stepTimeoutMs maxTurns agent { name } ${step} }`,
+  );
+const finish = (held: Json, stepId: string, more: object = {}) =>
+  report(
+    'finishStep',
+    { runId: held.runId, leaseId: held.leaseId, stepId, status: 'completed', ...more },
+    `{ outcome failure ${step} }`,
+  );
+const plan = { output: JSON.stringify({ steps: ['Read', 'Write'] }) };
+const approve = { output: JSON.stringify({ verdict: 'approve', comments: [] }) };
+const changes = {
+  output: JSON.stringify({ verdict: 'request_changes', comments: [{ path: 'a.ts', line: 3, body: 'A typo.' }] }),
+};
+const passed = { output: JSON.stringify({ passed: true, findings: [] }) };
+
+const agent = async (role: string, harness = 'claude-code', model = 'claude-sonnet-4-5') => {
+  const body = {
+    name: `${role} ${++asked}`,
+    role,
+    harness,
+    model,
+    sandbox: { kind: 'existing', templateId: 'standard' },
+  };
+  return (await world.rest('POST', '/agents', { token: alice.token, body })).body.id as string;
+};
+const team = async (...roles: string[]) => {
+  for (const role of roles) await agent(role);
+};
+const start = (more: object = {}) => {
+  world.clock.turn(1);
+  return graphql(
+    `mutation ($projectId: String!, $prompt: String!, $agentId: String, $planApproval: Boolean, $budgetUsd: Float) {
+      startMission(projectId: $projectId, prompt: $prompt, agentId: $agentId, planApproval: $planApproval, budgetUsd: $budgetUsd) { id }
+    }`,
+    { projectId, prompt: 'Make the date test pass.', ...more },
+  );
+};
+const held = async (more: object = {}) => {
+  await start(more);
+  return claim();
+};
+const run = (runId: string): Promise<Json> =>
+  graphql(
+    `query ($runId: String!) { run(runId: $runId) { status reason lastError awaitsApproval interruptedAt missionCostUsd missionCostIncomplete
+      steps { seq role round status output error costUsd inputTokens outputTokens sessionId }
+      messages { kind text author deliveredAt acknowledgedAt } } }`,
+    { runId },
+  );
+const beat = async ({ runId, leaseId }: Json, acknowledged?: string[]) =>
+  (
+    await report(
+      'heartbeat',
+      { runs: [{ runId, leaseId, ...(acknowledged && { acknowledged }) }] },
+      '{ nextHeartbeatMs runs { desired messages { messageId text author } } }',
+    )
+  ).runs[0];
+const finishRun = ({ runId, leaseId }: Json, status = 'completed') => report('finishRun', { runId, leaseId, status });
+const say = (runId: string, text: string, more: object = {}, token = alice.token) =>
+  graphql(
+    'mutation ($runId: String!, $text: String!, $messageId: String) { sendMessage(runId: $runId, text: $text, messageId: $messageId) { id seq } }',
+    { runId, text, ...more },
+    token,
+  );
+const steer = (name: string, runId: string, token = alice.token) =>
+  graphql(
+    `mutation ($runId: String!) { ${name}(runId: $runId) { status awaitsApproval interruptedAt reason } }`,
+    { runId },
+    token,
+  );
+const texts = ({ messages }: Json) => messages.map(({ text }: Json) => text);
+
+describe('the steps of a mission', () => {
+  it('are planner, builder, reviewer, builder again, QA; each is told what came before', async () => {
+    await team('planner', 'builder', 'reviewer', 'qa');
+    const one = await held();
+    expect(one).toMatchObject({
+      branch: `mission/${one.runId}`,
+      baseBranch: null,
+      budgetUsd: 250,
+      stepTimeoutMs: minutes(30),
+      step: { seq: 0, role: 'planner', resumeSessionId: null, outputSchema: expect.stringContaining('steps') },
+    });
+    const build = await finish(one, one.step.stepId, plan);
+    expect(build).toMatchObject({
+      outcome: 'next',
+      failure: null,
+      step: { seq: 1, role: 'builder', outputSchema: null },
+    });
+    expect(build.step.prompt).toMatch(/^Make the date test pass\.[\s\S]*1\. Read\n2\. Write/);
+    const review = await finish(one, build.step.stepId, { sessionId: 'session-1', turns: 4 });
+    expect(review.step).toMatchObject({ seq: 2, role: 'reviewer', prompt: expect.stringContaining(one.branch) });
+    const again = await finish(one, review.step.stepId, changes);
+    expect(again.step).toMatchObject({ seq: 3, role: 'builder', resumeSessionId: 'session-1' });
+    expect(again.step.prompt).toContain('a.ts:3: A typo.');
+    const second = await finish(one, again.step.stepId, { sessionId: 'session-1' });
+    const test = await finish(one, second.step.stepId, approve);
+    expect(test.step).toMatchObject({ seq: 5, role: 'qa' });
+    expect(await finish(one, test.step.stepId, passed)).toEqual({ outcome: 'done', failure: null, step: null });
+    await finishRun(one);
+    const { status, steps } = await run(one.runId);
+    expect([status, steps.map(({ role, round, status: how }: Json) => `${role} ${round} ${how}`)]).toEqual([
+      'completed',
+      ['qa 2', 'reviewer 2', 'builder 2', 'reviewer 1', 'builder 1', 'planner 0'].map((line) => `${line} completed`),
+    ]);
+    expect(steps.at(-1).output).toEqual({ steps: ['Read', 'Write'] });
+  });
+
+  it('is one for an organization without such agents, for a named agent, and for the shell', async () => {
+    const alone = await held();
+    expect(alone.step).toMatchObject({ role: 'builder', prompt: 'Make the date test pass.', outputSchema: null });
+    expect(await finish(alone, alone.step.stepId)).toMatchObject({ outcome: 'done' });
+    await finishRun(alone);
+    const reviewer = await agent('reviewer');
+    const named = await held({ agentId: reviewer });
+    expect(named.step).toMatchObject({ role: 'reviewer', prompt: 'Make the date test pass.', outputSchema: null });
+    expect(await finish(named, named.step.stepId)).toMatchObject({ outcome: 'done' });
+    await finishRun(named);
+    await agent('builder', 'shell', 'none');
+    await start();
+    const shell = await claim({ harnesses: ['shell'] });
+    expect(shell.step).toMatchObject({ agent: { harness: 'shell' }, prompt: 'Make the date test pass.' });
+    expect(words(await say(shell.runId, 'Hello'))).toEqual([
+      'conflict',
+      'The shell harness takes no messages and cannot be interrupted.',
+    ]);
+    await finishRun(shell);
+    expect((await run(shell.runId)).steps).toMatchObject([{ status: 'completed' }]);
+  });
+
+  it('ask for invalid output once again, within the session, and then fail with the reason', async () => {
+    await team('planner', 'builder');
+    const one = await held();
+    const again = await finish(one, one.step.stepId, { output: '{"steps": "all"}', sessionId: 's' });
+    expect(again).toMatchObject({ outcome: 'next', step: { seq: 1, role: 'planner', resumeSessionId: 's' } });
+    expect(again.step.prompt).toContain('steps must be an array');
+    expect(await finish(one, again.step.stepId, { output: 'no' })).toEqual({
+      outcome: 'done',
+      failure: 'The planner failed: Invalid output: output: is not JSON.',
+      step: null,
+    });
+    // The runtime's word does not count against it.
+    await finishRun(one);
+    await finishRun(one);
+    expect(await run(one.runId)).toMatchObject({
+      status: 'failed',
+      reason: 'The planner failed: Invalid output: output: is not JSON.',
+      steps: [{ status: 'failed' }, { status: 'failed', error: 'Invalid output: output: steps must be an array' }],
+    });
+  });
+
+  it.each([
+    ['NUL', JSON.stringify({ steps: ['a\0b'] })],
+    ['a lone surrogate', '{"steps": ["\\ud800"]}'],
+    ['nothing', null],
+    ['no steps', '{"steps": []}'],
+  ])('refuse output with %s', async (_, output) => {
+    await team('planner', 'builder');
+    const one = await held();
+    expect(await finish(one, one.step.stepId, { output })).toMatchObject({
+      outcome: 'next',
+      step: { role: 'planner' },
+    });
+  });
+
+  it('end after three rounds of review', async () => {
+    await team('builder', 'reviewer');
+    const one = await held();
+    let next = one;
+    for (let round = 1; round <= 3; round++) {
+      next = await finish(one, next.step.stepId);
+      next = await finish(one, next.step.stepId, changes);
+    }
+    expect(next).toEqual({ outcome: 'done', failure: 'The review requested changes 3 times.', step: null });
+  });
+
+  it('fail with what their runtime says', async () => {
+    await team('builder', 'reviewer');
+    const one = await held();
+    const failed = await finish(one, one.step.stepId, { status: 'failed', error: 'The step took 200 turns.' });
+    expect(failed).toMatchObject({ outcome: 'done', failure: 'The builder failed: The step took 200 turns.' });
+  });
+
+  it('answer a repeated report alike, also of two at once', async () => {
+    await team('builder', 'reviewer');
+    const one = await held();
+    const answers = await Promise.all(Array.from({ length: 4 }, () => finish(one, one.step.stepId)));
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+    expect((await run(one.runId)).steps).toHaveLength(2);
+    expect(words(await finish({ ...one, leaseId: 'lse_other' }, one.step.stepId))?.[0]).toBe('lease_lost');
+    expect(words(await finish(one, 'stp_unknown'))?.[0]).toBe('not_found');
+  });
+});
+
+describe('another harness', () => {
+  it('takes its step over: the run waits for it by name, and returns', async () => {
+    await team('builder');
+    await agent('reviewer', 'codex', 'gpt-5.1');
+    expect(await claim({ runtime: 'Runtime 2', harnesses: ['codex'] })).toBeNull();
+    const one = await held();
+    const handed = { outcome: 'handed_back', failure: null, step: null };
+    expect(await finish(one, one.step.stepId, { sessionId: 's' })).toEqual(handed);
+    expect(await finish(one, one.step.stepId, { sessionId: 's' })).toEqual(handed);
+    expect(await beat(one)).toMatchObject({ desired: 'stop' });
+    expect(await claim()).toBeNull();
+    world.clock.turn(minutes(3));
+    await explainWaits();
+    expect((await run(one.runId)).reason).toBe('No runtime with the harness codex is connected.');
+    const two = await claim({ runtime: 'Runtime 2', harnesses: ['codex'] });
+    expect(two).toMatchObject({ runId: one.runId, step: { role: 'reviewer', agent: { harness: 'codex' } } });
+    await claim();
+    expect(await finish(two, two.step.stepId, changes)).toMatchObject({ outcome: 'handed_back' });
+    expect((await claim()).step).toMatchObject({ seq: 2, role: 'builder', resumeSessionId: 's' });
+  });
+
+  it('of the first step is waited for when the claiming runtime lacks it', async () => {
+    await team('builder');
+    await agent('planner', 'codex', 'gpt-5.1');
+    await claim({ runtime: 'Runtime 2', harnesses: ['codex'] });
+    expect(await held()).toBeNull();
+    const one = await claim({ runtime: 'Runtime 2', harnesses: ['codex'] });
+    expect(one.step).toMatchObject({ seq: 0, role: 'planner' });
+    expect(await finish(one, one.step.stepId, plan)).toMatchObject({ outcome: 'handed_back' });
+  });
+});
+
+describe('a lost runtime', () => {
+  const lose = async () => {
+    world.clock.turn(seconds(61));
+    await releaseSilentRuns();
+  };
+
+  it('in each step: the same step is claimed again, and the first report of the lost one is refused', async () => {
+    await team('planner', 'builder', 'reviewer', 'qa');
+    let one = await held();
+    for (const output of [plan, {}, approve, passed]) {
+      await lose();
+      const again = await claim({ runtime: 'Runtime 2' });
+      expect([again.runId, again.step]).toEqual([one.runId, one.step]);
+      expect(words(await finish(one, one.step.stepId, output))?.[0]).toBe('lease_lost');
+      const { outcome, step: next } = await finish(again, again.step.stepId, output);
+      one = { ...again, step: next };
+      expect(outcome).toBe(output === passed ? 'done' : 'next');
+    }
+  });
+
+  it('after the last step: that step is claimed again, so that its end is reported', async () => {
+    await team('builder', 'qa');
+    const one = await held();
+    const { step: test } = await finish(one, one.step.stepId);
+    await finish(one, test.stepId, passed);
+    await lose();
+    const again = await claim({ runtime: 'Runtime 2' });
+    expect(again.step.stepId).toBe(test.stepId);
+    expect(await finish(again, test.stepId, passed)).toMatchObject({ outcome: 'done' });
+    await finishRun(again);
+    expect((await run(one.runId)).status).toBe('completed');
+  });
+});
+
+describe('approval of the plan', () => {
+  const waiting = async () => {
+    await team('planner', 'builder');
+    const one = await held({ planApproval: true });
+    expect(await finish(one, one.step.stepId, plan)).toEqual({ outcome: 'waiting', failure: null, step: null });
+    return one;
+  };
+
+  it('is waited for by nobody; then the builder begins', async () => {
+    const one = await waiting();
+    await explainWaits();
+    expect(await run(one.runId)).toMatchObject({
+      status: 'dispatching',
+      awaitsApproval: true,
+      reason: 'Waiting for a person to approve the plan.',
+    });
+    expect(await claim()).toBeNull();
+    await say(one.runId, 'Leave the tests alone.');
+    expect(words(await steer('approvePlan', one.runId, mallory.token))?.[0]).toBe('not_found');
+    const both = await Promise.all([steer('approvePlan', one.runId), steer('approvePlan', one.runId)]);
+    expect(both).toMatchObject([{ awaitsApproval: false }, { awaitsApproval: false }]);
+    const two = await claim();
+    expect(two.step).toMatchObject({ role: 'builder' });
+    expect(texts(await beat(two))).toEqual(['Leave the tests alone.']);
+    expect((await run(one.runId)).messages.map(({ kind, author }: Json) => [kind, author])).toEqual([
+      ['approval', 'Alice'],
+      ['message', 'Alice'],
+    ]);
+  });
+
+  it('is over for a run that was canceled, and is not asked of one without a plan', async () => {
+    const one = await waiting();
+    const [approved] = await Promise.all([steer('approvePlan', one.runId), steer('cancelRun', one.runId)]);
+    expect([undefined, 'conflict']).toContain(words(approved)?.[0]);
+    expect(await run(one.runId)).toMatchObject({ status: 'canceled', awaitsApproval: false });
+    expect(await claim()).toBeNull();
+    expect(words(await steer('approvePlan', one.runId))?.[0]).toBe('conflict');
+    const two = await held();
+    expect(words(await steer('approvePlan', two.runId))).toEqual([
+      'conflict',
+      'The run has no plan that waits for an approval.',
+    ]);
+  });
+
+  it('is a setting of the organization, which a mission may overrule', async () => {
+    const set = (planApproval: boolean) =>
+      world.rest('PATCH', '/orchestrator', { token: alice.token, body: { planApproval } });
+    expect((await set(true)).body.planApproval).toBe(true);
+    await team('planner', 'builder');
+    const one = await held();
+    expect(await finish(one, one.step.stepId, plan)).toMatchObject({ outcome: 'waiting' });
+    const two = await held({ planApproval: false });
+    expect(await finish(two, two.step.stepId, plan)).toMatchObject({ outcome: 'next' });
+    await set(false);
+  });
+});
+
+describe('a message', () => {
+  it('is delivered in order, until it is acknowledged, and kept with who said it', async () => {
+    const one = await held();
+    expect(await beat(one)).toEqual({ desired: 'run', messages: [] });
+    await Promise.all(['one', 'two', 'three'].map((text) => say(one.runId, text)));
+    const { messages } = await beat(one);
+    expect(texts({ messages }).sort()).toEqual(['one', 'three', 'two']);
+    expect(messages[0].author).toBe('Alice');
+    const ids = messages.map(({ messageId }: Json) => messageId);
+    expect((await beat(one)).messages).toEqual(messages);
+    expect((await beat(one, [ids[0], 'msg_unknown'])).messages).toEqual(messages.slice(1));
+    expect((await beat(one, ids)).messages).toEqual([]);
+    expect((await run(one.runId)).messages.map(({ text, acknowledgedAt }: Json) => [text, acknowledgedAt > 0])).toEqual(
+      texts({ messages })
+        .reverse()
+        .map((text: string) => [text, true]),
+    );
+  });
+
+  it('is one message however often it is sent with its id', async () => {
+    const one = await held();
+    const sent = await Promise.all([1, 2, 3].map(() => say(one.runId, 'Once', { messageId: 'a' })));
+    expect(new Set(sent.map(({ id }) => id)).size).toBe(1);
+    expect(texts(await beat(one))).toEqual(['Once']);
+  });
+
+  it('that nobody has taken up when the work is done is one more step, in the same session', async () => {
+    await team('builder', 'reviewer');
+    const one = await held();
+    const review = await finish(one, one.step.stepId, { sessionId: 's' });
+    await say(one.runId, 'Use the UTC helper instead.');
+    const more = await finish(one, review.step.stepId, approve);
+    expect(more).toMatchObject({ outcome: 'next', step: { role: 'builder', resumeSessionId: 's' } });
+    expect(more.step.prompt).toBe('# Message from Alice\n\nUse the UTC helper instead.');
+    expect((await beat(one)).messages).toEqual([]);
+    expect((await finish(one, more.step.stepId)).step.role).toBe('reviewer');
+  });
+
+  it('that comes while the last step ends is delivered or refused, and never lost', async () => {
+    const one = await held();
+    const [said, ended] = await Promise.all([say(one.runId, 'Wait'), finish(one, one.step.stepId)]);
+    expect(ended.outcome).toBe(said.problem ? 'done' : 'next');
+    if (ended.outcome === 'next') await finish(one, ended.step.stepId);
+    expect(words(await say(one.runId, 'More'))).toEqual([
+      'conflict',
+      'The agents of the run have done their work: it is about to end.',
+    ]);
+    await finishRun(one);
+    expect(words(await say(one.runId, 'More'))?.[1]).toContain('come to its end (completed)');
+  });
+
+  it('is bounded, and of a run that the caller reaches', async () => {
+    const one = await held();
+    expect(words(await say(one.runId, ''))?.[0]).toBe('invalid_request');
+    expect(words(await say(one.runId, 'x'.repeat(4_001)))?.[0]).toBe('invalid_request');
+    expect(words(await say(one.runId, 'Hello', {}, mallory.token))?.[0]).toBe('not_found');
+    const reader = await world.token(alice.person, alice.organization, { scopes: ['missions:read'] });
+    expect(words(await say(one.runId, 'Hello', {}, reader))?.[0]).toBe('missing_scope');
+    for (let i = 0; i < 100; i++) await say(one.runId, `${i}`);
+    expect(words(await say(one.runId, 'More'))).toEqual(['conflict', 'The run has 100 messages, which is the most.']);
+    expect(texts(await beat(one))).toEqual(Array.from({ length: 10 }, (_, i) => `${i}`));
+  });
+
+  it('answers a question of the agent, once', async () => {
+    const one = await held();
+    const { runId, leaseId } = one;
+    const answer = (text: string) =>
+      graphql(
+        'mutation ($runId: String!, $text: String!) { answerElicitation(runId: $runId, text: $text) { kind fragmentSeq } }',
+        { runId, text },
+      );
+    expect(words(await answer('Yes'))).toEqual(['conflict', 'The agent has asked no such question.']);
+    const box = { runId, leaseId, key: 'box', role: 'builder', harness: 'claude-code', instanceType: 'lite' };
+    const { sandboxId } = await report('registerSandbox', box, '{ sandboxId }');
+    const fragments = [{ kind: 'elicitation', t: 1, body: 'May I?' }];
+    await report('appendFragments', { sandboxId, leaseId, seq: 0, fragments }, '{ nextSeq }');
+    expect(await answer('Yes')).toEqual({ kind: 'answer', fragmentSeq: 0 });
+    expect(await answer('Yes')).toEqual({ kind: 'answer', fragmentSeq: 0 });
+    expect(words(await answer('No'))).toEqual(['conflict', 'The question has been answered already.']);
+    expect(texts(await beat(one))).toEqual(['Yes']);
+  });
+});
+
+describe('an interruption', () => {
+  it('reaches the agent with the heartbeat, until the run is resumed', async () => {
+    const one = await held();
+    expect(await steer('interruptRun', one.runId)).toMatchObject({
+      status: 'running',
+      interruptedAt: expect.any(Number),
+    });
+    await steer('interruptRun', one.runId);
+    expect((await beat(one)).desired).toBe('interrupt');
+    expect(await steer('resumeRun', one.runId)).toMatchObject({ interruptedAt: null });
+    await steer('resumeRun', one.runId);
+    expect((await beat(one)).desired).toBe('run');
+    expect((await run(one.runId)).messages.map(({ kind }: Json) => kind)).toEqual(['resume', 'interrupt']);
+    await steer('cancelRun', one.runId);
+    expect(words(await steer('interruptRun', one.runId))?.[0]).toBe('conflict');
+  });
+
+  it('keeps a run that waits from being claimed', async () => {
+    const { id } = await start();
+    await steer('interruptRun', id);
+    expect(await claim()).toBeNull();
+    await steer('resumeRun', id);
+    expect(await claim()).toMatchObject({ runId: id });
+  });
+});
+
+describe('usage', () => {
+  const use = (one: Json, usageId: string, more: object = {}) =>
+    report('reportUsage', {
+      runId: one.runId,
+      leaseId: one.leaseId,
+      usageId,
+      stepId: one.step.stepId,
+      sessionId: 'session-1',
+      role: 'builder',
+      model: 'claude-sonnet-4-5-20250929',
+      inputTokens: 1_000_000,
+      cachedInputTokens: 1_000_000,
+      cacheWriteTokens: 1_000_000,
+      outputTokens: 1_000_000,
+      ...more,
+    });
+
+  it('costs what the vendor lists, once, on run and step', async () => {
+    const one = await held();
+    await Promise.all([use(one, 'a'), use(one, 'a'), use(one, 'b', { model: 'gpt-5-mini' })]);
+    expect(await run(one.runId)).toMatchObject({
+      missionCostUsd: 3 + 0.3 + 3.75 + 15 + (0.25 + 0.025 + 0.25 + 2),
+      missionCostIncomplete: false,
+      steps: [{ costUsd: 24.575, inputTokens: 2_000_000, outputTokens: 2_000_000, sessionId: 'session-1' }],
+    });
+    await use(one, 'c', { model: 'unknown-1' });
+    expect(await run(one.runId)).toMatchObject({ missionCostUsd: 24.575, missionCostIncomplete: true });
+    expect((await claim())?.runId).toBeUndefined();
+  });
+
+  it('ends a mission at its budget; what is reported after that is still counted', async () => {
+    const one = await held({ budgetUsd: 20 });
+    expect(one.budgetUsd).toBe(20);
+    await use(one, 'a');
+    expect((await beat(one)).desired).toBe('stop');
+    await use(one, 'b');
+    expect(await run(one.runId)).toMatchObject({
+      status: 'canceled',
+      reason: 'The mission has cost 22.05 USD: its budget of 20.00 USD is used up.',
+      missionCostUsd: 44.1,
+      steps: [{ status: 'canceled' }],
+    });
+    expect(await finish(one, one.step.stepId)).toMatchObject({
+      outcome: 'done',
+      failure: expect.stringContaining('budget'),
+    });
+  });
+
+  it('has a price for each model of the catalog', () => {
+    const models = Object.values(modelsByVendor).flat();
+    expect(models.filter(({ id }) => !priceOf(id))).toEqual([]);
+  });
+});
