@@ -1,0 +1,119 @@
+// The repository of a mission: a mirror, which is the runner's, and a checkout, which is the agent's. What an agent has had is hostile:
+// git never runs in it. Its commits are fetched into the mirror and pushed from there, so that no login is in its reach.
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { lstat, mkdir, readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { Account } from './confinement.ts';
+import { git, type Login } from './git.ts';
+
+/** As `openRepository` answers it. */
+export interface Origin extends Login {
+  url: string;
+  defaultBranch: string;
+  /** The branch of the mission. */
+  branch: string;
+}
+
+export interface WorkspaceSettings {
+  /** A folder of the runner's, where mirrors stay from mission to mission. */
+  mirrors: string;
+  /** An empty folder, for the agent. */
+  checkout: string;
+  origin: Origin;
+  /** Whose the checkout is; undefined: the runner's. */
+  account: Account | undefined;
+  /** The author of the commits. */
+  author: { name: string; email: string };
+}
+
+export interface Delivery {
+  headSha: string;
+  /** All that the branch changes, for people: cut off beyond `maxDiffCharacters`. */
+  diff: string;
+}
+
+export interface Workspace {
+  /** Pushes the commits of the branch. Null: there are none. @throws when the branch was changed by others, or the checkout is no longer one */
+  deliver(): Promise<Delivery | null>;
+}
+
+const maxDiffCharacters = 1_000_000;
+
+export async function openWorkspace(settings: WorkspaceSettings): Promise<Workspace> {
+  const { checkout, origin, author, account } = settings;
+  const { branch, defaultBranch: base, url } = origin;
+  const mirror = path.join(settings.mirrors, `${createHash('sha256').update(url).digest('hex').slice(0, 32)}.git`);
+  const [work, theirs] = [`refs/missions/${branch}`, `refs/origin/${branch}`];
+  const globalConfig = path.join(settings.mirrors, 'gitconfig');
+
+  await alone(mirror, async () => {
+    await mkdir(mirror, { recursive: true, mode: 0o700 });
+    // The checkout is another user's: git's upload-pack would not read it.
+    await writeFile(globalConfig, '[safe]\n\tdirectory = *\n');
+    await git(mirror, ['init', '--quiet', '--bare']);
+    await git(mirror, ['fetch', '--quiet', '--prune', url, '+refs/heads/*:refs/origin/*'], { login: origin });
+  });
+  // A mission that was interrupted goes on where it was.
+  const begun = await commitOf(mirror, theirs);
+  const start = begun ?? (await commitOf(mirror, `refs/origin/${base}`));
+  if (!start) throw new Error(`The repository has no branch ${base}.`);
+
+  // A clone of its own: a worktree's .git would lie in the mirror.
+  await git(checkout, ['init', '--quiet', '--initial-branch', branch]);
+  await git(checkout, ['fetch', '--quiet', '--no-tags', mirror, `+refs/origin/${base}:refs/heads/${base}`, start]);
+  await git(checkout, ['reset', '--quiet', '--hard', start]);
+  await git(checkout, ['config', 'user.name', author.name]);
+  await git(checkout, ['config', 'user.email', author.email]);
+  if (account) await promisify(execFile)('chown', ['-R', `${account.uid}:${account.gid}`, checkout]);
+
+  let pushed = begun ?? '';
+  return {
+    async deliver() {
+      await checkIsOrdinary(checkout);
+      return alone(mirror, async () => {
+        await git(mirror, ['fetch', '--quiet', '--no-tags', checkout, `+refs/heads/${branch}:${work}`], {
+          globalConfig,
+        });
+        const headSha = (await commitOf(mirror, work))!;
+        const from = await git(mirror, ['merge-base', `refs/origin/${base}`, work]);
+        if (from.trim() === headSha) return null;
+        const diff = await git(mirror, ['diff', '--no-ext-diff', '--no-textconv', from.trim(), work]);
+        // Commits of a person on the branch are never overwritten.
+        const lease = `--force-with-lease=refs/heads/${branch}:${pushed}`;
+        await git(mirror, ['push', '--quiet', lease, url, `${work}:refs/heads/${branch}`], { login: origin });
+        pushed = headSha;
+        return { headSha, diff: diff.slice(0, maxDiffCharacters) };
+      });
+    },
+  };
+}
+
+const commitOf = (mirror: string, ref: string): Promise<string | null> =>
+  git(mirror, ['rev-parse', '--verify', '--quiet', `${ref}^{commit}`]).then(
+    (sha) => sha.trim(),
+    () => null,
+  );
+
+/** An agent could let its repository borrow from another one on this machine, which the runner may read and the agent may not. */
+async function checkIsOrdinary(checkout: string): Promise<void> {
+  const own = path.join(checkout, '.git');
+  const isFolder = await lstat(own).then((entry) => entry.isDirectory());
+  const entries = isFolder ? await readdir(own, { recursive: true, withFileTypes: true }) : [];
+  const borrows = entries.some((entry) => !(entry.isFile() || entry.isDirectory()) || borrowing.has(entry.name));
+  if (!isFolder || borrows)
+    throw new Error('The checkout is no longer a repository of its own: nothing is taken from it.');
+}
+
+const borrowing: ReadonlySet<string> = new Set(['alternates', 'http-alternates', 'commondir', 'gitdir']);
+
+const last = new Map<string, Promise<unknown>>();
+
+/** One after the other for the same mirror. */
+function alone<T>(mirror: string, work: () => Promise<T>): Promise<T> {
+  const mine = (last.get(mirror) ?? Promise.resolve()).then(work, work);
+  const settled = mine.catch(() => {}).finally(() => last.get(mirror) === settled && last.delete(mirror));
+  last.set(mirror, settled);
+  return mine;
+}

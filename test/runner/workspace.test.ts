@@ -1,0 +1,165 @@
+// The repository of a mission: its checkout, what is taken from it, and what a checkout that was tampered with cannot do.
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Origin, openWorkspace } from '../../src/runner/workspace.ts';
+
+let folder: string;
+let origin: Origin;
+let checkouts = 0;
+
+const by = ['-c', 'user.name=Person', '-c', 'user.email=person@example.com', '-c', 'init.defaultBranch=main'];
+const env = { PATH: process.env.PATH, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
+const git = (directory: string, ...args: string[]): string =>
+  execFileSync('git', ['-C', directory, ...by, ...args], { env, encoding: 'utf8', stdio: 'pipe' }).trim();
+
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), 'aep-workspace-'));
+  const [seed, url] = [path.join(folder, 'seed'), path.join(folder, 'origin.git')];
+  mkdirSync(seed);
+  git(seed, 'init', '-q');
+  write(seed, 'a.txt', 'old\n');
+  git(folder, 'clone', '-q', '--bare', seed, url);
+  origin = { url, username: null, password: null, defaultBranch: 'main', branch: 'mission/run_1' };
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function write(checkout: string, name: string, content: string): void {
+  writeFileSync(path.join(checkout, name), content);
+  git(checkout, 'add', '.');
+  git(checkout, 'commit', '-qm', `Write ${name}`);
+}
+
+async function open() {
+  const checkout = path.join(folder, `checkout-${++checkouts}`);
+  mkdirSync(checkout);
+  const mirrors = path.join(folder, 'mirrors');
+  const author = { name: 'Builder', email: 'builder@example.com' };
+  const workspace = await openWorkspace({ mirrors, checkout, origin, account: undefined, author });
+  return { checkout, ...workspace };
+}
+
+it('the commits of the branch are pushed, again after more of them; without any there is nothing', async () => {
+  const { checkout, deliver } = await open();
+  expect(await deliver()).toBe(null);
+  expect([git(checkout, 'branch', '--show-current'), git(checkout, 'remote')]).toEqual(['mission/run_1', '']);
+  expect(execFileSync('git', ['-C', checkout, 'config', 'user.name'], { env, encoding: 'utf8' })).toBe('Builder\n');
+  write(checkout, 'a.txt', 'new\n');
+  const first = await deliver();
+  expect(first).toEqual({ headSha: git(checkout, 'rev-parse', 'HEAD'), diff: expect.stringContaining('-old\n+new\n') });
+  expect(git(origin.url, 'rev-parse', 'mission/run_1')).toBe(first!.headSha);
+  git(checkout, 'commit', '-q', '--amend', '-m', 'Say new');
+  const second = await deliver();
+  expect(git(origin.url, 'rev-parse', 'mission/run_1')).toBe(second!.headSha);
+  expect(git(origin.url, 'rev-parse', 'main')).not.toBe(second!.headSha);
+});
+
+it('a mission that was interrupted goes on with what it had pushed', async () => {
+  const first = await open();
+  write(first.checkout, 'b.txt', 'b\n');
+  const pushed = await first.deliver();
+  const second = await open();
+  expect(git(second.checkout, 'rev-parse', 'HEAD')).toBe(pushed!.headSha);
+  write(second.checkout, 'c.txt', 'c\n');
+  expect(git(origin.url, 'rev-parse', 'mission/run_1^')).not.toBe(pushed!.headSha);
+  await second.deliver();
+  expect(git(origin.url, 'rev-parse', 'mission/run_1^')).toBe(pushed!.headSha);
+});
+
+it('commits of a person on the branch are not overwritten', async () => {
+  const { checkout, deliver } = await open();
+  write(checkout, 'b.txt', 'b\n');
+  await deliver();
+  const person = path.join(folder, 'person');
+  git(folder, 'clone', '-q', '--branch', 'mission/run_1', origin.url, person);
+  write(person, 'c.txt', 'c\n');
+  git(person, 'push', '-q');
+  write(checkout, 'd.txt', 'd\n');
+  await expect(deliver()).rejects.toThrow('git push: ');
+  expect(git(origin.url, 'rev-parse', 'mission/run_1')).toBe(git(person, 'rev-parse', 'HEAD'));
+});
+
+it('missions of one repository share its mirror, also at the same time', async () => {
+  const branches = ['one', 'two', 'three'];
+  await Promise.all(
+    branches.map(async (branch) => {
+      origin = { ...origin, branch };
+      const { checkout, deliver } = await open();
+      write(checkout, `${branch}.txt`, branch);
+      await deliver();
+    }),
+  );
+  expect(git(origin.url, 'branch', '--format=%(refname:short)').split('\n').sort()).toEqual(
+    ['main', ...branches].sort(),
+  );
+});
+
+it('a password is shown in no error', async () => {
+  origin = { ...origin, url: 'http://127.0.0.1:9/a/b.git', username: 'x', password: 'hunter2' };
+  await expect(open()).rejects.toThrow(/^git fetch: (?!.*hunter2)/);
+});
+
+describe('a checkout that was tampered with', () => {
+  it('runs nothing when its commits are taken', async () => {
+    const { checkout, deliver } = await open();
+    const [trap, sprung, hooks] = ['trap.sh', 'sprung', 'hooks'].map((name) => path.join(folder, name)) as [
+      string,
+      string,
+      string,
+    ];
+    mkdirSync(hooks);
+    for (const file of [
+      trap,
+      ...['pre-push', 'reference-transaction', 'post-checkout'].map((hook) => `${hooks}/${hook}`),
+    ]) {
+      writeFileSync(file, `#!/bin/sh\ntouch ${sprung}\n`);
+      chmodSync(file, 0o755);
+    }
+    write(checkout, 'b.txt', 'b\n');
+    for (const key of ['core.fsmonitor', 'core.sshCommand', 'uploadpack.packObjectsHook', 'remote.origin.uploadpack'])
+      git(checkout, 'config', key, trap);
+    git(checkout, 'config', 'core.hooksPath', hooks);
+    expect((await deliver())!.diff).toContain('b.txt');
+    expect(existsSync(sprung)).toBe(false);
+    // What must not be done: any git command in the checkout itself.
+    git(checkout, 'status');
+    expect(existsSync(sprung)).toBe(true);
+  });
+
+  it.each<[string, (own: string, other: string) => void]>([
+    ['borrows objects', (own, other) => writeFileSync(`${own}/objects/info/alternates`, `${other}/objects\n`)],
+    [
+      'is a link',
+      (own, other) => {
+        renameSync(own, `${own}-moved`);
+        symlinkSync(other, own);
+      },
+    ],
+    [
+      'is a file that names another one',
+      (own, other) => {
+        renameSync(own, `${own}-moved`);
+        writeFileSync(own, `gitdir: ${other}\n`);
+      },
+    ],
+    ['shares another one', (own, other) => writeFileSync(`${own}/commondir`, `${other}\n`)],
+    [
+      'links to the objects of another one',
+      (own, other) => {
+        renameSync(`${own}/objects`, `${own}/moved`);
+        symlinkSync(`${other}/objects`, `${own}/objects`);
+      },
+    ],
+    ['links to a pack of another one', (own, other) => symlinkSync(`${other}/HEAD`, `${own}/objects/pack/pack-1.pack`)],
+  ])('is refused when it %s', async (_, tamper) => {
+    const other = path.join(folder, 'other');
+    mkdirSync(other);
+    git(other, 'init', '-q');
+    write(other, 'secret.txt', 'secret');
+    const { checkout, deliver } = await open();
+    tamper(path.join(checkout, '.git'), path.join(other, '.git'));
+    await expect(deliver()).rejects.toThrow('no longer a repository of its own');
+  });
+});
