@@ -270,6 +270,18 @@ describe('a team plan', () => {
     expect((await get('/summary')).subscription).toMatchObject({ status: 'active' });
   });
 
+  it('200 · what is paid after the organization was closed is refunded, and its subscription ends', async () => {
+    const [packs, plan] = [await checkout(), await checkout(team)];
+    await world.rest('POST', `/organizations/${acme.id}/closure`, { session, body: { confirmSlug: acme.slug } });
+    expect(await deliver(stripe.pay(packs).at(-1)!, stripe.pay(plan).at(-1)!)).toEqual([200, 200]);
+    await sendRefunds();
+    const { subscription, invoice } = stripe.sessionOf(plan);
+    expect(refundsOf(packs)).toEqual([100_00]);
+    expect(stripe.refundsOfInvoice(invoice as string)).toEqual([250_00]);
+    expect(stripe.subscriptions.get(subscription as string)!.status).toBe('canceled');
+    expect(await owned()).toBe(0);
+  });
+
   it('409 · what Stripe no longer has cannot be changed', async () => {
     const { reference } = await buy(team);
     stripe.subscriptions.get(reference)!.status = 'canceled';

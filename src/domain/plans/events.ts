@@ -9,7 +9,7 @@ import { grantCredits } from '../credits/grants.ts';
 import { isOrganizationOpen, lockOrganization } from '../organizations/operations.ts';
 import { type TeamPlanId, teamPlan, teamPlans } from './catalog.ts';
 import { BillingCheckout, BillingOrder, BillingSubscription } from './model.ts';
-import type { PaymentEvent } from './provider.ts';
+import { type PaymentEvent, providerNamed } from './provider.ts';
 import { closeCreditRequest } from './requests.ts';
 import { billing } from './terms.ts';
 
@@ -125,8 +125,12 @@ async function insertSubscription(
     eventAt: at,
     createdAt: now(),
   };
-  // A second checkout that was open at the same time: its money is an order, the first subscription stays.
-  await trx(BillingSubscription.tableName).insert(row).onConflict().ignore();
+  const written = await trx(BillingSubscription.tableName).insert(row).onConflict().ignore().returning('id');
+  if (written.length > 0) return;
+  // A second checkout that was open at the same time: its money is an order, the first subscription stays. The provider is told
+  // before the commit, so that an event that could not end it comes again.
+  await trx(BillingSubscription.tableName).insert({ ...row, status: 'canceled' });
+  await providerNamed(row.provider)?.endSubscription(row.reference);
 }
 
 const lockSubscription = async (

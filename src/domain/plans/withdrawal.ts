@@ -80,7 +80,7 @@ export const awaitsRefund = async (orgId: BillingOrder['orgId']): Promise<boolea
   (await BillingOrder.find({ orgId, status: 'withdrawn', refundedAt: null })) !== undefined;
 
 const pendingSql = `select ${columnsOf(BillingOrder)} from billing_orders
-  where status = 'withdrawn' and refunded_at is null order by withdrawn_at limit 20`;
+  where status = 'withdrawn' and refunded_at is null order by withdrawn_at limit 500`;
 const endedSql = `select reference from billing_subscriptions
   where org_id = $1 and provider = $2 and status = 'canceled' and current_period_end > $3`;
 
