@@ -1,5 +1,6 @@
 // The heartbeat of one mission: that its runner lives, how far it is, how busy its sandbox; and in the answer, what is to stop.
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Desired, Message } from './conversation.ts';
 import type { Sample } from './measure.ts';
 import type { Held, Pace } from './mission.ts';
 import type { Platform } from './platform.ts';
@@ -14,10 +15,15 @@ export interface State {
   /** Whether the state has changed since the last heartbeat. */
   changed: boolean;
   preview: Preview | null;
+  /** Messages that the agent has taken up, until the platform knows. */
+  acknowledged: string[];
+  /** Takes what people want of the agent. */
+  hear(desired: Desired, messages: readonly Message[]): void;
 }
 
 interface Answer {
-  runs: { desired: string }[];
+  runs: { desired: Desired; messages: Message[] }[];
+  nextHeartbeatMs: number;
   sandboxes: { desired: string }[];
   environments: { desired: string }[];
 }
@@ -35,20 +41,26 @@ export function startHeart(
   let samples: Sample[] = [];
   let stop: (why: string) => void;
   let last = 0;
+  // Sooner while an agent can be spoken to.
+  let interval = pace.heartbeat;
 
   async function sendHeartbeat(): Promise<void> {
     const { progress, activity, preview } = state;
+    const acknowledged = [...state.acknowledged];
     const metrics = samples.slice(-samplesAtOnce);
     [state.changed, last, samples] = [false, Date.now(), []];
-    const { runs, sandboxes, environments } = await platform.say<Answer>(
+    const { runs, sandboxes, environments, nextHeartbeatMs } = await platform.say<Answer>(
       'heartbeat',
       {
-        runs: [{ ...held, progress, activity }],
+        runs: [{ ...held, progress, activity, acknowledged }],
         sandboxes: [{ sandboxId, leaseId: held.leaseId, metrics }],
         environments: preview ? [preview.environmentId] : [],
       },
-      '{ runs { desired } sandboxes { desired } environments { desired } }',
+      `{ runs { desired messages { messageId text author } } nextHeartbeatMs sandboxes { desired } environments { desired } }`,
     );
+    interval = Math.min(pace.heartbeat, nextHeartbeatMs);
+    state.acknowledged = state.acknowledged.filter((id) => !acknowledged.includes(id));
+    for (const { desired, messages } of runs) state.hear(desired, messages);
     if ([...runs, ...sandboxes].some(({ desired }) => desired === 'stop')) stop('stopped');
     if (preview && environments.some(({ desired }) => desired === 'stop')) {
       state.preview = null;
@@ -61,8 +73,8 @@ export function startHeart(
       const sample = await measure().catch(() => null);
       if (sample) samples.push(sample);
       // How far it is should be seen soon; that we live is said now and then.
-      if (state.changed || Date.now() - last >= pace.heartbeat) await sendHeartbeat();
-      await wait(pace.sample, undefined, { signal: done.signal }).catch(() => {});
+      if (state.changed || Date.now() - last >= interval) await sendHeartbeat();
+      await wait(Math.min(pace.sample, interval / 2), undefined, { signal: done.signal }).catch(() => {});
     }
   }
 

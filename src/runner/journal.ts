@@ -1,10 +1,11 @@
 // What a mission says, on its way to the platform: log pieces and live fragments, each with its number, in order, and costs. They
 // are gathered for a moment, so that a chatty script makes few calls; one that is quicker than the platform waits.
+import type { Usage } from './harness/port.ts';
 import type { Held } from './mission.ts';
 import type { Platform } from './platform.ts';
 
 export interface Fragment {
-  kind: 'thought' | 'action' | 'elicitation' | 'response' | 'error' | 'plan';
+  kind: 'thought' | 'action' | 'elicitation' | 'response' | 'error' | 'prompt' | 'plan';
   body?: string;
   action?: string;
   parameter?: string;
@@ -36,12 +37,18 @@ function* pieces(text: string): Generator<string> {
   }
 }
 
-export function openJournal(platform: Platform, held: Held, session: Session, flushEvery: number) {
+export function openJournal(
+  platform: Platform,
+  held: Held,
+  { stepId, ...session }: Session & { stepId: string },
+  flushEvery: number,
+) {
   const { sandboxId, leaseId, role, sessionId } = session;
   const next: Record<string, number> = {};
   let text = '';
   let fragments: (Fragment & { t: number })[] = [];
   let usd = 0;
+  let usages: Usage[] = [];
   let [fragmentSeq, costs] = [0, 0];
   let sending: Promise<void> = Promise.resolve();
 
@@ -56,14 +63,17 @@ export function openJournal(platform: Platform, held: Held, session: Session, fl
   }
 
   async function send(): Promise<void> {
-    const [log, shown] = [text, fragments];
-    [text, fragments] = ['', []];
+    const [log, shown, used] = [text, fragments, usages];
+    [text, fragments, usages] = ['', [], []];
     if (log) await write('session', log);
     for (let at = 0; at < shown.length; at += fragmentsAtOnce) {
       const some = shown.slice(at, at + fragmentsAtOnce);
       const input = { sandboxId, leaseId, seq: fragmentSeq, fragments: some };
       await platform.say('appendFragments', input, '{ nextSeq }');
       fragmentSeq += some.length;
+    }
+    for (const usage of used) {
+      await platform.say('reportUsage', { ...held, stepId, sandboxId, role, sessionId, ...usage });
     }
     while (usd > 0) {
       const some = Math.min(usd, usdAtOnce);
@@ -113,6 +123,10 @@ export function openJournal(platform: Platform, held: Held, session: Session, fl
     },
     cost(some: number): void {
       usd += some;
+      soon();
+    },
+    usage(one: Usage): void {
+      usages.push(one);
       soon();
     },
     /** Resolves as soon as there is room for more. */

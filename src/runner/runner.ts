@@ -1,16 +1,24 @@
-// A runtime on one machine: takes dispatched runs whose agent has the shell harness, and executes them as child processes.
+// A runtime on one machine: takes dispatched runs of the harnesses that it has, and executes their steps as child processes.
 // It knows nothing of the platform but its public GraphQL schema. README.md lists what a runtime must do, in order.
 // Its token is the first line of standard input: environment variables can be read by scripts of the same user.
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
+import { availableParallelism, hostname } from 'node:os';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { chooseConfinement } from './confinement.ts';
+import { modelsFrom } from './gateway.ts';
+import { askDirectly, discover } from './harness/discovery.ts';
+import { askInCell, chooseIsolation } from './isolation.ts';
 import { type Claimed, carryOut, claimed, type Pace } from './mission.ts';
 import { connect, RequestRejected } from './platform.ts';
+import type { Equipment } from './workshop.ts';
 
-const { PLATFORM_URL = 'http://localhost:4000', CONFINEMENT, EXIT_WITH_PARENT } = process.env;
-const runsAtOnce = setting('RUNS_AT_ONCE', 2);
+const { PLATFORM_URL = 'http://localhost:4000', EXIT_WITH_PARENT } = process.env;
+/** Bytes that a mission is planned with. */
+const memoryOfMission = 1024 ** 3;
+const placesByMemory = Math.max(1, Math.floor(process.availableMemory() / memoryOfMission));
+// More would wait for processors rather than for their models.
+const runsAtOnce = setting('RUNS_AT_ONCE', Math.min(placesByMemory, 4 * availableParallelism()));
 const poll = setting('POLL_MS', 1_000);
 const pace: Pace = {
   heartbeat: setting('HEARTBEAT_MS', 10_000),
@@ -31,18 +39,30 @@ if (EXIT_WITH_PARENT) input.once('close', () => leaving.abort());
 if (!token.trim())
   quit('A service token is required on standard input; `npm run admin -- service-token:create` creates one.');
 const platform = connect(PLATFORM_URL, token.trim(), leaving.signal);
-const confinement = await chooseConfinement(CONFINEMENT).catch((error) => quit(error.message));
+const equipment = await equip().catch((error) => quit(error.message));
+const { confinement, isolation, found } = equipment;
 
 const runtime = `local-runner ${hostname()}:${process.pid}`;
 const underWay = new Set<Promise<void>>();
 let away = false;
 let claimId = randomUUID();
-console.log(`${runtime} takes runs from ${PLATFORM_URL}. ${confinement.description}`);
+console.log(`${runtime} takes up to ${runsAtOnce} runs at once from ${PLATFORM_URL}. ${confinement.description}`);
+if (isolation && found.length > 0) console.log(isolation.description);
+const offer = {
+  runtime,
+  harnesses: ['shell', ...found.map(({ harness }) => harness)],
+  versions: [
+    { harness: 'shell', version: process.version },
+    ...found.map(({ harness, version }) => ({ harness, version })),
+  ],
+  isolation: found.length > 0 ? isolation?.level : confinement.kind,
+  places: runsAtOnce,
+};
 while (!leaving.signal.aborted) {
   const run = underWay.size < runsAtOnce ? await claim() : null;
   if (run) {
     console.log(`${run.runId} ${run.missionTitle ?? ''}`);
-    const mission = carryOut(platform, run, pace, confinement, leaving.signal)
+    const mission = carryOut(platform, run, pace, equipment, leaving.signal)
       .then(() => console.log(`${run.runId} is done`))
       .catch((error) => console.error(`${run.runId}: ${error.message}`))
       .finally(() => underWay.delete(mission));
@@ -55,12 +75,7 @@ process.exit();
 /** A claim that got no answer is made again under its name: if it took a run, that is the answer. */
 async function claim(): Promise<Claimed | null> {
   try {
-    const run = await platform.say<Claimed | null>(
-      'claimRun',
-      { runtime, harnesses: ['shell'], claimId },
-      claimed,
-      true,
-    );
+    const run = await platform.say<Claimed | null>('claimRun', { ...offer, claimId }, claimed, true);
     claimId = randomUUID();
     if (away) console.log('The platform is back');
     away = false;
@@ -71,6 +86,25 @@ async function claim(): Promise<Claimed | null> {
     away = true;
     return null;
   }
+}
+
+/** What this machine has for scripts and agents. What it lacks is said. */
+async function equip(): Promise<Equipment> {
+  const { CONFINEMENT, ISOLATION } = process.env;
+  const models = modelsFrom(process.env);
+  const [confinement, isolation] = await Promise.all([
+    chooseConfinement(CONFINEMENT),
+    chooseIsolation(ISOLATION || undefined, PLATFORM_URL),
+  ]);
+  const { found, missing } = await discover(process.env, models, isolation?.level === 'cell' ? askInCell : askDirectly);
+  for (const { harness, version, program } of found) console.log(`${harness} ${version}: ${program}`);
+  for (const { harness, why } of missing) console.log(`${harness} is not offered: ${why}.`);
+  if (found.length > 0 && !isolation) {
+    console.log(
+      'No agent is taken: bubblewrap does not work on this machine. ISOLATION=none takes them without a cell.',
+    );
+  }
+  return { confinement, isolation, found: isolation ? found : [], upstreams: { ...models, mcp: null } };
 }
 
 function setting(name: string, usual: number): number {

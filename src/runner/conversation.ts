@@ -1,0 +1,72 @@
+// What people say to an agent while it works: messages in order and once, interruption, and going on after it.
+import type { Harness, Turn } from './harness/port.ts';
+
+export interface Message {
+  messageId: string;
+  text: string;
+  author: string;
+}
+/** What the platform wants of a run. */
+export type Desired = 'run' | 'interrupt' | 'stop';
+
+/** @param say Shows what was said to the agent. */
+export function converse(harness: Harness, say: (text: string) => void, acknowledged: (messageId: string) => void) {
+  const heard = new Set<string>();
+  /** The turn that has ended last; null while one runs. */
+  let ended: Turn | null = null;
+  let isInterrupted = false;
+  /** One after the other, so that messages stay in order. */
+  let chain: Promise<void> = harness.ready.catch(() => {});
+  let finish: (turn: Turn) => void;
+  const over = new Promise<Turn>((resolve) => {
+    finish = resolve;
+  });
+
+  function next(work: () => Promise<void>): void {
+    chain = chain.then(work).catch(() => {});
+  }
+  async function send(text: string): Promise<void> {
+    const how = await harness.send(text);
+    if (how === 'begun') ended = null;
+    say(text);
+  }
+
+  return {
+    /** The last turn of the step. */
+    over,
+    /** A turn has ended: the last one, unless the agent was interrupted or has begun another with a message. */
+    turnEnded(turn: Turn): void {
+      ended = turn;
+      if (turn.status === 'interrupted' && isInterrupted) return;
+      next(async () => {
+        if (ended === turn) finish(turn);
+      });
+    },
+    /** An answer to a heartbeat. What the agent does not take up is heard again. */
+    hear(desired: Desired, messages: readonly Message[]): void {
+      if (desired === 'stop') return;
+      if (desired === 'interrupt') {
+        if (isInterrupted || ended) return;
+        isInterrupted = true;
+        next(() => harness.interrupt());
+        return;
+      }
+      const isNew = messages.filter(({ messageId }) => !heard.has(messageId));
+      // It goes on when its turn has really ended.
+      if (isInterrupted && !ended) return;
+      const isResumed = isInterrupted;
+      isInterrupted = false;
+      if (!isResumed && ended) return;
+      if (isResumed && isNew.length === 0) next(() => send('Continue where you were interrupted.'));
+      for (const { messageId, text, author } of isNew) {
+        heard.add(messageId);
+        next(() =>
+          send(`Message from ${author}:\n\n${text}`).then(
+            () => acknowledged(messageId),
+            () => void heard.delete(messageId),
+          ),
+        );
+      }
+    },
+  };
+}

@@ -1,0 +1,158 @@
+// One step of a run: a sandbox in which one harness works, from its prompt to its end; the sequence of what is reported.
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { release } from 'node:os';
+import { setTimeout as wait } from 'node:timers/promises';
+import { handIn } from './artifacts.ts';
+import { converse } from './conversation.ts';
+import type { HarnessEvent, Turn } from './harness/port.ts';
+import { type State, startHeart } from './heart.ts';
+import { clip, openJournal, type Session } from './journal.ts';
+import { meter } from './measure.ts';
+import type { Claimed, Held, Pace, Step } from './mission.ts';
+import type { Platform } from './platform.ts';
+import { openPreview, type Preview } from './preview.ts';
+import type { Bench } from './workshop.ts';
+
+/** How a step ends whose runner leaves. */
+export const left = 'left';
+
+export interface Outcome {
+  /** Why it failed; empty when all went well. */
+  failure: string;
+  /** The structured output as JSON. */
+  output: string | null;
+  /** The harness' own id of its session. */
+  sessionId: string | null;
+  /** Calls of the model. */
+  turns: number;
+}
+
+/** Characters that the platform takes as output. */
+const longestOutput = 65_536;
+
+/** Works on the step, and reports all but its end. */
+export async function work(
+  platform: Platform,
+  run: Claimed,
+  step: Step,
+  bench: Bench,
+  pace: Pace,
+  leaving: AbortSignal,
+): Promise<Outcome & { session: Session }> {
+  const held = { runId: run.runId, leaseId: run.leaseId };
+  const timeout = Math.min(pace.timeout, run.stepTimeoutMs);
+  const session = await openSession(platform, run, step, held, bench.version, timeout);
+  const { sandboxId, role, sessionId } = session;
+  const { work: cwd, artifacts } = bench.place;
+  const journal = openJournal(platform, held, { ...session, stepId: step.stepId }, pace.flush);
+  const activity = run.missionTitle ?? 'Working';
+  const state: State = { progress: 0, activity, changed: true, preview: null, acknowledged: [], hear: () => {} };
+  const result = { output: null as string | null, sessionId: null as string | null, turns: 0 };
+  let opening: Promise<Preview | null> | undefined;
+  let turnEnded: (turn: Turn) => void = () => {};
+
+  /** A preview is worth having, but no mission fails for want of one. */
+  async function preview(shown: string): Promise<Preview | null> {
+    try {
+      state.preview = await openPreview(platform, held, sandboxId, cwd, shown, timeout);
+      journal.show({ kind: 'action', action: 'preview', parameter: state.preview.address });
+      return state.preview;
+    } catch (error) {
+      journal.show({ kind: 'error', body: clip(`no preview: ${(error as Error).message}`, 2_000) });
+      return null;
+    }
+  }
+
+  async function take(event: HarnessEvent): Promise<void> {
+    if ('turn' in event) return turnEnded(event.turn);
+    if ('log' in event) journal.log(event.log);
+    else if ('fragment' in event) journal.show(event.fragment);
+    else if ('cost' in event) journal.cost(event.cost);
+    else if ('usage' in event) {
+      result.turns++;
+      journal.usage(event.usage);
+    } else if ('session' in event) {
+      result.sessionId = event.session;
+      bench.keep(event.session);
+    } else if ('preview' in event) opening ??= preview(event.preview);
+    else {
+      const { progress, activity = state.activity } = event;
+      Object.assign(state, { progress, activity, changed: true });
+    }
+    await journal.room();
+  }
+
+  await journal.write('prompt', step.prompt, 'mission');
+  await journal.write(
+    'system',
+    `${process.platform} ${release()}, ${step.agent.harness === 'shell' ? 'node' : step.agent.harness} ${bench.version}, in ${cwd}\n${bench.description}\n`,
+  );
+  if (leaving.aborted) return { ...result, session, failure: left };
+  const harness = bench.start(take);
+  bench.place.guard(harness.pid);
+  const say = (text: string) => journal.show({ kind: 'prompt', body: clip(text, 16_000) });
+  const talk = converse(harness, say, (messageId) => {
+    state.acknowledged.push(messageId);
+    state.changed = true;
+  });
+  turnEnded = talk.turnEnded;
+  state.hear = talk.hear;
+  const sample = meter(harness.pid, cwd);
+  const heart = startHeart(platform, held, sandboxId, state, async () => (harness.isRunning() ? sample() : null), pace);
+  const decided = new AbortController();
+  try {
+    const failure = await Promise.race([
+      talk.over.then((turn) => failureOf(turn, result)),
+      // One that cannot be started rejects; one that ends tells of its turn first.
+      harness.ended.then(() => talk.over).then((turn) => failureOf(turn, result)),
+      heart.stopped,
+      journal.broken,
+      once(leaving, 'abort', { signal: decided.signal }).then(() => left),
+      wait(timeout, 'timeout', { signal: decided.signal }),
+    ]);
+    await harness.end();
+    bench.place.guard(undefined);
+    await (await opening)?.close();
+    await journal.close();
+    if (failure !== left) await handIn(platform, held, { sandboxId, role, sessionId }, artifacts);
+    await heart.end();
+    return { ...result, session, failure };
+  } finally {
+    decided.abort();
+    heart.stop();
+    journal.stop();
+    await harness.end();
+    await (await opening)?.close();
+  }
+}
+
+/** Why the last turn failed; its structured output is kept. */
+function failureOf(turn: Turn, result: { output: string | null }): string {
+  if (turn.status !== 'completed') return clip(turn.error || 'The turn failed.', 2_000);
+  if (turn.structured === undefined) return '';
+  const output = JSON.stringify(turn.structured);
+  if (output.length > longestOutput) return `The structured output is longer than ${longestOutput} characters.`;
+  result.output = output;
+  return '';
+}
+
+async function openSession(
+  platform: Platform,
+  { instanceType }: Claimed,
+  step: Step,
+  held: Held,
+  harnessVersion: string,
+  timeout: number,
+): Promise<Session> {
+  const { role, harness } = step.agent;
+  const sandbox = { key: step.stepId, role, harness, harnessVersion, instanceType, timeoutAt: Date.now() + timeout };
+  const { sandboxId } = await platform.say<{ sandboxId: string }>(
+    'registerSandbox',
+    { ...held, ...sandbox },
+    '{ sandboxId }',
+  );
+  const session = { sandboxId, leaseId: held.leaseId, role, sessionId: randomUUID() };
+  await platform.say('reportSession', session);
+  return session;
+}

@@ -1,0 +1,118 @@
+// Where the steps of a run are worked on: one place for its agents, with the gateway that is their way out; one for each script.
+
+import { ports, socketsOf } from './cell.ts';
+import { type Account, type Confinement, commandFor, newAccount } from './confinement.ts';
+import { type Gateway, openGateway, type Upstreams } from './gateway.ts';
+import type { Found } from './harness/discovery.ts';
+import { drivers } from './harness/drivers.ts';
+import type { Harness, Launch, Listener, Task } from './harness/port.ts';
+import { shell } from './harness/shell.ts';
+import { type Isolation, launchOf } from './isolation.ts';
+import type { Step } from './mission.ts';
+import { makePlace, type Place } from './place.ts';
+
+/** What this runner has for agents. */
+export interface Equipment {
+  confinement: Confinement;
+  /** Null: agents are refused. */
+  isolation: Isolation | null;
+  found: readonly Found[];
+  upstreams: Upstreams;
+}
+
+/** A place that is ready for a step. */
+export interface Bench {
+  place: Place;
+  /** For the log: how the step is kept apart from the machine. */
+  description: string;
+  version: string;
+  /** Starts the harness of the step. */
+  start(on: Listener): Harness;
+  /** Its session can be gone on with in a later step. */
+  keep(session: string): void;
+  /** When the step is over. */
+  clear(): Promise<void>;
+}
+
+export function openWorkshop(equipment: Equipment, runId: string, graceMs: number) {
+  let shared: { place: Place; account: Account | undefined; gateway: Gateway } | undefined;
+  /** Sessions whose files are in the shared place. */
+  const sessions = new Set<string>();
+
+  async function forScript({ prompt }: Step): Promise<Bench> {
+    const { kind, description } = equipment.confinement;
+    const account = await newAccount();
+    const place = await makePlace(prompt, account);
+    const { file, work: cwd, artifacts } = place;
+    // All that a script gets of the runner's environment is PATH.
+    const env = { PATH: process.env.PATH ?? '', LANG: 'C.UTF-8', HOME: cwd, ARTIFACTS: artifacts, RUN_ID: runId };
+    const wrap = () => commandFor(kind, place);
+    const task = { file, cwd, env, account, graceMs, wrap, isConfined: kind !== 'none' };
+    return {
+      place,
+      description,
+      version: process.version,
+      start: (on) => shell(task, on),
+      keep: () => {},
+      clear: place.remove,
+    };
+  }
+
+  async function sharedPlace(level: Isolation['level']) {
+    if (shared) return shared;
+    const account = level === 'cell' ? await newAccount() : undefined;
+    const place = await makePlace('', account);
+    const gateway = await openGateway(equipment.upstreams, level === 'cell' ? socketsOf(place).gateway : null);
+    shared = { place, account, gateway };
+    return shared;
+  }
+
+  async function forAgent(step: Step, maxCalls: number): Promise<Bench> {
+    const { harness, model, effort, userPrompt } = step.agent;
+    const { isolation } = equipment;
+    const found = equipment.found.find((one) => one.harness === harness);
+    if (!found || !isolation) throw new Error(`This runner has no ${harness}.`);
+    const { place, account, gateway } = await sharedPlace(isolation.level);
+    const launch: Launch & Pick<Task, 'server'> = launchOf(
+      isolation.level,
+      place,
+      account,
+      graceMs,
+      harness === 'opencode',
+    );
+    const { resumeSessionId } = step;
+    const task: Task = {
+      ...launch,
+      env: { ...launch.env, ARTIFACTS: place.artifacts, RUN_ID: runId },
+      program: found.program,
+      home: place.home,
+      prompt: step.prompt,
+      instructions: userPrompt,
+      model,
+      effort: effort?.toLowerCase() ?? null,
+      schema: step.outputSchema === null ? null : JSON.parse(step.outputSchema),
+      // One of another runtime, or of an earlier claim, is lost.
+      resume: resumeSessionId && sessions.has(resumeSessionId) ? resumeSessionId : null,
+      maxCalls,
+      gateway: { url: `http://127.0.0.1:${gateway.port || ports.gateway}`, key: gateway.key },
+      mcp: null,
+    };
+    return {
+      place,
+      description: isolation.description,
+      version: found.version,
+      start: (on) => drivers[found.harness](task, on),
+      keep: (session) => void sessions.add(session),
+      clear: async () => {},
+    };
+  }
+
+  return {
+    prepare: (step: Step, maxCalls: number): Promise<Bench> =>
+      step.agent.harness === 'shell' ? forScript(step) : forAgent(step, maxCalls),
+    async close(): Promise<void> {
+      await shared?.gateway.close();
+      await shared?.place.remove();
+    },
+  };
+}
