@@ -3,11 +3,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { connectIntegration } from '#domain/projects/connectors.ts';
 import { followPullRequests } from '#domain/runs/branch.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
-import { hours, minutes } from '#foundation/clock.ts';
+import { hours, isoTime, minutes } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/outbound.ts';
 import { type Account, createOwner } from '../support/callers.ts';
 import { type GitHub, openGitHub } from '../support/fake-github.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { openWorld, present, type World } from '../support/world.ts';
 
 const token = 'ghp_OfAcmeAndOfNobodyElse';
 const [first, second] = ['a'.repeat(40), 'b'.repeat(40)];
@@ -96,7 +96,7 @@ it('git access for the runtime that holds the run, and for no other', async () =
 
 it('a branch gets one pull request, which names the issue; a second push updates it', async () => {
   const held = await heldRun();
-  const opened = { prNumber: 1, prUrl: 'https://github.com/acme/shop/pull/1' };
+  const opened = { prNumber: 2, prUrl: 'https://github.com/acme/shop/pull/2' };
   expect(await push(held, first, { body: 'The helper uses UTC.' })).toEqual(opened);
   expect(await push(held, second, { title: 'Use UTC' })).toEqual(opened);
   expect(repository().pulls).toMatchObject([
@@ -121,13 +121,44 @@ it.each([
   expect(repository().pulls).toEqual([]);
 });
 
+it('what people say about it goes to the agent that works on it, each comment once; bots are not heard', async () => {
+  const held = await heldRun();
+  await push(held, first);
+  const comment = (id: number, body: string, login: string, more: object = {}) => ({
+    body,
+    html_url: `https://github.com/acme/shop/pull/2#c${id}`,
+    created_at: isoTime(present() + id * 1_000),
+    user: { login, type: login === 'ci' ? 'Bot' : 'User' },
+    ...more,
+  });
+  const pull = repository().pulls[0]!;
+  pull.comments.push(
+    comment(2, 'Use the UTC helper.', 'bob', { path: 'src/date.ts', line: 7 }),
+    comment(1, 'Looks good otherwise.', 'carol'),
+    comment(3, 'Coverage fell.', 'ci'),
+  );
+  await world.knex('run_steps').update({ harness: 'claude-code' });
+  await follow();
+  await follow();
+  const query = 'query ($id: String!) { run(runId: $id) { messages { author text } } }';
+  const { body } = await world.graphql(query, { token: owner.token, variables: { id: held.runId } });
+  expect(body.data.run.messages).toEqual([
+    { author: 'carol', text: 'Looks good otherwise.' },
+    { author: 'bob', text: 'src/date.ts:7: Use the UTC helper.' },
+  ]);
+  await finish(held);
+  pull.comments.push(comment(4, 'Too late.', 'bob'));
+  await follow();
+  expect(await world.knex('run_messages').where({ runId: held.runId })).toHaveLength(2);
+});
+
 describe('a completed run', () => {
   it('closes its issue once a person has merged its pull request', async () => {
     const held = await heldRun();
     await push(held, first);
     await finish(held);
     expect([issue().state, issue().comments.length]).toEqual(['open', 1]);
-    expect(issue().comments[0]!.body).toContain('/pull/1');
+    expect(issue().comments[0]!.body).toContain('/pull/2');
     Object.assign(repository().pulls[0]!, { state: 'closed', merged: true });
     await follow();
     expect((await runOf(held)).prState).toBe('merged');

@@ -84,6 +84,7 @@ export interface GitHubPullRequest {
   mergeable: boolean | null;
   mergeable_state: string;
   head: { ref: string; sha: string };
+  comments: (Comment & { path?: string; line?: number; user: { login: string; type: string } })[];
 }
 interface Repository {
   issues: GitHubIssue[];
@@ -155,6 +156,8 @@ export async function openGitHub(token: string) {
       const issue = newIssue(`${path.owner}/${path.repo}`, issues, asked.body as Partial<GitHubIssue>);
       return { status: 201, body: issue };
     }
+    const pull = repository.pulls.find(({ number }) => number === Number(path.issue_number));
+    if (id === 'issues/list-comments' && pull) return { status: 200, body: pull.comments.filter((one) => !one.path) };
     const issue = issues.find(({ number }) => number === Number(path.issue_number));
     if (!issue) return notFound;
     if (id === 'issues/list-comments') return { status: 200, body: paged(issue.comments, query) };
@@ -213,13 +216,16 @@ function newIssue(repository: string, issues: GitHubIssue[], given: Partial<GitH
 
 /** As GitHub does: one open pull request for a branch and its base; it is merged at the commit that the caller has seen. */
 function pullRequestReply(
-  { pulls, heads }: Repository,
+  { issues, pulls, heads }: Repository,
   { body }: Asked,
   id: string,
   { owner, repo, pull_number }: Record<string, string>,
   query: Record<string, unknown>,
 ): Reply {
-  const shown = ({ head, ...pull }: GitHubPullRequest) => ({ ...pull, head: { ...head, sha: heads.get(head.ref)! } });
+  const shown = ({ head, comments: _, ...pull }: GitHubPullRequest) => ({
+    ...pull,
+    head: { ...head, sha: heads.get(head.ref)! },
+  });
   const given = body as { title: string; body: string; head: string; base: string; sha: string };
   if (id === 'pulls/list') {
     const found = pulls.filter(
@@ -230,7 +236,8 @@ function pullRequestReply(
   if (id === 'pulls/create') {
     const isThere = pulls.some(({ state, head }) => state === 'open' && head.ref === given.head);
     if (isThere || !heads.has(given.head)) return { status: 422, body: { message: 'Validation Failed' } };
-    const number = pulls.length + 1;
+    // Issues and pull requests share their numbers.
+    const number = issues.length + pulls.length + 1;
     pulls.push({
       number,
       html_url: `https://github.com/${owner}/${repo}/pull/${number}`,
@@ -242,11 +249,13 @@ function pullRequestReply(
       mergeable: true,
       mergeable_state: 'clean',
       head: { ref: given.head, sha: '' },
+      comments: [],
     });
     return { status: 201, body: shown(pulls.at(-1)!) };
   }
   const pull = pulls.find(({ number }) => number === Number(pull_number));
   if (!pull) return notFound;
+  if (id === 'pulls/list-review-comments') return { status: 200, body: pull.comments.filter((one) => one.path) };
   if (id === 'pulls/get') return { status: 200, body: shown(pull) };
   if (id === 'pulls/update') return { status: 200, body: shown(Object.assign(pull, given)) };
   if (pull.state !== 'open' || pull.mergeable_state !== 'clean')

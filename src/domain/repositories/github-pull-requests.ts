@@ -1,6 +1,7 @@
 // Pull requests at GitHub (REST, "Pulls"). GitHub keeps at most one open pull request for a branch and its base, so the branch tells
 // whether it exists already.
 import { z } from 'zod';
+import { isoTime } from '#foundation/clock.ts';
 import { connectVendor } from '../vendors/connection.ts';
 import { callGitHub, fetchGitHub, refusalOf, repositoryPath } from '../vendors/github.ts';
 import type { PullRequest, PullRequests } from './repository.ts';
@@ -12,6 +13,15 @@ const Listed = z.object({
   head: z.object({ sha: z.string() }),
 });
 const Shown = Listed.extend({ merged: z.boolean(), mergeable_state: z.string() });
+
+const Comment = z.object({
+  html_url: z.url({ protocol: /^https?$/ }),
+  body: z.string().nullish(),
+  created_at: z.iso.datetime({ offset: true }),
+  user: z.object({ login: z.string(), type: z.string() }).nullish(),
+  path: z.string().optional(),
+  line: z.int().nullish(),
+});
 
 const asPullRequest = ({ number, html_url: url, state, head, ...shown }: z.infer<typeof Shown>): PullRequest => ({
   number,
@@ -36,6 +46,24 @@ export const pullRequests: PullRequests = {
   async read(project, number) {
     const connection = await connectVendor(project, 'scm', 'github');
     return asPullRequest(await fetchGitHub(connection, `${repositoryPath(project)}/pulls/${number}`, Shown));
+  },
+
+  async comments(project, number, since) {
+    const connection = await connectVendor(project, 'scm', 'github');
+    const query = new URLSearchParams({ since: isoTime(since), per_page: '100' });
+    const lists = ['issues', 'pulls'].map((kind) =>
+      fetchGitHub(connection, `${repositoryPath(project)}/${kind}/${number}/comments?${query}`, z.array(Comment)),
+    );
+    return (await Promise.all(lists))
+      .flat()
+      .filter(({ body, user }) => body && user?.type === 'User')
+      .sort((a, b) => Date.parse(a.created_at) - Date.parse(b.created_at))
+      .map(({ html_url: url, body, user, path, line }) => ({
+        url,
+        author: user!.login,
+        text: body!,
+        place: path ? `${path}${line ? `:${line}` : ''}` : null,
+      }));
   },
 
   async merge(project, number, sha) {

@@ -32,6 +32,16 @@ export interface PullRequest {
   isReady: boolean;
 }
 
+/** What a person says about a pull request. */
+export interface ReviewComment {
+  /** Never changes. */
+  url: string;
+  author: string;
+  text: string;
+  /** Where in the change; null for a comment on the whole. */
+  place: string | null;
+}
+
 export interface NewPullRequest {
   branch: string;
   baseBranch: string;
@@ -44,6 +54,8 @@ export interface PullRequests {
   /** Of a branch that has an open one already: that one, with this title and text. */
   open(project: Row<Project>, wanted: NewPullRequest): Promise<PullRequest>;
   read(project: Row<Project>, number: number): Promise<PullRequest>;
+  /** Those of people since then, at most 100 of each kind, oldest first. */
+  comments(project: Row<Project>, number: number, since: number): Promise<ReviewComment[]>;
   /** Merges it when this commit is still its head. Repeated, it changes nothing. */
   merge(project: Row<Project>, number: number, headSha: string): Promise<void>;
 }

@@ -6,9 +6,12 @@ import { hours, minutes, now } from '#foundation/clock.ts';
 import { sql, transaction } from '#foundation/database.ts';
 import { Project } from '../projects/model.ts';
 import { hostOf } from '../repositories/choose.ts';
-import type { PullRequest } from '../repositories/repository.ts';
+import type { PullRequest, ReviewComment } from '../repositories/repository.ts';
 import { isFinal } from '../vendors/connection.ts';
+import { stepText } from './bounds.ts';
 import { Run } from './model.ts';
+import { isOpen } from './states.ts';
+import { type ForwardedMessage, forwardMessages } from './steering.ts';
 
 export interface PushedBranch {
   branch: string;
@@ -49,9 +52,11 @@ export async function recordBranch(run: Row<Run>, pushed: PushedBranch): Promise
 const takeOpenSql = `update runs r set pr_check_at = $1::bigint + ${checkAfterMs.min} where id in (
     select id from runs where pr_state = 'open' and pr_check_at <= $1 order by pr_check_at limit 20
     for no key update skip locked
-  ) returning r.id, r.project_id, r.status, r.head_sha, r.pr_number, r.updated_at`;
+  ) returning r.id, r.project_id, r.status, r.head_sha, r.pr_number, r.created_at, r.updated_at`;
 
-type OpenPullRequest = Pick<Run, 'id' | 'projectId' | 'status' | 'headSha' | 'updatedAt'> & { prNumber: number };
+type OpenPullRequest = Pick<Run, 'id' | 'projectId' | 'status' | 'headSha' | 'createdAt' | 'updatedAt'> & {
+  prNumber: number;
+};
 
 /** Looks at the open pull requests that are due. @throws after all were tried, when one failed; it is tried again later */
 export async function followPullRequests(): Promise<void> {
@@ -74,6 +79,10 @@ async function follow(run: OpenPullRequest): Promise<void> {
       await host.pullRequests!.merge(project, run.prNumber, pullRequest.headSha);
       pullRequest = await host.pullRequests!.read(project, run.prNumber);
     }
+    if (isOpen(run)) {
+      const comments = await host.pullRequests!.comments(project, run.prNumber, run.createdAt);
+      await forwardMessages(run.id, comments.map(messageOf));
+    }
     await record(run, pullRequest);
   } catch (error) {
     if (!isFinal(error)) throw error;
@@ -81,6 +90,13 @@ async function follow(run: OpenPullRequest): Promise<void> {
     await sql(noteErrorSql, [run.id, words, now() + checkAfterMs.max, now()]);
   }
 }
+
+/** What people say about the change goes to the agent that still works on it. */
+const messageOf = ({ url: key, author, text, place }: ReviewComment): ForwardedMessage => ({
+  key,
+  author,
+  text: `${place ? `${place}: ` : ''}${text}`.slice(0, stepText.message.max),
+});
 
 /** What is merged closes the issue of the run. */
 const record = (run: OpenPullRequest, { state }: PullRequest): Promise<void> =>

@@ -29,12 +29,18 @@ function refuseEnded(run: Run): void {
   if (!isOpen(run)) throw conflict(`The run has come to its end (${run.status}): it can no longer be steered.`);
 }
 
+/** Why no agent of an open run can be spoken to; null: one can, or will. */
+async function whyDeaf(trx: Transaction, run: Run): Promise<string | null> {
+  const step = await latestStepOf(trx, run.id);
+  if (step?.harness === 'shell') return 'The shell harness takes no messages and cannot be interrupted.';
+  return step?.outcome === 'done' ? 'The agents of the run have done their work: it is about to end.' : null;
+}
+
 /** @throws 409 when no agent works on the run, or will, that can be spoken to */
 async function refuseDeaf(trx: Transaction, run: Run): Promise<void> {
   refuseEnded(run);
-  const step = await latestStepOf(trx, run.id);
-  if (step?.harness === 'shell') throw conflict('The shell harness takes no messages and cannot be interrupted.');
-  if (step?.outcome === 'done') throw conflict('The agents of the run have done their work: it is about to end.');
+  const why = await whyDeaf(trx, run);
+  if (why) throw conflict(why);
 }
 
 async function author(caller: Caller): Promise<Pick<RunMessage, 'authorUserId' | 'author'>> {
@@ -75,6 +81,22 @@ export const sendMessage = (caller: Caller, { runId, text, messageId: key }: New
     const run = await lockRun(trx, caller, runId);
     const before = key ? await findByKey(trx, run.id, key) : undefined;
     return before ?? say(trx, caller, run, { kind: 'message', text, key: key ?? null });
+  });
+
+/** What somebody outside of the platform says. */
+export type ForwardedMessage = Pick<RunMessage, 'text' | 'author'> & { key: string };
+
+/** Messages from elsewhere, each once by its key. A run that hears none, or has the most messages already, gets none. */
+export const forwardMessages = (runId: string, messages: readonly ForwardedMessage[]): Promise<void> =>
+  transaction(async (trx) => {
+    const run = await Run.query(trx).findById(runId).forNoKeyUpdate();
+    if (!run || !isOpen(run) || (await whyDeaf(trx, run))) return;
+    for (const message of messages) {
+      if (await findByKey(trx, run.id, message.key)) continue;
+      if ((await countMessages(trx, run.id)) >= mission.messages) return;
+      await appendMessage(trx, run, { kind: 'message', authorUserId: null, ...message });
+      await announce(trx, run.id);
+    }
   });
 
 export interface Answer {
