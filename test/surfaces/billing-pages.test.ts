@@ -143,6 +143,16 @@ describe('the billing page', () => {
     expect((await show('/buy?offer=pack', theirs)).status).toBe(403);
   });
 
+  it('shows an owner of a closed organization what was, and no form', async () => {
+    const order = await buy();
+    await world.rest('POST', `/organizations/${org.id}/closure`, { session, body: { confirmSlug: org.slug } });
+    const { status, body } = await show();
+    expect([status, body.includes('The organization is closed.')]).toEqual([200, true]);
+    expect(body).not.toMatch(/name="do"|\/console\/billing\/buy/);
+    expect((await show(`/orders/${order}`)).status).toBe(200);
+    expect((await send('/billing', { do: 'cancel' })).status).toBe(409);
+  });
+
   it('keeps the policy for trackers; 400 and 403 for other forms', async () => {
     await send('/billing', { do: 'settings', tracker_triggers: 'members' });
     expect((await show()).body).toContain('value="members" checked');

@@ -1,6 +1,6 @@
 // Buying: the offers, a page that says what an offer is before anything is started, and the way to the payment page.
 import { z } from 'zod';
-import { admit } from '#access/gate.ts';
+import { admit, admits } from '#access/gate.ts';
 import type { BillingSummary } from '#domain/billing/summary.ts';
 import {
   checkoutOffers,
@@ -27,23 +27,25 @@ import { fieldsOf, personsForm, personsPage } from './visitor.ts';
 export const buyAddress = `${billingAddress}/buy`;
 const count = (most: number | null, noun: string): string => `${most === null ? 'Unlimited' : most} ${noun}`;
 
-export const offersCard = ({ caller }: Visitor, { purchase, subscription }: BillingSummary): Html =>
-  html`<section class="card" aria-labelledby="offers"><h2 id="offers">Buy credits</h2>
+export function offersCard({ caller }: Visitor, { purchase, subscription }: BillingSummary): Html {
+  const mayBuy = admits(caller, 'billing:write');
+  return html`<section class="card" aria-labelledby="offers"><h2 id="offers">Buy credits</h2>
     ${purchase.testMoney && html`<p class="note">Payments are in test money: no card is charged.</p>`}
-    ${!caller.scopes.has('billing:write') && html`<p class="muted">Only an owner of the organization can buy.</p>`}
+    ${!mayBuy && html`<p class="muted">${caller.isOrgClosed ? 'The organization is closed.' : 'Only an owner of the organization can buy.'}</p>`}
     <ul class="list">
       <li class="row"><div><strong>Credit pack</strong>: ${pack.credits} credits for ${usd(pack.cents)}
         <div class="muted small">They last a year.</div></div>
         ${
-          caller.scopes.has('billing:write') &&
+          mayBuy &&
           html`<form class="actions" method="get" action="${buyAddress}"><input type="hidden" name="offer" value="pack">
           <label for="quantity" class="inline">Packs</label><input class="few" id="quantity" name="quantity" type="number" min="${billing.packs.min}" max="${billing.packs.max}" value="1" required>
           <button>Buy <span class="unseen">credit packs</span></button></form>`
         }</li>
-      ${teamPlans.map((plan) => planItem(plan, caller.scopes.has('billing:write') && !subscription))}
+      ${teamPlans.map((plan) => planItem(plan, mayBuy && !subscription))}
     </ul>
     <p class="muted small more">${enterpriseOffer().blurb}</p>
   </section>`;
+}
 
 const planItem = ({ plan, name, credits, cents, projects, agentsAtOnce }: TeamPlan, canBuy: boolean): Html =>
   html`<li class="row"><div><strong>Plan ${name}</strong>: ${credits.toLocaleString('en-US')} credits for ${usd(cents)} per month

@@ -1,4 +1,5 @@
 // What the organization has bought, each order with its receipt, and with its withdrawal while that is possible.
+import { admits } from '#access/gate.ts';
 import type { OpenLot } from '#domain/credits/ledger.ts';
 import type { BillingOrder } from '#domain/plans/model.ts';
 import { refundOf } from '#domain/plans/withdrawal.ts';
@@ -32,7 +33,7 @@ const oneOrder = (visitor: Visitor, order: Order, unspent: number): Html => {
     <div><a href="${receiptBase}${id}">Receipt ${number}</a>: ${orderName(order)}, ${usd(amountCents)}
       <div class="muted small">Paid ${day(createdAt)}${canWithdraw(order) && html` · Can be withdrawn until ${day(order.withdrawableUntil!)}`}</div></div>
     ${status === 'withdrawn' && html`<span class="tag">Withdrawn, ${usd(refundCents!)} refunded</span>`}
-    ${canWithdraw(order) && unspent > 0 && visitor.caller.scopes.has('billing:write') && withdrawForm(visitor, order, unspent)}
+    ${canWithdraw(order) && unspent > 0 && admits(visitor.caller, 'billing:write') && withdrawForm(visitor, order, unspent)}
   </li>`;
 };
 

@@ -1,4 +1,5 @@
 // The cards of the billing page: balance, subscription, requests for credits, settings.
+import { admits } from '#access/gate.ts';
 import type { BillingSummary, CreditSource } from '#domain/billing/summary.ts';
 import { credit } from '#domain/credits/amounts.ts';
 import { teamPlan, teamPlans } from '#domain/plans/catalog.ts';
@@ -18,7 +19,6 @@ const orUnlimited = (count: number | null): string => (count === null ? 'Unlimit
 
 export function balanceCard(summary: BillingSummary): Html {
   const { balance, low, plan, subscription, canStartMission, advice, usage, projects, trial } = summary;
-  const isOver = trial.remaining === 0 && trial.endsAt !== null;
   return html`<section class="card" aria-labelledby="balance">
     <div class="row"><h2 id="balance">Balance</h2><span class="tag">Plan: ${subscription ? teamPlan(subscription.plan).name : planNames[plan]}</span></div>
     <p class="figure"><strong>${balance.toLocaleString('en-US')}</strong> credits ${low && html`<span class="tag bad">Low</span>`}</p>
@@ -26,11 +26,7 @@ export function balanceCard(summary: BillingSummary): Html {
     ${advice && html`<p class="note">${advice.reason}</p>`}
     <dl class="facts">
       <dt>Spent since ${day(usage.periodStart)}</dt><dd>${inCredits(usage.creditsSpent)} credits by ${usage.missions === 1 ? '1 mission' : `${usage.missions} missions`}</dd>
-      <dt>Trial</dt><dd>${
-        isOver
-          ? `${trial.granted} credits, used up or expired`
-          : html`${inCredits(trial.remaining)} of ${trial.granted} credits left${trial.endsAt !== null && html`, until ${day(trial.endsAt)}`}`
-      }</dd>
+      ${trial.granted > 0 && html`<dt>Trial</dt><dd>${trialState(trial)}</dd>`}
       <dt>Projects</dt><dd>${projects.used} of ${orUnlimited(projects.limit)}</dd>
       <dt>Open missions at once</dt><dd>${orUnlimited(summary.sandboxLimit)}</dd>
       <dt>One mission</dt><dd>At most ${summary.missionCeiling.toLocaleString('en-US')} credits</dd>
@@ -38,6 +34,11 @@ export function balanceCard(summary: BillingSummary): Html {
     ${summary.sources.length > 0 && sourcesTable(summary.sources)}
   </section>`;
 }
+
+const trialState = ({ granted, remaining, endsAt }: BillingSummary['trial']): Html =>
+  remaining === 0
+    ? html`${granted} credits, used up or expired`
+    : html`${inCredits(remaining)} of ${granted} credits left${endsAt !== null && html`, until ${day(endsAt)}`}`;
 
 const sourcesTable = (sources: readonly CreditSource[]): Html => html`<h3 id="sources">Where they come from</h3>
   <p class="hint">What expires first is spent first. A credit is one US dollar of mission cost.</p>
@@ -62,7 +63,7 @@ export function subscriptionCard(visitor: Visitor, subscription: Row<BillingSubs
       <dt>${isEnding ? 'Ends' : 'Renews'}</dt><dd>${day(currentPeriodEnd)}${!isEnding && nextPlan && ` as ${teamPlan(nextPlan).name}`}</dd>
     </dl>
     ${
-      visitor.caller.scopes.has('billing:write') &&
+      admits(visitor.caller, 'billing:write') &&
       html`<div class="actions">${isEnding ? renewForm(visitor) : [planForms(visitor, subscription), cancelForm(visitor)]}</div>`
     }
   </section>`;
@@ -99,7 +100,7 @@ export function requestCard(
   return html`<section class="card" aria-labelledby="requests"><h2 id="requests">${canBuy ? 'Credits are asked for' : 'Ask for credits'}</h2>
     ${open && html`<ul class="list">${open.messages.map(({ message, userId, at }) => html`<li><p class="message">${message}</p><div class="muted small">${names.get(userId) ?? 'A former member'}, ${day(at)}</div></li>`)}</ul>`}
     ${canBuy && html`<p class="hint">The request is closed when credits are bought or granted.</p>`}
-    ${!canBuy && visitor.caller.scopes.has('missions:run') && askForm(visitor)}
+    ${!canBuy && admits(visitor.caller, 'missions:run') && askForm(visitor)}
   </section>`;
 }
 
@@ -117,7 +118,7 @@ const policies: Record<TrackerTriggerPolicy, string> = {
 
 export function settingsCard(visitor: Visitor, { trackerTriggers }: BillingSummary): Html {
   const options = Object.entries(policies);
-  const mayChange = visitor.caller.scopes.has('billing:write');
+  const mayChange = admits(visitor.caller, 'billing:write');
   return html`<section class="card" aria-labelledby="settings"><h2 id="settings">Settings</h2>
     ${
       mayChange

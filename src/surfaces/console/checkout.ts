@@ -1,6 +1,6 @@
 // The page of a checkout: at the built-in provider it takes test money, says so, and pays with one button. From other providers a
 // person comes back to it.
-import { admit } from '#access/gate.ts';
+import { admit, admits } from '#access/gate.ts';
 import { findCheckout, payInTestMoney } from '#domain/plans/checkout.ts';
 import { builtinProvider, checkoutBase } from '#domain/plans/provider.ts';
 import { billing } from '#domain/plans/terms.ts';
@@ -20,7 +20,7 @@ export const showCheckout: Handler = personsPage(async (exchange, visitor) => {
   const what = offer === 'team' ? `Plan ${checkout.teamPlan}, 30 days` : `${quantity} × credit pack`;
   const isOwn = checkout.provider === builtinProvider.name;
   const price = `${(amountCents / 100).toFixed(2)} USD${isOwn ? ' in test money' : ''}`;
-  const mayPay = visitor.caller.scopes.has('billing:write');
+  const mayPay = admits(visitor.caller, 'billing:write');
   const body = html`<h1>Checkout</h1>
     ${isOwn && html`<p class="note">This is test money: no card is charged and nothing is owed.</p>`}
     ${!isOwn && status === 'open' && html`<p class="note">The payment is not confirmed. If you have paid, reload the page in a moment; otherwise start again from billing.</p>`}
