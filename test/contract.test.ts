@@ -104,6 +104,7 @@ it('every root field without a route with its scope and tool', () => {
     issue                  -                                                   missions:read        -
     issues                 -                                                   missions:read        -
     moveEnvironment        -                                                   runtime:report       -
+    noticeMails            -                                                   person               -
     openRepository         -                                                   runtime:report       -
     registerArtifact       -                                                   runtime:report       -
     registerEnvironment    -                                                   runtime:report       -
@@ -120,6 +121,7 @@ it('every root field without a route with its scope and tool', () => {
     sendMessage            -                                                   missions:run         send_message
     startMission           -                                                   missions:run         start_mission
     upcomingOccurrences    -                                                   scheduled-tasks:read -
+    updateNoticeMail       -                                                   person               -
     "
   `);
 });

@@ -222,6 +222,7 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   CreateCreditRequest: () => ({ message: 'We need more credits.' }),
   CreateCheckoutSessionRequest: () => ({ offer: 'pack' }),
   UpdateBillingSettingsRequest: () => ({ trackerTriggers: 'members' }),
+  UpdateNoticeMailRequest: () => ({ kind: 'run_waiting', enabled: false }),
   // Changes nothing: whoever sends it changes the subscription of their own organization.
   UpdateSubscriptionRequest: () => ({}),
   CreateWithdrawalRequest: () => ({ reason: 'Bought by mistake.' }),

@@ -3,6 +3,7 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { days, now } from '#foundation/clock.ts';
+import { sql } from '#foundation/database.ts';
 import { conditions } from './conditions.ts';
 import { type Notice, NoticeDismissal, noticeKinds } from './model.ts';
 
@@ -43,6 +44,7 @@ export async function dismissNotice(caller: Caller, noticeId: string): Promise<R
 }
 
 export async function sweepDismissals(): Promise<void> {
+  await sql('delete from notice_mails where mailed_at <= $1', [now() - dismissalsLastMs]);
   await NoticeDismissal.query()
     .where('dismissedAt', '<=', now() - dismissalsLastMs)
     .delete();

@@ -1,8 +1,10 @@
 // Notices on every surface (specification, Setup and notices; design decisions, sections 2 and 4).
+import { z } from 'zod';
 import { ownOrganization } from '#access/reach.ts';
 import { builder } from '#graph/builder.ts';
-import { pathId } from '#graph/input.ts';
+import { pathId, request } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';
+import { chooseMail, listMailChoices, type MailChoice, mailKinds } from './mail-settings.ts';
 import { type Notice, NoticeDismissal, noticeKinds } from './model.ts';
 import * as operations from './operations.ts';
 
@@ -67,6 +69,53 @@ builder.queryField('notices', (t) =>
       notices: await operations.listNotices(caller),
       orgId: ownOrganization(caller),
     }),
+  }),
+);
+
+const NoticeMailKind = wordSet('NoticeMailKind', mailKinds, 'What an emailed notice is about.', {
+  credits: 'Credits are low or used up.',
+  cost_cap: 'The daily cost cap is reached.',
+  token_expiring: 'A token of the person expires within a day.',
+  connector_broken: 'The vendor rejects the credentials of a connector.',
+  schedule_failing: 'A recurring mission keeps failing.',
+  run_waiting: 'A run waits for a runtime.',
+});
+
+const NoticeMailChoice = builder.objectRef<MailChoice>('NoticeMailChoice').implement({
+  description: 'Whether a person gets notices of one kind by email.',
+  fields: (t) => ({
+    kind: t.expose('kind', { type: NoticeMailKind.type, description: 'What the notices are about.' }),
+    enabled: t.exposeBoolean('enabled', { description: 'True unless the person has turned it off.' }),
+  }),
+});
+
+const UpdateNoticeMailRequest = request(
+  'UpdateNoticeMailRequest',
+  z
+    .object({
+      kind: NoticeMailKind.zod.describe('What the notices are about.'),
+      enabled: z.boolean().describe('Whether they are emailed, in every organization of the person.'),
+    })
+    .meta({ description: 'The kind of notices to change.', examples: [{ kind: 'run_waiting', enabled: false }] }),
+);
+
+builder.queryField('noticeMails', (t) =>
+  t.field({
+    description:
+      'Which notices the signed-in person gets by email. Those that need action are mailed once, to owners and admins; an expiring token to its owner.',
+    scope: 'person',
+    type: [NoticeMailChoice],
+    resolve: (_, _args, { caller }) => listMailChoices(caller),
+  }),
+);
+
+builder.mutationField('updateNoticeMail', (t) =>
+  t.field({
+    description: 'Turns emails about notices of one kind on or off for the signed-in person, in every organization.',
+    scope: 'person',
+    type: [NoticeMailChoice],
+    args: { input: t.arg({ type: UpdateNoticeMailRequest, required: true, description: 'The kind to change.' }) },
+    resolve: (_, { input }, { caller }) => chooseMail(caller, input),
   }),
 );
 

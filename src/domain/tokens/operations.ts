@@ -90,6 +90,13 @@ const expiringTokensSql = `select ${columnsOf(Token)} from tokens
 export const listExpiringTokens = (orgId: string, userId: string, by: number): Promise<Row<Token>[]> =>
   sql(expiringTokensSql, [userId, orgId, now(), by]);
 
+const expiringOwnersSql = `select distinct user_id from tokens
+  where org_id = $1 and revoked_at is null and expires_at > $2 and expires_at <= $3`;
+
+/** The people whose live tokens expire by then. */
+export const listOwnersOfExpiringTokens = async (orgId: string, by: number): Promise<string[]> =>
+  (await sql<{ userId: string }>(expiringOwnersSql, [orgId, now(), by])).map(({ userId }) => userId);
+
 export const revocationKinds = ['revoked', 'already-revoked'] as const;
 
 export interface RevokedToken {

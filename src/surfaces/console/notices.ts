@@ -1,6 +1,7 @@
 // The notices of the signed-in person above the overview, each with a button that dismisses it.
 import { z } from 'zod';
 import { admit } from '#access/gate.ts';
+import { notificationsPath } from '#domain/notices/mails.ts';
 import type { Notice } from '#domain/notices/model.ts';
 import { dismissNotice, listNotices } from '#domain/notices/operations.ts';
 import { type Html, html } from '#foundation/html.ts';
@@ -16,7 +17,8 @@ export async function noticeList(visitor: Visitor): Promise<Html | null> {
   if (!visitor.caller.scopes.has('setup:read')) return null;
   const notices = await listNotices(visitor.caller);
   if (notices.length === 0) return null;
-  return html`<section aria-label="Notices">${notices.map((notice) => oneNotice(visitor, notice))}</section>`;
+  return html`<section aria-label="Notices">${notices.map((notice) => oneNotice(visitor, notice))}
+    <p class="small"><a href="${notificationsPath}">Choose what is emailed to you</a></p></section>`;
 }
 
 const oneNotice = (visitor: Visitor, { id, kind, title, body, actionUrl }: Notice): Html =>

@@ -1,5 +1,6 @@
 // The console: pages for people. Lists all of its paths; errors are pages too.
 import { callbackPath, clientPath } from '#domain/mcp-servers/authorization.ts';
+import { notificationsPath } from '#domain/notices/mails.ts';
 import { checkoutBase } from '#domain/plans/provider.ts';
 import type { Exchange, Handler } from '#foundation/http.ts';
 import { notFound, type Problem } from '#foundation/problem.ts';
@@ -19,6 +20,7 @@ import { answerProblemPage, seeOther } from './layout.ts';
 import { showMailbox } from './mailbox.ts';
 import { showMcpCallback, showMcpClient } from './mcp-callback.ts';
 import { dismissalAddress, dismissOwnNotice } from './notices.ts';
+import { saveNotifications, showNotifications } from './notifications.ts';
 import {
   answerCreationOptions,
   createOwnPasskey,
@@ -85,6 +87,7 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     [clientPath, { GET: showMcpClient }],
     [dismissalAddress, { GET: back('/console/overview'), POST: dismissOwnNotice }],
     [setupAddress, { GET: back('/console/overview'), POST: markOwnMilestone }],
+    [notificationsPath, { GET: showNotifications, POST: saveNotifications }],
     ['/console/sessions', { GET: showSessions }],
     ['/console/sessions/end', { GET: back('/console/sessions'), POST: endOwnSession }],
     ['/console/sessions/end-others', { GET: back('/console/sessions'), POST: endOwnOtherSessions }],

@@ -8,6 +8,7 @@ import { eraseClosedOrganizations } from '#domain/closure/erase.ts';
 import { settleClosures } from '#domain/closure/steps.ts';
 import { expireEnvironments } from '#domain/environments/operations.ts';
 import { sweepMcpAuthorizations } from '#domain/mcp-servers/authorization.ts';
+import { mailNotices } from '#domain/notices/mails.ts';
 import { sweepDismissals } from '#domain/notices/operations.ts';
 import { sweepOAuth } from '#domain/oauth/sweep.ts';
 import { sweepSignIns } from '#domain/people/sign-in-codes.ts';
@@ -51,6 +52,7 @@ export const jobs: readonly Job[] = [
   { name: 'sweep throttle counts', intervalMs: minutes(10), run: sweepThrottleCounts },
   { name: 'sweep sign-in codes and links', intervalMs: minutes(10), run: sweepSignIns },
   { name: 'sweep dismissals of notices', intervalMs: hours(1), run: sweepDismissals },
+  { name: 'mail notices', intervalMs: seconds(10), run: mailNotices },
   { name: 'sweep sessions', intervalMs: hours(1), run: sweepSessions },
   { name: 'sweep OAuth codes, tokens, keys and clients', intervalMs: hours(1), run: sweepOAuth },
   { name: 'sweep unfinished connections of MCP servers', intervalMs: minutes(10), run: sweepMcpAuthorizations },

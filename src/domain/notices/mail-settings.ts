@@ -1,0 +1,56 @@
+// Which notices a person gets by email: all that need action, except for the kinds that the person has turned off.
+import type { Caller } from '#access/principal.ts';
+import { ownPerson } from '#access/reach.ts';
+import { BaseModel } from '#foundation/base-model.ts';
+import { now } from '#foundation/clock.ts';
+import type { Id } from '#foundation/ids.ts';
+
+/** What a notice is about: the beginning of its id. */
+export const mailKinds = [
+  'credits',
+  'cost_cap',
+  'token_expiring',
+  'connector_broken',
+  'schedule_failing',
+  'run_waiting',
+] as const;
+export type MailKind = (typeof mailKinds)[number];
+
+export const mailKindOf = (noticeId: string): MailKind | undefined =>
+  mailKinds.find((kind) => noticeId.startsWith(kind));
+
+export class NoticeMailSetting extends BaseModel {
+  static override tableName = 'notice_mail_settings';
+  static override noun = 'notice mail setting';
+  static override idColumn = ['userId', 'kind'];
+  static override order = '"kind"';
+  static override columns = ['userId', 'kind', 'isEnabled', 'updatedAt'];
+
+  declare userId: Id<'person'>;
+  declare kind: MailKind;
+  declare isEnabled: boolean;
+  declare updatedAt: number;
+}
+
+export interface MailChoice {
+  kind: MailKind;
+  enabled: boolean;
+}
+
+/** Every kind, also those that the person has never set. */
+export async function mailChoicesOf(userId: Id<'person'>): Promise<MailChoice[]> {
+  const settings = await NoticeMailSetting.findAll({ userId });
+  return mailKinds.map((kind) => ({ kind, enabled: settings.find((one) => one.kind === kind)?.isEnabled ?? true }));
+}
+
+export const listMailChoices = (caller: Caller): Promise<MailChoice[]> => mailChoicesOf(ownPerson(caller));
+
+/** For the caller's person, in every organization. */
+export async function chooseMail(caller: Caller, { kind, enabled }: MailChoice): Promise<MailChoice[]> {
+  const userId = ownPerson(caller);
+  await NoticeMailSetting.query()
+    .insert({ userId, kind, isEnabled: enabled, updatedAt: now() })
+    .onConflict(['userId', 'kind'])
+    .merge();
+  return mailChoicesOf(userId);
+}

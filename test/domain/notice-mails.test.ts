@@ -1,0 +1,108 @@
+// Emails about notices: to whom, once whatever the number of processes, and not what a person has turned off.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { mailNotices } from '#domain/notices/mails.ts';
+import type { Organization } from '#domain/organizations/model.ts';
+import type { Person } from '#domain/people/model.ts';
+import type { Row } from '#foundation/base-model.ts';
+import { days, minutes } from '#foundation/clock.ts';
+import { developmentMailbox } from '#foundation/mail.ts';
+import { spend } from '../support/runtime-records.ts';
+import { openWorld, type Session, type World } from '../support/world.ts';
+
+let world: World;
+let acme: Row<Organization>;
+let owner: Row<Person>;
+let admin: Row<Person>;
+let session: Session;
+let projectId: `prj_${string}`;
+let founded = 0;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  owner = await world.person(`Owner-${++founded}`);
+  acme = await world.found(owner, `Acme ${founded}`);
+  admin = await world.person(`Admin-${founded}`);
+  await world.join(acme, admin, 'admin');
+  await world.join(acme, await world.person(`Member-${founded}`), 'member');
+  session = await world.session(owner, acme.id);
+  const body = { name: 'Shop', repoFullName: `acme/shop-${founded}` };
+  projectId = (await world.rest('POST', '/projects', { session, body })).body.id;
+});
+
+const capReached = () => spend({ orgId: acme.id, projectId }, 100);
+/** Mails of five minutes later about this organization: recipient and subject. */
+async function mailed(processes = 1): Promise<string[]> {
+  world.clock.turn(minutes(5));
+  const before = developmentMailbox()!.length;
+  await Promise.all(Array.from({ length: processes }, () => mailNotices()));
+  await world.delivered();
+  const mails = developmentMailbox()!;
+  return mails
+    .slice(0, mails.length - before)
+    .filter(({ subject }) => subject.startsWith(`${acme.name}:`))
+    .map(({ to, subject }) => `${to} ${subject.slice(acme.name.length + 2)}`)
+    .sort();
+}
+const choose = async (input: object, by: Session) =>
+  (
+    await world.graphql(
+      'mutation ($input: UpdateNoticeMailRequest!) { updateNoticeMail(input: $input) { kind enabled } }',
+      { session: by, variables: { input } },
+    )
+  ).body;
+
+describe('a notice that needs action', () => {
+  it('is mailed once to owners and admins, by however many processes', async () => {
+    expect(await mailed()).toEqual([]);
+    await capReached();
+    const title = 'The daily cost cap is reached';
+    expect(await mailed(4)).toEqual([`${admin.email} ${title}`, `${owner.email} ${title}`].sort());
+    expect(await mailed(4)).toEqual([]);
+    const { text } = developmentMailbox()!.find(({ to }) => to === owner.email)!;
+    expect(text).toContain('Missions have cost 100.00 of 100.00 USD since midnight UTC.');
+    expect(text).toContain(`Turn off emails of this kind: ${world.url}/console/notifications`);
+  });
+
+  it('of a token is mailed to its owner alone', async () => {
+    const body = { name: 'CI', scopes: ['projects:read'], expiresInDays: 2 };
+    expect((await world.rest('POST', '/tokens', { session, body })).status).toBe(201);
+    expect(await mailed()).toEqual([]);
+    world.clock.turn(days(1));
+    expect(await mailed()).toEqual([`${owner.email} The token “CI” expires in one day or less`]);
+    expect(await mailed()).toEqual([]);
+  });
+
+  it('is not mailed to whom the account is disabled, and not after the organization is closed', async () => {
+    await capReached();
+    await world.knex('people').where({ id: admin.id }).update({ disabledAt: 1 });
+    await world.rest('POST', `/organizations/${acme.id}/closure`, { session, body: { confirmSlug: acme.slug } });
+    expect(await mailed()).toEqual([]);
+  });
+});
+
+describe('the setting', () => {
+  it('is per kind and person, on by default, and visible on the page', async () => {
+    const kinds = 'query { noticeMails { kind enabled } }';
+    const { noticeMails } = (await world.graphql(kinds, { session })).body.data;
+    expect(noticeMails.map(({ enabled }: { enabled: boolean }) => enabled)).toEqual(Array(6).fill(true));
+    const { data } = await choose({ kind: 'cost_cap', enabled: false }, session);
+    expect(data.updateNoticeMail).toContainEqual({ kind: 'cost_cap', enabled: false });
+    await capReached();
+    expect(await mailed()).toEqual([`${admin.email} The daily cost cap is reached`]);
+    const page = (await world.request('GET', '/console/notifications', { session })).body;
+    expect(page).toContain('name="cost_cap" value="on">');
+    expect(page).toContain('name="credits" value="on" checked>');
+    const form = new URLSearchParams({ csrf_token: session.csrf, cost_cap: 'on' }).toString();
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const saved = await world.request('POST', '/console/notifications', { session, body: form, headers });
+    expect([saved.status, saved.body.includes('name="credits" value="on">')]).toEqual([200, true]);
+    expect(await mailed()).toEqual([`${owner.email} The daily cost cap is reached`]);
+  });
+
+  it('names the field for an unknown kind', async () => {
+    const { errors } = await choose({ kind: 'weather', enabled: false }, session);
+    expect(errors[0].message).toContain('weather');
+  });
+});
