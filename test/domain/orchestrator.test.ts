@@ -47,6 +47,7 @@ const untouched = {
   defaultModel: 'claude-opus-4-5',
   isBuiltin: true,
   inferenceEnabled: true,
+  planApproval: false,
   dailyCostCapUsd: null,
   defaultDailyCostCapUsd: 100,
   effectiveDailyCostCapUsd: 100,

@@ -3,6 +3,8 @@ import { storeContent } from '#domain/artifacts/content.ts';
 import { Artifact, StoredContent } from '#domain/artifacts/model.ts';
 import { Environment } from '#domain/environments/model.ts';
 import { MissionCost } from '#domain/orchestrator/model.ts';
+import { RunMessage } from '#domain/runs/message-model.ts';
+import { RunStep } from '#domain/runs/step-model.ts';
 import {
   type LogPart,
   Sandbox,
@@ -40,6 +42,47 @@ export const startSandbox = async ({ orgId, projectId }: Place, more: Some<Sandb
     lastHeartbeatAt: present(),
     ...more,
   });
+
+/** The steps of a run, in their order: finished ones, unless they say otherwise. */
+export async function writeSteps(place: Place, runId: string, steps: Some<RunStep>[]): Promise<void> {
+  for (const [seq, step] of steps.entries()) {
+    const { role = 'builder', harness = 'claude-code', model = 'claude-sonnet-4-5' } = step;
+    await RunStep.query().insert({
+      id: newId('runStep'),
+      runId: runId as RunStep['runId'],
+      ...place,
+      seq,
+      role,
+      harness,
+      model,
+      agent: { name: `Our ${role}`, role, harness, model } as RunStep['agent'],
+      round: 1,
+      status: 'completed',
+      prompt: 'Do your part.',
+      createdAt: present() + seq,
+      startedAt: present(),
+      finishedAt: present(),
+      ...step,
+    });
+  }
+}
+
+/** The history of a run, in its order. */
+export async function writeMessages(place: Place, runId: string, messages: Some<RunMessage>[]): Promise<void> {
+  for (const [seq, message] of messages.entries()) {
+    await RunMessage.query().insert({
+      id: newId('runMessage'),
+      runId: runId as RunMessage['runId'],
+      ...place,
+      seq,
+      kind: 'message',
+      text: '',
+      author: 'Alice',
+      createdAt: present() + seq,
+      ...message,
+    });
+  }
+}
 
 let begun = 0;
 export const startSession = async ({ id }: Sandbox, more: Some<SandboxSession> = {}): Promise<SandboxSession> =>

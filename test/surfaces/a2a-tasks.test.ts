@@ -116,7 +116,12 @@ describe('the card', () => {
     });
     await verify(card);
     await expect(verify({ ...card, name: 'Another' })).rejects.toThrow();
-    expect(card.skills.map(({ id }) => id)).toEqual(['run-mission', 'run-scheduled-task', 'run-state']);
+    expect(card.skills.map(({ id }) => id)).toEqual([
+      'run-mission',
+      'run-scheduled-task',
+      'steer-mission',
+      'run-state',
+    ]);
   });
 });
 
@@ -161,12 +166,46 @@ describe('a message', () => {
     ]);
   });
 
-  it('goes on in the context of a finished task, and is refused by a working one', async () => {
-    const first = await send('Begin', { contextId: 'conversation' });
-    expect(await caught(send('More', { taskId: first.id }))).toEqual([
-      -32004,
-      expect.stringMatching(/^The task is not finished/),
+  it('goes to the agent of a working task, once, and is kept in its history', async () => {
+    const task = await send('Begin');
+    const held = await claim();
+    const more = message('Use the UTC helper.', { taskId: task.id });
+    const answers = await Promise.all([1, 2].map(() => client.sendMessage(request(more))));
+    expect(answers).toMatchObject([{ id: task.id }, { id: task.id }]);
+    const { history } = await get(task.id);
+    expect(history.map(({ parts }) => (parts[0]!.content as { value: string }).value)).toEqual([
+      'Begin',
+      'Use the UTC helper.',
     ]);
+    expect(await caught(send('x'.repeat(4_001), { taskId: task.id }))).toEqual([
+      -32602,
+      'message.parts: must be at most 4000 characters.',
+    ]);
+    expect(await caught(send('', { taskId: task.id }))).toEqual([
+      -32602,
+      'message.parts: must have a text, which the agent is told.',
+    ]);
+    await finish(held);
+    expect(await client.sendMessage(request(more))).toMatchObject({ id: task.id });
+  });
+
+  it('approves the plan of a task that waits for it', async () => {
+    const task = await send('Begin');
+    await world.knex('runs').where({ id: task.id }).update({ awaitsApproval: true, reason: 'Waiting for approval.' });
+    const { status } = (await client.sendMessage(request(message('Add a test.', { taskId: task.id }), {}))) as Task;
+    expect(status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
+    const approval = message('', { taskId: task.id, parts: [{ data: { approvePlan: true } }] });
+    const approved = (await client.sendMessage(request(approval))) as Task;
+    expect(approved.status?.state).toBe(TaskState.TASK_STATE_SUBMITTED);
+    const again = message('', { taskId: (await send('Other')).id, parts: [{ data: { approvePlan: true } }] });
+    expect(await caught(client.sendMessage(request(again)))).toEqual([
+      -32004,
+      'The run has no plan that waits for an approval.',
+    ]);
+  });
+
+  it('goes on in the context of a finished task', async () => {
+    const first = await send('Begin', { contextId: 'conversation' });
     await finish(await claim());
     const second = await send('Go on', { taskId: first.id });
     const third = await send('And on', { contextId: 'conversation' });

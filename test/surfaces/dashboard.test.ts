@@ -26,6 +26,8 @@ import {
   startSandbox,
   startSession,
   writeLog,
+  writeMessages,
+  writeSteps,
 } from '../support/runtime-records.ts';
 import { openWorld, present, type Session, type World } from '../support/world.ts';
 
@@ -205,6 +207,7 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
       contentType: 'video/webm',
       caption: 'Scrolling the list',
     });
+    await steered(running);
     await openEnvironment(shop, { workerName: 'preview-17', prNumber: 17, expiresAt: present() + hours(5) });
     await recurring(
       'scheduled-tasks',
@@ -213,6 +216,32 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     );
     await recurring('scheduled-tasks', 'Nightly clean-up', schedule({ interval: 'daily', time: '02:30' }));
     await recurring('automations', 'Monthly report', schedule({ interval: 'monthly', dayOfMonth: 1, time: '08:00' }));
+  }
+
+  /** Several roles have worked on the run, and a person has spoken to them. */
+  async function steered(runId: string): Promise<void> {
+    const at = present();
+    const review = {
+      verdict: 'request_changes',
+      comments: [{ path: 'products.sql', line: 3, body: 'Name the index.' }],
+    };
+    await writeSteps(shop, runId, [
+      { role: 'planner', round: 0, costUsd: 0.08, output: JSON.stringify({ steps: ['Measure', 'Add an index'] }) },
+      {
+        costUsd: 0.64,
+        inputTokens: 12_400,
+        cachedInputTokens: 180_000,
+        outputTokens: 8_200,
+        startedAt: at - minutes(4),
+      },
+      { role: 'reviewer', costUsd: 0.21, output: JSON.stringify(review), harness: 'codex', model: 'gpt-5.1' },
+      { round: 2, status: 'running', costUsd: 0.34, startedAt: at - minutes(1), finishedAt: null },
+    ]);
+    await writeMessages(shop, runId, [
+      { kind: 'approval' },
+      { text: 'Use the migration helper of the repository.', deliveredAt: at, acknowledgedAt: at },
+      { text: 'And tell me what it gains.' },
+    ]);
   }
 
   const open = (session: Session | null = acme.session) => pages.open(session);
@@ -389,6 +418,37 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     await page.clock.runFor(seconds(5));
     await page.getByText('Half way').waitFor();
     for (const fault of pages.takeProblems()) expect(fault).toContain('net::ERR_FAILED');
+  });
+
+  it('a run is steered: its plan is approved, its agent interrupted, resumed and spoken to', async () => {
+    const steps = JSON.stringify({ steps: ['Rename the column'] });
+    const waits = {
+      status: 'dispatching',
+      issueId: 'iss_3',
+      awaitsApproval: true,
+      reason: 'Waiting for a person to approve the plan.',
+    };
+    const id = await run({ missionTitle: 'Rename a column', ...waits });
+    await writeSteps(shop, id, [
+      { role: 'planner', round: 0, output: steps },
+      { status: 'waiting', startedAt: null, finishedAt: null },
+    ]);
+    const page = await open();
+    await page.goto(`/console/runs/${id}`);
+    await page.getByRole('region', { name: 'Steps' }).getByText('Rename the column').waitFor();
+    await inspect(page, 'run-approval');
+    await page.getByRole('button', { name: 'Approve plan' }).click();
+    const messages = page.getByRole('region', { name: 'Messages' });
+    await messages.getByText('approved the plan').waitFor();
+    await page.getByRole('button', { name: 'Interrupt run' }).click();
+    await page.getByRole('button', { name: 'Resume run' }).click();
+    await page.getByRole('button', { name: 'Interrupt run' }).waitFor();
+    await page.getByLabel('Message to the agent').fill('Keep the old name as an alias.');
+    await page.getByRole('button', { name: 'Send message' }).click();
+    await messages.locator('p').getByText('Keep the old name as an alias.').waitFor();
+    expect(await page.getByLabel('Message to the agent').inputValue()).toBe('');
+    const rows = await world.knex('run_messages').where({ runId: id }).orderBy('seq');
+    expect(rows.map(({ kind }) => kind)).toEqual(['approval', 'interrupt', 'resume', 'message']);
   });
 
   it('a run is canceled, after it was asked once more', async () => {

@@ -148,7 +148,7 @@ export async function deliverPush({ runId, id, status }: Notification): Promise<
     contextId,
     status: current,
     metadata,
-  } = taskOf({ ...run, status }, (await messagesOfRuns([runId])).get(runId));
+  } = taskOf({ ...run, status }, { message: (await messagesOfRuns([runId])).get(runId) });
   const event = { taskId, contextId, status: current, metadata };
   const text = JSON.stringify(StreamResponse.toJSON({ payload: { $case: 'statusUpdate', value: event } }));
   const answered = await sendRequest(url, {

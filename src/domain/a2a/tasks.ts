@@ -10,6 +10,7 @@ import type { Page } from '#foundation/cursor.ts';
 import { previewSizes } from '#limits.ts';
 import { contentAddress } from '../artifacts/address.ts';
 import { Artifact } from '../artifacts/model.ts';
+import { RunMessage } from '../runs/message-model.ts';
 import { Run, type RunStatus } from '../runs/model.ts';
 import { countRuns, findRun, listRuns } from '../runs/operations.ts';
 import { countContext, messagesOfRuns, runsOfContext, type TaskMessage } from './messages.ts';
@@ -40,22 +41,35 @@ export const textMessage = (of: OfTask, value: string): Message => ({
   referenceTaskIds: [],
 });
 
+/** What the agent waits for is said by the client. */
+const stateOf = ({ status, awaitsApproval }: Row<Run>): TaskState =>
+  awaitsApproval && status === 'dispatching' ? TaskState.TASK_STATE_INPUT_REQUIRED : taskStates[status];
+
+/** What a task shows beside its run. */
+interface Related {
+  /** That started it. */
+  message?: TaskMessage | undefined;
+  /** To its agent, since then. */
+  messages?: readonly Row<RunMessage>[] | undefined;
+  artifacts?: readonly Row<Artifact>[] | undefined;
+}
+
 /** A run as a task, without history and artifacts where those are absent. */
-export function taskOf(run: Row<Run>, message?: TaskMessage, artifacts: readonly Row<Artifact>[] = []): Task {
+export function taskOf(run: Row<Run>, { message, messages = [], artifacts = [] }: Related = {}): Task {
   const { id: taskId, projectId, issueId, issueUrl, missionTitle, missionProgress, missionCostUsd } = run;
   const contextId = message?.contextId ?? taskId;
   return {
     id: taskId,
     contextId,
     status: {
-      state: taskStates[run.status],
+      state: stateOf(run),
       message: statusMessage(run, contextId),
       timestamp: isoTime(run.updatedAt),
     },
     artifacts: artifacts.map(artifactOf),
-    history: message
-      ? [textMessage({ messageId: message.messageId, contextId, taskId, role: Role.ROLE_USER }, message.text)]
-      : [],
+    history: [...(message ? [message] : []), ...messages.map(({ id: messageId, text }) => ({ messageId, text }))].map(
+      ({ messageId, text }) => textMessage({ messageId, contextId, taskId, role: Role.ROLE_USER }, text),
+    ),
     metadata: { projectId, issueId, issueUrl, title: missionTitle, progress: missionProgress, costUsd: missionCostUsd },
   };
 }
@@ -99,12 +113,23 @@ interface Detail {
 /** Artifacts are the newest 20 of the run's issue, for a caller with `artifacts:read`. @throws 404 */
 export async function readTask(caller: Caller, runId: string, { historyLength, artifacts }: Detail): Promise<Task> {
   const run = await findRun(caller, runId);
-  const [messages, found] = await Promise.all([
+  const [started, said, found] = await Promise.all([
     messagesOfRuns([runId]),
+    messagesTo(caller, [runId]),
     artifacts ? artifactsOf(caller, [run]) : new Map<string, Row<Artifact>[]>(),
   ]);
-  const task = taskOf(run, messages.get(runId), found.get(run.issueId ?? ''));
+  const related = { message: started.get(runId), messages: said.get(runId), artifacts: found.get(run.issueId ?? '') };
+  const task = taskOf(run, related);
   return { ...task, history: task.history.slice(0, historyLength) };
+}
+
+/** What people said to the agents, by run. */
+async function messagesTo(caller: Caller, runIds: readonly string[]): Promise<Map<string, Row<RunMessage>[]>> {
+  const found = new Map<string, Row<RunMessage>[]>();
+  for (const message of await RunMessage.findByKeys('runId', runIds, withinReach(caller))) {
+    if (message.text !== '') found.set(message.runId, [...(found.get(message.runId) ?? []), message]);
+  }
+  return found;
 }
 
 /** By issue. */
@@ -132,12 +157,19 @@ export async function listTasks(caller: Caller, filter: TaskFilter): Promise<Pag
     ? await runsIn(caller, contextId, { limit, cursor })
     : await allRuns(caller, { limit, cursor }, status);
   const runs = data.filter((run) => !status || run.status === status);
-  const [messages, found] = await Promise.all([
-    messagesOfRuns(runs.map(({ id }) => id)),
+  const ids = runs.map(({ id }) => id);
+  const [started, said, found] = await Promise.all([
+    messagesOfRuns(ids),
+    historyLength === 0 ? new Map<string, Row<RunMessage>[]>() : messagesTo(caller, ids),
     artifacts ? artifactsOf(caller, runs) : new Map<string, Row<Artifact>[]>(),
   ]);
   const tasks = runs.map((run) => {
-    const task = taskOf(run, messages.get(run.id), found.get(run.issueId ?? ''));
+    const related = {
+      message: started.get(run.id),
+      messages: said.get(run.id),
+      artifacts: found.get(run.issueId ?? ''),
+    };
+    const task = taskOf(run, related);
     return { ...task, history: task.history.slice(0, historyLength) };
   });
   return { data: tasks, nextCursor, total };

@@ -41,6 +41,10 @@ export async function appendMessage(trx: Transaction, run: Run, message: NewMess
 export const findByKey = async (trx: Transaction, runId: Run['id'], key: string): Promise<RunMessage | undefined> =>
   RunMessage.query(trx).findOne({ runId, key });
 
+/** Whether the run has a message with its sender's id. */
+export const wasSent = async (runId: Run['id'], key: string): Promise<boolean> =>
+  (await RunMessage.query().select('id').findOne({ runId, key })) !== undefined;
+
 export const findAnswer = async (
   trx: Transaction,
   runId: Run['id'],

@@ -25,6 +25,15 @@ const skills = [
     examples: ['Run the Monday health check.'],
   },
   {
+    id: 'steer-mission',
+    name: 'Steer a mission',
+    description:
+      'A message with the `taskId` of a task that is not finished goes to its agent, which takes it up in its present turn. ' +
+      '`metadata` or a data part with `approvePlan: true` approves the plan of a task that waits for it (input required).',
+    tags: ['missions', 'steering'],
+    examples: ['Use the UTC helper instead.'],
+  },
+  {
     id: 'run-state',
     name: "Ask for a run's state",
     description: 'Answers how far a run is. `metadata` or a data part has `runId`, which is the id of the task too.',

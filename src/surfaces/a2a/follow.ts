@@ -1,5 +1,5 @@
 // Follows a task: its present state, then each change, until it is final, the caller is no longer authorized, or nobody reads.
-import type { StreamResponse, Task } from '@a2a-js/sdk';
+import { type StreamResponse, type Task, TaskState } from '@a2a-js/sdk';
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { readTask, taskStates } from '#domain/a2a/tasks.ts';
@@ -17,7 +17,7 @@ export interface Followed {
   signal: AbortSignal;
 }
 
-const open = new Set([taskStates.dispatching, taskStates.running]);
+const open = new Set([taskStates.dispatching, taskStates.running, TaskState.TASK_STATE_INPUT_REQUIRED]);
 export const isFinalTask = ({ status }: Task): boolean => !open.has(status!.state);
 
 /** The task at once and after each change, the final one last. */

@@ -54,11 +54,15 @@ const Config = z.object({
 });
 
 export function createHandler(): A2ARequestHandler {
-  /** The task of a run, when it is final or the call has waited long enough. */
+  /** The task of a run, when it is final, waits for its client, or the call has waited long enough. */
   async function settled({ caller, ...followed }: Call, runId: string): Promise<Task> {
     const signal = AbortSignal.any([followed.signal, AbortSignal.timeout(a2a.blockingMs)]);
     let latest: Task | undefined;
-    for await (const task of followTask(caller, runId, { ...followed, signal })) latest = task;
+    for await (const task of followTask(caller, runId, { ...followed, signal })) {
+      latest = task;
+      // The client is waited for, and not the task.
+      if (task.status?.state === TaskState.TASK_STATE_INPUT_REQUIRED) break;
+    }
     return latest ?? readTask(caller, runId, { artifacts: true });
   }
 

@@ -21,6 +21,7 @@ const Members = z.object({
   issue: id.optional(),
   scheduledTaskId: id.optional(),
   runId: id.optional(),
+  approvePlan: z.boolean().optional(),
 });
 
 export interface Asked extends z.output<typeof Members> {

@@ -1,23 +1,28 @@
-// Messages that start tasks, and the one that asks for a run's state.
+// Messages that start tasks, those to the agent of a task that is not finished, and the one that asks for a run's state.
 import { randomUUID } from 'node:crypto';
 import { type Message, Role, type Task } from '@a2a-js/sdk';
+import { z } from 'zod';
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import { type Order, receiveMessage, runsOfContext } from '#domain/a2a/messages.ts';
 import { readTask, textMessage } from '#domain/a2a/tasks.ts';
 import { listProjects } from '#domain/projects/operations.ts';
+import { stepText } from '#domain/runs/bounds.ts';
+import { wasSent } from '#domain/runs/messages.ts';
 import { findRun } from '#domain/runs/operations.ts';
 import { isOpen } from '#domain/runs/states.ts';
-import { invalid } from '#foundation/problem.ts';
+import { approvePlan, sendMessage } from '#domain/runs/steering.ts';
+import { invalid, Problem } from '#foundation/problem.ts';
 import { unsupported } from './errors.ts';
-import { type Asked, readMessage } from './order.ts';
+import { type Asked, check, readMessage } from './order.ts';
 
 export type Answer = { runId: string } | { message: Message };
 
-/** Starts the task of a message, once per message id; or answers the state of a run. @throws problems and errors of the protocol */
+/** Starts the task of a message, or hands it to the agent of its task, once per message id; or answers the state of a run. @throws problems and errors of the protocol */
 export async function send(caller: Caller, message: Message | undefined): Promise<Answer> {
   const asked = readMessage(message);
   if (asked.runId) return { message: await stateOf(caller, asked.runId, asked) };
+  if (asked.taskId && (await steer(caller, asked.taskId, asked))) return { runId: asked.taskId };
   const before = await previousTask(caller, asked);
   const contextId = before?.contextId ?? asked.contextId ?? randomUUID();
   const order = await orderOf(caller, asked, before?.metadata?.projectId ?? (await projectOfContext(caller, asked)));
@@ -25,19 +30,35 @@ export async function send(caller: Caller, message: Message | undefined): Promis
   return { runId: await receiveMessage(caller, { messageId, contextId, text, order }) };
 }
 
-/** The finished task that a message continues in its context. */
-async function previousTask(caller: Caller, { taskId, contextId }: Asked): Promise<Task | undefined> {
-  if (!taskId) return undefined;
-  const run = await findRun(caller, taskId);
-  const task = await readTask(caller, taskId, { artifacts: false });
-  if (contextId && contextId !== task.contextId) throw invalid('message.contextId: is not the context of the task.');
-  if (isOpen(run)) {
-    throw unsupported(
-      'The task is not finished and takes no message yet: cancel it, or send a message without taskId.',
-    );
+/** Gives the message to the agent of the task. False: the task is finished. */
+async function steer(caller: Caller, runId: string, asked: Asked): Promise<boolean> {
+  const run = await findRun(caller, runId);
+  const { messageId, text, approvePlan: approves } = asked;
+  if (!isOpen(run) && !(await wasSent(run.id, messageId))) return false;
+  await refuseContext(caller, runId, asked);
+  if (text.trim() === '' && !approves) throw invalid('message.parts: must have a text, which the agent is told.');
+  try {
+    if (text.trim() !== '') {
+      await sendMessage(caller, { runId, text: check(messageText, text, 'message.parts'), messageId });
+    }
+    if (approves) await approvePlan(caller, runId);
+  } catch (error) {
+    throw error instanceof Problem && error.status === 409 ? unsupported(error.body.description) : error;
   }
+  return true;
+}
+
+const messageText = z.string().max(stepText.message.max);
+
+async function refuseContext(caller: Caller, runId: string, { contextId }: Asked): Promise<Task> {
+  const task = await readTask(caller, runId, { artifacts: false });
+  if (contextId && contextId !== task.contextId) throw invalid('message.contextId: is not the context of the task.');
   return task;
 }
+
+/** The finished task that a message continues in its context. */
+const previousTask = async (caller: Caller, asked: Asked): Promise<Task | undefined> =>
+  asked.taskId ? refuseContext(caller, asked.taskId, asked) : undefined;
 
 async function projectOfContext(caller: Caller, { contextId }: Asked): Promise<string | undefined> {
   if (!contextId) return undefined;

@@ -84,6 +84,8 @@ const tones: Record<string, string> = {
   failed: 'bad',
   stale: 'warn',
   dispatching: 'warn',
+  waiting: 'warn',
+  interrupted: 'warn',
   provisioning: 'warn',
   destroying: 'warn',
 };

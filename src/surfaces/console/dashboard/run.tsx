@@ -1,18 +1,32 @@
 // One run while it runs: how far it is, what it costs, what its sandbox does, and what it left behind.
 import { ArtifactGrid } from './artifacts.tsx';
 import { ask } from './client.ts';
-import { cancelRun, run as oneRun, type RunPartsFragment, runLive } from './documents.ts';
+import {
+  approvePlan,
+  cancelRun,
+  interruptRun,
+  run as oneRun,
+  type RunPartsFragment,
+  resumeRun,
+  runLive,
+} from './documents.ts';
 import { Fragments } from './fragments.tsx';
 import { useLive } from './live.ts';
+import { Messages } from './messages.tsx';
 import { may, id as runId } from './page.ts';
 import { Action, Card, Empty, Meter, Pill, Skeleton, Trouble } from './pieces.tsx';
 import { useReading } from './reading.ts';
 import { titleOf } from './runs.tsx';
 import { SandboxRows } from './sandboxes.tsx';
+import { Steps } from './steps.tsx';
 import { isAlive, useSandbox } from './watching.ts';
 import { dollars, Lasted, Time } from './words.tsx';
 
 const isOpen = ({ status }: RunPartsFragment) => status === 'running' || status === 'dispatching';
+
+/** Whether an agent works on it, or will, that takes messages. */
+const canHear = (run: RunPartsFragment) =>
+  isOpen(run) && run.steps[0] !== undefined && run.steps[0].harness !== 'shell';
 
 export function Run() {
   const { data, problem, read, change } = useReading(oneRun, { runId });
@@ -25,10 +39,6 @@ export function Run() {
     isOver: () => run !== undefined && !isOpen(run),
   });
   if (!run) return problem ? <Trouble problem={problem} retry={read} /> : <Skeleton rows={3} height={120} />;
-  const cancel = async () => {
-    const { cancelRun: canceled } = await ask(cancelRun, { runId });
-    change(() => ({ run: canceled }));
-  };
   const sandbox = run.sandboxes[0];
   return (
     <>
@@ -36,22 +46,14 @@ export function Run() {
       <Card
         title="Status"
         aside={
-          isOpen(run) &&
-          may('missions:run') && (
-            <Action
-              label="Cancel"
-              describes="Cancel run"
-              class="danger slim"
-              question={`“${titleOf(run)}” ends at once, and its sandboxes with it.`}
-              act={cancel}
-            />
-          )
+          isOpen(run) && may('missions:run') && <Decisions run={run} show={(shown) => change(() => ({ run: shown }))} />
         }
       >
         <Facts run={run} />
       </Card>
       <div class="columns">
         <div class="column">
+          {run.steps.length > 0 && <Steps steps={run.steps} />}
           {sandbox && may('sandboxes:read') ? (
             <Work key={sandbox.sandboxId} sandboxId={sandbox.sandboxId} />
           ) : (
@@ -63,6 +65,14 @@ export function Run() {
           )}
         </div>
         <div class="column">
+          {(run.messages.length > 0 || canHear(run)) && (
+            <Messages
+              runId={run.id}
+              messages={run.messages}
+              isOpen={canHear(run) && may('missions:run')}
+              onSent={read}
+            />
+          )}
           <Card title="Sandboxes">
             {run.sandboxes.length > 0 ? <SandboxRows rows={run.sandboxes} /> : <Empty>None yet.</Empty>}
           </Card>
@@ -79,13 +89,63 @@ export function Run() {
   );
 }
 
+function activityOf({ missionActivity, awaitsApproval, status }: RunPartsFragment): string {
+  if (awaitsApproval) return 'The plan waits for approval';
+  return missionActivity ?? (status === 'dispatching' ? 'Waiting for a runtime' : '');
+}
+
+interface DecisionsProperties {
+  run: RunPartsFragment;
+  show(run: RunPartsFragment): void;
+}
+
+/** What a person may decide about a run that goes on. */
+function Decisions({ run, show }: DecisionsProperties) {
+  const variables = { runId: run.id };
+  return (
+    <div class="decisions">
+      {run.awaitsApproval && (
+        <Action
+          label="Approve plan"
+          class="slim"
+          act={async () => show((await ask(approvePlan, variables)).approvePlan)}
+        />
+      )}
+      {run.interruptedAt !== null ? (
+        <Action
+          label="Resume"
+          describes="Resume run"
+          class="slim"
+          act={async () => show((await ask(resumeRun, variables)).resumeRun)}
+        />
+      ) : (
+        canHear(run) &&
+        !run.awaitsApproval && (
+          <Action
+            label="Interrupt"
+            describes="Interrupt run"
+            act={async () => show((await ask(interruptRun, variables)).interruptRun)}
+          />
+        )
+      )}
+      <Action
+        label="Cancel"
+        describes="Cancel run"
+        class="danger slim"
+        question={`“${titleOf(run)}” ends at once, and its sandboxes with it.`}
+        act={async () => show((await ask(cancelRun, variables)).cancelRun)}
+      />
+    </div>
+  );
+}
+
 function Facts({ run }: { run: RunPartsFragment }) {
   const by = run.scheduledTask ?? run.automation;
   return (
     <>
       <div class="status-line" aria-live="polite">
-        <Pill status={run.status} />
-        <span class="grow">{run.missionActivity ?? (run.status === 'dispatching' ? 'Waiting for a runtime' : '')}</span>
+        <Pill status={run.interruptedAt === null ? run.status : 'interrupted'} />
+        <span class="grow">{activityOf(run)}</span>
         {run.missionProgress !== null && <strong>{run.missionProgress} %</strong>}
       </div>
       <Meter value={run.missionProgress ?? 0} label="Progress" tone={run.status === 'failed' ? 'bad' : ''} />
