@@ -9,8 +9,16 @@ export interface Message {
 /** What the platform wants of a run. */
 export type Desired = 'run' | 'interrupt' | 'stop';
 
-/** @param say Shows what was said to the agent. */
-export function converse(harness: Harness, say: (text: string) => void, acknowledged: (messageId: string) => void) {
+export interface Observer {
+  /** What the agent was told. */
+  said(text: string): void;
+  /** It has taken the message up. */
+  acknowledged(messageId: string): void;
+  /** It rests, or goes on. */
+  interrupted(isInterrupted: boolean): void;
+}
+
+export function converse(harness: Harness, { said, acknowledged, interrupted }: Observer) {
   const heard = new Set<string>();
   /** The turn that has ended last; null while one runs. */
   let ended: Turn | null = null;
@@ -28,7 +36,7 @@ export function converse(harness: Harness, say: (text: string) => void, acknowle
   async function send(text: string): Promise<void> {
     const how = await harness.send(text);
     if (how === 'begun') ended = null;
-    say(text);
+    said(text);
   }
 
   return {
@@ -37,10 +45,11 @@ export function converse(harness: Harness, say: (text: string) => void, acknowle
     /** A turn has ended: the last one, unless the agent was interrupted or has begun another with a message. */
     turnEnded(turn: Turn): void {
       ended = turn;
-      if (turn.status === 'interrupted' && isInterrupted) return;
-      next(async () => {
-        if (ended === turn) finish(turn);
-      });
+      if (turn.status === 'interrupted' && isInterrupted) interrupted(true);
+      else
+        next(async () => {
+          if (ended === turn) finish(turn);
+        });
     },
     /** An answer to a heartbeat. What the agent does not take up is heard again. */
     hear(desired: Desired, messages: readonly Message[]): void {
@@ -57,6 +66,7 @@ export function converse(harness: Harness, say: (text: string) => void, acknowle
       const isResumed = isInterrupted;
       isInterrupted = false;
       if (!isResumed && ended) return;
+      if (isResumed) interrupted(false);
       if (isResumed && isNew.length === 0) next(() => send('Continue where you were interrupted.'));
       for (const { messageId, text, author } of isNew) {
         heard.add(messageId);

@@ -91,10 +91,14 @@ export async function work(
   if (leaving.aborted) return { ...result, session, failure: left };
   const harness = bench.start(take);
   bench.place.guard(harness.pid);
-  const say = (text: string) => journal.show({ kind: 'prompt', body: clip(text, 16_000) });
-  const talk = converse(harness, say, (messageId) => {
-    state.acknowledged.push(messageId);
-    state.changed = true;
+  const talk = converse(harness, {
+    said: (text) => journal.show({ kind: 'prompt', body: clip(text, 16_000) }),
+    acknowledged: (messageId) => {
+      state.acknowledged.push(messageId);
+      state.changed = true;
+    },
+    interrupted: (isInterrupted) =>
+      Object.assign(state, { activity: isInterrupted ? 'Interrupted' : activity, changed: true }),
   });
   turnEnded = talk.turnEnded;
   state.hear = talk.hear;

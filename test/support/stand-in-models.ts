@@ -219,7 +219,10 @@ function anthropic(response: ServerResponse, { model, stream }: Json, { text, na
     stop_sequence: null,
     usage: { ...used, output_tokens: 1 },
   };
-  if (!stream) json(response, 200, { ...message, content: blocks, stop_reason, usage: used });
+  if (!stream) {
+    json(response, 200, { ...message, content: blocks, stop_reason, usage: used });
+    return;
+  }
   const send = events(response, true);
   send('message_start', { message });
   blocks.forEach((block, index) => {

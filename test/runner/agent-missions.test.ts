@@ -1,0 +1,204 @@
+// Missions of agents against a whole service: a runner finds a harness (a stand-in for Claude Code), and carries the steps out while
+// people speak to it. What the real programs do is in test/harnesses.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { releaseSilentRuns } from '#domain/runs/waiting.ts';
+import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import { seconds, setClock } from '#foundation/clock.ts';
+import { type Account, createOwner, createProject } from '../support/callers.ts';
+import { compiled, projectFolder } from '../support/processes.ts';
+import { startModels } from '../support/stand-in-models.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+let world: World;
+let alice: Account;
+let projectId: string;
+let service: string;
+let models: Awaited<ReturnType<typeof startModels>>;
+let turned = 0;
+const runners: { process: ChildProcess; output: string }[] = [];
+
+beforeAll(async () => {
+  [world, models] = await Promise.all([openWorld(), startModels()]);
+  // The runner has the clock of the machine.
+  setClock(() => Date.now() + turned);
+  alice = await createOwner(world, 'Alice', 'Acme');
+  projectId = await createProject(world, alice, 'Shop');
+  service = (await createServiceToken({ name: 'runner', orgId: alice.organization.id })).token;
+});
+afterEach(() => world.knex('agents').delete());
+afterAll(async () => {
+  await killRunners();
+  await Promise.all([world.close(), models.close()]);
+});
+
+async function killRunners(): Promise<void> {
+  for (const { process } of runners.splice(0)) await kill(process);
+}
+
+async function kill(process: ChildProcess): Promise<void> {
+  if (process.exitCode !== null || process.signalCode !== null) return;
+  process.kill('SIGKILL');
+  await once(process, 'exit');
+}
+
+function startRunner(more: Record<string, string> = {}) {
+  const env = {
+    PATH: process.env.PATH,
+    PLATFORM_URL: world.url,
+    CONFINEMENT: 'none',
+    ISOLATION: 'none',
+    CLAUDE_CODE_PROGRAM: fileURLToPath(new URL('../support/stand-in-claude.mjs', import.meta.url)),
+    ANTHROPIC_API_KEY: 'real-key',
+    ANTHROPIC_BASE_URL: models.url,
+    ...{ POLL_MS: '50', HEARTBEAT_MS: '100', SAMPLE_MS: '50', FLUSH_MS: '20', GRACE_MS: '200' },
+    ...more,
+  };
+  const child = spawn(process.execPath, [compiled('runner/runner')], { cwd: projectFolder, env });
+  const runner = { process: child, output: '' };
+  child.stdin.on('error', () => {}).write(`${service}\n`);
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (runner.output += bytes));
+  runners.push(runner);
+  return runner;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+type Json = any;
+const graphql = async (query: string, variables: Record<string, unknown>): Promise<Json> => {
+  const { body } = await world.graphql(query, { token: alice.token, variables });
+  if (body.errors) throw new Error(JSON.stringify(body.errors));
+  return Object.values(body.data)[0];
+};
+const team = async (...roles: string[]) => {
+  for (const role of roles) {
+    const sandbox = { kind: 'existing', templateId: 'standard' };
+    const body = { name: role, role, harness: 'claude-code', model: 'claude-sonnet-4-5', sandbox };
+    expect((await world.rest('POST', '/agents', { token: alice.token, body })).status).toBe(201);
+  }
+};
+const start = async (prompt: string): Promise<string> =>
+  (
+    await graphql(
+      'mutation ($projectId: String!, $prompt: String!) { startMission(projectId: $projectId, prompt: $prompt) { id } }',
+      { projectId, prompt },
+    )
+  ).id;
+const look = async (runId: string): Promise<Json> => {
+  const run = await graphql(
+    `query ($runId: String!) { run(runId: $runId) { status lastError missionCostUsd missionActivity
+      steps { seq role round status sessionId turns inputTokens outputTokens costUsd error }
+      sandboxes { sandboxId harnessVersion } messages { seq kind text acknowledgedAt } } }`,
+    { runId },
+  );
+  for (const list of [run.steps, run.messages]) list.sort((a: Json, b: Json) => a.seq - b.seq);
+  return run;
+};
+const until = (runId: string, isRight: (run: Json) => boolean): Promise<Json> =>
+  vi.waitUntil(
+    async () => {
+      const run = await look(runId);
+      return isRight(run) && run;
+    },
+    { timeout: 60_000, interval: 50 },
+  );
+const ended = (runId: string) => until(runId, ({ status }) => ['completed', 'failed', 'canceled'].includes(status));
+const steer = (name: string, runId: string) =>
+  graphql(`mutation ($runId: String!) { ${name}(runId: $runId) { id } }`, { runId });
+const say = (runId: string, text: string) =>
+  graphql('mutation ($runId: String!, $text: String!) { sendMessage(runId: $runId, text: $text) { id } }', {
+    runId,
+    text,
+  });
+/** What the agents of the run have shown. */
+const shown = async (runId: string): Promise<string[]> => {
+  const { sandboxes } = await look(runId);
+  const details = await Promise.all(
+    sandboxes.map(({ sandboxId }: Json) => world.rest('GET', `/sandboxes/${sandboxId}`, { token: alice.token })),
+  );
+  return details.flatMap(({ body }) => body.liveFragments.map((one: Json) => `${one.kind}: ${one.body}`));
+};
+const isShown = (runId: string, text: string) =>
+  vi.waitUntil(async () => (await shown(runId)).find((one) => one.includes(text)), { timeout: 60_000, interval: 50 });
+
+describe('missions of agents', () => {
+  it('go from role to role in one runner; the builder goes on with its session, and each call is paid for once', async () => {
+    await team('planner', 'builder', 'reviewer', 'qa');
+    const runner = startRunner();
+    const run = await ended(await start('Make the date test pass.'));
+    expect(run).toMatchObject({ status: 'completed', lastError: null });
+    const roles = ['planner', 'builder', 'reviewer', 'builder', 'reviewer', 'qa'];
+    expect(run.steps.map(({ role }: Json) => role)).toEqual(roles);
+    const [, first, , second] = run.steps;
+    expect(second.sessionId).toBe(first.sessionId);
+    for (const step of run.steps)
+      expect(step).toMatchObject({ status: 'completed', turns: 1, inputTokens: 1_200, outputTokens: 50 });
+    expect(run.missionCostUsd).toBeCloseTo(6 * run.steps[0].costUsd, 6);
+    expect(run.missionCostUsd).toBeGreaterThan(0);
+    expect(run.sandboxes[0].harnessVersion).toBe('2.1.330');
+    expect(runner.output).toContain('claude-code 2.1.330: ');
+    // The gateway has put in the key.
+    expect(new Set(models.seen.map(({ headers }) => headers['x-api-key']))).toEqual(new Set(['real-key']));
+  });
+
+  it('hear messages while they work, are interrupted, and go on', async () => {
+    await team('builder');
+    const runId = await start('[wait]');
+    await isShown(runId, 'I wait');
+    await say(runId, 'Use the UTC helper [wait]');
+    await isShown(runId, 'I wait: Message from Alice:\n\nUse the UTC helper');
+    await steer('interruptRun', runId);
+    await until(runId, ({ missionActivity }) => missionActivity === 'Interrupted');
+    await steer('resumeRun', runId);
+    const run = await ended(runId);
+    expect(run).toMatchObject({ status: 'completed', steps: [{ turns: 3 }] });
+    expect(run.messages.map(({ kind, acknowledgedAt }: Json) => [kind, acknowledgedAt !== null])).toEqual([
+      ['message', true],
+      ['interrupt', false],
+      ['resume', false],
+    ]);
+    expect((await shown(runId)).filter((one) => one.startsWith('prompt: '))).toEqual([
+      'prompt: Message from Alice:\n\nUse the UTC helper [wait]',
+      'prompt: Continue where you were interrupted.',
+    ]);
+  });
+
+  it('are canceled with their agents', async () => {
+    await team('builder');
+    const runId = await start('[wait]');
+    await isShown(runId, 'I wait');
+    await steer('cancelRun', runId);
+    expect(await ended(runId)).toMatchObject({ status: 'canceled' });
+  });
+
+  it('whose runner is killed are gone on with by another, with a new session', async () => {
+    await team('builder');
+    const runId = await start('[wait]');
+    await until(runId, ({ steps }) => steps[0]?.inputTokens === 1_200);
+    await killRunners();
+    turned += seconds(121);
+    await releaseSilentRuns();
+    startRunner();
+    await until(runId, ({ steps }) => steps[0].inputTokens === 2_400);
+    await say(runId, 'That is enough');
+    const run = await ended(runId);
+    expect(run).toMatchObject({ status: 'completed', steps: [{ inputTokens: 3_600 }] });
+  });
+
+  it('fail when the harness ends before its turn is over', async () => {
+    await team('builder');
+    await killRunners();
+    startRunner({ ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' });
+    const run = await ended(await start('Work.'));
+    expect(run).toMatchObject({ status: 'failed', lastError: expect.any(String) });
+  });
+
+  it('wait while no agent can be taken, and the runner says why', async () => {
+    const runner = startRunner({ CLAUDE_CODE_PROGRAM: '/nowhere/claude' });
+    await vi.waitUntil(() => runner.output.includes('takes up to'), { timeout: 60_000 });
+    expect(runner.output).toContain(
+      'claude-code is not offered: CLAUDE_CODE_PROGRAM: /nowhere/claude is not a program.',
+    );
+  });
+});

@@ -1,0 +1,63 @@
+#!/usr/bin/env node
+// A stand-in for Claude Code that speaks its protocol and asks its model once a turn, through the gateway. What it does is told by its
+// prompt: `[wait]` waits for a message, an interruption or its end; else it answers at once, in the shape that was asked for.
+import { randomUUID } from 'node:crypto';
+import { existsSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+
+const args = process.argv.slice(2);
+if (args.includes('--version')) {
+  console.log('2.1.330 (Claude Code)');
+  process.exit(0);
+}
+const option = (name) => (args.includes(name) ? args[args.indexOf(name) + 1] : null);
+const { ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY, CLAUDE_CONFIG_DIR } = process.env;
+const session = option('--resume') ?? randomUUID();
+const schema = option('--json-schema') ?? '';
+const tell = (event) => process.stdout.write(`${JSON.stringify({ ...event, session_id: session })}\n`);
+const say = (text) =>
+  tell({ type: 'assistant', message: { model: option('--model'), content: [{ type: 'text', text }] } });
+
+async function call() {
+  const headers = { 'content-type': 'application/json', 'x-api-key': ANTHROPIC_API_KEY };
+  const messages = [{ role: 'user', content: 'Say something.' }];
+  const body = JSON.stringify({ model: option('--model'), messages });
+  const answer = await fetch(`${ANTHROPIC_BASE_URL}/v1/messages`, { method: 'POST', headers, body });
+  const { id, model, usage } = await answer.json();
+  tell({ type: 'stream_event', event: { type: 'message_start', message: { id, model, usage } } });
+  tell({ type: 'stream_event', event: { type: 'message_stop' } });
+}
+
+/** A reviewer requests changes the first time. */
+function output() {
+  if (schema.includes('steps')) return { steps: ['Do it', 'Commit it'] };
+  if (schema.includes('passed')) return { passed: true, findings: [] };
+  const seen = path.join(CLAUDE_CONFIG_DIR, '..', 'reviewed');
+  const isFirst = !existsSync(seen);
+  writeFileSync(seen, '');
+  const comments = isFirst ? [{ path: 'a.txt', line: 1, body: 'A typo.' }] : [];
+  return { verdict: isFirst ? 'request_changes' : 'approve', comments };
+}
+
+const end = (more) => tell({ type: 'result', subtype: 'success', is_error: false, usage: {}, ...more });
+let isWaiting = false;
+async function take({ type, message }) {
+  if (type === 'control_request') {
+    isWaiting = false;
+    return end({ is_error: true, terminal_reason: 'aborted_tools' });
+  }
+  const { text } = message.content[0];
+  if (!isWaiting) tell({ type: 'system', subtype: 'init' });
+  tell({ type: 'user', isReplay: true, message });
+  await call();
+  isWaiting = text.includes('[wait]');
+  say(`I ${isWaiting ? 'wait' : 'heard'}: ${text} (${session})`);
+  if (!isWaiting) end(schema ? { structured_output: output() } : { result: 'Done.' });
+}
+let chain = Promise.resolve();
+createInterface({ input: process.stdin })
+  .on('line', (line) => {
+    chain = chain.then(() => take(JSON.parse(line)));
+  })
+  .on('close', () => chain.then(() => process.exit(0)));
