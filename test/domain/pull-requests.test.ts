@@ -142,9 +142,10 @@ it('what people say about it goes to the agent that works on it, each comment on
   await follow();
   const query = 'query ($id: String!) { run(runId: $id) { messages { author text } } }';
   const { body } = await world.graphql(query, { token: owner.token, variables: { id: held.runId } });
+  // The newest first.
   expect(body.data.run.messages).toEqual([
-    { author: 'carol', text: 'Looks good otherwise.' },
     { author: 'bob', text: 'src/date.ts:7: Use the UTC helper.' },
+    { author: 'carol', text: 'Looks good otherwise.' },
   ]);
   await finish(held);
   pull.comments.push(comment(4, 'Too late.', 'bob'));
