@@ -6,13 +6,20 @@ import { type Equipment, openWorkshop } from './workshop.ts';
 
 export interface Step {
   stepId: string;
-  agent: { role: string; harness: string; model: string; effort: string | null; userPrompt: string | null };
+  agent: {
+    name: string;
+    role: string;
+    harness: string;
+    model: string;
+    effort: string | null;
+    userPrompt: string | null;
+  };
   prompt: string;
   /** JSON Schema as text. */
   outputSchema: string | null;
   resumeSessionId: string | null;
 }
-const stepFields = `{ stepId prompt outputSchema resumeSessionId agent { role harness model effort userPrompt } }`;
+const stepFields = `{ stepId prompt outputSchema resumeSessionId agent { name role harness model effort userPrompt } }`;
 
 export interface Claimed {
   runId: string;
@@ -60,7 +67,7 @@ export async function carryOut(
   leaving: AbortSignal,
 ): Promise<void> {
   const held = { runId: run.runId, leaseId: run.leaseId };
-  const workshop = openWorkshop(equipment, run.runId, pace.grace);
+  const workshop = openWorkshop(platform, equipment, held, pace.grace);
   try {
     for (let step: Step | null = run.step; step; ) {
       const bench = await workshop.prepare(step, run.maxTurns);

@@ -77,5 +77,5 @@ export function connect(url: string, token: string, leaving: AbortSignal) {
     }
   }
 
-  return { say, upload };
+  return { url, say, upload };
 }

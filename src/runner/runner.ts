@@ -2,7 +2,9 @@
 // It knows nothing of the platform but its public GraphQL schema. README.md lists what a runtime must do, in order.
 // Its token is the first line of standard input: environment variables can be read by scripts of the same user.
 import { randomUUID } from 'node:crypto';
-import { availableParallelism, hostname } from 'node:os';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism, hostname, tmpdir } from 'node:os';
+import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { chooseConfinement } from './confinement.ts';
@@ -70,6 +72,7 @@ while (!leaving.signal.aborted) {
   } else await wait(poll, undefined, { signal: leaving.signal }).catch(() => {});
 }
 await Promise.all(underWay);
+if (!process.env.MIRRORS_DIR) await rm(equipment.mirrors, { recursive: true, force: true });
 process.exit();
 
 /** A claim that got no answer is made again under its name: if it took a run, that is the answer. */
@@ -104,7 +107,8 @@ async function equip(): Promise<Equipment> {
       'No agent is taken: bubblewrap does not work on this machine. ISOLATION=none takes them without a cell.',
     );
   }
-  return { confinement, isolation, found: isolation ? found : [], upstreams: { ...models, mcp: null } };
+  const mirrors = process.env.MIRRORS_DIR || (await mkdtemp(path.join(tmpdir(), 'mirrors-')));
+  return { confinement, isolation, found: isolation ? found : [], upstreams: { ...models, mcp: null }, mirrors };
 }
 
 function setting(name: string, usual: number): number {

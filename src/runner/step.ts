@@ -119,6 +119,8 @@ export async function work(
     bench.place.guard(undefined);
     await (await opening)?.close();
     await journal.close();
+    // Also of a step that failed: its commits are what another one goes on with.
+    await bench.deliver();
     if (failure !== left) await handIn(platform, held, { sandboxId, role, sessionId }, artifacts);
     await heart.end();
     return { ...result, session, failure };

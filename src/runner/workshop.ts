@@ -8,8 +8,10 @@ import { drivers } from './harness/drivers.ts';
 import type { Harness, Launch, Listener, Task } from './harness/port.ts';
 import { shell } from './harness/shell.ts';
 import { type Isolation, launchOf } from './isolation.ts';
-import type { Step } from './mission.ts';
+import type { Held, Step } from './mission.ts';
 import { makePlace, type Place } from './place.ts';
+import type { Platform } from './platform.ts';
+import { type Checkout, checkOut } from './repository.ts';
 
 /** What this runner has for agents. */
 export interface Equipment {
@@ -18,6 +20,8 @@ export interface Equipment {
   isolation: Isolation | null;
   found: readonly Found[];
   upstreams: Upstreams;
+  /** A folder for mirrors of repositories. */
+  mirrors: string;
 }
 
 /** A place that is ready for a step. */
@@ -30,12 +34,15 @@ export interface Bench {
   start(on: Listener): Harness;
   /** Its session can be gone on with in a later step. */
   keep(session: string): void;
+  /** Pushes what the agent has committed; called once its harness has ended. */
+  deliver(): Promise<void>;
   /** When the step is over. */
   clear(): Promise<void>;
 }
 
-export function openWorkshop(equipment: Equipment, runId: string, graceMs: number) {
-  let shared: { place: Place; account: Account | undefined; gateway: Gateway } | undefined;
+export function openWorkshop(platform: Platform, equipment: Equipment, held: Held, graceMs: number) {
+  const { runId } = held;
+  let shared: { place: Place; account: Account | undefined; gateway: Gateway; checkout: Checkout | null } | undefined;
   /** Sessions whose files are in the shared place. */
   const sessions = new Set<string>();
 
@@ -54,25 +61,28 @@ export function openWorkshop(equipment: Equipment, runId: string, graceMs: numbe
       version: process.version,
       start: (on) => shell(task, on),
       keep: () => {},
+      deliver: async () => {},
       clear: place.remove,
     };
   }
 
-  async function sharedPlace(level: Isolation['level']) {
+  async function sharedPlace(level: Isolation['level'], author: string) {
     if (shared) return shared;
     const account = level === 'cell' ? await newAccount() : undefined;
     const place = await makePlace('', account);
     const gateway = await openGateway(equipment.upstreams, level === 'cell' ? socketsOf(place).gateway : null);
-    shared = { place, account, gateway };
+    const { mirrors } = equipment;
+    const checkout = await checkOut(platform, { held, place, account, mirrors, author });
+    shared = { place, account, gateway, checkout };
     return shared;
   }
 
   async function forAgent(step: Step, maxCalls: number): Promise<Bench> {
-    const { harness, model, effort, userPrompt } = step.agent;
+    const { name, harness, model, effort, userPrompt } = step.agent;
     const { isolation } = equipment;
     const found = equipment.found.find((one) => one.harness === harness);
     if (!found || !isolation) throw new Error(`This runner has no ${harness}.`);
-    const { place, account, gateway } = await sharedPlace(isolation.level);
+    const { place, account, gateway, checkout } = await sharedPlace(isolation.level, name);
     const launch: Launch & Pick<Task, 'server'> = launchOf(
       isolation.level,
       place,
@@ -99,10 +109,11 @@ export function openWorkshop(equipment: Equipment, runId: string, graceMs: numbe
     };
     return {
       place,
-      description: isolation.description,
+      description: `${isolation.description}${checkout ? `\nIt works ${checkout.description}.` : ''}`,
       version: found.version,
       start: (on) => drivers[found.harness](task, on),
       keep: (session) => void sessions.add(session),
+      deliver: async () => checkout?.deliver(),
       clear: async () => {},
     };
   }

@@ -35,7 +35,7 @@ export interface Delivery {
 }
 
 export interface Workspace {
-  /** Pushes the commits of the branch. Null: there are none. @throws when the branch was changed by others, or the checkout is no longer one */
+  /** Pushes the commits of the branch. Null: there are no new ones. @throws when the branch was changed by others, or the checkout is no longer one */
   deliver(): Promise<Delivery | null>;
 }
 
@@ -78,7 +78,7 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
         });
         const headSha = (await commitOf(mirror, work))!;
         const from = await git(mirror, ['merge-base', `refs/origin/${base}`, work]);
-        if (from.trim() === headSha) return null;
+        if (from.trim() === headSha || headSha === pushed) return null;
         const diff = await git(mirror, ['diff', '--no-ext-diff', '--no-textconv', from.trim(), work]);
         // Commits of a person on the branch are never overwritten.
         const lease = `--force-with-lease=refs/heads/${branch}:${pushed}`;
