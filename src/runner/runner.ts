@@ -41,6 +41,8 @@ if (EXIT_WITH_PARENT) input.once('close', () => leaving.abort());
 if (!token.trim())
   quit('A service token is required on standard input; `npm run admin -- service-token:create` creates one.');
 const platform = connect(PLATFORM_URL, token.trim(), leaving.signal);
+/** What was found on this machine, for the log. */
+const notes: string[] = [];
 const equipment = await equip().catch((error) => quit(error.message));
 const { confinement, isolation, found } = equipment;
 
@@ -48,8 +50,9 @@ const runtime = `local-runner ${hostname()}:${process.pid}`;
 const underWay = new Set<Promise<void>>();
 let away = false;
 let claimId = randomUUID();
-console.log(`${runtime} takes up to ${runsAtOnce} runs at once from ${PLATFORM_URL}. ${confinement.description}`);
+console.log(`${runtime} takes runs from ${PLATFORM_URL}, at most ${runsAtOnce} at once. ${confinement.description}`);
 if (isolation && found.length > 0) console.log(isolation.description);
+for (const line of notes) console.log(line);
 const offer = {
   runtime,
   harnesses: ['shell', ...found.map(({ harness }) => harness)],
@@ -100,10 +103,10 @@ async function equip(): Promise<Equipment> {
     chooseIsolation(ISOLATION || undefined, PLATFORM_URL),
   ]);
   const { found, missing } = await discover(process.env, models, isolation?.level === 'cell' ? askInCell : askDirectly);
-  for (const { harness, version, program } of found) console.log(`${harness} ${version}: ${program}`);
-  for (const { harness, why } of missing) console.log(`${harness} is not offered: ${why}.`);
+  for (const { harness, version, program } of found) notes.push(`${harness} ${version}: ${program}`);
+  for (const { harness, why } of missing) notes.push(`${harness} is not offered: ${why}.`);
   if (found.length > 0 && !isolation) {
-    console.log(
+    notes.push(
       'No agent is taken: bubblewrap does not work on this machine. ISOLATION=none takes them without a cell.',
     );
   }
