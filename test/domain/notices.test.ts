@@ -119,7 +119,11 @@ describe('causes', () => {
     await dismiss(first.id, acme.session);
     await world.grant(acme.organization, 5);
     expect(await read(acme)).toMatchObject([
-      { id: expect.stringMatching(/^credits_low:lot_/), title: 'Credits are low' },
+      {
+        id: expect.stringMatching(/^credits_low:lot_/),
+        title: 'Credits are low',
+        actionUrl: `${world.url}/console/billing`,
+      },
     ]);
     await world.grant(acme.organization, 20);
     expect(await ids(acme)).toEqual([]);

@@ -36,7 +36,7 @@ async function lowCredits(caller: Caller): Promise<Notice[]> {
       body: isOut
         ? 'No mission starts until there are credits again.'
         : `${credits.toFixed(2)} credits are left. Without credits no mission starts.`,
-      actionUrl: null,
+      actionUrl: page('/billing'),
       createdAt: since,
     },
   ];
