@@ -116,7 +116,10 @@ it('every root field without a route with its scope and tool', () => {
     repositoryFile         -                                                   runtime:report       -
     resumeRun              -                                                   missions:run         resume_run
     runMcpServers          -                                                   runtime:report       -
+    runMessages            -                                                   missions:read        list_run_messages
+    runSteps               -                                                   missions:read        list_run_steps
     runUpdated             -                                                   missions:read        -
+    runtimes               -                                                   agents:read          list_runtimes
     sandboxUpdated         -                                                   sandboxes:read       -
     sendMessage            -                                                   missions:run         send_message
     startMission           -                                                   missions:run         start_mission

@@ -155,6 +155,10 @@ describe('the steps of a mission', () => {
       ['qa 2', 'reviewer 2', 'builder 2', 'reviewer 1', 'builder 1', 'planner 0'].map((line) => `${line} completed`),
     ]);
     expect(steps.at(-1).output).toEqual({ steps: ['Read', 'Write'] });
+    const inOrder = '($runId: String!) { runSteps(runId: $runId) { data { role } } }';
+    const listed = await graphql(`query ${inOrder}`, { runId: one.runId });
+    expect(listed.data.map(({ role }: Json) => role)).toEqual(steps.map(({ role }: Json) => role).reverse());
+    expect(words(await graphql(`query ${inOrder}`, { runId: one.runId }, mallory.token))?.[0]).toBe('not_found');
   });
 
   it('is one for an organization without such agents, for a named agent, and for the shell', async () => {
@@ -272,6 +276,37 @@ describe('another harness', () => {
     const one = await claim({ runtime: 'Runtime 2', harnesses: ['codex'] });
     expect(one.step).toMatchObject({ seq: 0, role: 'planner' });
     expect(await finish(one, one.step.stepId, plan)).toMatchObject({ outcome: 'handed_back' });
+  });
+});
+
+describe('runtimes', () => {
+  it('are shown with their harnesses, versions, isolation and places, to the organizations that they work for', async () => {
+    const versions = [{ harness: 'claude-code', version: '2.1.330' }];
+    const harnesses = ['claude-code', 'codex'];
+    await claim({ runtime: 'Runtime 1', harnesses, versions, isolation: 'cell', places: 3 });
+    await claim({ runtime: 'Runtime 1', harnesses, versions, isolation: 'none', places: 3 });
+    world.clock.turn(minutes(1));
+    await claim({ runtime: 'Runtime 2' });
+    world.clock.turn(minutes(1.5));
+    const list = (token = alice.token) =>
+      graphql('{ runtimes { data { name isolation places isConnected harnesses { harness version } } } }', {}, token);
+    expect((await list()).data).toEqual([
+      {
+        name: 'Runtime 2',
+        isolation: null,
+        places: null,
+        isConnected: true,
+        harnesses: [{ harness: 'claude-code', version: null }],
+      },
+      {
+        name: 'Runtime 1',
+        isolation: 'none',
+        places: 3,
+        isConnected: false,
+        harnesses: [...versions, { harness: 'codex', version: null }],
+      },
+    ]);
+    expect((await list(mallory.token)).data).toEqual([]);
   });
 });
 

@@ -5,6 +5,7 @@ import { weightOf } from '#graph/weight.ts';
 import { text } from '#limits.ts';
 import type * as catalog from './catalog.ts';
 import { agentRoles, efforts, harnessIds, instanceTypeIds } from './model.ts';
+import type { Runtime } from './runtime-harnesses.ts';
 
 export const AgentRole = wordSet('AgentRole', agentRoles, 'What an agent does in a mission.', {
   planner: 'Splits the issue into steps.',
@@ -111,4 +112,39 @@ export const AgentCatalog = builder.objectRef<typeof catalog>('AgentCatalog').im
       description: 'All sandbox sizes, smallest first.',
     }),
   }),
+});
+
+const RuntimeHarness = builder.objectRef<Runtime['harnesses'][number]>('RuntimeHarness').implement({
+  description: 'A harness that a runtime can execute.',
+  fields: (t) => ({
+    harness: t.expose('harness', { type: Harness.type, description: 'The program that drives a model.' }),
+    version: t.exposeString('version', {
+      nullable: true,
+      description: 'As the runtime says it; null when it does not.',
+    }),
+  }),
+});
+const RuntimeType = builder.objectRef<Runtime>('Runtime').implement({
+  description: 'A program that takes runs and has agents work on them.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'As it calls itself.' }),
+    harnesses: t.expose('harnesses', { type: [RuntimeHarness], description: 'What it can execute.' }),
+    isolation: t.exposeString('isolation', {
+      nullable: true,
+      description: 'How it keeps missions apart, such as `cell`, `container` or `none`; null when it does not say.',
+    }),
+    places: t.exposeInt('places', {
+      nullable: true,
+      description: 'How many missions it takes at once; null when it does not say.',
+    }),
+    lastSeenAt: t.expose('lastSeenAt', {
+      type: 'EpochMs',
+      description: 'Its last claim or heartbeat, to the half minute.',
+    }),
+    isConnected: t.exposeBoolean('isConnected', { description: 'Whether that was within two minutes.' }),
+  }),
+});
+export const Runtimes = builder.objectRef<{ data: Runtime[] }>('Runtimes').implement({
+  description: 'The runtimes that work for an organization.',
+  fields: (t) => ({ data: t.expose('data', { type: [RuntimeType], description: 'The latest first, at most 100.' }) }),
 });

@@ -1,6 +1,7 @@
 // Which harnesses connected runtimes offer (design decisions, section 12, Waiting runs), and the conditions on them and on the
 // organizations' agents that statements on runs include. A runtime is connected while it claims runs or sends heartbeats.
 import type { Caller } from '#access/principal.ts';
+import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { days, minutes, now, seconds } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/database.ts';
 import { builtinAgentId, builtinAgents } from './catalog.ts';
@@ -10,6 +11,7 @@ import type { HarnessId } from './model.ts';
 const connectedMs = minutes(2);
 const writeIntervalMs = seconds(30);
 const retentionMs = days(1);
+const runtimesShown = 100;
 
 // A row is written once per step, however often its runtime claims.
 const recordHarnessesSql = `insert into runtime_harnesses
@@ -73,6 +75,28 @@ export async function renewHarnesses(trx: Transaction, caller: Caller, runtimes:
 
 export const deleteStaleHarnesses = (): Promise<unknown> =>
   sql('delete from runtime_harnesses where seen_at <= $1', [now() - retentionMs]);
+
+export interface Runtime {
+  name: string;
+  harnesses: { harness: HarnessId; version: string | null }[];
+  isolation: string | null;
+  places: number | null;
+  /** To the half minute. */
+  lastSeenAt: number;
+  isConnected: boolean;
+}
+
+const runtimesSql = `select runtime as name, max(seen_at) as last_seen_at, max(seen_at) > $2 as is_connected,
+    (array_agg(isolation order by seen_at desc))[1] as isolation, (array_agg(places order by seen_at desc))[1] as places,
+    jsonb_agg(jsonb_build_object('harness', harness, 'version', version) order by harness) as harnesses
+  from runtime_harnesses where org_id is null or org_id = $1
+  group by credential_id, runtime order by last_seen_at desc, runtime limit ${runtimesShown}`;
+
+/** Those that work for the caller's organization and were seen within a day, the latest first: at most 100. */
+export const listRuntimes = (caller: Caller): Promise<Runtime[]> => {
+  beyondOneProject(caller);
+  return sql<Runtime>(runtimesSql, [ownOrganization(caller), connectedSince()]);
+};
 
 /** A runtime without a claim or heartbeat since then is not connected. */
 export const connectedSince = (): number => now() - connectedMs;

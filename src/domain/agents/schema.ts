@@ -10,9 +10,10 @@ import { weightOf } from '#graph/weight.ts';
 import { pages, text } from '#limits.ts';
 import { repositoryPattern } from '../integrations/repository-name.ts';
 import * as catalog from './catalog.ts';
-import { AgentCatalog, AgentRole, Effort, Harness } from './fields.ts';
+import { AgentCatalog, AgentRole, Effort, Harness, Runtimes } from './fields.ts';
 import { Agent } from './model.ts';
 import * as operations from './operations.ts';
+import { listRuntimes } from './runtime-harnesses.ts';
 
 const SandboxKind = wordSet('AgentSandboxKind', ['existing'], 'Where the sandbox of an agent comes from.', {
   existing: 'From an existing template, named by `templateId`.',
@@ -171,3 +172,16 @@ builder.mutationFields((t) => ({
     resolve: (_, { agentId }, { caller }) => operations.deleteAgent(caller, agentId),
   }),
 }));
+
+builder.queryField('runtimes', (t) =>
+  t.field({
+    description:
+      'The runtimes that work for the organization and were seen within a day, the latest first: at most 100. A run waits for ' +
+      'a connected one with the harness of its agent.',
+    scope: 'agents:read',
+    tool: 'list_runtimes',
+    type: Runtimes,
+    complexity: { field: 1, multiplier: 20 },
+    resolve: async (_, _args, { caller }) => ({ data: await listRuntimes(caller) }),
+  }),
+);

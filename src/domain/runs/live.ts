@@ -1,13 +1,17 @@
 // Steering a run while it goes on, and its live view: messages to its agent, approval of its plan, interruption.
 import { z } from 'zod';
+import type { Row } from '#foundation/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { mission, stepText } from './bounds.ts';
+import type { RunMessage } from './message-model.ts';
+import * as operations from './operations.ts';
 import { RunType } from './schema.ts';
 import * as steering from './steering.ts';
 import { MissionStepType, RunMessageType } from './step-fields.ts';
+import type { RunStep } from './step-model.ts';
 
 const runId = { ...pathId, description: 'The id of the run.' } as const;
 const words = { required: true, validate: { schema: boundedText(stepText.message) } } as const;
@@ -24,6 +28,36 @@ builder.objectFields(RunType, (t) => ({
     link: 'missions:read',
     type: RunMessageType,
     limit: mission.messages,
+  }),
+}));
+
+const RunSteps = builder.objectRef<{ data: Row<RunStep>[] }>('RunSteps').implement({
+  description: 'The steps of a run.',
+  fields: (t) => ({ data: t.expose('data', { type: [MissionStepType], description: 'In their order.' }) }),
+});
+const RunHistory = builder.objectRef<{ data: Row<RunMessage>[] }>('RunHistory').implement({
+  description: 'What people said and decided about a run.',
+  fields: (t) => ({ data: t.expose('data', { type: [RunMessageType], description: 'In order.' }) }),
+});
+
+builder.queryFields((t) => ({
+  runSteps: t.field({
+    description: 'The steps of a run in their order: who works on it, the plan, reviews and tests, tokens and cost.',
+    scope: 'missions:read',
+    tool: 'list_run_steps',
+    type: RunSteps,
+    complexity: { field: 1, multiplier: mission.steps },
+    args: { runId: t.arg.string(runId) },
+    resolve: async (_, args, { caller }) => ({ data: await operations.listSteps(caller, args.runId) }),
+  }),
+  runMessages: t.field({
+    description: 'What people said to the agents of a run and decided about it, in order.',
+    scope: 'missions:read',
+    tool: 'list_run_messages',
+    type: RunHistory,
+    complexity: { field: 1, multiplier: mission.messages },
+    args: { runId: t.arg.string(runId) },
+    resolve: async (_, args, { caller }) => ({ data: await operations.listMessages(caller, args.runId) }),
   }),
 }));
 

@@ -6,8 +6,10 @@ import { emptyPage, type Page, type PageRequest } from '#foundation/cursor.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { cancelRuns } from './finish.ts';
+import { RunMessage } from './message-model.ts';
 import { Run, type RunStatus } from './model.ts';
 import { isInState, isOpen, openStates } from './states.ts';
+import { RunStep } from './step-model.ts';
 
 export interface RunFilter extends PageRequest {
   projectId?: string | null | undefined;
@@ -28,6 +30,18 @@ export const countRuns = (caller: Caller, status?: RunStatus): Promise<number> =
 
 export const findRun = (caller: Caller, runId: string): Promise<Row<Run>> =>
   Run.get({ id: runId, ...withinReach(caller) });
+
+/** In their order. @throws 404 for the run */
+export async function listSteps(caller: Caller, runId: string): Promise<Row<RunStep>[]> {
+  const { id } = await findRun(caller, runId);
+  return RunStep.findAll({ runId: id });
+}
+
+/** The history of the run, in order. @throws 404 for the run */
+export async function listMessages(caller: Caller, runId: string): Promise<Row<RunMessage>[]> {
+  const { id } = await findRun(caller, runId);
+  return RunMessage.findAll({ runId: id });
+}
 
 // Runs without an issue never began; no more than these are looked through.
 const firstMissionSql = `select id, issue_id from (

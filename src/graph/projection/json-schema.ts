@@ -31,8 +31,10 @@ const builtIn: Record<string, Json> = {
 /** The schema of a type, with null where the type may be null. */
 export function typeSchema(type: GraphQLType, record: RecordWriter = recordReference): Json {
   const schema = nonNullSchema(type, record);
-  if (isNonNullType(type) || Object.keys(schema).length === 0) return schema;
+  if (isNonNullType(type)) return schema;
   if (schema.$ref) return { anyOf: [schema, { type: 'null' }] };
+  // Any JSON value, null among them.
+  if (schema.type === undefined) return schema;
   const values = schema.enum as unknown[] | undefined;
   return { ...schema, type: [schema.type, 'null'], ...(values && { enum: [...values, null] }) };
 }
