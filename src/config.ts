@@ -5,7 +5,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { type Addresses, endpointOf, identifier, isIdentifier, isLoopback, originOf } from '#foundation/addresses.ts';
 import { type LogFormat, logFormats } from '#foundation/log.ts';
-import { linesOf, parseGroup, stripeSettings, upstreamSettings } from '#foundation/setting-groups.ts';
+import { linesOf, parseGroup, runnerSettings, stripeSettings, upstreamSettings } from '#foundation/setting-groups.ts';
 import { readBucket } from '#foundation/storage-s3.ts';
 import { type TrustedIssuer, trustedIssuers } from '#foundation/trusted-issuers.ts';
 import { invitesPerDay, rates, subscriptions, tokens } from '#limits.ts';
@@ -58,7 +58,7 @@ export interface Config {
   /** Whether this process runs scheduled jobs (due missions, sweeps) and background jobs (mail). */
   readonly scheduler: boolean;
   /** The environment of the runtime that `npm start` starts; null: it starts none. */
-  readonly localRunner: Readonly<{ PATH: string }> | null;
+  readonly localRunner: Readonly<{ PATH: string } & Record<string, string>> | null;
 }
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -184,17 +184,17 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return configOf(data!, {
     upstream: upstream?.data ?? null,
     stripe: stripe?.data ?? null,
-    searchPath: env.PATH ?? '',
+    runnerEnvironment: runnerSettings(env),
   });
 }
 
 interface Groups {
   upstream: z.infer<typeof upstreamSettings> | null;
   stripe: z.infer<typeof stripeSettings> | null;
-  searchPath: string;
+  runnerEnvironment: { PATH: string };
 }
 
-function configOf(set: z.infer<typeof settings>, { upstream, stripe, searchPath }: Groups): Readonly<Config> {
+function configOf(set: z.infer<typeof settings>, { upstream, stripe, runnerEnvironment }: Groups): Readonly<Config> {
   const baseHost = set.PUBLIC_URL ?? `http://localhost:${set.PORT}`;
   const addresses: Addresses = {
     baseHost,
@@ -245,6 +245,6 @@ function configOf(set: z.infer<typeof settings>, { upstream, stripe, searchPath 
       }),
     scheduler: set.SCHEDULER === 'on',
     // It executes scripts of people with the right scopes: only where the service is reachable from this machine alone.
-    localRunner: set.LOCAL_RUNNER === 'on' && hosts.every(isLoopback) ? Object.freeze({ PATH: searchPath }) : null,
+    localRunner: set.LOCAL_RUNNER === 'on' && hosts.every(isLoopback) ? Object.freeze(runnerEnvironment) : null,
   });
 }

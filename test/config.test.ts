@@ -359,6 +359,11 @@ describe('Wrong settings', () => {
     });
   });
 
+  it('The local runner gets the settings that are its own, and no other', () => {
+    const own = { PATH: '/bin', ANTHROPIC_API_KEY: 'key', CODEX_PROGRAM: '/opt/codex', ISOLATION: 'cell' };
+    expect(readConfig({ ...own, OPENAI_API_KEY: '', LOG_LEVEL: 'warn' }).localRunner).toEqual(own);
+  });
+
   it('Upstream sign-in takes all three of its settings or none', () => {
     expect(complaints({ OIDC_ISSUER: 'http://id.example', OIDC_CLIENT_SECRET: 's' })).toEqual([
       'OIDC_CLIENT_ID: is required because another OIDC_ setting is given',

@@ -38,3 +38,23 @@ export function linesOf(issues: readonly z.core.$ZodIssue[] = []): string[] {
   const isMissing = (line: string): number => Number(line.includes(': is required because'));
   return lines.sort((a, b) => isMissing(b) - isMissing(a));
 }
+
+/** Settings of the local runner alone, which checks them (src/runner/README.md). */
+const namesOfRunnerSettings = [
+  'ANTHROPIC_API_KEY',
+  'ANTHROPIC_BASE_URL',
+  'OPENAI_API_KEY',
+  'OPENAI_BASE_URL',
+  'CLAUDE_CODE_PROGRAM',
+  'CODEX_PROGRAM',
+  'OPENCODE_PROGRAM',
+  'CONFINEMENT',
+  'ISOLATION',
+  'RUNS_AT_ONCE',
+];
+
+/** Of the settings, the environment of the local runner. */
+export const runnerSettings = (env: NodeJS.ProcessEnv): { PATH: string } => ({
+  PATH: env.PATH ?? '',
+  ...Object.fromEntries(namesOfRunnerSettings.flatMap((name) => (env[name] ? [[name, env[name]]] : []))),
+});

@@ -16,7 +16,8 @@ export interface Upstream {
 export interface Upstreams {
   anthropic: Upstream | null;
   openai: Upstream | null;
-  mcp: Upstream | null;
+  /** MCP servers by name. */
+  mcp: Record<string, Upstream>;
 }
 
 /** The credentials of models from the environment. Null: neither a key nor an address of its own. */
@@ -36,7 +37,7 @@ export function modelsFrom(env: NodeJS.ProcessEnv): Pick<Upstreams, 'anthropic' 
 const routes: [RegExp, keyof Upstreams][] = [
   [/^POST \/anthropic(\/v1\/messages(?:\/count_tokens)?)(\?[\w=&-]*)?$/, 'anthropic'],
   [/^POST \/openai\/v1(\/(?:responses|chat\/completions))()$/, 'openai'],
-  [/^(?:GET|POST|DELETE) \/mcp()()$/, 'mcp'],
+  [/^(?:GET|POST|DELETE) \/mcp\/([A-Za-z0-9_-]+)()$/, 'mcp'],
 ];
 
 /** Of one connection, or of the key that is replaced. */
@@ -68,10 +69,11 @@ export async function openGateway(upstreams: Upstreams, socket: string | null): 
     const asked = `${request.method} ${request.url}`;
     const [match, name] =
       routes.map(([pattern, to]) => [pattern.exec(asked), to] as const).find(([found]) => found) ?? [];
-    const upstream = name && upstreams[name];
     if (!match || !name) return refuse(response, 403, `${asked} leads nowhere from here.`);
+    const isMcp = name === 'mcp';
+    const upstream = isMcp ? ownOf(upstreams.mcp, match[1]!) : upstreams[name];
     if (!upstream) return refuse(response, 403, `The runner has no access to ${name}.`);
-    forward(request, response, upstream, match[1]! + (match[2] ?? ''));
+    forward(request, response, upstream, isMcp ? '' : match[1]! + (match[2] ?? ''));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -89,6 +91,9 @@ export async function openGateway(upstreams: Upstreams, socket: string | null): 
     },
   };
 }
+
+const ownOf = (servers: Record<string, Upstream>, name: string): Upstream | null =>
+  Object.hasOwn(servers, name) ? servers[name]! : null;
 
 function forward(from: IncomingMessage, to: ServerResponse, { base, headers }: Upstream, path: string): void {
   const url = new URL(base + path);

@@ -28,6 +28,22 @@ interface Answer {
   environments: { desired: string }[];
 }
 
+/** Keeps the lease while a step is prepared: a large repository takes longer than a lease lasts. @throws when the run is stopped */
+export async function keepLease<T>(platform: Platform, held: Held, pace: Pace, work: Promise<T>): Promise<T> {
+  const done = new AbortController();
+  const { signal } = done;
+  const beat = async (): Promise<never> => {
+    for (;;) {
+      await wait(pace.heartbeat, undefined, { signal });
+      const { runs } = await platform.say<Answer>('heartbeat', { runs: [held] }, '{ runs { desired } }');
+      if (runs.some(({ desired }) => desired === 'stop')) throw new Error('stopped');
+    }
+  };
+  const beating = beat();
+  beating.catch(() => {});
+  return Promise.race([work, beating]).finally(() => done.abort());
+}
+
 /** Sends heartbeats until `done` aborts, also during uploads; `measure` returns null when there is nothing to measure. */
 export function startHeart(
   platform: Platform,

@@ -1,4 +1,5 @@
 // One mission, from its claim to its end: its steps, one after the other, as the platform says.
+import { keepLease } from './heart.ts';
 import { clip, type Session } from './journal.ts';
 import { type Platform, PlatformUnreachable, RequestRejected } from './platform.ts';
 import { left, type Outcome, work } from './step.ts';
@@ -70,7 +71,7 @@ export async function carryOut(
   const workshop = openWorkshop(platform, equipment, held, pace.grace);
   try {
     for (let step: Step | null = run.step; step; ) {
-      const bench = await workshop.prepare(step, run.maxTurns);
+      const bench = await keepLease(platform, held, pace, workshop.prepare(step, run.maxTurns));
       try {
         const done = await work(platform, run, step, bench, pace, leaving);
         if (done.failure === left) {

@@ -24,6 +24,12 @@ interface Address {
   uploadUrl: string;
 }
 
+/** An MCP server that an agent may use, with the credentials for it. */
+export interface McpServer {
+  serverName: string;
+  url: string;
+}
+
 export type Platform = ReturnType<typeof connect>;
 
 export function connect(url: string, token: string, leaving: AbortSignal) {
@@ -32,8 +38,19 @@ export function connect(url: string, token: string, leaving: AbortSignal) {
   /** A mutation with its one argument, such as `claimRun(input: ClaimRunRequest!)`; what is retryable is tried again, unless `once`. */
   const say = <T = { ok: true }>(name: string, input: object, selection = '{ ok }', once = false): Promise<T> => {
     const type = `${name[0]!.toUpperCase()}${name.slice(1)}Request`;
-    const query = `mutation ($input: ${type}!) { answer: ${name}(input: $input) ${selection} }`;
-    const body = JSON.stringify({ query, variables: { input } });
+    return ask(`mutation ($input: ${type}!) { answer: ${name}(input: $input) ${selection} }`, { input }, once);
+  };
+
+  /** The MCP servers for the agent of the step that is worked on. */
+  const mcpServers = (held: { runId: string; leaseId: string }): Promise<McpServer[]> =>
+    ask(
+      `query ($runId: String!, $leaseId: String!) {
+        answer: runMcpServers(runId: $runId, leaseId: $leaseId) { serverName url } }`,
+      held,
+    );
+
+  function ask<T>(query: string, variables: object, once = false): Promise<T> {
+    const body = JSON.stringify({ query, variables });
     return again(once, async () => {
       const signal = AbortSignal.timeout(20_000);
       const response = await fetch(`${url}/graphql`, { method: 'POST', headers, body, signal });
@@ -44,7 +61,7 @@ export function connect(url: string, token: string, leaving: AbortSignal) {
       if (!answer.data) throw new Error(problem?.description ?? `the platform answered ${response.status}`);
       return answer.data.answer as T;
     });
-  };
+  }
 
   /** Gives the key of the uploaded content. Each try has an address of its own: of one that broke off nothing is left. */
   const upload = (held: { runId: string; leaseId: string }, name: string, file: FileHandle): Promise<string> =>
@@ -77,5 +94,5 @@ export function connect(url: string, token: string, leaving: AbortSignal) {
     }
   }
 
-  return { url, say, upload };
+  return { url, say, upload, mcpServers, authorization: headers.authorization };
 }

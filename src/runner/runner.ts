@@ -111,7 +111,7 @@ async function equip(): Promise<Equipment> {
     );
   }
   const mirrors = process.env.MIRRORS_DIR || (await mkdtemp(path.join(tmpdir(), 'mirrors-')));
-  return { confinement, isolation, found: isolation ? found : [], upstreams: { ...models, mcp: null }, mirrors };
+  return { confinement, isolation, found: isolation ? found : [], models, mirrors };
 }
 
 function setting(name: string, usual: number): number {

@@ -19,7 +19,7 @@ export interface Equipment {
   /** Null: agents are refused. */
   isolation: Isolation | null;
   found: readonly Found[];
-  upstreams: Upstreams;
+  models: Pick<Upstreams, 'anthropic' | 'openai'>;
   /** A folder for mirrors of repositories. */
   mirrors: string;
 }
@@ -41,8 +41,10 @@ export interface Bench {
 }
 
 export function openWorkshop(platform: Platform, equipment: Equipment, held: Held, graceMs: number) {
-  const { runId } = held;
+  const { runId, leaseId } = held;
+  const upstreams: Upstreams = { ...equipment.models, mcp: {} };
   let shared: { place: Place; account: Account | undefined; gateway: Gateway; checkout: Checkout | null } | undefined;
+  const closing: (() => Promise<void>)[] = [];
   /** Sessions whose files are in the shared place. */
   const sessions = new Set<string>();
 
@@ -70,7 +72,9 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
     if (shared) return shared;
     const account = level === 'cell' ? await newAccount() : undefined;
     const place = await makePlace('', account);
-    const gateway = await openGateway(equipment.upstreams, level === 'cell' ? socketsOf(place).gateway : null);
+    closing.push(place.remove);
+    const gateway = await openGateway(upstreams, level === 'cell' ? socketsOf(place).gateway : null);
+    closing.push(gateway.close);
     const { mirrors } = equipment;
     const checkout = await checkOut(platform, { held, place, account, mirrors, author });
     shared = { place, account, gateway, checkout };
@@ -91,6 +95,10 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
       harness === 'opencode',
     );
     const { resumeSessionId } = step;
+    const url = `http://127.0.0.1:${gateway.port || ports.gateway}`;
+    const servers = await platform.mcpServers(held);
+    const headers = { authorization: platform.authorization, 'x-lease-id': leaseId };
+    upstreams.mcp = Object.fromEntries(servers.map(({ serverName, url: base }) => [serverName, { base, headers }]));
     const task: Task = {
       ...launch,
       env: { ...launch.env, ARTIFACTS: place.artifacts, RUN_ID: runId },
@@ -104,8 +112,8 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
       // One of another runtime, or of an earlier claim, is lost.
       resume: resumeSessionId && sessions.has(resumeSessionId) ? resumeSessionId : null,
       maxCalls,
-      gateway: { url: `http://127.0.0.1:${gateway.port || ports.gateway}`, key: gateway.key },
-      mcp: null,
+      gateway: { url, key: gateway.key },
+      mcp: Object.fromEntries(servers.map(({ serverName }) => [serverName, `${url}/mcp/${serverName}`])),
     };
     return {
       place,
@@ -122,8 +130,7 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
     prepare: (step: Step, maxCalls: number): Promise<Bench> =>
       step.agent.harness === 'shell' ? forScript(step) : forAgent(step, maxCalls),
     async close(): Promise<void> {
-      await shared?.gateway.close();
-      await shared?.place.remove();
+      for (const close of closing.reverse()) await close();
     },
   };
 }

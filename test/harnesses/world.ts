@@ -55,7 +55,7 @@ export async function openWorld() {
     const upstreams = {
       anthropic: { base: models.url, headers },
       openai: { base: `${models.url}/v1`, headers },
-      mcp: { base: mcp.url, headers: { authorization: 'Bearer platform-token' } },
+      mcp: { platform: { base: mcp.url, headers: { authorization: 'Bearer platform-token' } } },
     };
     const gateway = await openGateway(upstreams, isCell ? socketsOf(place).gateway : null);
     closing.push(place.remove, gateway.close);
@@ -63,7 +63,7 @@ export async function openWorld() {
     const launch = launchOf(isolation.level, place, account, 3_000, name === 'opencode');
     return (given: Pick<Task, 'prompt'> & Partial<Task>) => {
       const task = { ...launch, program: programs[name], home: place.home, gateway: { url, key: gateway.key } };
-      const played = begin(name, { ...task, mcp: { url: `${url}/mcp` }, ...given });
+      const played = begin(name, { ...task, mcp: { platform: `${url}/mcp/platform` }, ...given });
       closing.push(played.harness.end);
       return { ...played, place };
     };

@@ -21,7 +21,10 @@ beforeAll(async () => {
     OPENAI_API_KEY: 'real-o',
     OPENAI_BASE_URL: `${base}/o/v1`,
   };
-  gateway = await openGateway({ ...modelsFrom(env), mcp: null }, null);
+  gateway = await openGateway(
+    { ...modelsFrom(env), mcp: { tools: { base: `${base}/m`, headers: { 'x-lease-id': 'lease' } } } },
+    null,
+  );
 });
 afterAll(async () => {
   await gateway.close();
@@ -37,6 +40,7 @@ describe('the gateway', () => {
     ['/anthropic/v1/messages?beta=true', '/a/v1/messages?beta=true', { 'x-api-key': 'real-a' }],
     ['/anthropic/v1/messages/count_tokens', '/a/v1/messages/count_tokens', { 'x-api-key': 'real-a' }],
     ['/openai/v1/responses', '/o/v1/responses', { authorization: 'Bearer real-o' }],
+    ['/mcp/tools', '/m', { 'x-lease-id': 'lease' }],
     ['/openai/v1/chat/completions', '/o/v1/chat/completions', { authorization: 'Bearer real-o' }],
   ])('sends %s on with the real key, and the answer back as it is', async (path, url, key) => {
     seen.length = 0;
@@ -56,6 +60,9 @@ describe('the gateway', () => {
     ['POST', '/openai/v1/responses?stream=1#'],
     ['POST', '/openai//evil.example/'],
     ['POST', '/mcp'],
+    ['POST', '/mcp/others'],
+    ['POST', '/mcp/constructor'],
+    ['POST', '/mcp/tools/more'],
   ])('lets %s %s not through', async (method, path) => {
     seen.length = 0;
     const answer = await ask(path, { 'x-api-key': gateway.key }, method);

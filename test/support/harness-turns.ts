@@ -25,7 +25,7 @@ function taskOf(name: AgentHarness, given: Given): Task {
     schema: null,
     resume: null,
     maxCalls: null,
-    mcp: null,
+    mcp: {},
     server: { port: 0, socket: null },
     ...given,
   };

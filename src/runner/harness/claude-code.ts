@@ -46,11 +46,15 @@ function argumentsFor({ model, effort, instructions, schema, mcp, resume }: Task
   args.push('--replay-user-messages', '--include-partial-messages', '--model', model);
   // What is not named is denied without a question; `result.permission_denials` tells.
   args.push('--permission-mode', 'dontAsk', '--setting-sources', 'project', '--strict-mcp-config');
-  args.push('--tools', tools.join(','), '--allowedTools', [...tools, ...(mcp ? ['mcp__platform'] : [])].join(','));
-  if (mcp) {
-    const server = { type: 'http', url: mcp.url, headers: { Authorization: `Bearer \${GATEWAY_KEY}` } };
-    args.push('--mcp-config', JSON.stringify({ mcpServers: { platform: server } }));
-  }
+  args.push(
+    '--tools',
+    tools.join(','),
+    '--allowedTools',
+    [...tools, ...Object.keys(mcp).map((server) => `mcp__${server}`)].join(','),
+  );
+  const headers = { Authorization: `Bearer \${GATEWAY_KEY}` };
+  const servers = Object.entries(mcp).map(([server, url]) => [server, { type: 'http', url, headers }]);
+  args.push('--mcp-config', JSON.stringify({ mcpServers: Object.fromEntries(servers) }));
   if (effort) args.push('--effort', effort);
   if (instructions) args.push('--append-system-prompt', instructions);
   if (schema) args.push('--json-schema', JSON.stringify(schema));

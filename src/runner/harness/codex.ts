@@ -114,9 +114,9 @@ function settingsFor({ gateway, model, mcp }: Task): string[] {
     // Each of these asks hosts of its own at the start.
     ...['plugins', 'apps', 'remote_plugin', 'tool_suggest'].map((feature) => `features.${feature}=false`),
   ];
-  if (mcp) {
-    settings.push(`mcp_servers.platform.url=${text(mcp.url)}`, 'mcp_servers.platform.required=true');
-    settings.push('mcp_servers.platform.bearer_token_env_var="GATEWAY_KEY"');
+  for (const [name, url] of Object.entries(mcp)) {
+    const server = `mcp_servers.${name}`;
+    settings.push(`${server}.url=${text(url)}`, `${server}.bearer_token_env_var="GATEWAY_KEY"`);
   }
   return settings.flatMap((setting) => ['-c', setting]);
 }

@@ -89,6 +89,10 @@ function environmentFor({ home, gateway, mcp }: Task, { id, provider, route }: M
   const options = { baseURL: `${gateway.url}/${route}/v1`, apiKey: '{env:GATEWAY_KEY}' };
   const known = { name: id, tool_call: true, reasoning: true, limit: { context: 200_000, output: 32_000 } };
   const headers = { Authorization: 'Bearer {env:GATEWAY_KEY}' };
+  const servers = Object.entries(mcp).map(([server, url]) => [
+    server,
+    { type: 'remote', url, enabled: true, oauth: false, headers },
+  ]);
   const config = {
     autoupdate: false,
     share: 'disabled',
@@ -100,7 +104,7 @@ function environmentFor({ home, gateway, mcp }: Task, { id, provider, route }: M
       ...{ edit: 'allow', bash: 'allow', webfetch: 'deny', websearch: 'deny', question: 'deny' },
       external_directory: 'deny',
     },
-    ...(mcp && { mcp: { platform: { type: 'remote', url: mcp.url, enabled: true, oauth: false, headers } } }),
+    mcp: Object.fromEntries(servers),
   };
   return {
     HOME: home,

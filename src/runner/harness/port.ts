@@ -41,8 +41,8 @@ export interface Task extends Launch {
   maxCalls: number | null;
   /** Where its model calls go, and the key that it shows there: of the gateway, never a vendor's. */
   gateway: { url: string; key: string };
-  /** The platform's MCP server, reached through the gateway with the gateway's key. */
-  mcp: { url: string } | null;
+  /** MCP servers by name, reached through the gateway with the gateway's key. */
+  mcp: Record<string, string>;
   /** Where a harness that is a server listens, and the socket that leads there from outside of its cell. */
   server: { port: number; socket: string | null };
 }
