@@ -1,12 +1,18 @@
 // Missions of agents against a whole service: a runner finds a harness (a stand-in for Claude Code), and carries the steps out while
 // people speak to it. What the real programs do is in test/harnesses.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { connectIntegration } from '#domain/projects/connectors.ts';
 import { releaseSilentRuns } from '#domain/runs/waiting.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
 import { seconds, setClock } from '#foundation/clock.ts';
+import { openStorage } from '#foundation/storage.ts';
+import { folderStorage } from '#foundation/storage-folder.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
 import { compiled, projectFolder } from '../support/processes.ts';
 import { startModels } from '../support/stand-in-models.ts';
@@ -17,11 +23,14 @@ let alice: Account;
 let projectId: string;
 let service: string;
 let models: Awaited<ReturnType<typeof startModels>>;
+let contents: string;
 let turned = 0;
 const runners: { process: ChildProcess; output: string }[] = [];
 
 beforeAll(async () => {
   [world, models] = await Promise.all([openWorld(), startModels()]);
+  contents = await mkdtemp(path.join(tmpdir(), 'aep-contents-'));
+  openStorage(folderStorage(contents));
   // The runner has the clock of the machine.
   setClock(() => Date.now() + turned);
   alice = await createOwner(world, 'Alice', 'Acme');
@@ -78,11 +87,11 @@ const team = async (...roles: string[]) => {
     expect((await world.rest('POST', '/agents', { token: alice.token, body })).status).toBe(201);
   }
 };
-const start = async (prompt: string): Promise<string> =>
+const start = async (prompt: string, project = projectId): Promise<string> =>
   (
     await graphql(
       'mutation ($projectId: String!, $prompt: String!) { startMission(projectId: $projectId, prompt: $prompt) { id } }',
-      { projectId, prompt },
+      { projectId: project, prompt },
     )
   ).id;
 const look = async (runId: string): Promise<Json> => {
@@ -142,6 +151,38 @@ describe('missions of agents', () => {
     expect(new Set(models.seen.map(({ headers }) => headers['x-api-key']))).toEqual(new Set(['real-key']));
   });
 
+  it('work in a checkout of the repository; what they commit is pushed, and its difference is an artifact', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'aep-origin-'));
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@a', ...args], { cwd: folder, encoding: 'utf8' });
+    git('init', '-q', '-b', 'main', 'acme/site');
+    await writeFile(path.join(folder, 'acme/site/a.txt'), 'old\n');
+    git('-C', 'acme/site', 'add', '.');
+    git('-C', 'acme/site', 'commit', '-qm', 'first');
+    const { id: orgId } = alice.organization;
+    await connectIntegration({
+      orgId,
+      vendor: 'builtin',
+      vendorKind: 'scm',
+      displayName: 'Code',
+      externalOrgId: folder,
+    });
+    const site = await createProject(world, alice, 'Site', { repoFullName: 'acme/site' });
+    await team('builder');
+    startRunner();
+    const runId = await start('[commit]', site);
+    expect(await ended(runId)).toMatchObject({ status: 'completed', lastError: null });
+    const branch = `mission/${runId}`;
+    const headSha = git('-C', 'acme/site', 'rev-parse', branch).trim();
+    const { body: run } = await world.rest('GET', `/runs/${runId}`, { token: alice.token });
+    expect(run).toMatchObject({ branch, headSha, prNumber: null });
+    expect(git('-C', 'acme/site', 'log', '-1', '--format=%an: %s', branch)).toBe('builder: Say new\n');
+    const { body: artifacts } = await world.rest('GET', `/artifacts?projectId=${site}`, { token: alice.token });
+    const diff = artifacts.data.find(({ caption }: Json) => caption === 'change.diff');
+    expect(await (await fetch(diff.url)).text()).toContain('-old\n+new\n');
+    await rm(folder, { recursive: true });
+  });
+
   it('hear messages while they work, are interrupted, and go on', async () => {
     await team('builder');
     const runId = await start('[wait]');
@@ -196,7 +237,7 @@ describe('missions of agents', () => {
 
   it('wait while no agent can be taken, and the runner says why', async () => {
     const runner = startRunner({ CLAUDE_CODE_PROGRAM: '/nowhere/claude' });
-    await vi.waitUntil(() => runner.output.includes('takes up to'), { timeout: 60_000 });
+    await vi.waitUntil(() => runner.output.includes('is not offered'), { timeout: 60_000 });
     expect(runner.output).toContain(
       'claude-code is not offered: CLAUDE_CODE_PROGRAM: /nowhere/claude is not a program.',
     );

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // A stand-in for Claude Code that speaks its protocol and asks its model once a turn, through the gateway. What it does is told by its
-// prompt: `[wait]` waits for a message, an interruption or its end; else it answers at once, in the shape that was asked for.
+// prompt: `[commit]` commits a change; `[wait]` waits for a message, an interruption or its end; else it answers at once, in the shape that was asked for.
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -51,6 +52,7 @@ async function take({ type, message }) {
   if (!isWaiting) tell({ type: 'system', subtype: 'init' });
   tell({ type: 'user', isReplay: true, message });
   await call();
+  if (text.includes('[commit]')) execFileSync('sh', ['-c', 'echo new > a.txt && git commit -qam "Say new"']);
   isWaiting = text.includes('[wait]');
   say(`I ${isWaiting ? 'wait' : 'heard'}: ${text} (${session})`);
   if (!isWaiting) end(schema ? { structured_output: output() } : { result: 'Done.' });
