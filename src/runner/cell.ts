@@ -17,6 +17,7 @@ const links = ['bin', 'sbin', 'lib', 'lib32', 'lib64'];
  */
 const inside = `
 const { spawn } = require('node:child_process');
+const { rmSync } = require('node:fs');
 const { connect, createServer } = require('node:net');
 const [gateway, port, server, exposed, file, ...args] = process.argv.slice(1);
 const pipe = (to) => (from) => {
@@ -24,6 +25,8 @@ const pipe = (to) => (from) => {
   from.on('error', () => out.destroy()).pipe(out).on('error', () => from.destroy()).pipe(from);
 };
 createServer(pipe(() => connect(gateway))).listen(Number(port), '127.0.0.1', () => {
+  // What an earlier harness of the mission has left.
+  rmSync(server, { recursive: true, force: true });
   if (exposed !== '0') createServer(pipe(() => connect(Number(exposed), '127.0.0.1'))).listen(server);
   const child = spawn(file, args, { stdio: 'inherit' });
   // The harness gets signals of the group itself.

@@ -83,10 +83,12 @@ export async function work(
     await journal.room();
   }
 
+  const { harness: name, userPrompt } = step.agent;
+  if (userPrompt && name !== 'shell') await journal.write('prompt', `${userPrompt}\n\n`, 'agent');
   await journal.write('prompt', step.prompt, 'mission');
   await journal.write(
     'system',
-    `${process.platform} ${release()}, ${step.agent.harness === 'shell' ? 'node' : step.agent.harness} ${bench.version}, in ${cwd}\n${bench.description}\n`,
+    `${process.platform} ${release()}, ${name === 'shell' ? 'node' : name} ${bench.version}, in ${cwd}\n${bench.description}\n`,
   );
   if (leaving.aborted) return { ...result, session, failure: left };
   const harness = bench.start(take);
