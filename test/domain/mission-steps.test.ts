@@ -420,6 +420,26 @@ describe('a message', () => {
     );
   });
 
+  it('is asked for each second where an agent hears it; the lease is written every five', async () => {
+    const one = await held();
+    const nextOf = ({ runId, leaseId }: Json) =>
+      report('heartbeat', { runs: [{ runId, leaseId }] }, '{ nextHeartbeatMs }');
+    const version = async () =>
+      (await world.knex.raw('select xmin::text from runs where id = ?', [one.runId])).rows[0].xmin;
+    await beat(one);
+    const before = await version();
+    world.clock.turn(seconds(4));
+    expect(await nextOf(one)).toEqual({ nextHeartbeatMs: 1_000 });
+    expect(await version()).toBe(before);
+    world.clock.turn(seconds(1));
+    await beat(one);
+    expect(await version()).not.toBe(before);
+    await agent('builder', 'shell', 'none');
+    await start();
+    const shell = await claim({ runtime: 'Runtime 2', harnesses: ['shell'] });
+    expect(await nextOf(shell)).toEqual({ nextHeartbeatMs: 10_000 });
+  });
+
   it('is one message however often it is sent with its id', async () => {
     const one = await held();
     const sent = await Promise.all([1, 2, 3].map(() => say(one.runId, 'Once', { messageId: 'a' })));

@@ -400,7 +400,7 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     await page.getByText('One of them is never read.').waitFor();
     expect(await page.getByRole('list', { name: 'Live fragments' }).locator('> li').count()).toBe(2);
     await say('reportCost', 'ReportCostRequest', { ...held, costId: 'one', usd: 1.5 }, '{ ok }');
-    await page.getByText('$1.50').waitFor();
+    await page.getByRole('region', { name: 'Status' }).getByText('$1.50').waitFor();
     await say('finishRun', 'FinishRunRequest', { ...held, status: 'completed' }, '{ ok }');
     await page.getByRole('region', { name: 'Status' }).getByText('completed').waitFor();
     expect(await page.getByRole('button', { name: 'Cancel run' }).count()).toBe(0);

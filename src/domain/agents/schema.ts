@@ -181,7 +181,6 @@ builder.queryField('runtimes', (t) =>
     scope: 'agents:read',
     tool: 'list_runtimes',
     type: Runtimes,
-    complexity: { field: 1, multiplier: 20 },
     resolve: async (_, _args, { caller }) => ({ data: await listRuntimes(caller) }),
   }),
 );

@@ -3,7 +3,7 @@
 import type { Caller } from '#access/principal.ts';
 import { columnsOf, type Row } from '#foundation/base-model.ts';
 import { announce } from '#foundation/changes.ts';
-import { now } from '#foundation/clock.ts';
+import { now, seconds } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
 import { lease } from '#limits.ts';
@@ -90,23 +90,34 @@ export interface RunReport {
   activity?: string | null | undefined;
 }
 
+/** A lease is written when it is that much older: heartbeats come more often while an agent can be spoken to. */
+const renewalMs = seconds(5);
+
 // Also of a run whose lease has expired, until another runtime claims it.
 const renewLeasesSql = `${moveRunsSql('running', {
-  set: `lease_until = $1, silent_since = null, waiting_since = null,
+  set: `lease_until = $1::bigint, silent_since = null, waiting_since = null,
     reason = null, last_error = case when r.status = 'running' then r.last_error end,
     mission_progress = coalesce(b.progress, r.mission_progress), mission_activity = coalesce(b.activity, r.mission_activity),
     updated_at = case when (coalesce(b.progress, r.mission_progress), coalesce(b.activity, r.mission_activity))
       is distinct from (r.mission_progress, r.mission_activity) or r.status <> 'running' then $2::bigint else r.updated_at end`,
   source: 'from unnest($3::text[], $4::text[], $5::int[], $6::text[]) b (id, lease_id, progress, activity)',
-  where: 'r.id = b.id and r.lease_id = b.lease_id and ($7::text is null or r.org_id = $7)',
+  where: `r.id = b.id and r.lease_id = b.lease_id and ($7::text is null or r.org_id = $7)
+    and (r.status <> 'running' or r.lease_until <= $1::bigint - ${renewalMs}
+      or (coalesce(b.progress, r.mission_progress), coalesce(b.activity, r.mission_activity))
+        is distinct from (r.mission_progress, r.mission_activity))`,
   from: heldStates,
-})} returning r.id, r.claimed_by, r.updated_at = $2 as changed, r.interrupted_at is not null as is_interrupted,
-  exists (select from run_steps s where s.run_id = r.id and s.status = 'running' and s.harness <> 'shell') as can_hear`;
+})} returning r.id, r.updated_at = $2 as changed`;
+
+const heldRunsSql = `select r.id, r.claimed_by, r.lease_until, r.interrupted_at is not null as is_interrupted,
+    exists (select from run_steps s where s.run_id = r.id and s.status = 'running' and s.harness <> 'shell') as can_hear
+  from unnest($1::text[], $2::text[]) b (id, lease_id) join runs r on r.id = b.id and r.lease_id = b.lease_id
+  where ($3::text is null or r.org_id = $3) and ${isInState(['running'], 'r')}`;
 
 /** A run that its runtime still holds. */
 export interface HeldRun {
   id: string;
   claimedBy: string;
+  leaseUntil: number;
   isInterrupted: boolean;
   /** Whether an agent works on it that takes messages. */
   canHear: boolean;
@@ -126,13 +137,13 @@ export async function renewLeases(
     reports.map(({ progress }) => progress ?? null),
     reports.map(({ activity }) => activity ?? null),
   ];
-  const renewed = await sql<HeldRun & { changed: boolean }>(
+  const renewed = await sql<{ id: string; changed: boolean }>(
     renewLeasesSql,
     [leaseUntil, now(), ...columns, orgId],
     trx,
   );
   await announce(trx, ...renewed.filter(({ changed }) => changed).map(({ id }) => id));
-  return renewed;
+  return sql<HeldRun>(heldRunsSql, [...columns.slice(0, 2), orgId], trx);
 }
 
 /** A condition on columns of another table: the run with that id has that lease and is in one of the states. */

@@ -33,11 +33,23 @@ builder.objectFields(RunType, (t) => ({
 
 const RunSteps = builder.objectRef<{ data: Row<RunStep>[] }>('RunSteps').implement({
   description: 'The steps of a run.',
-  fields: (t) => ({ data: t.expose('data', { type: [MissionStepType], description: 'In their order.' }) }),
+  fields: (t) => ({
+    data: t.expose('data', {
+      type: [MissionStepType],
+      complexity: { field: 1, multiplier: mission.steps },
+      description: 'In their order.',
+    }),
+  }),
 });
 const RunHistory = builder.objectRef<{ data: Row<RunMessage>[] }>('RunHistory').implement({
   description: 'What people said and decided about a run.',
-  fields: (t) => ({ data: t.expose('data', { type: [RunMessageType], description: 'In order.' }) }),
+  fields: (t) => ({
+    data: t.expose('data', {
+      type: [RunMessageType],
+      complexity: { field: 1, multiplier: mission.messages },
+      description: 'In order.',
+    }),
+  }),
 });
 
 builder.queryFields((t) => ({
@@ -46,7 +58,6 @@ builder.queryFields((t) => ({
     scope: 'missions:read',
     tool: 'list_run_steps',
     type: RunSteps,
-    complexity: { field: 1, multiplier: mission.steps },
     args: { runId: t.arg.string(runId) },
     resolve: async (_, args, { caller }) => ({ data: await operations.listSteps(caller, args.runId) }),
   }),
@@ -55,7 +66,6 @@ builder.queryFields((t) => ({
     scope: 'missions:read',
     tool: 'list_run_messages',
     type: RunHistory,
-    complexity: { field: 1, multiplier: mission.messages },
     args: { runId: t.arg.string(runId) },
     resolve: async (_, args, { caller }) => ({ data: await operations.listMessages(caller, args.runId) }),
   }),

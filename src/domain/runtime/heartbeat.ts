@@ -57,7 +57,7 @@ export function heartbeat(caller: Caller, { runs, sandboxes, environments }: Hea
       runs: runs.map(({ runId }) => ({
         runId,
         desired: held.get(runId)?.isInterrupted ? 'interrupt' : desired(held.has(runId)),
-        leaseUntil: held.has(runId) ? leaseUntil : null,
+        leaseUntil: held.get(runId)?.leaseUntil ?? null,
         messages: messages.filter((message) => message.runId === runId),
       })),
       nextHeartbeatMs: [...held.values()].some(({ canHear }) => canHear) ? steeringHeartbeatMs : lease.heartbeat,
