@@ -1,5 +1,5 @@
 // Who is next in a mission of several roles: decided by the platform, from validated output. planner → builder → reviewer →
-// builder … → qa → done; a builder begins anew at most `mission.rounds` times. Pure.
+// builder … → qa → done; there are at most `mission.rounds` rounds of building. Pure.
 import type { AgentRole } from '../agents/model.ts';
 import { mission } from '../runs/bounds.ts';
 import type { RunAgent } from '../runs/model.ts';
