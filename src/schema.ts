@@ -8,6 +8,7 @@ import './domain/projects/schema.ts';
 import './domain/tokens/schema.ts';
 import './domain/delegations/schema.ts';
 import './domain/offboarding/schema.ts';
+import './domain/closure/export-fields.ts';
 import './domain/closure/schema.ts';
 import './domain/me/schema.ts';
 import './domain/issues/schema.ts';

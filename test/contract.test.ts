@@ -95,6 +95,7 @@ it('every root field without a route with its scope and tool', () => {
     approvePlan            -                                                   missions:run         approve_plan
     claimRun               -                                                   runtime:report       -
     createArtifactUpload   -                                                   runtime:report       -
+    exportOrganization     -                                                   person               -
     finishRun              -                                                   runtime:report       -
     finishSandbox          -                                                   runtime:report       -
     finishStep             -                                                   runtime:report       -
@@ -106,6 +107,7 @@ it('every root field without a route with its scope and tool', () => {
     moveEnvironment        -                                                   runtime:report       -
     noticeMails            -                                                   person               -
     openRepository         -                                                   runtime:report       -
+    organizationExport     -                                                   organizations:read   -
     registerArtifact       -                                                   runtime:report       -
     registerEnvironment    -                                                   runtime:report       -
     registerSandbox        -                                                   runtime:report       -

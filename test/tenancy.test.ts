@@ -27,7 +27,13 @@ import {
   selectionOf,
   surfacesOf,
 } from './support/root-fields.ts';
-import { admitted, argumentsOf, type SampleOrganization, seedOrganization } from './support/sample-organization.ts';
+import {
+  admitted,
+  argumentsOf,
+  ofClosed,
+  type SampleOrganization,
+  seedOrganization,
+} from './support/sample-organization.ts';
 import { type Ask, openWorld, present, type Session, type World } from './support/world.ts';
 
 /** What must come of it: a refusal, or an answer in which nothing of the sample is to be seen; undefined is not asked at all. */
@@ -407,8 +413,8 @@ describe('refused, and no row is touched', () => {
 describe('served, so that it was the caller and not the request that was refused', () => {
   it.each(rootFields.map((root) => [root.name, root] as const))('%s', async (_, root) => {
     for (const surface of surfacesOf(root)) {
-      // What changes something gets an organization of its own; only a closed one has a closure.
-      const needsOwn = root.kind === 'Mutation' || root.name === 'organizationClosure';
+      // What changes something gets an organization of its own; only a closed one has a closure and an export.
+      const needsOwn = root.kind === 'Mutation' || ofClosed.has(root.name);
       const sample = needsOwn ? await seedOrganization(world) : acme;
       const ask = await admitted(world, sample, root);
       const { status, problem } = await askField(checked, surface, root, argumentsOf(root, sample), ask);

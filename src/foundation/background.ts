@@ -2,7 +2,7 @@
 // queues are pg-boss' (its tables: migrations/20261121_15_background.sql), over our pool. Jobs are fetched here, because pg-boss'
 // own `work` does not wait for its last statement: an unreachable database would end the process.
 import PgBoss from 'pg-boss';
-import { days, minutes, seconds } from './clock.ts';
+import { days, hours, minutes, seconds } from './clock.ts';
 import { database, outermost, sql, type Transaction } from './database.ts';
 import type { Log } from './log.ts';
 
@@ -14,6 +14,7 @@ export const queues = {
   mail: { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },
   'finish issue': { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },
   'a2a push': { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },
+  'export organization': { retries: 12, delayMs: seconds(15), timeoutMs: hours(1) },
 } as const;
 export type Queue = keyof typeof queues;
 

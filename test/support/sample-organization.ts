@@ -5,6 +5,7 @@ import { cp, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { requestExport } from '#domain/closure/export.ts';
 import { grantCredits } from '#domain/credits/grants.ts';
 import type { Vendor, VendorKind } from '#domain/integrations/model.ts';
 import { SignIn } from '#domain/oauth/sign-ins.ts';
@@ -357,6 +358,13 @@ export function adderOf(list: string) {
   return adds;
 }
 
+/** Fields that serve a closed organization alone. */
+export const ofClosed: ReadonlySet<string> = new Set([
+  'organizationClosure',
+  'organizationExport',
+  'exportOrganization',
+]);
+
 /** Who may ask a field everything about the sample: its owner in the console, or its runtime. What is there to be read then exists. */
 export async function admitted(
   world: World,
@@ -365,9 +373,10 @@ export async function admitted(
 ): Promise<Ask> {
   if (scope === 'runtime:report') return { token: sample.serviceToken };
   const session = await world.session(sample.owner, sample.organization.id);
-  if (name === 'organizationClosure') {
+  if (ofClosed.has(name)) {
     const body = bodyOf('CloseOrganizationRequest', sample);
     await world.rest('POST', `/organizations/${sample.organization.id}/closure`, { session, body });
+    if (name === 'organizationExport') await requestExport(sample.organization.id);
   }
   if (name === 'approvePlan') await world.knex('runs').where({ id: sample.ids.runId }).update({ awaitsApproval: true });
   return { session };

@@ -1,9 +1,14 @@
 // The page on which an owner closes an organization: over HTTP for what it decides, and in a real browser by role and label.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
 import type { Row } from '#foundation/base-model.ts';
+import { openStorage } from '#foundation/storage.ts';
+import { folderStorage } from '#foundation/storage-folder.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { createPageInspector } from '../support/page-inspector.ts';
 import { openWorld, type Session, type World } from '../support/world.ts';
@@ -26,9 +31,9 @@ async function founded(): Promise<{ org: Row<Organization>; session: Session }> 
 }
 
 const show = (session: Session) => world.request('GET', '/console/closure', { session });
-function send(session: Session, fields: Record<string, string>) {
+function send(session: Session, fields: Record<string, string>, below = '') {
   const body = new URLSearchParams({ csrf_token: session.csrf, ...fields }).toString();
-  return world.request('POST', '/console/closure', {
+  return world.request('POST', `/console/closure${below}`, {
     session,
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     body,
@@ -88,5 +93,36 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await pages.inspect(page, 'closure-home');
     await pages.close();
     expect(pages.takeProblems()).toEqual([]);
+  });
+});
+
+describe('the export', () => {
+  const contents = mkdtempSync(path.join(tmpdir(), 'aep-exports-'));
+  beforeAll(() => openStorage(folderStorage(contents)));
+  afterAll(() => rmSync(contents, { recursive: true }));
+  const shown = async (session: Session) => (await show(session)).body as string;
+
+  it('is asked for with the box of the form, and downloaded on the page', async () => {
+    const { org, session } = await founded();
+    await send(session, { org_id: org.id, confirm_slug: org.slug, export_data: 'yes' });
+    expect(await shown(session)).toContain('The archive is being prepared.');
+    await world.delivered();
+    const [, href] = /href="([^"]*)">Download the data/.exec(await shown(session))!;
+    const answer = await fetch(href!.replaceAll('&amp;', '&'));
+    expect([answer.status, answer.headers.get('content-disposition')]).toEqual([
+      200,
+      `attachment; filename="export-${org.id}.zip"`,
+    ]);
+    await answer.body!.cancel();
+  });
+
+  it('is asked for with the button of the page of a closed organization', async () => {
+    const { org, session } = await founded();
+    expect((await send(session, { org_id: org.id }, '/export')).status).toBe(409);
+    await send(session, { org_id: org.id, confirm_slug: org.slug });
+    expect(await shown(session)).toContain('Export the data</button>');
+    expect((await send(session, { org_id: org.id }, '/export')).status).toBe(303);
+    expect(await shown(session)).toContain('The archive is being prepared.');
+    expect(await shown(session)).not.toContain('Export the data</button>');
   });
 });

@@ -1,7 +1,6 @@
 // The operator's commands for credits and plans: what they change, what the ledger says of it, and what they refuse.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { settleMissions } from '#domain/billing/settle.ts';
-import { close } from '#domain/closure/operations.ts';
 import { readPosition } from '#domain/credits/operations.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
@@ -69,7 +68,8 @@ describe('credits:grant', () => {
   });
 
   it('refuses a closed organization', async () => {
-    await close(acme.id, acme.slug, { basis: 'service', closedByUserId: null, sessionId: '' });
+    await ask('org:close', '--org', acme.slug, '--export');
+    expect(await world.knex('org_exports')).toMatchObject([{ orgId: acme.id, status: 'preparing' }]);
     await expect(ask('credits:grant', ...of('--credits', '5'))).rejects.toThrow(`--org: ${acme.slug} is closed`);
     await expect(ask('org:enterprise', ...of())).rejects.toThrow(`--org: ${acme.slug} is closed`);
   });

@@ -8,8 +8,8 @@ import { lifetimesMs } from '#limits.ts';
 /** For so long the same address is returned. */
 const addressStepMs = minutes(15);
 
-/** What an address allows: the download of an artifact, or the upload of a content. */
-type Purpose = 'artifact' | 'upload';
+/** What an address allows: the download of an artifact or of an organization's export, or the upload of a content. */
+type Purpose = 'artifact' | 'export' | 'upload';
 
 const sign = (purpose: Purpose, id: string, expires: number): Buffer => signature(purpose, `${id}\n${expires}`);
 
@@ -27,6 +27,12 @@ export function contentAddress(artifactId: string): string {
 export function createUploadAddress(contentKey: string): { uploadUrl: string; expiresAt: number } {
   const expiresAt = now() + lifetimesMs.uploadAddress;
   return { uploadUrl: signed('upload', contentKey, `/artifacts/uploads/${contentKey}`, expiresAt), expiresAt };
+}
+
+/** The address of the archive of a closed organization, and its expiry in epoch milliseconds. */
+export function createExportAddress(orgId: string): { url: string; expiresAt: number } {
+  const expiresAt = now() + lifetimesMs.downloadAddress;
+  return { url: signed('export', orgId, `/exports/${orgId}`, expiresAt), expiresAt };
 }
 
 /** The expiry of a valid address, epoch milliseconds; null for an expired address or a wrong signature. */

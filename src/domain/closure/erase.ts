@@ -5,6 +5,7 @@ import { sql } from '#foundation/database.ts';
 import { databaseErrorKind } from '#foundation/database-errors.ts';
 import { deleteOrganization } from '../organizations/operations.ts';
 import { awaitsRefund } from '../plans/withdrawal.ts';
+import { removeExport } from './export.ts';
 import { type OrgClosure, retentionMs } from './model.ts';
 
 const dueSql = `select org_id from org_closures where closed_at <= $1 and settled_at is not null order by closed_at`;
@@ -22,6 +23,7 @@ const tablesSql = `select c.conrelid::regclass::text as name from pg_constraint 
   order by (select count(*) from pg_constraint r where r.contype = 'f' and r.confrelid = c.conrelid), 1`;
 
 async function erase(orgId: OrgClosure['orgId']): Promise<void> {
+  await removeExport(orgId);
   for (const { name } of await sql<{ name: string }>(tablesSql)) {
     try {
       while ((await sql(eraseBatchSql(name), [orgId])).length > 0);

@@ -39,3 +39,25 @@ export class OrgClosure extends BaseModel {
   /** When the last step was done. */
   declare settledAt: number | null;
 }
+
+export const exportStatuses = ['preparing', 'ready', 'failed'] as const;
+
+/** The archive with the data of a closed organization. */
+export class OrgExport extends BaseModel {
+  static override tableName = 'org_exports';
+  static override noun = 'export';
+  static override idColumn = 'orgId';
+  static override columns = ['orgId', 'status', 'requestedAt', 'contentKey', 'sizeBytes', 'finishedAt', 'failure'];
+
+  declare orgId: Id<'organization'>;
+  /** `failed` while the next try is waited for, and after the last. */
+  declare status: (typeof exportStatuses)[number];
+  declare requestedAt: number;
+  /** Of the latest try, in the storage. */
+  declare contentKey: string | null;
+  /** Of the archive; null unless it is ready. */
+  declare sizeBytes: number | null;
+  declare finishedAt: number | null;
+  /** Why the last try failed. */
+  declare failure: string | null;
+}

@@ -15,6 +15,7 @@ import { RecurringMission } from '../recurring/model.ts';
 import { cancelRuns } from '../runs/finish.ts';
 import { endSandboxesOf } from '../sandboxes/end.ts';
 import { revokeServiceTokensOf } from '../tokens/service-tokens.ts';
+import { startRequestedExport } from './export.ts';
 import { OrgClosure, type Settlement } from './model.ts';
 
 type OrgId = OrgClosure['orgId'];
@@ -93,6 +94,7 @@ const doNext = (orgId: OrgId): Promise<boolean> =>
         settlements: [...closure.settlements, ...(settlements ?? [])],
         settledAt: isLast ? now() : null,
       });
+    if (isLast) await startRequestedExport(trx, orgId);
     return !isLast;
   });
 

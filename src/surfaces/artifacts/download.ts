@@ -1,14 +1,15 @@
 // Sends an artifact's content to the holder of a signed address: whole or a range of it (RFC 9110 §14), unless unchanged (§13).
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { addressExpiry } from '#domain/artifacts/address.ts';
 import { readContent } from '#domain/artifacts/content.ts';
-import type { Artifact } from '#domain/artifacts/model.ts';
 import { findArtifactByAddress } from '#domain/artifacts/operations.ts';
-import type { Row } from '#foundation/base-model.ts';
+import { findArchive } from '#domain/closure/export.ts';
 import { now } from '#foundation/clock.ts';
 import { answer, type Exchange } from '#foundation/http.ts';
 import { isNotModified } from '#foundation/http-cache.ts';
 import { forbidden, notFound } from '#foundation/problem.ts';
+import { type ByteRange, storage } from '#foundation/storage.ts';
 import { presentation } from './disposition.ts';
 import { rangeOf } from './range.ts';
 
@@ -18,21 +19,42 @@ export async function download(exchange: Exchange, artifactId: string): Promise<
   if (expiry === null) {
     throw forbidden('This address is invalid or expired: GET /v1/artifacts/{artifactId} returns a new one.');
   }
-  await send(exchange, await findArtifactByAddress(artifactId), expiry);
+  const artifact = await findArtifactByAddress(artifactId);
+  const { sizeBytes: size, contentKey, contentType, kind, id } = artifact;
+  const file = { size, key: contentKey, presentation: presentation(contentType, `${kind}-${id}`) };
+  await send(exchange, { ...file, read: (range) => readContent(artifact, range) }, expiry);
 }
 
-async function send(exchange: Exchange, artifact: Row<Artifact>, expiry: number): Promise<void> {
+/** The archive of a closed organization. @throws 403, 404 */
+export async function downloadExport(exchange: Exchange, orgId: string): Promise<void> {
+  const expiry = addressExpiry('export', orgId, new URLSearchParams(exchange.search));
+  if (expiry === null) {
+    throw forbidden('This address is invalid or expired: the query organizationExport returns a new one.');
+  }
+  const { key, size } = await findArchive(orgId);
+  const file = { size, key, presentation: presentation('application/zip', `export-${orgId}`) };
+  await send(exchange, { ...file, read: (range) => storage().read(key, range) }, expiry);
+}
+
+interface SentFile {
+  size: number;
+  /** A content never changes under its key. */
+  key: string;
+  presentation: Record<string, string>;
+  read(range?: ByteRange): Promise<Readable | null>;
+}
+
+async function send(exchange: Exchange, file: SentFile, expiry: number): Promise<void> {
   const { req, res } = exchange;
-  const { sizeBytes: size, contentKey, contentType, kind, id } = artifact;
-  // A content never changes under its key.
-  const etag = `"${contentKey}"`;
+  const { size, key, read } = file;
+  const etag = `"${key}"`;
   const headers = {
     etag,
     'accept-ranges': 'bytes',
     'cache-control': `private, max-age=${Math.floor((expiry - now()) / 1_000)}, immutable`,
     // Viewers of traces are pages of other origins. No credential is involved.
     'access-control-allow-origin': '*',
-    ...presentation(contentType, `${kind}-${id}`),
+    ...file.presentation,
   };
   if (isNotModified(exchange, etag)) return answer(exchange, 304, undefined, headers);
   const ifRange = req.headers['if-range'];
@@ -49,7 +71,7 @@ async function send(exchange: Exchange, artifact: Row<Artifact>, expiry: number)
     res.writeHead(status, head).end();
     return;
   }
-  const content = await readContent(artifact, range);
+  const content = await read(range);
   if (!content) throw notFound('content');
   res.writeHead(status, head);
   await pipeline(content, res);

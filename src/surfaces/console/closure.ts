@@ -1,6 +1,8 @@
 // The page on which an owner closes the organization, and on which its closure is shown afterwards.
 import { z } from 'zod';
-import { type OrgClosure, retentionMs } from '#domain/closure/model.ts';
+import { createExportAddress } from '#domain/artifacts/address.ts';
+import { exportOf, exportOrganization } from '#domain/closure/export.ts';
+import { type OrgClosure, type OrgExport, retentionMs } from '#domain/closure/model.ts';
 import { closeOrganization, findClosure } from '#domain/closure/operations.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import { findOrganization } from '#domain/organizations/operations.ts';
@@ -15,6 +17,7 @@ import { day } from './time.ts';
 import { fieldsOf, personsForm, personsPage } from './visitor.ts';
 
 export const closureAddress = '/console/closure';
+export const exportAddress = `${closureAddress}/export`;
 
 export const showClosure: Handler = personsPage((exchange, visitor) => answerClosure(exchange, visitor));
 
@@ -22,14 +25,25 @@ export const closeOwnOrganization: Handler = personsForm(async (exchange, visito
   const { orgId } = visitor.caller;
   if (!orgId) return answerWithoutOrganization(exchange, visitor);
   try {
-    const shape = z.object({ org_id: boundedText(text.pathId), confirm_slug: boundedText({ max: 200 }) });
-    const { org_id, confirm_slug } = fieldsOf(form, shape);
+    const shape = z.object({
+      org_id: boundedText(text.pathId),
+      confirm_slug: boundedText({ max: 200 }),
+      export_data: z.literal('yes').optional(),
+    });
+    const { org_id, confirm_slug, export_data } = fieldsOf(form, shape);
     await closeOrganization(visitor.caller, org_id, { confirmSlug: confirm_slug.trim() });
+    if (export_data) await exportOrganization(visitor.caller, org_id);
   } catch (error) {
     const problem = toProblem(error);
     if (problem.status !== 400) throw error;
     return answerClosure(exchange, visitor, problem);
   }
+  seeOther(exchange, closureAddress);
+});
+
+export const exportOwnOrganization: Handler = personsForm(async (exchange, visitor, form) => {
+  const { org_id } = fieldsOf(form, z.object({ org_id: boundedText(text.pathId) }));
+  await exportOrganization(visitor.caller, org_id);
   seeOther(exchange, closureAddress);
 });
 
@@ -40,7 +54,7 @@ async function answerClosure(exchange: Parameters<Handler>[0], visitor: Visitor,
   const organization = await findOrganization(visitor.caller, orgId);
   const isClosed = organization.closedAt !== null;
   const body = isClosed
-    ? closedCard(organization, await findClosure(visitor.caller, orgId))
+    ? html`${closedCard(organization, await findClosure(visitor.caller, orgId))}${exportCard(visitor, orgId, await exportOf(orgId))}`
     : closingForm(visitor, organization, refused);
   const title = isClosed ? `${organization.name} is closed` : 'Close the organization';
   return answerPage(exchange, refused?.status ?? 200, {
@@ -65,6 +79,7 @@ const closingForm = (visitor: Visitor, { id, name, slug }: Row<Organization>, re
       ${formError(refused && `Type ${slug} to confirm.`)}
       <div class="field"><label for="confirm-slug">Type <strong>${slug}</strong> to confirm</label>
         <input id="confirm-slug" name="confirm_slug" maxlength="200" autocomplete="off" autocapitalize="none" spellcheck="false" required></div>
+      <label class="check"><input type="checkbox" name="export_data" value="yes">Export the data: an archive that owners can download here for 30 days</label>
       <p class="actions"><button class="danger">Close organization</button> <a class="button quiet" href="/console">Cancel</a></p>
     </form>
   </section>`;
@@ -75,4 +90,19 @@ const closedCard = ({ name }: Row<Organization>, { closedAt, settlements, settle
     <ul>${settlements.map(({ description }) => html`<li>${description}</li>`)}</ul>
     ${settledAt === null && html`<p class="muted" role="status">Some of it is still being settled. Reload the page to see more.</p>`}
     <p><a class="button quiet" href="/console">Go to your organizations</a></p>
+  </section>`;
+
+const exportCard = (visitor: Visitor, orgId: string, made: Row<OrgExport> | null): Html =>
+  html`<section class="card"><h2>Its data</h2>
+    <p class="muted">A zip archive with JSON lines for each table, without secrets. It is erased with the organization.</p>
+    ${made?.status === 'preparing' && html`<p role="status">The archive is being prepared. Reload the page to see whether it is ready.</p>`}
+    ${made?.status === 'failed' && html`<p role="status">The archive could not be written. It is tried again automatically.</p>`}
+    ${made?.status === 'ready' && html`<p><a class="button" href="${createExportAddress(orgId).url}">Download the data</a> <span class="muted small">${Math.ceil(made.sizeBytes! / 1024)} KiB</span></p>`}
+    ${
+      (made === null || made.status === 'failed') &&
+      html`<form method="post" action="${exportAddress}">${csrfField(visitor)}
+      <input type="hidden" name="org_id" value="${orgId}">
+      <p class="actions"><button>${made ? 'Try again now' : 'Export the data'}</button></p>
+    </form>`
+    }
   </section>`;

@@ -10,7 +10,7 @@ import { buyAddress, showBuy, startBuy } from './billing-buy.ts';
 import { ledgerAddress, showLedger } from './billing-ledger.ts';
 import { payCheckout, showCheckout } from './checkout.ts';
 import { decideClaim, showClaim } from './claim.ts';
-import { closeOwnOrganization, closureAddress, showClosure } from './closure.ts';
+import { closeOwnOrganization, closureAddress, exportAddress, exportOwnOrganization, showClosure } from './closure.ts';
 import { createConsent } from './consent.ts';
 import { answerDashboardFile, dashboardBase, dashboardPages, dashboardRecords } from './dashboard.ts';
 import { revokeOwnDelegation, showDelegations } from './delegations.ts';
@@ -73,6 +73,7 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     ['/console/organization', { POST: switchOrganization }],
     ['/console/organizations', { POST: createOwnOrganization }],
     [closureAddress, { GET: showClosure, POST: closeOwnOrganization }],
+    [exportAddress, { GET: back(closureAddress), POST: exportOwnOrganization }],
     ['/console/invites/accept', { POST: acceptOwnInvite }],
     ['/console/name', { POST: changeOwnName }],
     ['/console/issues', { GET: showIssues }],

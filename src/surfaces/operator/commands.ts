@@ -5,6 +5,7 @@ import { orgRoles } from '#access/roles.ts';
 import { presetScopes, scopePresets, scopesOfRole } from '#access/scopes.ts';
 import { demoProjects, seedDemo } from '#demo/seed.ts';
 import { revokeRegistration } from '#domain/agent-identities/revoke.ts';
+import { requestExport } from '#domain/closure/export.ts';
 import { close } from '#domain/closure/operations.ts';
 import {
   Integration,
@@ -59,9 +60,13 @@ export const commands: Record<string, Command> = {
   'org:close': command({
     example: '--org acme',
     about: 'Closes an organization for good: see "Close an organization" in the README.',
-    options: z.object({ org: slug }),
-    run: async ({ org }) =>
-      close((await organizationOf(org)).id, org, { basis: 'service', closedByUserId: null, sessionId: '' }),
+    options: z.object({ org: slug, export: flag }),
+    run: async ({ org, export: wantsExport }) => {
+      const { id } = await organizationOf(org);
+      const closure = await close(id, org, { basis: 'service', closedByUserId: null, sessionId: '' });
+      if (wantsExport) await requestExport(id);
+      return closure;
+    },
   }),
   'member:add': command({
     example: '--org acme --email bob@example.com --role member',

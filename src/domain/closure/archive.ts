@@ -1,0 +1,87 @@
+// The data of an organization as a zip archive of JSON lines: a file per table, and last `manifest.json` with the count and the
+// SHA-256 of each. It is streamed into the storage: neither a table nor the archive is in memory at once.
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { ZipFile } from 'yazl';
+import { isoTime, now } from '#foundation/clock.ts';
+import { type Transaction, transaction } from '#foundation/database.ts';
+import { storage } from '#foundation/storage.ts';
+import { type ExportTable, exportTables } from './export-tables.ts';
+
+/** The most that an archive may have; a larger one fails. */
+const maxBytes = 1024 ** 4;
+/** Rows in memory at once. */
+const batch = 500;
+
+interface FileEntry {
+  file: string;
+  records: number;
+  /** Hexadecimal, of the uncompressed file. */
+  sha256: string;
+}
+
+/** Writes the archive under that key and returns its size in bytes. All of it is of one moment, and no row is locked. */
+export const writeArchive = (contentKey: string, orgId: string): Promise<number> =>
+  transaction(async (trx) => {
+    await trx.raw('set transaction isolation level repeatable read, read only');
+    const zip = new ZipFile();
+    const output = zip.outputStream as Readable;
+    const failed = new AbortController();
+    // Each failure ends both sides: it reaches the storage by the stream, and from there the rows by the signal.
+    output.on('error', () => {});
+    const destroy = (error: Error) => void output.destroy(error);
+    (zip as unknown as NodeJS.EventEmitter).on('error', destroy);
+    const filled = fill(trx, zip, orgId, failed.signal).catch(destroy);
+    const written = storage().write(contentKey, output, maxBytes);
+    const size = written.catch((error: unknown) => failed.abort(error));
+    await filled;
+    const bytes = await size;
+    failed.signal.throwIfAborted();
+    return bytes as number;
+  });
+
+async function fill(trx: Transaction, zip: ZipFile, orgId: string, signal: AbortSignal): Promise<void> {
+  const files: FileEntry[] = [];
+  for (const table of exportTables) files.push(await addFile(zip, table.name, rowsOf(trx, table, orgId), signal));
+  const manifest = { format: 1, organization: orgId, createdAt: isoTime(now()), files };
+  zip.addBuffer(Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`), 'manifest.json');
+  zip.end();
+}
+
+/** Resolves when the archive has taken the last row: the next table is read only then. */
+async function addFile(
+  zip: ZipFile,
+  name: string,
+  texts: AsyncIterable<string>,
+  signal: AbortSignal,
+): Promise<FileEntry> {
+  const entry = { file: `${name}.jsonl`, records: 0, sha256: '' };
+  const hash = createHash('sha256');
+  async function* lines(): AsyncGenerator<string> {
+    for await (const text of texts) {
+      const line = `${text}\n`;
+      hash.update(line);
+      entry.records++;
+      yield line;
+    }
+  }
+  const rows = Readable.from(lines(), { objectMode: false });
+  zip.addReadStream(rows, entry.file);
+  try {
+    await once(rows, 'end', { signal });
+  } finally {
+    rows.destroy();
+  }
+  return { ...entry, sha256: hash.digest('hex') };
+}
+
+async function* rowsOf(trx: Transaction, { query }: ExportTable, orgId: string): AsyncGenerator<string> {
+  await trx.raw(`declare exported no scroll cursor for ${query}`, [orgId]);
+  for (;;) {
+    const { rows } = await trx.raw(`fetch ${batch} from exported`);
+    for (const { row } of rows) yield row;
+    if (rows.length < batch) break;
+  }
+  await trx.raw('close exported');
+}

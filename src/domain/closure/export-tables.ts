@@ -1,0 +1,69 @@
+// What the export of an organization holds: the columns that reads of these models return, and no others. Secrets and digests of
+// them are no such columns; the models that have one are left out.
+import { type BaseModel, columnsOf, snake } from '#foundation/base-model.ts';
+import { Registration } from '../agent-identities/model.ts';
+import { Agent } from '../agents/model.ts';
+import { Artifact, StoredContent } from '../artifacts/model.ts';
+import { CreditEntry, CreditLot, CreditTransfer } from '../credits/model.ts';
+import { Environment } from '../environments/model.ts';
+import { Integration } from '../integrations/model.ts';
+import { Invite } from '../invites/model.ts';
+import { Issue } from '../issues/model.ts';
+import { McpBinding, McpCall } from '../mcp-servers/model.ts';
+import { Membership } from '../memberships/model.ts';
+import { NoticeDismissal } from '../notices/model.ts';
+import { SignIn } from '../oauth/sign-ins.ts';
+import { MissionCost, Orchestrator } from '../orchestrator/model.ts';
+import { Organization } from '../organizations/model.ts';
+import { Person } from '../people/model.ts';
+import { BillingCheckout, BillingOrder, BillingSettings, BillingSubscription, CreditRequest } from '../plans/model.ts';
+import { Project } from '../projects/model.ts';
+import { RecurringMission } from '../recurring/model.ts';
+import { RunMessage } from '../runs/message-model.ts';
+import { Run } from '../runs/model.ts';
+import { RunStep } from '../runs/step-model.ts';
+import { Sandbox, SandboxFragment, SandboxLogPart, SandboxMetric, SandboxSession } from '../sandboxes/model.ts';
+import { SetupGuide, SetupMilestone } from '../setup/model.ts';
+import { Token } from '../tokens/model.ts';
+import { ServiceToken } from '../tokens/service-tokens.ts';
+import { OrgClosure } from './model.ts';
+
+type Model = Pick<typeof BaseModel, 'tableName' | 'columns'>;
+
+/** Their rows name the organization. */
+const ofOrganization: readonly Model[] = [
+  ...[OrgClosure, Membership, Invite, Project, Integration, Orchestrator, Agent, RecurringMission, Issue],
+  ...[Run, RunStep, RunMessage, MissionCost, Sandbox, Environment, Artifact, StoredContent, McpBinding, McpCall],
+  ...[Token, ServiceToken, SignIn, Registration, SetupMilestone, SetupGuide, NoticeDismissal],
+  ...[CreditLot, CreditTransfer, CreditRequest],
+  ...[BillingSettings, BillingOrder, BillingSubscription, BillingCheckout],
+];
+/** Their rows name, by a column, a row of another model that names the organization. */
+const ofParent: readonly (readonly [model: Model, column: string, parent: Model])[] = [
+  [CreditEntry, 'transferId', CreditTransfer],
+  ...[SandboxSession, SandboxLogPart, SandboxFragment, SandboxMetric].map(
+    (model) => [model, 'sandboxId', Sandbox] as const,
+  ),
+];
+
+export interface ExportTable {
+  /** Of the table. */
+  name: string;
+  /** One column `row`, a text with JSON. Its only parameter is the organization. */
+  query: string;
+}
+
+const table = ({ tableName, columns }: Model, condition: string): ExportTable => ({
+  name: tableName,
+  query: `select row_to_json(t)::text as row from (select ${columnsOf({ columns })} from "${tableName}" where ${condition}) t`,
+});
+const idsOf = ({ tableName }: Model, column = 'id'): string =>
+  `select "${column}" from "${tableName}" where org_id = ?`;
+
+export const exportTables: readonly ExportTable[] = [
+  table(Organization, 'id = ?'),
+  // Of an account, what its organization knows.
+  table({ tableName: Person.tableName, columns: ['id', 'email', 'name'] }, `id in (${idsOf(Membership, 'user_id')})`),
+  ...ofOrganization.map((model) => table(model, 'org_id = ?')),
+  ...ofParent.map(([model, column, parent]) => table(model, `"${snake(column)}" in (${idsOf(parent)})`)),
+];

@@ -1,0 +1,228 @@
+// The export of a closed organization: an archive with all of its rows and no secret, for its owners until it is erased.
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import JSZip from 'jszip';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { settleMissions } from '#domain/billing/settle.ts';
+import { eraseClosedOrganizations } from '#domain/closure/erase.ts';
+import { requestExport, writeExport } from '#domain/closure/export.ts';
+import { exportTables } from '#domain/closure/export-tables.ts';
+import { settleClosures } from '#domain/closure/steps.ts';
+import type { Organization } from '#domain/organizations/model.ts';
+import type { Person } from '#domain/people/model.ts';
+import { sendRefunds } from '#domain/plans/withdrawal.ts';
+import type { Row } from '#foundation/base-model.ts';
+import { days, hours, seconds } from '#foundation/clock.ts';
+import { openStorage, storage } from '#foundation/storage.ts';
+import { folderStorage } from '#foundation/storage-folder.ts';
+import { readTree } from '../support/layering-rules.ts';
+import { type SampleOrganization, seedOrganization } from '../support/sample-organization.ts';
+import { openWorld, type Session, type World } from '../support/world.ts';
+
+let world: World;
+let sample: SampleOrganization;
+let session: Session;
+let secret: string;
+let stranger: Row<Person>;
+let neighbor: Row<Organization>;
+const contents = mkdtempSync(path.join(tmpdir(), 'aep-exports-'));
+
+beforeAll(async () => {
+  world = await openWorld();
+  openStorage(folderStorage(contents));
+  sample = await seedOrganization(world);
+  stranger = await world.person('Stranger');
+  neighbor = await world.found(stranger, 'Neighbor');
+  session = await world.session(sample.owner, sample.organization.id);
+  secret = await world.token(sample.owner, sample.organization);
+});
+afterAll(async () => {
+  await world.close();
+  rmSync(contents, { recursive: true });
+});
+
+const members = 'orgId status requestedAt url sizeBytes expiresAt';
+type By = { session: Session } | { token: string };
+async function ask(kind: 'mutation' | 'query', orgId: string, by: By) {
+  const field = kind === 'mutation' ? 'exportOrganization' : 'organizationExport';
+  const { body } = await world.graphql(`${kind} { it: ${field}(orgId: "${orgId}") { ${members} } }`, by);
+  return body.errors ? body.errors[0].extensions.code : body.data.it;
+}
+const request = (by: By = { session }) => ask('mutation', sample.organization.id, by);
+const read = (by: By = { session }) => ask('query', sample.organization.id, by);
+const close = ({ organization }: SampleOrganization, by: Session) =>
+  world.rest('POST', `/organizations/${organization.id}/closure`, {
+    session: by,
+    body: { confirmSlug: organization.slug },
+  });
+const settle = async () => {
+  await settleMissions();
+  await settleClosures();
+};
+const filesIn = (folder: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+async function withoutTable(table: string, work: () => Promise<void>): Promise<void> {
+  await world.knex.raw(`alter table ${table} rename to gone`);
+  await work().finally(() => world.knex.raw(`alter table gone rename to ${table}`));
+}
+const jobs = () => world.knex('background.job').where({ name: 'export organization' });
+
+describe('exportOrganization', () => {
+  it('409 · while the organization is open; 403 · for others than owners', async () => {
+    expect(await request()).toBe('conflict');
+    expect(await read()).toBe('not_found');
+    expect(await request({ token: secret })).toBe('forbidden');
+    const admin = await world.person('Admin');
+    await world.join(sample.organization, admin, 'admin');
+    expect(await request({ session: await world.session(admin, sample.organization.id) })).toBe('forbidden');
+  });
+
+  it('asked twice, also before the closure is settled, is one export', async () => {
+    await close(sample, session);
+    expect(await read()).toBe('not_found');
+    const first = await request();
+    expect(first).toMatchObject({ status: 'preparing', url: null, sizeBytes: null, expiresAt: null });
+    world.clock.turn(seconds(1));
+    expect(await request()).toEqual(first);
+    // The final books are in the archive.
+    expect(await jobs()).toEqual([]);
+    await settle();
+    expect(await jobs()).toHaveLength(1);
+    expect(await read()).toEqual(first);
+  });
+
+  it('says when it failed, and is tried again by the queue and when it is asked for', async () => {
+    openStorage({ ...folderStorage(contents), write: () => Promise.reject(new Error('The disk is full.')) });
+    await world.delivered();
+    expect(await read()).toMatchObject({ status: 'failed', url: null });
+    expect(await world.knex('org_exports').first()).toMatchObject({ failure: 'Error: The disk is full.' });
+    expect(await jobs()).toMatchObject([{ state: 'retry' }]);
+    openStorage(folderStorage(contents));
+    await expect(
+      withoutTable('sandbox_fragments', () => writeExport({ orgId: sample.organization.id })),
+    ).rejects.toThrow('sandbox_fragments');
+    expect(filesIn(contents)).toEqual([]);
+    world.clock.turn(seconds(1));
+    expect(await request()).toMatchObject({ status: 'preparing' });
+    expect(await jobs()).toHaveLength(2);
+    await world.delivered();
+    const ready = await read();
+    expect(ready).toMatchObject({ orgId: sample.organization.id, status: 'ready' });
+    expect(await request()).toEqual(ready);
+    await writeExport({ orgId: sample.organization.id });
+    expect(filesIn(contents)).toHaveLength(1);
+  });
+});
+
+describe('the archive', () => {
+  it('is JSON lines with a manifest, of this organization alone, without secrets', async () => {
+    const { url, sizeBytes } = await read();
+    const answer = await fetch(url);
+    expect(answer.headers.get('content-disposition')).toBe(
+      `attachment; filename="export-${sample.organization.id}.zip"`,
+    );
+    const archive = await answer.arrayBuffer();
+    expect(archive.byteLength).toBe(sizeBytes);
+    const zip = await JSZip.loadAsync(archive);
+    const manifest = JSON.parse(await zip.file('manifest.json')!.async('string'));
+    expect(manifest).toMatchObject({ format: 1, organization: sample.organization.id });
+    expect(Object.keys(zip.files).sort()).toEqual(
+      [...manifest.files.map(({ file }: { file: string }) => file), 'manifest.json'].sort(),
+    );
+    let everything = '';
+    for (const { file, records, sha256 } of manifest.files) {
+      const text = await zip.file(file)!.async('string');
+      expect([file, createHash('sha256').update(text).digest('hex')]).toEqual([file, sha256]);
+      expect(text.split('\n').length - 1).toBe(records);
+      for (const line of text.split('\n').slice(0, -1)) JSON.parse(line);
+      everything += text;
+    }
+    const recordsOf = Object.fromEntries(
+      manifest.files.map((entry: { file: string; records: number }) => [entry.file, entry.records]),
+    );
+    expect(recordsOf).toMatchObject({ 'organizations.jsonl': 1, 'projects.jsonl': 2, 'org_closures.jsonl': 1 });
+    const filled = ['runs', 'sandboxes', 'sandbox_log_parts', 'credit_transfers', 'credit_entries', 'people', 'tokens'];
+    for (const file of filled) expect([file, recordsOf[`${file}.jsonl`] > 0]).toEqual([file, true]);
+    expect(everything).toContain(sample.ids.projectId);
+    expect(everything).not.toContain(neighbor.id);
+    for (const text of [secret, sample.serviceToken, session.secret, ...(await secretsInDatabase())])
+      expect(everything.includes(text)).toBe(false);
+  });
+
+  /** What any column holds whose name says that it is secret, of all organizations. */
+  async function secretsInDatabase(): Promise<string[]> {
+    const { rows } = await world.knex.raw(
+      `select table_name as t, column_name as c from information_schema.columns
+        where table_schema = 'public' and column_name ~ 'digest|sealed|secret|challenge|password|private'
+          and column_name not in ('declared_digest', 'secret_refs')`,
+    );
+    const found = await Promise.all(
+      rows.map(({ t, c }: { t: string; c: string }) =>
+        world.knex.raw(`select "${c}"::text as text from "${t}" where "${c}" is not null`),
+      ),
+    );
+    const texts: string[] = found.flatMap((one) => one.rows.map(({ text }: { text: string }) => text));
+    expect(texts.length).toBeGreaterThan(10);
+    // Bytes are hexadecimal after `\x`, which JSON writes as `\\x`.
+    return texts.filter((text) => text.length > 8).map((text) => text.replace(/^\\x/, ''));
+  }
+
+  it('404 · for others, 403 · by an address that is expired or of another organization', async () => {
+    const { url } = await read();
+    const theirs = { session: await world.session(stranger, neighbor.id) };
+    expect([await read(theirs), await request(theirs)]).toEqual(['not_found', 'not_found']);
+    expect((await fetch(url.replace(sample.organization.id, neighbor.id))).status).toBe(403);
+    expect((await fetch(url.replace(/signature=../, 'signature=xx'))).status).toBe(403);
+    world.clock.turn(hours(1));
+    expect((await fetch(url)).status).toBe(403);
+    const part = await fetch((await read()).url, { headers: { range: 'bytes=0-1' } });
+    expect([part.status, await part.text()]).toEqual([206, 'PK']);
+  });
+
+  it('is erased with the organization, and not asked for after its thirty days', async () => {
+    world.clock.turn(days(30) - hours(1));
+    session = await world.session(sample.owner, sample.organization.id);
+    const { url } = await read();
+    await expect(requestExport(sample.organization.id)).rejects.toMatchObject({ status: 409 });
+    const { contentKey } = await world.knex('org_exports').first();
+    while ((await world.knex('billing_orders').where({ status: 'withdrawn', refundedAt: null })).length > 0)
+      await sendRefunds();
+    await eraseClosedOrganizations();
+    expect((await fetch(url)).status).toBe(404);
+    expect(await storage().read(contentKey)).toBeNull();
+    expect(await world.knex('organizations').where({ id: sample.organization.id })).toEqual([]);
+  });
+});
+
+describe('a model whose rows belong to an organization', () => {
+  /** Those that no archive holds, each with its reason. */
+  const leftOut: Record<string, string> = {
+    sessions: 'sign-ins of people, which belong to no organization',
+    authorization_codes: 'sign-ins under way, named by a digest',
+    access_tokens: 'credentials of sign-ins, which are exported',
+    refresh_tokens: 'credentials of sign-ins, which are exported',
+    claim_attempts: 'sign-ins under way',
+    org_exports: 'the archive itself',
+  };
+
+  it('is exported or left out with a reason, and nothing else is', async () => {
+    const tree = readTree(new URL('../..', import.meta.url).pathname, ['src/domain']);
+    const declared = Object.entries(tree).flatMap(([file, text]) =>
+      [...text.matchAll(/^export class (\w+) extends [\w.]+ \{\s+static override tableName/gm)].map(
+        ([, name]) => [file, name!] as const,
+      ),
+    );
+    const ofOrganizations: string[] = [];
+    for (const [file, name] of declared) {
+      const model = (await import(/* @vite-ignore */ `../../${file}`))[name];
+      const belongs = ['orgId', 'sandboxId', 'transferId', 'signInId', 'registrationId'];
+      if (belongs.some((column) => model.columns.includes(column))) ofOrganizations.push(model.tableName);
+    }
+    const exported = exportTables.map(({ name }) => name);
+    expect([...exported, ...Object.keys(leftOut)].sort()).toEqual(
+      [...ofOrganizations, 'organizations', 'people'].sort(),
+    );
+  });
+});
