@@ -1,0 +1,127 @@
+// `npm run demo:agent`: a mission of a real harness on a sample repository, without a key: its model is a script. Starts a service of
+// its own on a temporary folder, which goes on until Ctrl-C, and uses it as its users do: operator commands and the public API.
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as wait } from 'node:timers/promises';
+import { startModels } from '../test/support/stand-in-models.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'demo-agent-'));
+const repository = path.join(folder, 'repositories/demo/dates');
+const git = (...args: string[]) => {
+  const by = ['-c', 'user.name=Demo', '-c', 'user.email=demo@example.com'];
+  return execFileSync('git', ['-C', repository, ...by, ...args], { encoding: 'utf8' });
+};
+
+const test = `import test from 'node:test';
+import assert from 'node:assert';
+import { day } from './day.mjs';
+test('the day is that of UTC', () => assert.equal(day(new Date('2026-01-01T00:30:00+01:00')), '2025-12-31'));
+`;
+const [before, after] = [
+  'date.toLocaleDateString("sv", { timeZone: "Europe/Berlin" })',
+  'date.toISOString().slice(0, 10)',
+];
+mkdirSync(repository, { recursive: true });
+git('init', '-q', '-b', 'main');
+writeFileSync(path.join(repository, 'day.test.mjs'), test);
+writeFileSync(path.join(repository, 'day.mjs'), `export const day = (date) => ${before};\n`);
+git('add', '.');
+git('commit', '-qm', 'A helper with a bug');
+
+/** What the model does, step by step (test/support/stand-in-models.ts). */
+const steps = [
+  { shell: 'node --test', think: 'First I look at what fails.' },
+  { read: 'day.mjs' },
+  { edit: { file: 'day.mjs', old: before, new: after } },
+  { shell: 'node --test && git commit -qam "Use the day of UTC"' },
+  { say: 'The test passes: the helper takes the day of UTC now.' },
+];
+const prompt = `Make the date test pass.\n<script>${JSON.stringify(steps)}</script>`;
+
+const models = await startModels();
+const url = `http://localhost:${process.env.PORT ?? 4000}`;
+const env = {
+  ...process.env,
+  DATA_DIR: path.join(folder, 'data'),
+  ...{ ANTHROPIC_BASE_URL: models.url, ANTHROPIC_API_KEY: 'script' },
+  ...{ OPENAI_BASE_URL: `${models.url}/v1`, OPENAI_API_KEY: 'script' },
+};
+const node = ['--conditions=source', '--import', 'tsx'];
+const admin = (...args: string[]) =>
+  JSON.parse(execFileSync(process.execPath, [...node, 'src/admin.ts', ...args], { env, encoding: 'utf8' }));
+
+const service = spawn(process.execPath, [...node, 'src/main.ts', 'start'], {
+  env,
+  stdio: ['ignore', 'pipe', 'inherit'],
+});
+service.once('exit', (code) => process.exit(code ?? 0));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => service.kill('SIGTERM'));
+process.once('exit', () => {
+  service.kill('SIGTERM');
+  rmSync(folder, { recursive: true, force: true });
+});
+const harness = await offered();
+if (!harness) {
+  console.error(`No harness was found: npm install --prefix ~/agents @anthropic-ai/claude-code@2.1.330
+and set CLAUDE_CODE_PROGRAM=~/agents/node_modules/.bin/claude (src/runner/README.md). Without bubblewrap set ISOLATION=none too.`);
+  service.kill('SIGTERM');
+} else await run(harness);
+
+/** The first harness that the local runner offers, once the service has said all that it says at its start. */
+function offered(): Promise<string | undefined> {
+  let found: string | undefined;
+  return new Promise((resolve) => {
+    let isStarting = true;
+    // Read to the end: a full pipe would hold the service up.
+    createInterface({ input: service.stdout! }).on('line', (line) => {
+      if (isStarting) console.log(line);
+      found ??= /\b(claude-code|codex|opencode) \d+\.\d+\.\d+: /.exec(line)?.[1];
+      if (line.includes('No agent is taken')) resolve(undefined);
+      if (line.startsWith('The response holds the runId')) resolve(found);
+      isStarting &&= !line.startsWith('The response holds the runId');
+    });
+  });
+}
+
+async function run(harness: string): Promise<void> {
+  admin('org:create', '--name', 'Workshop', '--owner', 'demo@example.com', '--slug', 'workshop');
+  for (const [kind, ...more] of [
+    ['tracker'],
+    ['scm', '--external-org', path.join(folder, 'repositories')],
+  ] as string[][]) {
+    admin('integration:create', '--org', 'workshop', '--vendor', 'builtin', '--kind', kind!, '--name', kind!, ...more);
+  }
+  const scopes = ['--scopes', 'all', '--days', '1'];
+  const { token } = admin('token:create', '--email', 'demo@example.com', '--org', 'workshop', ...scopes);
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const ask = async (method: string, where: string, body?: object) => {
+    const answered = await fetch(url + where, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+    const answer = await answered.json();
+    if (!answered.ok || answer.errors) throw new Error(JSON.stringify(answer));
+    return answer;
+  };
+  const { id: projectId } = await ask('POST', '/v1/projects', { name: 'Dates', repoFullName: 'demo/dates' });
+  const model = harness === 'codex' ? 'gpt-5.1-codex' : 'claude-sonnet-4-5';
+  const sandbox = { kind: 'existing', templateId: 'standard' };
+  const agent = { name: 'Builder', role: 'builder', harness, model, sandbox };
+  const { id: agentId } = await ask('POST', '/v1/agents', agent);
+  const query = `mutation ($projectId: String!, $prompt: String!, $agentId: String) {
+    startMission(projectId: $projectId, prompt: $prompt, agentId: $agentId) { id } }`;
+  const { data } = await ask('POST', '/graphql', { query, variables: { projectId, prompt, agentId } });
+  const { id } = data.startMission;
+  console.log(`\nThe mission is done by ${harness}. Its model is a script: nothing was sent to a vendor.`);
+  console.log(`Watch it at ${url}/console/runs/${id}`);
+  let run = await ask('GET', `/v1/runs/${id}`);
+  while (run.status === 'dispatching' || run.status === 'running') {
+    await wait(500);
+    run = await ask('GET', `/v1/runs/${id}`);
+  }
+  console.log(
+    `It is ${run.status}${run.lastError ? `: ${run.lastError}` : ''}. Cost by list prices: ${run.missionCostUsd} USD.`,
+  );
+  if (run.branch) console.log(git('log', '-p', '--format=%an: %s', `main..${run.branch}`));
+  console.log('Ctrl-C ends the service and removes its data.');
+}
