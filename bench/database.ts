@@ -75,6 +75,9 @@ const rows = [
   `insert into organizations (id, name, slug, created_by_user_id, created_at)
    select ${id('org', 'n')}, 'Organization ' || n, 'organization-' || n, ${id('usr', 'n')}, ${time('n')}
    from generate_series(0, ${organizations - 1}) n`,
+  // A plan without a limit of projects.
+  `insert into billing_settings (org_id, is_enterprise, updated_at)
+   select ${id('org', 'n')}, true, 0 from generate_series(0, ${organizations - 1}) n`,
 
   `insert into memberships (org_id, user_id, role, created_at)
    select ${id('org', 'n')}, ${id('usr', `((n + m * 199) % ${organizations})`)},
