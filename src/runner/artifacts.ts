@@ -1,5 +1,5 @@
 // What a script has left in its artifacts folder: uploaded file by file to signed addresses, then registered.
-import { readdir } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { openInside } from './inside.ts';
 import { clip } from './journal.ts';
@@ -21,7 +21,7 @@ const kinds: Record<string, [kind: string, contentType: string]> = {
   '.json': ['file', 'application/json'],
 };
 
-/** Hands in every file of the folder, by the path it has there. */
+/** Hands in every file of the folder, by the path it has there, and removes it: the next step of the run has the same folder. */
 export async function handIn(
   platform: Platform,
   held: Held,
@@ -37,5 +37,6 @@ export async function handIn(
     const contentKey = await platform.upload(held, caption, content).finally(() => content.close());
     const described = { contentKey, kind, contentType, caption, ...origin };
     await platform.say('registerArtifact', { ...held, ...described }, '{ artifactId }');
+    await rm(file, { force: true });
   }
 }

@@ -168,7 +168,7 @@ describe('missions of agents', () => {
       externalOrgId: folder,
     });
     const site = await createProject(world, alice, 'Site', { repoFullName: 'acme/site' });
-    await team('builder');
+    await team('builder', 'qa');
     startRunner();
     const runId = await start('[commit]', site);
     expect(await ended(runId)).toMatchObject({ status: 'completed', lastError: null });
@@ -178,7 +178,9 @@ describe('missions of agents', () => {
     expect(run).toMatchObject({ branch, headSha, prNumber: null });
     expect(git('-C', 'acme/site', 'log', '-1', '--format=%an: %s', branch)).toBe('builder: Say new\n');
     const { body: artifacts } = await world.rest('GET', `/artifacts?projectId=${site}`, { token: alice.token });
-    const diff = artifacts.data.find(({ caption }: Json) => caption === 'change.diff');
+    const diffs = artifacts.data.filter(({ caption }: Json) => caption === 'change.diff');
+    expect(diffs).toHaveLength(1);
+    const [diff] = diffs;
     expect(await (await fetch(diff.url)).text()).toContain('-old\n+new\n');
     await rm(folder, { recursive: true });
   });

@@ -52,7 +52,7 @@ async function take({ type, message }) {
   if (!isWaiting) tell({ type: 'system', subtype: 'init' });
   tell({ type: 'user', isReplay: true, message });
   await call();
-  if (text.includes('[commit]')) execFileSync('sh', ['-c', 'echo new > a.txt && git commit -qam "Say new"']);
+  if (text.includes('[commit]')) execFileSync('sh', ['-c', 'echo new > a.txt && git commit -qam "Say new" || true']);
   isWaiting = text.includes('[wait]');
   say(`I ${isWaiting ? 'wait' : 'heard'}: ${text} (${session})`);
   if (!isWaiting) end(schema ? { structured_output: output() } : { result: 'Done.' });
