@@ -46,7 +46,8 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
   const { branch, defaultBranch: base, url } = origin;
   const mirror = path.join(settings.mirrors, `${createHash('sha256').update(url).digest('hex').slice(0, 32)}.git`);
   const [work, theirs] = [`refs/missions/${branch}`, `refs/origin/${branch}`];
-  const globalConfig = path.join(settings.mirrors, 'gitconfig');
+  // In the mirror's own folder: written by no other mission at the same time.
+  const globalConfig = path.join(mirror, 'gitconfig');
 
   await alone(mirror, async () => {
     await mkdir(mirror, { recursive: true, mode: 0o700 });

@@ -1,6 +1,16 @@
 // The repository of a mission: its checkout, what is taken from it, and what a checkout that was tampered with cannot do.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -32,12 +42,12 @@ function write(checkout: string, name: string, content: string): void {
   git(checkout, 'commit', '-qm', `Write ${name}`);
 }
 
-async function open() {
+async function open(account?: { uid: number; gid: number }) {
   const checkout = path.join(folder, `checkout-${++checkouts}`);
   mkdirSync(checkout);
   const mirrors = path.join(folder, 'mirrors');
   const author = { name: 'Builder', email: 'builder@example.com' };
-  const workspace = await openWorkspace({ mirrors, checkout, origin, account: undefined, author });
+  const workspace = await openWorkspace({ mirrors, checkout, origin, account, author });
   return { checkout, ...workspace };
 }
 
@@ -95,6 +105,20 @@ it('missions of one repository share its mirror, also at the same time', async (
     ['main', ...branches].sort(),
   );
 });
+
+it.skipIf(process.getuid?.() !== 0)(
+  'the checkout belongs to the account of the agent, and is read all the same',
+  async () => {
+    const account = { uid: 54_321, gid: 54_321 };
+    const { checkout, deliver } = await open(account);
+    expect(statSync(path.join(checkout, '.git', 'HEAD')).uid).toBe(account.uid);
+    const safe = ['-c', `safe.directory=${checkout}`];
+    writeFileSync(path.join(checkout, 'b.txt'), 'b\n');
+    git(checkout, ...safe, 'add', '.');
+    git(checkout, ...safe, 'commit', '-qm', 'b');
+    expect((await deliver())!.diff).toContain('b.txt');
+  },
+);
 
 it('a password is shown in no error', async () => {
   origin = { ...origin, url: 'http://127.0.0.1:9/a/b.git', username: 'x', password: 'hunter2' };
