@@ -51,6 +51,7 @@ const namesOfRunnerSettings = [
   'CONFINEMENT',
   'ISOLATION',
   'RUNS_AT_ONCE',
+  'MIRRORS_DIR',
 ];
 
 /** Of the settings, the environment of the local runner. */
