@@ -3,7 +3,7 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { sql, type Transaction } from '#foundation/database.ts';
+import { savepoint, sql, type Transaction, transaction } from '#foundation/database.ts';
 import { outOfMeans } from '#foundation/problem.ts';
 import { Organization } from '../organizations/model.ts';
 import { lockOrganization } from '../organizations/operations.ts';
@@ -39,19 +39,26 @@ export async function currentPlan(orgId: string, trx?: Transaction): Promise<Cur
 }
 
 /**
- * Refuses one more project than the plan has. Until the transaction ends no other one is created.
+ * Creates a project, unless the plan has no more. Where it has a limit, no other one is created meanwhile.
  * @throws 402 `plan_limit`
  */
-export async function admitProject(
-  trx: Transaction,
+export async function withinProjectLimit(
   orgId: string,
-  countProjects: () => Promise<number>,
+  countProjects: (trx: Transaction) => Promise<number>,
+  create: (trx?: Transaction) => Promise<unknown>,
 ): Promise<void> {
-  const { plan, projects } = await currentPlan(orgId, trx);
-  if (projects === null) return;
-  await lockOrganization(trx, orgId);
-  if ((await countProjects()) < projects) return;
-  throw outOfMeans('plan_limit', `The plan ${plan} has ${projects} projects. Delete one, or choose a larger plan.`);
+  const { plan, projects } = await currentPlan(orgId);
+  if (projects === null) {
+    await savepoint(create);
+    return;
+  }
+  await transaction(async (trx) => {
+    await lockOrganization(trx, orgId);
+    if ((await countProjects(trx)) >= projects) {
+      throw outOfMeans('plan_limit', `The plan ${plan} has ${projects} projects. Delete one, or choose a larger plan.`);
+    }
+    await create(trx);
+  });
 }
 
 /** Puts the organization on the plan `enterprise`, or takes it off: agreed outside this service, set by the operator. */

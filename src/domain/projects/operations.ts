@@ -12,7 +12,7 @@ import { forbidden, invalid, Problem } from '#foundation/problem.ts';
 import { builtinSandboxTemplate } from '../agents/catalog.ts';
 import { parseRepository, type Repository } from '../integrations/repository-name.ts';
 import { freeSlug, slugOf } from '../organizations/slug.ts';
-import { admitProject } from '../plans/operations.ts';
+import { withinProjectLimit } from '../plans/operations.ts';
 import { defaultConnectors } from './connectors.ts';
 import { Project, type ProjectStatus, type ProjectTracker } from './model.ts';
 
@@ -80,10 +80,8 @@ export async function createProject(caller: Caller, input: NewProject): Promise<
   const plain = slugOf(input.name, 'project');
   for (let slug = plain; ; slug = freeSlug(plain, await takenSlugs(orgId, plain))) {
     try {
-      await transaction(async (trx) => {
-        await admitProject(trx, orgId, () => countProjects(orgId, trx));
-        await Project.query(trx).insert({ ...record, slug });
-      });
+      const create = async (trx?: Transaction) => Project.query(trx).insert({ ...record, slug });
+      await withinProjectLimit(orgId, (trx) => countProjects(orgId, trx), create);
       return { ...record, slug };
     } catch (error) {
       if (!isUniqueViolation(error, 'projects_slug')) throw await explainDuplicate(error, orgId, repository);
