@@ -85,7 +85,7 @@ describe('credit-request:close', () => {
 });
 
 describe('credits:refund', () => {
-  it('gives back once what a run has spent, and refuses one that is unknown or not over', async () => {
+  it('refunds once what a run has spent, and refuses one that is unknown or not over', async () => {
     const body = { name: 'Shop', repoFullName: `acme/shop-${founded}` };
     const projectId = (await world.rest('POST', '/projects', { token, body })).body.id;
     const { data } = await world

@@ -54,7 +54,7 @@ export const spentByRunSql = `select e.lot_id as id, sum(e.amount) as available 
   join credit_entries e on e.transfer_id = ${reference('t.id')} and e.account = 'spent'
   where t.run_id = $1 and t.org_id = $2 group by e.lot_id having sum(e.amount) > 0 order by max(t.seq) desc, e.lot_id`;
 
-/** Gives back all credits that a run has spent, to the lots they came from. Repeated, it gives back nothing. */
+/** Refunds all credits that a run has spent, to the lots they came from. Repeated, it refunds nothing. */
 export async function refundRun(trx: Transaction, orgId: string, runId: string, note: string): Promise<number> {
   await openBook(trx, orgId);
   const spent = await sql<{ id: CreditLot['id']; available: number }>(spentByRunSql, [runId, orgId], trx);

@@ -19,7 +19,7 @@ const LedgerEntryKind = wordSet('LedgerEntryKind', listedKinds, 'Why the credits
   grant: 'Trial credits, or credits from the operator.',
   purchase: 'A paid order.',
   spend: 'A mission.',
-  refund: 'The credits of a mission were given back.',
+  refund: 'The credits of a mission were refunded.',
   withdrawal: 'A withdrawal from an order.',
   expiry: 'Unused credits expired.',
 });

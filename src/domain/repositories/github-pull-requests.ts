@@ -70,7 +70,7 @@ export const pullRequests: PullRequests = {
     const connection = await connectVendor(project, 'scm', 'github');
     const path = `${repositoryPath(project)}/pulls/${number}/merge`;
     const answered = await callGitHub(connection, path, { method: 'PUT', json: { sha } });
-    // 405: it cannot be merged (any more); 409: its head has moved. The next look at it tells.
+    // 405: it cannot be merged; 409: its head has moved. The next reading shows its state.
     if (![200, 405, 409].includes(answered.status)) throw refusalOf(connection, path, answered);
   },
 };

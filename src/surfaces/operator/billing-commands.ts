@@ -45,7 +45,7 @@ export const billingCommands: Record<string, Command> = {
     },
   }),
   'credits:refund': command({
-    about: 'Gives back all credits that a run has spent. Repeated, it gives back nothing.',
+    about: 'Refunds all credits that a run has spent. Repeated, it refunds nothing.',
     example: "--run run_01hx3v5k7m9p --note 'The model was unavailable'",
     options: z.object({ run: boundedText(text.pathId).describe('The id of a run that is over.'), note }),
     run: async ({ run: id, note }) => {
