@@ -22,7 +22,6 @@ const internalColumns: Record<string, Record<string, string>> = {
     sealed_headers: 'a secret',
   },
   runs: {
-    agent_id: 'the claim of a runtime reads it',
     automation_id: 'read by the previous release',
     scheduled_task_id: 'read by the previous release',
     agent_role: 'the gateway of MCP servers reads it',

@@ -51,6 +51,8 @@ interface RootOptions {
 interface MemberOptions {
   /** A relation: in the graph only, never in REST. The scope it takes to follow it, or `open` when the parent's suffices. */
   link?: Rule | 'open';
+  /** In the graph and in tools only: the record of the specification has no such member. */
+  beyondRest?: true;
   /** Optional in REST: the member is omitted where GraphQL answers null. */
   absent?: true;
 }
@@ -82,8 +84,9 @@ class ExposurePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
       const exposure: RootExposure = { scope: options.scope, ...(rest && { rest }), ...(tool && { tool }) };
       return { ...field, extensions: { ...field.extensions, exposure, resolveAdmitted: field.resolve } };
     }
-    const { link, absent } = options;
-    return { ...field, extensions: { ...field.extensions, ...(link && { link }), ...(absent && { absent }) } };
+    const { link, absent, beyondRest } = options;
+    const declared = { ...(link && { link }), ...(absent && { absent }), ...(beyondRest && { beyondRest }) };
+    return { ...field, extensions: { ...field.extensions, ...declared } };
   }
 
   override wrapResolve(resolver: Resolver<Types>, field: PothosOutputFieldConfig<Types>): Resolver<Types> {
@@ -119,4 +122,6 @@ export const exposureOf = (field: { extensions: object }): RootExposure =>
 export const resolverOf = <T>(field: { extensions: object }): GraphQLFieldResolver<unknown, T> =>
   (field.extensions as { resolveAdmitted: GraphQLFieldResolver<unknown, T> }).resolveAdmitted;
 export const isLink = (field: { extensions: object }): boolean => 'link' in field.extensions;
+export const isBeyondRest = (field: { extensions: object }): boolean =>
+  isLink(field) || 'beyondRest' in field.extensions;
 export const isAbsentWhenNull = (field: { extensions: object }): boolean => 'absent' in field.extensions;

@@ -22,15 +22,21 @@ interface JsonSchema {
 export interface RequestRecord {
   zod: z.ZodObject;
   json: JsonSchema;
+  /** Members that REST does not know: the record of the specification has no such ones. */
+  beyondRest: readonly string[];
 }
 
 export const requestRecords = new Map<string, RequestRecord>();
 
 /** Declares a request record and its GraphQL input type. Absent and null differ; unknown members of a REST body are ignored. */
-export function request<S extends z.ZodObject>(name: string, zod: S): InputRef<z.output<S>> {
+export function request<S extends z.ZodObject>(
+  name: string,
+  zod: S,
+  { beyondRest = [] }: Partial<Pick<RequestRecord, 'beyondRest'>> = {},
+): InputRef<z.output<S>> {
   const { $defs, ...json } = z.toJSONSchema(zod, { io: 'input', target: 'draft-2020-12' }) as JsonSchema;
   delete (json as { $schema?: string }).$schema;
-  requestRecords.set(name, { zod, json });
+  requestRecords.set(name, { zod, json, beyondRest });
   return inputType(name, json, zod) as unknown as InputRef<z.output<S>>;
 }
 

@@ -5,7 +5,7 @@ import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { columnsOf, type Row, snake } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { type Page, type PageRequest, readPageOf } from '#foundation/cursor.ts';
-import { transaction } from '#foundation/database.ts';
+import { type Transaction, transaction } from '#foundation/database.ts';
 import { isUniqueViolation } from '#foundation/database-errors.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
@@ -55,6 +55,14 @@ export async function findAgent(caller: Caller, agentId: string): Promise<AgentR
   const orgId = ownOrganization(caller);
   const builtin = builtinsOf(orgId).find(({ id }) => id === agentId);
   return builtin ?? Agent.get({ id: agentId, orgId });
+}
+
+/** Those of these agents that exist; none for a credential that is bound to a project. */
+export async function findAgents(caller: Caller, ids: readonly string[]): Promise<AgentRecord[]> {
+  if (caller.projectId !== null) return [];
+  const orgId = ownOrganization(caller);
+  const builtin = builtinsOf(orgId).filter(({ id }) => ids.includes(id));
+  return [...builtin, ...(await Agent.findByKeys('id', ids, { orgId }))];
 }
 
 export interface SandboxChoice {
@@ -128,6 +136,15 @@ export async function deleteAgent(caller: Caller, agentId: string): Promise<{ ok
   return deleted ? { ok: true, id: agentId } : Agent.refuse();
 }
 
+/** Keeps an agent of the organization from being deleted until the transaction ends. @throws 404, but for a built-in one */
+export async function holdAgent(trx: Transaction, orgId: Agent['orgId'], agentId: string): Promise<void> {
+  if (isBuiltin(agentId)) return;
+  const agent = await Agent.query(trx).select('id').findOne({ id: agentId, orgId }).forKeyShare();
+  if (!agent) return Agent.refuse();
+}
+
+const isBuiltin = (agentId: string): boolean => builtinAgents.some((builtin) => agentId === builtinAgentId(builtin));
+
 /** The template that a choice names. @throws 400 */
 function templateOf({ templateId }: SandboxChoice): string {
   if (templateId === builtinSandboxTemplate.key) return templateId;
@@ -141,7 +158,7 @@ function refuseUnfit({ harness, model }: Pick<Agent, 'harness' | 'model'>): void
 }
 
 function refuseBuiltin(agentId: string): void {
-  if (!builtinAgents.some((builtin) => agentId === builtinAgentId(builtin))) return;
+  if (!isBuiltin(agentId)) return;
   throw conflict('This agent is built in and stays as it is: create one of your own with what you want changed.');
 }
 

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
+import { toOne } from '#graph/context.ts';
 import { pathId, request } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
@@ -18,6 +19,12 @@ import { listRuntimes } from './runtime-harnesses.ts';
 const SandboxKind = wordSet('AgentSandboxKind', ['existing'], 'Where the sandbox of an agent comes from.', {
   existing: 'From an existing template, named by `templateId`.',
 });
+
+/** Leads from the id of an agent, also of a built-in one, to it. */
+export const loadAgent = toOne<operations.AgentRecord>(
+  (ids, caller) => operations.findAgents(caller, ids),
+  ({ id }) => id,
+);
 
 export const AgentType = builder.modelType(Agent, 'Agent').implement({
   description: 'An agent that missions run with: a role, a harness and a model under one name.',

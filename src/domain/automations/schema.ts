@@ -113,7 +113,7 @@ builder.mutationFields((t) => ({
   updateAutomation: t.field({
     description:
       'Changes an automation. Fields that are left out stay. The next run moves only with the triggers. Enabling it, or ' +
-      'changing its prompt, triggers or project, requires the scope `missions:run` too.',
+      'changing its prompt, triggers, project or agent, requires the scope `missions:run` too.',
     scope: 'automations:write',
     rest: 'PATCH /automations/{automationId}',
     tool: { name: 'update_automation', idempotent: true },

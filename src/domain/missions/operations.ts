@@ -5,11 +5,8 @@ import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
 import { firstStep } from '#foundation/idempotency.ts';
-import type { Id } from '#foundation/ids.ts';
-import { notFound } from '#foundation/problem.ts';
 import { text } from '#limits.ts';
-import { builtinAgentId, builtinAgents } from '../agents/catalog.ts';
-import { Agent } from '../agents/model.ts';
+import { holdAgent } from '../agents/operations.ts';
 import { holdOwnMembership } from '../memberships/operations.ts';
 import { mayStartMission } from '../orchestrator/operations.ts';
 import { Project } from '../projects/model.ts';
@@ -100,13 +97,6 @@ export async function writeMission(
     ...(issue && { issueId: issue.id, issueUrl: issue.url }),
   };
   return (await createRuns(trx, [run], at))[0]!;
-}
-
-/** Keeps an agent of the organization from being deleted until the transaction ends. */
-async function holdAgent(trx: Transaction, orgId: Id<'organization'>, agentId: string): Promise<void> {
-  if (builtinAgents.some((agent) => builtinAgentId(agent) === agentId)) return;
-  const agent = await Agent.query(trx).select('id').findOne({ id: agentId, orgId }).forKeyShare();
-  if (!agent) throw notFound('agent');
 }
 
 /** The first line of the prompt that has words, shortened. */

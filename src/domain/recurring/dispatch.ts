@@ -90,6 +90,7 @@ export async function startRuns(
     missionTitle: mission.name,
     billingActorUserId: actor ?? mission.updatedByUserId ?? mission.createdByUserId,
     blockedBy: blockers.get(mission.id)?.reason ?? null,
+    agentId: mission.agentId,
   }));
   const runs = await createRuns(trx, newRuns, at);
   const started = runs.filter(isOpen).map(({ recurringId }) => recurringId!);

@@ -6,62 +6,18 @@ import type { Row } from '#foundation/base-model.ts';
 import type { PageRequest } from '#foundation/cursor.ts';
 import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';
-import { wordSet } from '#graph/scalars.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
 import { recurring, text } from '#limits.ts';
+import { AgentType, loadAgent } from '../agents/schema.ts';
 import { RunStatus } from '../runs/fields.ts';
-import { Automation, type Kind, type RecurringMission, ScheduledTask, type Trigger, triggerKinds } from './model.ts';
+import { Automation, type Kind, type RecurringMission, ScheduledTask } from './model.ts';
 import * as operations from './operations.ts';
-import { intervals, isTimeZone, type Schedule, timePattern, weekdays } from './schedule.ts';
 import { type Template, templateKeys, templates } from './templates.ts';
+import { ScheduleType, TriggerType, triggers } from './trigger-fields.ts';
+import { upcoming } from './upcoming.ts';
 
 type FieldsOfRecurring = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Row<RecurringMission>>;
-
-const TriggerKind = wordSet('TriggerKind', triggerKinds, 'What starts a mission: a schedule.', {
-  schedule: 'Each occurrence of a schedule.',
-});
-const ScheduleInterval = wordSet('ScheduleInterval', intervals, 'How often a schedule is due.', {
-  daily: 'Every day at `time`.',
-  weekly: 'Every week on `weekday` at `time`.',
-  monthly: 'Every month on `dayOfMonth` at `time`.',
-});
-const ordinals = Object.fromEntries(weekdays.map((day, index) => [day, `Day ${index + 1} of the week (ISO 8601).`]));
-const Weekday = wordSet(
-  'Weekday',
-  weekdays,
-  'A day of the week.',
-  ordinals as Record<(typeof weekdays)[number], string>,
-);
-
-const ScheduleType = builder.objectRef<Schedule>('Schedule').implement({
-  description:
-    'A wall-clock time in a time zone. A time that a clock change skips is due that much later; a time that occurs twice is ' +
-    'due the first time; a day that the month lacks is its last day.',
-  fields: (t) => ({
-    interval: t.expose('interval', { type: ScheduleInterval.type, description: 'How often it is due.' }),
-    time: t.exposeString('time', { description: 'HH:MM, 00:00 to 23:59, in the time zone.' }),
-    timezone: t.exposeString('timezone', { description: 'An IANA time zone such as Europe/Berlin.' }),
-    weekday: t.expose('weekday', {
-      type: Weekday.type,
-      nullable: true,
-      absent: true,
-      description: 'Present when `interval` is weekly.',
-    }),
-    dayOfMonth: t.exposeInt('dayOfMonth', {
-      nullable: true,
-      absent: true,
-      description: '1 to 31; present when `interval` is monthly.',
-    }),
-  }),
-});
-const TriggerType = builder.objectRef<Trigger>('Trigger').implement({
-  description: 'What starts a recurring mission: each occurrence of its schedule.',
-  fields: (t) => ({
-    kind: t.expose('kind', { type: TriggerKind.type, description: 'Always `schedule`.' }),
-    schedule: t.expose('schedule', { type: ScheduleType, description: 'When it is due.' }),
-  }),
-});
 
 const TemplateType = builder.objectRef<Template>('ScheduledTaskTemplate').implement({
   description: 'A ready-made mission to create a scheduled task or an automation from.',
@@ -121,6 +77,11 @@ export const recurringFields = (t: FieldsOfRecurring) => ({
     description: 'Whether an occurrence is skipped while an earlier run is dispatching or running.',
   }),
   enabled: t.exposeBoolean('enabled', { description: 'Whether the schedule is active; "run now" works either way.' }),
+  agentId: t.exposeString('agentId', {
+    nullable: true,
+    beyondRest: true,
+    description: 'The only agent that may work on its runs; null: one that a connected runtime offers.',
+  }),
   nextRunAt: t.expose('nextRunAt', {
     type: 'EpochMs',
     nullable: true,
@@ -151,7 +112,14 @@ export const recurringFields = (t: FieldsOfRecurring) => ({
         validate: { schema: z.int().min(recurring.upcoming.min).max(recurring.upcoming.max) },
       }),
     },
-    resolve: (one, { count }) => operations.upcoming(one, count),
+    resolve: (one, { count }) => upcoming(one, count),
+  }),
+  agent: t.field({
+    link: 'agents:read',
+    type: AgentType,
+    nullable: true,
+    description: 'The agent of `agentId`; null without one, and once it is deleted.',
+    resolve: ({ agentId }, _, context) => (agentId === null ? null : loadAgent(context).load(agentId)),
   }),
   project: t.belongsTo('project', { link: 'projects:read', description: 'The project whose repository it works in.' }),
 });
@@ -159,30 +127,13 @@ export const recurringFields = (t: FieldsOfRecurring) => ({
 const name = nameText(text.recurringName).describe('1 to 120 characters.');
 const prompt = boundedText(text.prompt).describe('The task for the agent: 1 to 20,000 characters.');
 const templateKey = z.enum(templateKeys).nullable().describe('The key of a template.');
+const agentId = boundedText(text.pathId)
+  .nullish()
+  .describe(
+    'The only agent that may work on its runs: one of the organization, or a built-in one. Null: one that a connected ' +
+      'runtime offers.',
+  );
 const labels = z.array(nameText(text.label)).max(recurring.labels).describe('At most 20, put on each issue.');
-const schedule = z
-  .object({
-    interval: ScheduleInterval.zod.describe('How often it is due.'),
-    time: z.string().regex(timePattern, 'must be HH:MM, 00:00 to 23:59').describe('HH:MM, 00:00 to 23:59.'),
-    timezone: boundedText(text.timeZone)
-      .refine(isTimeZone, 'must be an IANA time zone such as Europe/Berlin')
-      .describe('An IANA time zone such as Europe/Berlin.'),
-    weekday: Weekday.zod.nullish().describe('Required when `interval` is weekly.'),
-    dayOfMonth: z.int().min(1).max(31).nullish().describe('1 to 31; required when `interval` is monthly.'),
-  })
-  .superRefine(({ interval, weekday, dayOfMonth }, issues) => {
-    const lacks = (member: string) =>
-      issues.addIssue({ code: 'custom', path: [member], message: `is required when interval is ${interval}` });
-    if (interval === 'weekly' && weekday == null) lacks('weekday');
-    if (interval === 'monthly' && dayOfMonth == null) lacks('dayOfMonth');
-  });
-const kind = TriggerKind.zod.describe('Always `schedule`.');
-const triggers = z
-  .array(z.object({ kind, schedule: schedule.describe('When it is due.') }).describe('What starts a mission.'))
-  .min(recurring.triggers.min)
-  .max(recurring.triggers.max)
-  .describe('1 to 10; each occurrence of any of them starts a mission.');
-
 export const CreateRequest = request(
   'CreateScheduledTaskRequest',
   z
@@ -195,6 +146,7 @@ export const CreateRequest = request(
       labels: labels.default([]),
       skipIfPreviousOpen: z.boolean().default(false).describe('Whether an open run makes an occurrence skipped.'),
       enabled: z.boolean().default(true).describe('Whether the schedule is active.'),
+      agentId,
     })
     .meta({
       description: 'A new scheduled task or automation.',
@@ -207,6 +159,7 @@ export const CreateRequest = request(
         },
       ],
     }),
+  { beyondRest: ['agentId'] },
 );
 export const UpdateRequest = request(
   'UpdateScheduledTaskRequest',
@@ -222,8 +175,10 @@ export const UpdateRequest = request(
       labels: labels.optional(),
       skipIfPreviousOpen: z.boolean().optional().describe('Whether an open run makes an occurrence skipped.'),
       enabled: z.boolean().optional().describe('Whether the schedule is active.'),
+      agentId,
     })
     .meta({ description: 'Members that are left out stay as they are.', examples: [{ enabled: false }] }),
+  { beyondRest: ['agentId'] },
 );
 
 /** The operations of one kind. */

@@ -29,6 +29,7 @@ export class RecurringMission extends BaseModel {
     'labels',
     'skipIfPreviousOpen',
     'enabled',
+    'agentId',
     'nextRunAt',
     'lastRunAt',
     'createdByUserId',
@@ -60,6 +61,8 @@ export class RecurringMission extends BaseModel {
   /** Whether an occurrence is skipped while an earlier run is open. */
   declare skipIfPreviousOpen: boolean;
   declare enabled: boolean;
+  /** The only agent that may work on its runs, also a built-in one; null: any. */
+  declare agentId: string | null;
   /** Null while it is disabled. Moves only when it is due, or when the triggers or `enabled` change. */
   declare nextRunAt: number | null;
   /** When a mission last began; what was skipped does not count. */

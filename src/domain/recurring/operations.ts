@@ -1,16 +1,16 @@
-// What can be done with recurring missions of both kinds: list, read, create, change, delete, run now, list the runs and what
-// comes next.
+// What can be done with recurring missions of both kinds: list, read, create, change, delete, run now, list the runs.
 import { isDeepStrictEqual } from 'node:util';
-import { admit, admits } from '#access/gate.ts';
+import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson, reachesProject, withinProject, withinReach } from '#access/reach.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { emptyPage, type Page, type PageRequest } from '#foundation/cursor.ts';
-import { sql, type Transaction, transaction } from '#foundation/database.ts';
+import { type Transaction, transaction } from '#foundation/database.ts';
 import { firstStep } from '#foundation/idempotency.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { forbidden } from '#foundation/problem.ts';
+import { holdAgent } from '../agents/operations.ts';
 import type { PersonIn } from '../memberships/model.ts';
 import { holdOwnMembership } from '../memberships/operations.ts';
 import { Project } from '../projects/model.ts';
@@ -20,7 +20,6 @@ import { Run, type RunStatus } from '../runs/model.ts';
 import { waitingStates } from '../runs/states.ts';
 import { nextRunAt, readMissions, startRuns } from './dispatch.ts';
 import { type Kind, RecurringMission, type Trigger } from './model.ts';
-import { nextOccurrences } from './schedule.ts';
 
 export interface RecurringFilter extends PageRequest {
   projectId?: string | null | undefined;
@@ -48,11 +47,13 @@ export interface NewRecurring {
   labels: string[];
   skipIfPreviousOpen: boolean;
   enabled: boolean;
+  /** The only agent that may work on its runs, also a built-in one; null: any. */
+  agentId?: string | null | undefined;
 }
 
 /**
  * @throws 403 without `missions:run`, since its schedule starts missions; 403 for a project that the credential is not bound to;
- * 404 for an unknown one
+ * 404 for an unknown project or agent
  */
 export async function createRecurring(
   missions: Kind,
@@ -65,6 +66,8 @@ export async function createRecurring(
   return transaction(async (trx) => {
     await holdOwnMembership(trx, caller);
     const projectId = await lockProject(trx, caller, input.projectId);
+    const agentId = input.agentId ?? null;
+    if (agentId !== null) await holdAgent(trx, orgId, agentId);
     const record = {
       id: newId(missions.idNoun),
       kind: missions.kind,
@@ -72,6 +75,7 @@ export async function createRecurring(
       ...input,
       projectId,
       templateKey: input.templateKey ?? null,
+      agentId,
       triggers,
       nextRunAt: input.enabled ? nextRunAt(triggers, createdAt) : null,
       lastRunAt: null,
@@ -105,7 +109,7 @@ export type RecurringChanges = { [K in keyof NewRecurring]?: NewRecurring[K] | u
 
 /**
  * The next run moves only when the triggers or `enabled` do, never on a rename. Whoever changes what runs, where or when is billed
- * for it from then on. @throws 403 for such a change without `missions:run`
+ * for it from then on. @throws 403 for such a change without `missions:run`; 404 for an unknown project or agent
  */
 export function changeRecurring(
   missions: Kind,
@@ -122,10 +126,13 @@ export function changeRecurring(
     const at = now();
     const triggers = changes.triggers?.map(plain) ?? before.triggers;
     const enabled = changes.enabled ?? before.enabled;
+    const agentId = changes.agentId === undefined ? before.agentId : changes.agentId;
+    if (agentId !== before.agentId && agentId !== null) await holdAgent(trx, before.orgId, agentId);
     const reschedules = !isDeepStrictEqual(triggers, before.triggers);
     const starts =
       reschedules ||
       (enabled && !before.enabled) ||
+      agentId !== before.agentId ||
       (changes.prompt ?? before.prompt) !== before.prompt ||
       (projectId ?? before.projectId) !== before.projectId;
     if (starts) admit(caller, 'missions:run');
@@ -133,6 +140,7 @@ export function changeRecurring(
       ...others,
       ...(projectId && { projectId }),
       triggers,
+      agentId,
       ...((reschedules || enabled !== before.enabled) && { nextRunAt: enabled ? nextRunAt(triggers, at) : null }),
       ...(starts && { updatedByUserId: ownPerson(caller) }),
       updatedAt: at,
@@ -209,39 +217,4 @@ export async function writeRunNow(trx: Transaction, missions: Kind, caller: Call
   const { problem } = blockers.get(id) ?? {};
   if (problem) throw problem;
   return runs[0] ?? missions.refuse();
-}
-
-/** The next occurrences, an overdue one first; none while it is disabled. */
-export function upcoming({ triggers, nextRunAt }: Pick<RecurringMission, 'triggers' | 'nextRunAt'>, count: number) {
-  const schedules = triggers.map(({ schedule }) => schedule);
-  return nextRunAt === null ? [] : [nextRunAt, ...nextOccurrences(schedules, Math.max(nextRunAt, now()), count - 1)];
-}
-
-export interface Occurrence extends Pick<RecurringMission, 'id' | 'name' | 'projectId'> {
-  /** Epoch milliseconds; in the past while it waits to be dispatched. */
-  at: number;
-}
-
-export interface OccurrenceFilter {
-  projectId?: string | null | undefined;
-  limit: number;
-}
-
-const upcomingOccurrencesSql = `select id, name, project_id, next_run_at as at from recurring_missions
-  where org_id = $1 and next_run_at is not null and ($2::text is null or project_id = $2)
-    and ($3::boolean or kind = 'scheduled_task')
-  order by next_run_at, id limit $4`;
-
-/**
- * The next occurrence of each, soonest first. A project that the caller cannot reach has none. Automations are
- * included for callers that may see automations.
- */
-export async function upcomingOccurrences(
-  caller: Caller,
-  { projectId, limit }: OccurrenceFilter,
-): Promise<Occurrence[]> {
-  const own = withinProject(caller, projectId);
-  if (!own) return [];
-  const values = [own.orgId, own.projectId, admits(caller, 'automations:read'), limit];
-  return sql<Occurrence>(upcomingOccurrencesSql, values);
 }

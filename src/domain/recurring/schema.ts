@@ -5,7 +5,7 @@ import { builder } from '#graph/builder.ts';
 import { filter } from '#graph/input.ts';
 import { upcomingShown } from '#limits.ts';
 import { ProjectType } from '../projects/schema.ts';
-import { type Occurrence, upcomingOccurrences } from './operations.ts';
+import { type Occurrence, upcomingOccurrences } from './upcoming.ts';
 
 const UpcomingOccurrence = builder.objectRef<Occurrence>('UpcomingOccurrence').implement({
   description: 'The next occurrence of a scheduled task or an automation.',

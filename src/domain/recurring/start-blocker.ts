@@ -1,8 +1,9 @@
 // What blocks the start of a mission: its project, the organization's budget, or its own earlier run. Read while the missions are
 // locked, so that of two starts at once the second sees the run of the first.
 import type { Row } from '#foundation/base-model.ts';
-import type { Transaction } from '#foundation/database.ts';
+import { sql, type Transaction } from '#foundation/database.ts';
 import { conflict, organizationClosed, outOfMeans, type Problem } from '#foundation/problem.ts';
+import { isNoAgent } from '../agents/runtime-harnesses.ts';
 import { afterStart, type MayStart, mayStartMission } from '../orchestrator/operations.ts';
 import type { Project } from '../projects/model.ts';
 import { Run } from '../runs/model.ts';
@@ -23,6 +24,7 @@ export async function findStartBlockers(
   projects: ReadonlyMap<string, Pick<Project, 'status'>>,
 ): Promise<Map<string, StartBlocker>> {
   const busy = await findBusy(trx, candidates);
+  const withoutAgent = await findWithoutAgent(trx, candidates);
   const budgets = await readBudgets(trx, new Set(candidates.map(({ orgId }) => orgId)));
   const found = new Map<string, StartBlocker>();
   for (const { id, projectId, orgId } of candidates) {
@@ -31,6 +33,9 @@ export async function findStartBlockers(
     const general = generalBlocker(status, may);
     if (general) {
       found.set(id, general);
+    } else if (withoutAgent.has(id)) {
+      const reason = 'The agent of this mission was deleted.';
+      found.set(id, { reason, problem: conflict(reason) });
     } else if (busy.has(id)) {
       found.set(id, { reason: 'The previous run is still open.', problem: null });
     } else {
@@ -56,6 +61,16 @@ async function readBudgets(trx: Transaction, orgIds: ReadonlySet<string>): Promi
   // In one order, so that two starts of several organizations do not wait for each other.
   for (const orgId of [...orgIds].sort()) budgets.set(orgId, await mayStartMission(trx, orgId));
   return budgets;
+}
+
+const withoutAgentSql = `select m.id from recurring_missions m where m.id = any($1) and ${isNoAgent('m.agent_id')}`;
+
+/** The ids of those whose agent was deleted. */
+async function findWithoutAgent(trx: Transaction, candidates: readonly Row<RecurringMission>[]): Promise<Set<string>> {
+  const pinned = candidates.filter(({ agentId }) => agentId !== null).map(({ id }) => id);
+  if (pinned.length === 0) return new Set();
+  const found = await sql<{ id: string }>(withoutAgentSql, [pinned], trx);
+  return new Set(found.map(({ id }) => id));
 }
 
 /** The ids of those that have an open run and skip occurrences meanwhile. */

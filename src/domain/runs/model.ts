@@ -47,6 +47,7 @@ export class Run extends BaseModel {
     'missionCostUsd',
     'missionCostIncomplete',
     'billingActorUserId',
+    'agentId',
     'branch',
     'baseBranch',
     'headSha',

@@ -33,6 +33,10 @@ export const RunType = runType('Run').implement({
       resolve: ({ recurringId }) => idOfNoun('automation', recurringId),
     }),
     ...runFields(t),
+    agentId: t.exposeString('agentId', {
+      nullable: true,
+      description: 'The only agent that may work on it; null: one that a connected runtime offers.',
+    }),
     awaitsApproval: t.exposeBoolean('awaitsApproval', {
       description: 'Whether its plan waits for a person to approve it.',
     }),

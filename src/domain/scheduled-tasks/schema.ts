@@ -126,7 +126,7 @@ builder.mutationFields((t) => ({
   updateScheduledTask: t.field({
     description:
       'Changes a scheduled task. Fields that are left out stay. The next run moves only with the triggers. Enabling it, or ' +
-      'changing its prompt, triggers or project, requires the scope `missions:run` too.',
+      'changing its prompt, triggers, project or agent, requires the scope `missions:run` too.',
     scope: 'scheduled-tasks:write',
     rest: 'PATCH /scheduled-tasks/{id}',
     tool: { name: 'update_scheduled_task', idempotent: true },

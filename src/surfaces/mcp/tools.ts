@@ -16,7 +16,7 @@ export interface Tool {
   startsRun: boolean;
   /** Its entry in `tools/list`. */
   listed: ListedTool;
-  /** Returns the record that REST would answer. @throws the problem, or the fault of the service */
+  /** Returns the record that REST would answer, with its members beyond REST. @throws the problem, or the fault of the service */
   call(caller: Caller, requestId: string, values: Json): Promise<unknown>;
 }
 

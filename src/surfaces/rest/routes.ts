@@ -2,7 +2,7 @@
 // whole schema sofa would serve every root field, follow relations into bodies, and serve `POST /webhook` for subscriptions.
 import { filterSchema, MapperKind, mapSchema, pruneSchema } from '@graphql-tools/utils';
 import { type GraphQLField, type GraphQLNamedType, type GraphQLSchema, getNamedType, isNonNullType } from 'graphql';
-import { exposureOf, isLink, type Method, type RootExposure } from '#graph/exposure.ts';
+import { exposureOf, isBeyondRest, type Method, type RootExposure } from '#graph/exposure.ts';
 import { type RequestRecord, requestRecords } from '#graph/input.ts';
 import { bodyArgument } from '#graph/projection/arguments.ts';
 
@@ -39,7 +39,7 @@ export function routesOf(full: GraphQLSchema): RestRoutes {
         const field = type?.getFields()[name];
         return field !== undefined && exposureOf(field).rest !== undefined;
       },
-      objectFieldFilter: (_type, _name, field) => !isLink(field as { extensions: object }),
+      objectFieldFilter: (_type, _name, field) => !isBeyondRest(field as { extensions: object }),
     }),
   );
   const fieldsOf = (kind: 'Query' | 'Mutation') =>
@@ -72,8 +72,20 @@ function routeOf(kind: 'Query' | 'Mutation', field: GraphQLField<unknown, unknow
   };
 }
 
+/** The record without the members that REST does not know. */
+function withinRest({ zod, json, beyondRest }: RequestRecord): RequestRecord {
+  if (beyondRest.length === 0) return { zod, json, beyondRest };
+  const isKnown = ([name]: [string, unknown]) => !beyondRest.includes(name);
+  const properties = Object.fromEntries(Object.entries(json.properties!).filter(isKnown));
+  return {
+    zod: zod.omit(Object.fromEntries(beyondRest.map((name) => [name, true])) as object),
+    json: { ...json, properties },
+    beyondRest,
+  };
+}
+
 function bodyOf({ name }: GraphQLNamedType, required: boolean) {
   const record = requestRecords.get(name);
   if (!record) throw new Error(`${name} is not a request record`);
-  return { ...record, name, required };
+  return { ...withinRest(record), name, required };
 }

@@ -40,6 +40,15 @@ export type Scalars = {
   True: { input: true; output: true; }
 };
 
+/** How long the model may think. */
+export type AgentEffort =
+  /** Slowest and most careful. */
+  | 'high'
+  /** Fastest and cheapest. */
+  | 'low'
+  /** A balance of speed and care. */
+  | 'medium';
+
 /** What an agent does in a mission. */
 export type AgentRole =
   /** Changes the code. */
@@ -354,7 +363,7 @@ export type ScheduledTasksQueryVariables = Exact<{
 }>;
 
 
-export type ScheduledTasksQuery = { scheduledTasks: { nextCursor: string | null, data: Array<{ id: string, name: string, enabled: boolean, nextRunAt: number | null, lastRunAt: number | null, createdAt: number, triggers: Array<ScheduleWordsFragment> }> } };
+export type ScheduledTasksQuery = { scheduledTasks: { nextCursor: string | null, data: Array<{ id: string, name: string, enabled: boolean, agentId: string | null, nextRunAt: number | null, lastRunAt: number | null, createdAt: number, agent: { name: string } | null, triggers: Array<ScheduleWordsFragment> }> } };
 
 export type AutomationsQueryVariables = Exact<{
   projectId: Scalars['String']['input'];
@@ -363,7 +372,7 @@ export type AutomationsQueryVariables = Exact<{
 }>;
 
 
-export type AutomationsQuery = { automations: { nextCursor: string | null, data: Array<{ id: string, name: string, enabled: boolean, nextRunAt: number | null, lastRunAt: number | null, createdAt: number, triggers: Array<ScheduleWordsFragment> }> } };
+export type AutomationsQuery = { automations: { nextCursor: string | null, data: Array<{ id: string, name: string, enabled: boolean, agentId: string | null, nextRunAt: number | null, lastRunAt: number | null, createdAt: number, agent: { name: string } | null, triggers: Array<ScheduleWordsFragment> }> } };
 
 export type EnvironmentsQueryVariables = Exact<{
   projectId: Scalars['String']['input'];
@@ -538,11 +547,11 @@ export const project: Operation<ProjectQuery, ProjectQueryVariables> = {
 };
 
 export const scheduledTasks: Operation<ScheduledTasksQuery, ScheduledTasksQueryVariables> = {
-  text: 'query ScheduledTasks($projectId:String!$limit:Int!$cursor:String){scheduledTasks(projectId:$projectId limit:$limit cursor:$cursor){data{id name enabled nextRunAt lastRunAt createdAt triggers{...ScheduleWords}}nextCursor}}fragment ScheduleWords on Trigger{schedule{interval time timezone weekday dayOfMonth}}',
+  text: 'query ScheduledTasks($projectId:String!$limit:Int!$cursor:String){scheduledTasks(projectId:$projectId limit:$limit cursor:$cursor){data{id name enabled agentId agent{name}nextRunAt lastRunAt createdAt triggers{...ScheduleWords}}nextCursor}}fragment ScheduleWords on Trigger{schedule{interval time timezone weekday dayOfMonth}}',
 };
 
 export const automations: Operation<AutomationsQuery, AutomationsQueryVariables> = {
-  text: 'query Automations($projectId:String!$limit:Int!$cursor:String){automations(projectId:$projectId limit:$limit cursor:$cursor){data{id name enabled nextRunAt lastRunAt createdAt triggers{...ScheduleWords}}nextCursor}}fragment ScheduleWords on Trigger{schedule{interval time timezone weekday dayOfMonth}}',
+  text: 'query Automations($projectId:String!$limit:Int!$cursor:String){automations(projectId:$projectId limit:$limit cursor:$cursor){data{id name enabled agentId agent{name}nextRunAt lastRunAt createdAt triggers{...ScheduleWords}}nextCursor}}fragment ScheduleWords on Trigger{schedule{interval time timezone weekday dayOfMonth}}',
 };
 
 export const environments: Operation<EnvironmentsQuery, EnvironmentsQueryVariables> = {

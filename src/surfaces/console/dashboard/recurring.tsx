@@ -29,11 +29,14 @@ export function Recurring<Data>({ title, operation, pageIn, runNow, empty }: Rec
       <Shown list={list} skeleton={<Skeleton rows={2} height={64} />} empty={empty}>
         {(rows) => (
           <ul class="rows">
-            {rows.map(({ id, name, triggers, enabled, nextRunAt, lastRunAt }) => (
+            {rows.map(({ id, name, triggers, enabled, agentId, agent, nextRunAt, lastRunAt }) => (
               <li key={id} class="task-row">
                 <div class="grow">
                   <strong>{name}</strong>
-                  <div class="muted small">{scheduleWords(triggers)}</div>
+                  <div class="muted small">
+                    {scheduleWords(triggers)}
+                    {agentId !== null && `, with ${agent?.name ?? 'an agent that was deleted'}`}
+                  </div>
                 </div>
                 <div class="small task-times">
                   <div>

@@ -1,0 +1,76 @@
+// What starts a recurring mission: its schedule in the graph, and the checks of it in requests.
+import { z } from 'zod';
+import { builder } from '#graph/builder.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { boundedText } from '#graph/validation.ts';
+import { recurring, text } from '#limits.ts';
+import { type Trigger, triggerKinds } from './model.ts';
+import { intervals, isTimeZone, type Schedule, timePattern, weekdays } from './schedule.ts';
+
+const TriggerKind = wordSet('TriggerKind', triggerKinds, 'What starts a mission: a schedule.', {
+  schedule: 'Each occurrence of a schedule.',
+});
+const ScheduleInterval = wordSet('ScheduleInterval', intervals, 'How often a schedule is due.', {
+  daily: 'Every day at `time`.',
+  weekly: 'Every week on `weekday` at `time`.',
+  monthly: 'Every month on `dayOfMonth` at `time`.',
+});
+const ordinals = Object.fromEntries(weekdays.map((day, index) => [day, `Day ${index + 1} of the week (ISO 8601).`]));
+const Weekday = wordSet(
+  'Weekday',
+  weekdays,
+  'A day of the week.',
+  ordinals as Record<(typeof weekdays)[number], string>,
+);
+
+export const ScheduleType = builder.objectRef<Schedule>('Schedule').implement({
+  description:
+    'A wall-clock time in a time zone. A time that a clock change skips is due that much later; a time that occurs twice is ' +
+    'due the first time; a day that the month lacks is its last day.',
+  fields: (t) => ({
+    interval: t.expose('interval', { type: ScheduleInterval.type, description: 'How often it is due.' }),
+    time: t.exposeString('time', { description: 'HH:MM, 00:00 to 23:59, in the time zone.' }),
+    timezone: t.exposeString('timezone', { description: 'An IANA time zone such as Europe/Berlin.' }),
+    weekday: t.expose('weekday', {
+      type: Weekday.type,
+      nullable: true,
+      absent: true,
+      description: 'Present when `interval` is weekly.',
+    }),
+    dayOfMonth: t.exposeInt('dayOfMonth', {
+      nullable: true,
+      absent: true,
+      description: '1 to 31; present when `interval` is monthly.',
+    }),
+  }),
+});
+export const TriggerType = builder.objectRef<Trigger>('Trigger').implement({
+  description: 'What starts a recurring mission: each occurrence of its schedule.',
+  fields: (t) => ({
+    kind: t.expose('kind', { type: TriggerKind.type, description: 'Always `schedule`.' }),
+    schedule: t.expose('schedule', { type: ScheduleType, description: 'When it is due.' }),
+  }),
+});
+
+const schedule = z
+  .object({
+    interval: ScheduleInterval.zod.describe('How often it is due.'),
+    time: z.string().regex(timePattern, 'must be HH:MM, 00:00 to 23:59').describe('HH:MM, 00:00 to 23:59.'),
+    timezone: boundedText(text.timeZone)
+      .refine(isTimeZone, 'must be an IANA time zone such as Europe/Berlin')
+      .describe('An IANA time zone such as Europe/Berlin.'),
+    weekday: Weekday.zod.nullish().describe('Required when `interval` is weekly.'),
+    dayOfMonth: z.int().min(1).max(31).nullish().describe('1 to 31; required when `interval` is monthly.'),
+  })
+  .superRefine(({ interval, weekday, dayOfMonth }, issues) => {
+    const lacks = (member: string) =>
+      issues.addIssue({ code: 'custom', path: [member], message: `is required when interval is ${interval}` });
+    if (interval === 'weekly' && weekday == null) lacks('weekday');
+    if (interval === 'monthly' && dayOfMonth == null) lacks('dayOfMonth');
+  });
+const kind = TriggerKind.zod.describe('Always `schedule`.');
+export const triggers = z
+  .array(z.object({ kind, schedule: schedule.describe('When it is due.') }).describe('What starts a mission.'))
+  .min(recurring.triggers.min)
+  .max(recurring.triggers.max)
+  .describe('1 to 10; each occurrence of any of them starts a mission.');

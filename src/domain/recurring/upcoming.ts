@@ -1,0 +1,43 @@
+// The occurrences of recurring missions that come next: of one of them, and of an organization.
+import { admits } from '#access/gate.ts';
+import type { Caller } from '#access/principal.ts';
+import { withinProject } from '#access/reach.ts';
+import { now } from '#foundation/clock.ts';
+import { sql } from '#foundation/database.ts';
+import type { RecurringMission } from './model.ts';
+import { nextOccurrences } from './schedule.ts';
+
+/** The next occurrences, an overdue one first; none while it is disabled. */
+export function upcoming({ triggers, nextRunAt }: Pick<RecurringMission, 'triggers' | 'nextRunAt'>, count: number) {
+  const schedules = triggers.map(({ schedule }) => schedule);
+  return nextRunAt === null ? [] : [nextRunAt, ...nextOccurrences(schedules, Math.max(nextRunAt, now()), count - 1)];
+}
+
+export interface Occurrence extends Pick<RecurringMission, 'id' | 'name' | 'projectId'> {
+  /** Epoch milliseconds; in the past while it waits to be dispatched. */
+  at: number;
+}
+
+export interface OccurrenceFilter {
+  projectId?: string | null | undefined;
+  limit: number;
+}
+
+const upcomingOccurrencesSql = `select id, name, project_id, next_run_at as at from recurring_missions
+  where org_id = $1 and next_run_at is not null and ($2::text is null or project_id = $2)
+    and ($3::boolean or kind = 'scheduled_task')
+  order by next_run_at, id limit $4`;
+
+/**
+ * The next occurrence of each, soonest first. A project that the caller cannot reach has none. Automations are
+ * included for callers that may see automations.
+ */
+export async function upcomingOccurrences(
+  caller: Caller,
+  { projectId, limit }: OccurrenceFilter,
+): Promise<Occurrence[]> {
+  const own = withinProject(caller, projectId);
+  if (!own) return [];
+  const values = [own.orgId, own.projectId, admits(caller, 'automations:read'), limit];
+  return sql<Occurrence>(upcomingOccurrencesSql, values);
+}

@@ -1,0 +1,111 @@
+// Scheduled tasks and automations that name their agent: in GraphQL and as tools; REST keeps the record of the specification.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { dispatchDue } from '#domain/recurring/dispatch.ts';
+import { schema } from '#schema.ts';
+import { toolsOf } from '../../src/surfaces/mcp/tools.ts';
+import { type Account, createCallers, createProject } from '../support/callers.ts';
+import { openWorld, present, type World } from '../support/world.ts';
+
+let world: World;
+let owner: Account;
+let stranger: Account;
+let projectId: string;
+
+beforeAll(async () => {
+  world = await openWorld();
+  ({ owner, stranger } = await createCallers(world));
+  projectId = await createProject(world, owner, 'Shop');
+});
+afterAll(() => world.close());
+
+const trigger = { kind: 'schedule', schedule: { interval: 'daily', time: '18:00', timezone: 'UTC' } };
+const task = (more: object = {}) => ({ projectId, name: 'Task', prompt: 'Do it.', triggers: [trigger], ...more });
+const ask = async (query: string, variables: object, token = owner.token) => {
+  const { body } = await world.graphql(query, { token, variables: variables as Record<string, unknown> });
+  if (body.errors) return body.errors[0].extensions.problem;
+  return Object.values(body.data as object)[0];
+};
+const create = (more: object, token?: string) =>
+  ask(
+    `mutation ($input: CreateScheduledTaskRequest!) { createScheduledTask(input: $input) { id agentId agent { name } } }`,
+    { input: task(more) },
+    token,
+  );
+const change = (id: string, input: object, token?: string) =>
+  ask(
+    `mutation ($id: String!, $input: UpdateScheduledTaskRequest!) { updateScheduledTask(id: $id, input: $input) {
+      agentId updatedByUserId } }`,
+    { id, input },
+    token,
+  );
+let count = 0;
+const agent = async ({ token } = owner): Promise<string> => {
+  const sandbox = { kind: 'existing', templateId: 'standard' };
+  const body = { name: `Agent ${++count}`, role: 'builder', harness: 'codex', model: 'gpt-5.1-codex', sandbox };
+  return (await world.rest('POST', '/agents', { token, body })).body.id;
+};
+const runsOf = (id: string) =>
+  ask(`query ($id: String!) { scheduledTask(id: $id) { nextRunAt runs { id status reason } } }`, { id });
+
+it('its runs are for that agent alone, until it is cleared', async () => {
+  const id = await agent();
+  const created = await create({ agentId: id });
+  expect(created).toEqual({ id: created.id, agentId: id, agent: { name: `Agent ${count}` } });
+  world.clock.turn((await runsOf(created.id)).nextRunAt - present());
+  await dispatchDue();
+  const agentOf = async () => {
+    const { runs } = await runsOf(created.id);
+    return (await world.rest('GET', `/runs/${runs[0].id}`, { token: owner.token })).body.agentId;
+  };
+  expect(await agentOf()).toBe(id);
+  expect(await change(created.id, { agentId: 'agn_builtin_shell' })).toMatchObject({ agentId: 'agn_builtin_shell' });
+  expect(await change(created.id, { name: 'Renamed' })).toMatchObject({ agentId: 'agn_builtin_shell' });
+  expect(await change(created.id, { agentId: null })).toMatchObject({ agentId: null });
+  world.clock.turn(1);
+  await world.rest('POST', `/scheduled-tasks/${created.id}/run`, { token: owner.token });
+  expect(await agentOf()).toBeNull();
+});
+
+it('404 · an agent that is unknown, or of another organization', async () => {
+  const { id } = await create({});
+  for (const agentId of [await agent(stranger), 'agn_nobody', 'agn_builtin_nobody']) {
+    for (const refused of [await create({ agentId }), await change(id, { agentId })]) {
+      expect(refused).toMatchObject({ code: 'not_found', description: 'No such agent.' });
+    }
+  }
+});
+
+it('403 · changing the agent takes missions:run', async () => {
+  const scopes = ['scheduled-tasks:read', 'scheduled-tasks:write'];
+  const token = await world.token(owner.person, owner.organization, { scopes });
+  const { id } = await create({});
+  expect(await change(id, { agentId: 'agn_builtin_shell' }, token)).toMatchObject({ code: 'missing_scope' });
+});
+
+it('skipped · once the agent is deleted; run by hand it is a 409', async () => {
+  const agentId = await agent();
+  const { id } = await create({ agentId });
+  await world.rest('DELETE', `/agents/${agentId}`, { token: owner.token });
+  world.clock.turn((await runsOf(id)).nextRunAt - present());
+  await dispatchDue();
+  const reason = 'The agent of this mission was deleted.';
+  expect((await runsOf(id)).runs).toMatchObject([{ status: 'skipped', reason }]);
+  const { status, body } = await world.rest('POST', `/scheduled-tasks/${id}/run`, { token: owner.token });
+  expect([status, body.description]).toEqual([409, reason]);
+});
+
+it('is a member of the tools, and none of REST', async () => {
+  for (const name of ['create_scheduled_task', 'update_scheduled_task', 'create_automation', 'update_automation']) {
+    const { inputSchema, outputSchema } = toolsOf(schema).get(name)!.listed;
+    expect(inputSchema.properties).toHaveProperty('agentId');
+    expect(JSON.stringify(outputSchema)).toContain('"agentId"');
+  }
+  const body = task({ agentId: 'agn_nobody' });
+  const created = await world.rest('POST', '/automations', { token: owner.token, body });
+  expect(created.status).toBe(201);
+  expect(created.body).not.toHaveProperty('agentId');
+  const { body: openapi } = await world.request('GET', '/v1/openapi.json');
+  for (const name of ['CreateScheduledTaskRequest', 'UpdateScheduledTaskRequest', 'ScheduledTask', 'Automation']) {
+    expect(openapi.components.schemas[name].properties).not.toHaveProperty('agentId');
+  }
+});
