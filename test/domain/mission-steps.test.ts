@@ -1,7 +1,7 @@
 // Missions of several roles, as a runtime and a person see them: planner, builder, reviewer and QA in turn, messages and decisions
 // of people in between, and what happens when a runtime is lost, output is invalid, or a bound is reached.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { modelsByVendor } from '#domain/agents/catalog.ts';
+import { harnesses, modelsByVendor } from '#domain/agents/catalog.ts';
 import { priceOf } from '#domain/agents/prices.ts';
 import { explainWaits, releaseSilentRuns } from '#domain/runs/waiting.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
@@ -250,7 +250,7 @@ describe('the steps of a mission', () => {
 describe('another harness', () => {
   it('takes its step over: the run waits for it by name, and returns', async () => {
     await team('builder');
-    await agent('reviewer', 'codex', 'gpt-5.1');
+    await agent('reviewer', 'codex', 'gpt-5.5');
     expect(await claim({ runtime: 'Runtime 2', harnesses: ['codex'] })).toBeNull();
     const one = await held();
     const handed = { outcome: 'handed_back', failure: null, step: null };
@@ -270,7 +270,7 @@ describe('another harness', () => {
 
   it('of the first step is waited for when the claiming runtime lacks it', async () => {
     await team('builder');
-    await agent('planner', 'codex', 'gpt-5.1');
+    await agent('planner', 'codex', 'gpt-5.5');
     await claim({ runtime: 'Runtime 2', harnesses: ['codex'] });
     expect(await held()).toBeNull();
     const one = await claim({ runtime: 'Runtime 2', harnesses: ['codex'] });
@@ -579,7 +579,7 @@ describe('usage', () => {
   });
 
   it('has a price for each model of the catalog', () => {
-    const models = Object.values(modelsByVendor).flat();
-    expect(models.filter(({ id }) => !priceOf(id))).toEqual([]);
+    const models = [...Object.values(modelsByVendor), ...harnesses.map((harness) => harness.models)].flat();
+    expect(models.filter(({ id }) => id !== 'none' && !priceOf(id))).toEqual([]);
   });
 });

@@ -120,7 +120,7 @@ describe('a mission without a schedule', () => {
 
 describe('the agent that it names', () => {
   it('is the only one that works on it', async () => {
-    const codex = await agent('Cody', 'codex', 'gpt-5.1');
+    const codex = await agent('Cody', 'codex', 'gpt-5.5');
     const [own, builtin] = [await start({ agentId: codex }), await start({ agentId: 'agn_builtin_shell' })];
     expect(await claim()).toBeNull();
     expect(await claim('shell')).toMatchObject({ runId: builtin.run.id, agent: { name: 'Shell', agentId: null } });
@@ -143,7 +143,7 @@ describe('the agent that it names', () => {
   });
 
   it('is deleted, and the run that waits for it is canceled', async () => {
-    const id = await agent('Gone', 'codex', 'gpt-5.1');
+    const id = await agent('Gone', 'codex', 'gpt-5.5');
     const { run } = await start({ agentId: id });
     const { run: builtin } = await start({ agentId: 'agn_builtin_planner' });
     await world.rest('DELETE', `/agents/${id}`, { token: alice });
@@ -160,7 +160,7 @@ describe('the agent that it names', () => {
       name: 'X',
       role: 'qa',
       harness: 'codex',
-      model: 'gpt-5.1',
+      model: 'gpt-5.5',
       sandbox: { kind: 'existing', templateId: 'standard' },
     };
     const { id } = (await world.rest('POST', '/agents', { token: mallory, body })).body;

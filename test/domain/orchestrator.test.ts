@@ -102,7 +102,7 @@ describe('PATCH /orchestrator', () => {
 
   it('200 · a vendor alone brings its first model, and beside a model it must be who makes it', async () => {
     const { change } = await found();
-    expect((await change({ vendor: 'openai' })).body).toMatchObject({ model: 'gpt-5.1-codex', vendor: 'openai' });
+    expect((await change({ vendor: 'openai' })).body).toMatchObject({ model: 'gpt-5.5', vendor: 'openai' });
     expect((await change({ vendor: 'openai', model: 'gpt-5-mini' })).body).toMatchObject({ model: 'gpt-5-mini' });
     const { status, body } = await change({ vendor: 'anthropic', model: 'gpt-5.1' });
     expect([status, body.description]).toEqual([
@@ -115,7 +115,7 @@ describe('PATCH /orchestrator', () => {
     const { change } = await found();
     await change({ model: 'claude-haiku-4-5' });
     expect((await change({ vendor: 'openai', model: null })).body).toMatchObject({
-      model: 'gpt-5.1-codex',
+      model: 'gpt-5.5',
       vendor: 'openai',
     });
     expect((await change({ model: null })).body).toMatchObject({ model: 'claude-opus-4-5', isBuiltin: true });

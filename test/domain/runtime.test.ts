@@ -225,7 +225,7 @@ describe('a run that waits', () => {
   it('names the harnesses of the organization’s own agents too', async () => {
     world.clock.turn(minutes(3));
     const sandbox = { kind: 'existing', templateId: 'standard' };
-    const agent = { name: 'Codex', role: 'builder', harness: 'codex', model: 'gpt-5.1', sandbox };
+    const agent = { name: 'Codex', role: 'builder', harness: 'codex', model: 'gpt-5.5', sandbox };
     const { id } = (await world.rest('POST', '/agents', { token: alice, body: agent })).body;
     const runId = await runNow();
     expect(await reason(runId)).toBe('No runtime with the harness claude-code or codex or shell is connected.');

@@ -1,10 +1,13 @@
 // Claude Code, Codex and OpenCode, the real programs, with stand-in models: one after the other starts, works, is paid for,
 // steered, interrupted and resumed, calls a tool by MCP, and answers in the shape that was asked for.
 import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { harnesses } from '../../src/domain/agents/catalog.ts';
 import type { AgentHarness } from '../../src/runner/harness/port.ts';
 import { scripted } from '../support/harness-turns.ts';
-import { fileOf, isolation, openWorld, whyMissing } from './world.ts';
+import { fileOf, isolation, openWorld, programs, whyMissing } from './world.ts';
 
 const table: Record<string, Record<string, string>> = {};
 let world: Awaited<ReturnType<typeof openWorld>>;
@@ -46,6 +49,29 @@ const work = [
   { shell: 'git add -A && git commit -qm work' },
   { say: 'All done.' },
 ];
+
+describe('the models of the catalog', () => {
+  const modelsOf = (name: AgentHarness) => harnesses.find(({ id }) => id === name)!.models.map(({ id }) => id);
+
+  it('are in the list of Codex', async ({ skip }) => {
+    skip(whyMissing('codex') !== null, whyMissing('codex') ?? '');
+    const printed = execFileSync(programs.codex, ['debug', 'models'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const known = JSON.parse(printed).models.map(({ slug }: { slug: string }) => slug);
+    expect(known).toEqual(expect.arrayContaining(modelsOf('codex')));
+  });
+
+  it('are named in Claude Code', async ({ skip }) => {
+    skip(whyMissing('claude-code') !== null, whyMissing('claude-code') ?? '');
+    // What is linked in .bin may be a script that finds it.
+    const native = path.resolve(programs['claude-code'], '../../@anthropic-ai/claude-code-linux-x64/claude');
+    skip(!existsSync(native), 'there is no program for Linux on x64');
+    const program = readFileSync(native);
+    expect(modelsOf('claude-code').filter((model) => !program.includes(`"${model}"`))).toEqual([]);
+  });
+});
 
 describe.each(variants)('$name $mode', ({ name, model, tokens, mode }) => {
   const title = mode ? `${name}, ${mode}` : name;

@@ -60,7 +60,7 @@ export async function openMcpWorld() {
 
   /** A run of the project in the hands of a runtime, whose agent has the role. */
   async function run({ id, session }: { id: string; session: Session }, role = 'builder') {
-    const agent = { name: `Agent ${++count}`, role, harness: 'codex', model: 'gpt-5.1' };
+    const agent = { name: `Agent ${++count}`, role, harness: 'codex', model: 'gpt-5.5' };
     const sandbox = { kind: 'existing', templateId: 'standard' };
     await world.rest('POST', '/agents', { session, body: { ...agent, sandbox } });
     const schedule = { interval: 'daily', time: '09:00', timezone: 'UTC' };

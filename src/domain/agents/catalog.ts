@@ -48,6 +48,7 @@ export interface CatalogModel {
   label: string;
 }
 
+/** Those that the orchestrator can ask; of OpenAI, by Chat Completions. */
 export const modelsByVendor: Readonly<Record<ModelVendor, readonly CatalogModel[]>> = {
   anthropic: [
     { id: 'claude-opus-4-5', label: 'Claude Opus 4.5' },
@@ -55,28 +56,42 @@ export const modelsByVendor: Readonly<Record<ModelVendor, readonly CatalogModel[
     { id: 'claude-haiku-4-5', label: 'Claude Haiku 4.5' },
   ],
   openai: [
-    { id: 'gpt-5.1-codex', label: 'GPT-5.1 Codex' },
+    { id: 'gpt-5.5', label: 'GPT-5.5' },
     { id: 'gpt-5.1', label: 'GPT-5.1' },
     { id: 'gpt-5-mini', label: 'GPT-5 mini' },
   ],
 };
+const gptCodex: CatalogModel = { id: 'gpt-5.1-codex', label: 'GPT-5.1 Codex' };
+
+/** The vendor of a model; undefined for one that the catalog does not have. */
+export const vendorOfModel = (model: string): ModelVendor | undefined =>
+  model === gptCodex.id
+    ? 'openai'
+    : modelVendors.find((vendor) => modelsByVendor[vendor].some(({ id }) => id === model));
 
 export interface Harness {
   id: HarnessId;
   label: string;
   /** Whether runtimes can run it, so that missions may be given to its agents. */
   executable: boolean;
+  /** That its tested release knows (src/runner/harness/versions.ts) and that have a list price. */
   models: readonly CatalogModel[];
 }
 
 export const harnesses: readonly Harness[] = [
   { id: 'claude-code', label: 'Claude Code', executable: true, models: modelsByVendor.anthropic },
-  { id: 'codex', label: 'Codex', executable: true, models: modelsByVendor.openai },
+  // `codex debug models` lists them. For others it has neither instructions nor tools to edit with.
+  {
+    id: 'codex',
+    label: 'Codex',
+    executable: true,
+    models: modelsByVendor.openai.filter(({ id }) => id === 'gpt-5.5'),
+  },
   {
     id: 'opencode',
     label: 'OpenCode',
     executable: true,
-    models: [...modelsByVendor.anthropic, ...modelsByVendor.openai],
+    models: [...modelsByVendor.anthropic, ...modelsByVendor.openai, gptCodex],
   },
   // Runs a command and asks no model: for tests and demonstrations.
   { id: 'shell', label: 'Shell', executable: true, models: [{ id: 'none', label: 'No model' }] },

@@ -7,7 +7,7 @@ import { hours, now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
 import { invalid } from '#foundation/problem.ts';
-import { type ModelVendor, modelsByVendor, modelVendors } from '../agents/catalog.ts';
+import { type ModelVendor, modelsByVendor, modelVendors, vendorOfModel } from '../agents/catalog.ts';
 import { startableMissions } from '../credits/missions.ts';
 import { Integration } from '../integrations/model.ts';
 import { holdsCredentials } from '../integrations/operations.ts';
@@ -88,8 +88,7 @@ export const spendByHour = ({ orgId }: OrchestratorRecord): Promise<SpendPoint[]
   );
 
 /** A model that is no longer in the catalog counts as the default's vendor. */
-const vendorOf = (model: string): ModelVendor =>
-  modelVendors.find((vendor) => modelsByVendor[vendor].some(({ id }) => id === model)) ?? 'anthropic';
+const vendorOf = (model: string): ModelVendor => vendorOfModel(model) ?? 'anthropic';
 
 export interface OrchestratorChanges {
   /** Null in this and the next two restores the built-in value. */
