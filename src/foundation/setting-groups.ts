@@ -51,6 +51,8 @@ const namesOfRunnerSettings = [
   'CONFINEMENT',
   'ISOLATION',
   'RUNS_AT_ONCE',
+  'MEMORY_MB',
+  'PROCESSES',
   'MIRRORS_DIR',
 ];
 

@@ -45,12 +45,13 @@ function packagesOf(program: string): string {
   return at < 0 ? path.dirname(real) : real.slice(0, at + '/node_modules'.length);
 }
 
-/** The command that runs a program with these arguments in a cell. `isServer`: the harness listens on `ports.server`. */
+/** The command that runs a program with these arguments in a cell, after a prefix there. `isServer`: the harness listens on `ports.server`. */
 export function inCell(
   place: Place,
   program: string,
   args: string[],
   isServer = false,
+  prefix: string[] = [],
 ): [program: string, args: string[]] {
   const { work, home, artifacts, root } = place;
   const sockets = socketsOf(place);
@@ -66,5 +67,5 @@ export function inCell(
   const walls = ['--unshare-all', '--unshare-user', '--uid', '1000', '--gid', '1000', '--hostname', 'cell'];
   const helper = [process.execPath, '--eval', inside, sockets.gateway, String(ports.gateway), sockets.server];
   const run = [...helper, String(isServer ? ports.server : 0), realpathSync(program), ...args];
-  return ['bwrap', [...walls, '--cap-drop', 'ALL', '--die-with-parent', ...view, '--', ...run]];
+  return ['bwrap', [...walls, '--cap-drop', 'ALL', '--die-with-parent', ...view, '--', ...prefix, ...run]];
 }

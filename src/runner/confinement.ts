@@ -27,10 +27,16 @@ const readable = [...system, path.dirname(process.execPath)];
 
 const scriptFiles = ({ file, work, artifacts }: Place): string[] => [file, work, artifacts];
 
+/** A command with words before it. */
+export const behind = (prefix: string[], program: string, args: string[]): [program: string, args: string[]] => {
+  const [first, ...rest] = prefix;
+  return first ? [first, [...rest, program, ...args]] : [program, args];
+};
+
 /** Builds the file view inside new namespaces, then drops every capability there. $1 is a folder to build it in. */
 const unshared = `set -e
-root=$1 file=$2 work=$3 artifacts=$4; shift 4
-mount -t tmpfs -o mode=755,nosuid,nodev tmpfs "$root"
+root=$1 file=$2 work=$3 artifacts=$4 prefix=$5; shift 5
+mount -t tmpfs -o mode=755,nosuid,nodev,size=256m tmpfs "$root"
 show() {
   if [ -d "$1" ]; then mkdir -p "$root$1"; else mkdir -p "$root\${1%/*}"; : > "$root$1"; fi
   mount --rbind "$1" "$root$1"
@@ -49,24 +55,25 @@ cd "$root"
 pivot_root . old
 umount -l /old
 cd "$work"
-setpriv --no-new-privs --inh-caps=-all --bounding-set=-all -- sh "$file"`;
+$prefix setpriv --no-new-privs --inh-caps=-all --bounding-set=-all -- sh "$file"`;
 
-/** The program and its arguments that run the script of this place. */
-export function commandFor(kind: Kind, place: Place): [program: string, args: string[]] {
+/** The program and its arguments that run the script of this place, with a prefix (words without blanks) inside of the confinement. */
+export function commandFor(kind: Kind, place: Place, prefix: string[] = []): [program: string, args: string[]] {
   const { file, work, artifacts, root } = place;
   switch (kind) {
     case 'bubblewrap': {
       const shown = readable.flatMap((folder) => ['--ro-bind-try', folder, folder]);
       const own = scriptFiles(place).flatMap((one) => ['--bind', one, one]);
       const view = ['--tmpfs', '/tmp', ...shown, '--proc', '/proc', '--dev', '/dev', ...own, '--chdir', work];
-      return ['bwrap', ['--die-with-parent', '--unshare-all', ...view, '--', 'sh', file]];
+      return ['bwrap', ['--die-with-parent', '--unshare-all', ...view, '--', ...prefix, 'sh', file]];
     }
     case 'unshare': {
       const namespaces = ['--user', '--map-root-user', '--mount', '--pid', '--fork', '--kill-child', '--net', '--ipc'];
-      return ['unshare', [...namespaces, '--', 'sh', '-c', unshared, 'sh', root, file, work, artifacts, ...readable]];
+      const own = [root, file, work, artifacts, prefix.join(' ')];
+      return ['unshare', [...namespaces, '--', 'sh', '-c', unshared, 'sh', ...own, ...readable]];
     }
     case 'none':
-      return ['sh', [file]];
+      return behind(prefix, 'sh', [file]);
   }
 }
 

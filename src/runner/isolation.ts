@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { inCell, ports, socketsOf } from './cell.ts';
-import { type Account, newAccount } from './confinement.ts';
+import { type Account, behind, newAccount } from './confinement.ts';
 import type { Ask } from './harness/discovery.ts';
 import type { Launch, Task } from './harness/port.ts';
 import { makePlace, type Place } from './place.ts';
@@ -73,6 +73,7 @@ export function launchOf(
   account: Account | undefined,
   graceMs: number,
   isServer: boolean,
+  prefix: string[] = [],
 ): Launch & Pick<Task, 'server'> {
   const isCell = level === 'cell';
   return {
@@ -82,7 +83,7 @@ export function launchOf(
     account,
     graceMs,
     isConfined: isCell,
-    wrap: (program, args) => (isCell ? inCell(place, program, args, isServer) : [program, args]),
+    wrap: (program, args) => (isCell ? inCell(place, program, args, isServer, prefix) : behind(prefix, program, args)),
     server: isCell ? { port: ports.server, socket: socketsOf(place).server } : { port: 0, socket: null },
   };
 }

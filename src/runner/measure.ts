@@ -1,6 +1,6 @@
-// How busy a process group is: from /proc on Linux, from `ps` elsewhere.
+// How busy the processes of a mission are: from /proc on Linux, from `ps` elsewhere.
 import { execFile } from 'node:child_process';
-import { readdir, readFile, statfs } from 'node:fs/promises';
+import { readdir, readFile, stat, statfs } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { promisify } from 'node:util';
 
@@ -15,8 +15,8 @@ export interface Sample {
 const megabyte = 1024 * 1024;
 const run = promisify(execFile);
 
-/** Samples of the group, each since the one before. */
-export function meter(group: number, folder: string): () => Promise<Sample> {
+/** Samples of the group and all that it has started, each since the one before. `mostBytes`: what it may use. */
+export function meter(group: number, folder: string, mostBytes = totalmem()): () => Promise<Sample> {
   let before = { t: Date.now(), cpuSeconds: 0 };
   return async () => {
     const t = Date.now();
@@ -28,7 +28,7 @@ export function meter(group: number, folder: string): () => Promise<Sample> {
       t,
       cpuPct: rounded(cpuPct),
       memUsedMb: rounded(bytes / megabyte),
-      memTotalMb: rounded(totalmem() / megabyte),
+      memTotalMb: rounded(mostBytes / megabyte),
       diskUsedPct: rounded(100 * (1 - disk.bavail / disk.blocks)),
     };
   };
@@ -40,31 +40,79 @@ interface Use {
   cpuSeconds: number;
   bytes: number;
 }
-const sum = (uses: Use[]): Use => ({
-  cpuSeconds: uses.reduce((all, { cpuSeconds }) => all + cpuSeconds, 0),
-  bytes: uses.reduce((all, { bytes }) => all + bytes, 0),
-});
-
-/** proc(5): a name in brackets, then fields from the third on; times in hundredths of a second, memory in pages. */
-async function statsOf(group: number): Promise<{ pid: number; field: string[] }[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const stats = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')));
-  return stats
-    .map((stat, i) => ({ pid: Number(pids[i]), field: stat.slice(stat.lastIndexOf(')') + 2).split(' ') }))
-    .filter(({ field }) => Number(field[2]) === group);
+interface Stat {
+  pid: number;
+  /** From the third field of proc(5) on; times in hundredths of a second. */
+  field: string[];
 }
 
-/** The processes of a group, on Linux. */
+/** A group, and what its processes have started: that may have left it. */
+async function statsOf(group: number): Promise<Stat[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const texts = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')));
+  const all = texts.map((text, i) => ({
+    pid: Number(pids[i]),
+    field: text.slice(text.lastIndexOf(')') + 2).split(' '),
+  }));
+  const [members, others] = [new Map<number, Stat>(), new Map(all.map((one) => [one.pid, one]))];
+  for (let before = -1; before !== members.size; ) {
+    before = members.size;
+    for (const one of others.values()) {
+      const [, parent, itsGroup] = one.field.map(Number);
+      if (itsGroup !== group && !members.has(parent!)) continue;
+      members.set(one.pid, one);
+      others.delete(one.pid);
+    }
+  }
+  return [...members.values()];
+}
+
+/** The processes of a group, and those that they have started, on Linux. */
 export const membersOf = async (group: number): Promise<number[]> => (await statsOf(group)).map(({ pid }) => pid);
 
 async function fromProc(group: number): Promise<Use> {
-  return sum(
+  const stats = await statsOf(group);
+  const memories = await Promise.all(stats.map((one) => memoryOf(one.pid)));
+  const files = await filesInMemory(stats.at(-1)?.pid);
+  return {
     // Time of children that have ended counts too: scripts are made of short ones.
-    (await statsOf(group)).map(({ field }) => ({
-      cpuSeconds: [11, 12, 13, 14].reduce((ticks, i) => ticks + Number(field[i]), 0) / 100,
-      bytes: Number(field[21]) * 4_096,
-    })),
-  );
+    cpuSeconds: stats.reduce(
+      (sum, { field }) => sum + [11, 12, 13, 14].reduce((ticks, i) => ticks + Number(field[i]), 0) / 100,
+      0,
+    ),
+    // What several share is counted once.
+    bytes:
+      files + memories.reduce((sum, { own }) => sum + own, 0) + Math.max(0, ...memories.map(({ shared }) => shared)),
+  };
+}
+
+/** Bytes that no other process has, and those that others may have too. Files that were read are left out: they can be dropped. */
+async function memoryOf(pid: number): Promise<{ own: number; shared: number }> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  const of = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) * 1_024;
+  return { own: of('RssAnon') + of('VmSwap'), shared: of('RssShmem') };
+}
+
+/** statfs(2): file systems that lie in memory. */
+const tmpfs = 0x01021994;
+
+/** Bytes of files in memory that the confinement has given a process, such as its /tmp. */
+async function filesInMemory(pid: number | undefined): Promise<number> {
+  const sizes = new Map<number, number>();
+  for (const folder of ['', '/tmp', '/run', '/dev']) {
+    try {
+      const seen = `/proc/${pid}/root${folder}`;
+      const [{ dev }, ours, { type, blocks, bfree, bsize }] = await Promise.all([
+        stat(seen),
+        stat(folder || '/'),
+        statfs(seen),
+      ]);
+      if (type === tmpfs && dev !== ours.dev) sizes.set(dev, (blocks - bfree) * bsize);
+    } catch {
+      // It has ended, or has no such folder.
+    }
+  }
+  return [...sizes.values()].reduce((sum, size) => sum + size, 0);
 }
 
 async function fromPs(group: number): Promise<Use> {
@@ -73,12 +121,10 @@ async function fromPs(group: number): Promise<Use> {
     .trim()
     .split('\n')
     .map((line) => line.trim().split(/\s+/));
-  return sum(
-    rows
-      .filter(([pgid]) => Number(pgid) === group)
-      .map(([, time = '', rss]) => ({
-        cpuSeconds: time.split(/[:-]/).reduce((seconds, part) => seconds * 60 + Number(part), 0),
-        bytes: Number(rss) * 1_024,
-      })),
-  );
+  const own = rows.filter(([pgid]) => Number(pgid) === group);
+  const secondsOf = (time: string) => time.split(/[:-]/).reduce((seconds, part) => seconds * 60 + Number(part), 0);
+  return {
+    cpuSeconds: own.reduce((sum, [, time = '']) => sum + secondsOf(time), 0),
+    bytes: own.reduce((sum, [, , rss]) => sum + Number(rss) * 1_024, 0),
+  };
 }

@@ -27,12 +27,14 @@ export interface Claimed {
   leaseId: string;
   missionTitle: string | null;
   instanceType: string;
+  /** MiB of the instance type. */
+  memoryMb: number;
   step: Step;
   stepTimeoutMs: number;
   /** Calls of the model in one step. */
   maxTurns: number;
 }
-export const claimed = `{ runId leaseId missionTitle instanceType stepTimeoutMs maxTurns step ${stepFields} }`;
+export const claimed = `{ runId leaseId missionTitle instanceType memoryMb stepTimeoutMs maxTurns step ${stepFields} }`;
 
 interface Next {
   outcome: 'next' | 'waiting' | 'handed_back' | 'done';
@@ -68,7 +70,7 @@ export async function carryOut(
   leaving: AbortSignal,
 ): Promise<void> {
   const held = { runId: run.runId, leaseId: run.leaseId };
-  const workshop = openWorkshop(platform, equipment, held, pace.grace);
+  const workshop = openWorkshop(platform, equipment, held, run.memoryMb, pace.grace);
   try {
     for (let step: Step | null = run.step; step; ) {
       const bench = await keepLease(platform, held, pace, workshop.prepare(step, run.maxTurns));

@@ -14,14 +14,17 @@ export interface Place {
   home: string;
   /** An empty folder: for a file view of the script's own, or for the sockets of an agent. */
   root: string;
-  /** Sets the process group that ends with the place; undefined: none. */
-  guard(group: number | undefined): void;
+  /** Sets the process group that ends with the place, and the control group around it; undefined: none. */
+  guard(group: number | undefined, cgroup?: string): void;
   remove(): Promise<void>;
 }
 
 // Reads which group it is; at the end of the pipe, whose other end dies with the runner, it ends that group. `rm` follows no link,
 // also when one is put in its way at that moment.
-const watching = 'while read -r line; do group=$line; done; [ -z "$group" ] || kill -KILL "-$group"; rm -rf "$1"';
+const watching = `while read -r one two; do group=$one cgroup=$two; done
+[ -z "$group" ] || kill -KILL "-$group"
+if [ -n "$cgroup" ]; then echo 1 > "$cgroup/cgroup.kill"; sleep 1; rmdir "$cgroup"; fi
+rm -rf "$1"`;
 
 /** @param account Owns the place: the user that the script runs as, when that is another than ours. */
 export async function makePlace(script: string, account?: { uid: number; gid: number }): Promise<Place> {
@@ -52,7 +55,7 @@ export async function makePlace(script: string, account?: { uid: number; gid: nu
     artifacts: artifacts!,
     home: home!,
     root: root!,
-    guard: (group) => void watchdog.stdin.write(`${group || ''}\n`),
+    guard: (group, cgroup = '') => void watchdog.stdin.write(`${group ? `${group} ${cgroup}` : ''}\n`),
     async remove() {
       watchdog.stdin.end();
       await gone;

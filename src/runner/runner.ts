@@ -7,6 +7,7 @@ import { availableParallelism, hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
+import { chooseCaps, type Limits, wordOf } from './caps.ts';
 import { chooseConfinement } from './confinement.ts';
 import { modelsFrom } from './gateway.ts';
 import { askDirectly, discover } from './harness/discovery.ts';
@@ -21,6 +22,10 @@ const memoryOfMission = 1024 ** 3;
 const placesByMemory = Math.max(1, Math.floor(process.availableMemory() / memoryOfMission));
 // More would wait for processors rather than for their models.
 const runsAtOnce = setting('RUNS_AT_ONCE', Math.min(placesByMemory, 4 * availableParallelism()));
+const limits: Limits = {
+  memoryBytes: setting('MEMORY_MB', Math.ceil(process.availableMemory() / 1024 ** 2)) * 1024 ** 2,
+  processes: setting('PROCESSES', 1_024),
+};
 const poll = setting('POLL_MS', 1_000);
 const pace: Pace = {
   heartbeat: setting('HEARTBEAT_MS', 10_000),
@@ -44,14 +49,16 @@ const platform = connect(PLATFORM_URL, token.trim(), leaving.signal);
 /** What was found on this machine, for the log. */
 const notes: string[] = [];
 const equipment = await equip().catch((error) => quit(error.message));
-const { confinement, isolation, found } = equipment;
+const { confinement, isolation, found, caps } = equipment;
 
 const runtime = `local-runner ${hostname()}:${process.pid}`;
 const underWay = new Set<Promise<void>>();
 let away = false;
 let claimId = randomUUID();
-console.log(`${runtime} takes runs from ${PLATFORM_URL}, at most ${runsAtOnce} at once. ${confinement.description}`);
-if (isolation && found.length > 0) console.log(isolation.description);
+console.log(
+  `${runtime} takes runs from ${PLATFORM_URL}, at most ${runsAtOnce} at once. ${confinement.description} ${caps.scripts.description}`,
+);
+if (isolation && found.length > 0) console.log(`${isolation.description} ${caps.agents.description}`);
 for (const line of notes) console.log(line);
 const offer = {
   runtime,
@@ -60,11 +67,11 @@ const offer = {
     { harness: 'shell', version: process.version },
     ...found.map(({ harness, version }) => ({ harness, version })),
   ],
-  isolation: found.length > 0 ? isolation?.level : confinement.kind,
+  isolation: `${found.length > 0 ? isolation?.level : confinement.kind}, ${wordOf(found.length > 0 ? caps.agents : caps.scripts)}`,
   places: runsAtOnce,
 };
 while (!leaving.signal.aborted) {
-  const run = underWay.size < runsAtOnce ? await claim() : null;
+  const run = hasRoom() ? await claim() : null;
   if (run) {
     console.log(`${run.runId} ${run.missionTitle ?? ''}`);
     const mission = carryOut(platform, run, pace, equipment, leaving.signal)
@@ -77,6 +84,12 @@ while (!leaving.signal.aborted) {
 await Promise.all(underWay);
 if (!process.env.MIRRORS_DIR) await rm(equipment.mirrors, { recursive: true, force: true });
 process.exit();
+
+/** What others on this machine take may leave less memory than was planned with. */
+function hasRoom(): boolean {
+  if (underWay.size === 0) return true;
+  return underWay.size < runsAtOnce && process.availableMemory() >= memoryOfMission;
+}
 
 /** A claim that got no answer is made again under its name: if it took a run, that is the answer. */
 async function claim(): Promise<Claimed | null> {
@@ -102,6 +115,9 @@ async function equip(): Promise<Equipment> {
     chooseConfinement(CONFINEMENT),
     chooseIsolation(ISOLATION || undefined, PLATFORM_URL),
   ]);
+  const scripts = await chooseCaps(confinement.kind);
+  const ofAgents = isolation?.level === 'cell' ? 'bubblewrap' : 'none';
+  const agents = ofAgents === confinement.kind ? scripts : await chooseCaps(ofAgents, async () => scripts.cgroups);
   const { found, missing } = await discover(process.env, models, isolation?.level === 'cell' ? askInCell : askDirectly);
   for (const { harness, version, program } of found) notes.push(`${harness} ${version}: ${program}`);
   for (const { harness, why } of missing) notes.push(`${harness} is not offered: ${why}.`);
@@ -111,7 +127,7 @@ async function equip(): Promise<Equipment> {
     );
   }
   const mirrors = process.env.MIRRORS_DIR || (await mkdtemp(path.join(tmpdir(), 'mirrors-')));
-  return { confinement, isolation, found: isolation ? found : [], models, mirrors };
+  return { confinement, caps: { scripts, agents }, limits, isolation, found: isolation ? found : [], models, mirrors };
 }
 
 function setting(name: string, usual: number): number {

@@ -4,11 +4,12 @@ import { once } from 'node:events';
 import { release } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { handIn } from './artifacts.ts';
+import { overMemory } from './caps.ts';
 import { converse } from './conversation.ts';
 import type { HarnessEvent, Turn } from './harness/port.ts';
 import { type State, startHeart } from './heart.ts';
 import { clip, openJournal, type Session } from './journal.ts';
-import { meter } from './measure.ts';
+import { meter, type Sample } from './measure.ts';
 import type { Claimed, Held, Pace, Step } from './mission.ts';
 import type { Platform } from './platform.ts';
 import { openPreview, type Preview } from './preview.ts';
@@ -92,7 +93,7 @@ export async function work(
   );
   if (leaving.aborted) return { ...result, session, failure: left };
   const harness = bench.start(take);
-  bench.place.guard(harness.pid);
+  bench.place.guard(harness.pid, bench.group?.folder);
   const talk = converse(harness, {
     said: (text) => journal.show({ kind: 'prompt', body: clip(text, 16_000) }),
     acknowledged: (messageId) => {
@@ -104,20 +105,36 @@ export async function work(
   });
   turnEnded = talk.turnEnded;
   state.hear = talk.hear;
-  const sample = meter(harness.pid, cwd);
-  const heart = startHeart(platform, held, sandboxId, state, async () => (harness.isRunning() ? sample() : null), pace);
   const decided = new AbortController();
+  const sample = meter(harness.pid, cwd, bench.limits.memoryBytes);
+  let latest: Sample | null = null;
+  /** Resolves when more memory is measured than it may use. The platform is not waited for. */
+  async function overuse(): Promise<void> {
+    for (; harness.isRunning(); await wait(pace.sample, undefined, { signal: decided.signal })) {
+      latest = await sample().catch(() => null);
+      if (latest && latest.memUsedMb > latest.memTotalMb) return;
+    }
+    await new Promise(() => {});
+  }
+  const measured = async () => {
+    const taken = latest;
+    latest = null;
+    return taken;
+  };
+  const heart = startHeart(platform, held, sandboxId, state, measured, pace);
   try {
-    const failure = await Promise.race([
+    const decision = await Promise.race([
       talk.over.then((turn) => failureOf(turn, result)),
       // One that cannot be started rejects; one that ends tells of its turn first.
       harness.ended.then(() => talk.over).then((turn) => failureOf(turn, result)),
       heart.stopped,
       journal.broken,
+      overuse().then(() => overMemory(bench.limits)),
       once(leaving, 'abort', { signal: decided.signal }).then(() => left),
       wait(timeout, 'timeout', { signal: decided.signal }),
     ]);
     await harness.end();
+    const failure = decision && (await bench.group?.isOverMemory()) ? overMemory(bench.limits) : decision;
     bench.place.guard(undefined);
     await (await opening)?.close();
     await journal.close();

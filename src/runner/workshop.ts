@@ -1,6 +1,8 @@
 // Where the steps of a run are worked on: one place for its agents, with the gateway that is their way out; one for each script.
 
+import { type Caps, type Limits, prefixOf } from './caps.ts';
 import { ports, socketsOf } from './cell.ts';
+import type { Cgroup } from './cgroup.ts';
 import { type Account, type Confinement, commandFor, newAccount } from './confinement.ts';
 import { type Gateway, openGateway, type Upstreams } from './gateway.ts';
 import type { Found } from './harness/discovery.ts';
@@ -16,6 +18,10 @@ import { type Checkout, checkOut } from './repository.ts';
 /** What this runner has for agents. */
 export interface Equipment {
   confinement: Confinement;
+  /** What caps scripts, and what agents. */
+  caps: { scripts: Caps; agents: Caps };
+  /** What a mission may use at most, whatever its instance type. */
+  limits: Limits;
   /** Null: agents are refused. */
   isolation: Isolation | null;
   found: readonly Found[];
@@ -30,6 +36,9 @@ export interface Bench {
   /** For the log: how the step is kept apart from the machine. */
   description: string;
   version: string;
+  limits: Limits;
+  /** Around the harness; null: there is none. */
+  group: Cgroup | null;
   /** Starts the harness of the step. */
   start(on: Listener): Harness;
   /** Its session can be gone on with in a later step. */
@@ -40,31 +49,42 @@ export interface Bench {
   clear(): Promise<void>;
 }
 
-export function openWorkshop(platform: Platform, equipment: Equipment, held: Held, graceMs: number) {
+export function openWorkshop(platform: Platform, equipment: Equipment, held: Held, memoryMb: number, graceMs: number) {
   const { runId, leaseId } = held;
+  const { caps } = equipment;
+  const memoryBytes = Math.min(memoryMb * 1024 ** 2, equipment.limits.memoryBytes);
+  const limits = { ...equipment.limits, memoryBytes };
+  const groupOf = ({ cgroups }: Caps, { stepId }: Step) => cgroups?.(stepId, limits) ?? null;
   const upstreams: Upstreams = { ...equipment.models, mcp: {} };
   let shared: { place: Place; account: Account | undefined; gateway: Gateway; checkout: Checkout | null } | undefined;
   const closing: (() => Promise<void>)[] = [];
   /** Sessions whose files are in the shared place. */
   const sessions = new Set<string>();
 
-  async function forScript({ prompt }: Step): Promise<Bench> {
+  async function forScript(step: Step): Promise<Bench> {
     const { kind, description } = equipment.confinement;
     const account = await newAccount();
-    const place = await makePlace(prompt, account);
+    const place = await makePlace(step.prompt, account);
     const { file, work: cwd, artifacts } = place;
     // All that a script gets of the runner's environment is PATH.
     const env = { PATH: process.env.PATH ?? '', LANG: 'C.UTF-8', HOME: cwd, ARTIFACTS: artifacts, RUN_ID: runId };
-    const wrap = () => commandFor(kind, place);
-    const task = { file, cwd, env, account, graceMs, wrap, isConfined: kind !== 'none' };
+    const wrap = () => commandFor(kind, place, prefixOf(caps.scripts, limits));
+    const group = groupOf(caps.scripts, step);
+    const isConfined = kind !== 'none';
+    const task = { file, cwd, env, account, graceMs, wrap, isConfined, group: group ?? undefined };
     return {
       place,
-      description,
+      description: `${description} ${caps.scripts.description}`,
       version: process.version,
+      limits,
+      group,
       start: (on) => shell(task, on),
       keep: () => {},
       deliver: async () => {},
-      clear: place.remove,
+      async clear() {
+        await group?.close();
+        await place.remove();
+      },
     };
   }
 
@@ -93,7 +113,9 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
       account,
       graceMs,
       harness === 'opencode',
+      prefixOf(caps.agents, limits),
     );
+    const group = groupOf(caps.agents, step);
     const { resumeSessionId } = step;
     const url = `http://127.0.0.1:${gateway.port || ports.gateway}`;
     const servers = await platform.mcpServers(held);
@@ -101,6 +123,7 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
     upstreams.mcp = Object.fromEntries(servers.map(({ serverName, url: base }) => [serverName, { base, headers }]));
     const task: Task = {
       ...launch,
+      group: group ?? undefined,
       env: { ...launch.env, ARTIFACTS: place.artifacts, RUN_ID: runId },
       program: found.program,
       home: place.home,
@@ -117,12 +140,14 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
     };
     return {
       place,
-      description: `${isolation.description}${checkout ? `\nIt works ${checkout.description}.` : ''}`,
+      description: `${isolation.description} ${caps.agents.description}${checkout ? `\nIt works ${checkout.description}.` : ''}`,
       version: found.version,
+      limits,
+      group,
       start: (on) => drivers[found.harness](task, on),
       keep: (session) => void sessions.add(session),
       deliver: async () => checkout?.deliver(),
-      clear: async () => {},
+      clear: async () => group?.close(),
     };
   }
 

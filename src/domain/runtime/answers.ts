@@ -38,6 +38,7 @@ export const ClaimedRunType = builder.objectRef<ClaimedRun>('ClaimedRun').implem
     repoFullName: t.exposeString('repoFullName', { description: 'The project’s repository, `<owner>/<repo>`.' }),
     autoMerge: t.exposeBoolean('autoMerge', { description: 'Whether the runtime merges an approved change.' }),
     instanceType: t.expose('instanceType', { type: InstanceType.type, description: 'The size of the sandbox.' }),
+    memoryMb: t.exposeInt('memoryMb', { description: 'The memory that the instance type has, MiB.' }),
     agent: t.expose('agent', { type: RunAgentType, description: 'The agent of the step.' }),
     step: t.expose('step', {
       type: RunStepType,

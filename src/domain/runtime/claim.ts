@@ -36,6 +36,8 @@ export interface ClaimedRun {
   /** Whether the runtime merges an approved change. */
   autoMerge: boolean;
   instanceType: InstanceTypeId;
+  /** MiB that the instance type has. */
+  memoryMb: number;
   /** Of the step. */
   agent: RunAgent;
   step: StepOrder;
@@ -104,7 +106,8 @@ async function claimNext(trx: Transaction, caller: Caller, claim: Claim): Promis
     baseBranch: run.baseBranch,
     branch: branchOf(runId),
     autoMerge: project.autoMerge,
-    instanceType: defaultInstanceType,
+    instanceType: defaultInstanceType.id,
+    memoryMb: defaultInstanceType.memory,
     agent: step.agent,
     step: orderOf(step),
     budgetUsd: await budgetOf(trx, run),
@@ -113,7 +116,7 @@ async function claimNext(trx: Transaction, caller: Caller, claim: Claim): Promis
   };
 }
 
-const defaultInstanceType = instanceTypes.find(({ id }) => id === 'standard-1')!.id;
+const defaultInstanceType = instanceTypes.find(({ id }) => id === 'standard-1')!;
 
 /** A credit is a US dollar of mission cost. */
 async function budgetOf(trx: Transaction, { orgId, budgetUsd, missionCostUsd }: Run): Promise<number> {

@@ -1,5 +1,6 @@
 // The port of harnesses: a driver starts one program, and reports what the program does in the same form for all of them. Its
 // isolation is not the driver's business: `wrap` puts the program into a cell.
+import type { Cgroup } from '../cgroup.ts';
 import type { Account } from '../confinement.ts';
 import type { Fragment } from '../journal.ts';
 
@@ -20,6 +21,8 @@ export interface Launch {
   graceMs: number;
   /** The command that runs a program with these arguments, in a cell or as it is. */
   wrap(program: string, args: string[]): [program: string, args: string[]];
+  /** Caps its memory and processes; undefined: something else does, or nothing. */
+  group?: Cgroup | undefined;
   /** Whether `wrap` puts a program around it, whose end ends all that was started in it. */
   isConfined: boolean;
 }

@@ -2,9 +2,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as wait } from 'node:timers/promises';
+import { gated } from '../cgroup.ts';
 import { membersOf } from '../measure.ts';
 import type { Launch } from './port.ts';
 
@@ -47,10 +48,16 @@ export function startProcess(
   launch: Launch,
   { program, args, env, hasInput, longestLine, out, err }: Program,
 ): Process {
-  const { account, cwd, graceMs, isConfined } = launch;
-  const [file, rest] = launch.wrap(program, args);
+  const { account, cwd, graceMs, isConfined, group } = launch;
+  const wrapped = launch.wrap(program, args);
+  const [file, rest] = group ? gated(...wrapped) : wrapped;
   const options = { ...account, cwd, env: { ...launch.env, ...env }, detached: true } as const;
-  const child = spawn(file, rest, { ...options, stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe'] });
+  const gate = group ? (['pipe'] as const) : [];
+  const child = spawn(file, rest, { ...options, stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe', ...gate] });
+  if (group && child.pid) {
+    group.take(child.pid);
+    (child.stdio[3] as Writable).on('error', () => {}).end('go\n');
+  }
   const outputs = [child.stdout!, child.stderr!];
   const reading = { chunks: 0, taking: 0 };
   let errors = '';

@@ -1,0 +1,102 @@
+// What caps memory and processes of a mission here: cgroups of the kernel where they can be had; else rlimits (getrlimit(2)) for
+// the processes, and the runner itself, which measures the memory and ends a mission that takes more than it may.
+import { findCgroups, type OpenCgroup } from './cgroup.ts';
+import { commandFor, type Kind, newAccount } from './confinement.ts';
+import { startProcess } from './harness/process.ts';
+import { makePlace } from './place.ts';
+
+/** What one mission may use. */
+export interface Limits {
+  memoryBytes: number;
+  /** Threads are counted too. */
+  processes: number;
+}
+
+export interface Caps {
+  /** Null: there are none. */
+  cgroups: OpenCgroup | null;
+  /** Whether processes are counted by rlimits. */
+  isCounting: boolean;
+  /** Whether the machine, when it runs out of memory, takes missions first. */
+  isFirstToGo: boolean;
+  description: string;
+}
+
+const megabytes = (bytes: number): number => Math.round(bytes / 1024 ** 2);
+
+/** Why a mission ended that took more. */
+export const overMemory = ({ memoryBytes }: Limits): string =>
+  `It used more memory than it may: ${megabytes(memoryBytes)} MB.`;
+
+/**
+ * The command that starts a program under rlimits, to be put before it inside of its confinement: from there on only its own
+ * processes count. One process may ask for four times the memory, since programs reserve more than they use: that bounds what one
+ * takes until it is measured.
+ */
+export function prefixOf({ isCounting, isFirstToGo }: Caps, { memoryBytes, processes }: Limits): string[] {
+  return [
+    ...(isFirstToGo ? ['choom', '-n', '1000', '--'] : []),
+    ...(isCounting ? ['prlimit', `--nproc=${processes}`, `--data=${4 * memoryBytes}`, '--'] : []),
+  ];
+}
+
+/** What works here for missions that are kept apart in this way: each is tried, for real. */
+export async function chooseCaps(kind: Kind, find = findCgroups, tried = printed): Promise<Caps> {
+  const cgroups = await find();
+  // Without a user of its own or a namespace a mission would be counted with everything else of this user.
+  const isCountable = !cgroups && (kind !== 'none' || process.getuid?.() === 0);
+  const [adjusted, counted] = await Promise.all([
+    tried(kind, ['choom', '-n', '1000', '--'], 'cat /proc/self/oom_score_adj'),
+    isCountable ? tried(kind, ['prlimit', '--nproc=20', '--'], bomb) : '',
+  ]);
+  const isCounting = counted.includes('begun') && !counted.includes('done');
+  const isFirstToGo = adjusted.includes('1000');
+  return { cgroups, isCounting, isFirstToGo, description: describe(cgroups !== null, isCounting) };
+}
+
+/** For the list of runtimes. */
+export const wordOf = ({ cgroups, isCounting }: Caps): string =>
+  cgroups ? 'capped by cgroups' : isCounting ? 'processes capped by rlimits, memory measured' : 'memory measured';
+
+function describe(hasCgroups: boolean, isCounting: boolean): string {
+  if (hasCgroups) return 'The kernel caps memory and processes of each mission (cgroups).';
+  const measured = 'a mission that is measured to use more memory than it may is ended.';
+  return isCounting
+    ? `Processes of each mission are capped by rlimits; no cgroups are to be had here: ${measured}`
+    : `Processes of missions are NOT capped (neither cgroups nor rlimits work here); ${measured}`;
+}
+
+const bomb =
+  'echo begun; for i in 1 2 3 4 5 6; do for j in 1 2 3 4 5; do sleep 9 >/dev/null 2>&1 & done; done; echo done';
+
+/** What a script prints under this prefix. */
+async function printed(kind: Kind, prefix: string[], script: string): Promise<string> {
+  if (process.platform !== 'linux') return '';
+  const account = await newAccount();
+  const place = await makePlace(script, account);
+  try {
+    const wrap = () => commandFor(kind, place, prefix);
+    const env = { PATH: process.env.PATH ?? '' };
+    const launch = { cwd: place.work, env, account, graceMs: 0, isConfined: kind !== 'none', wrap };
+    let text = '';
+    const out = (line: string) => {
+      text += line;
+    };
+    const child = startProcess(launch, {
+      program: '',
+      args: [],
+      hasInput: false,
+      longestLine: 1_000,
+      out,
+      err: () => {},
+    });
+    place.guard(child.pid);
+    await child.ended;
+    await child.end();
+    return text;
+  } catch {
+    return '';
+  } finally {
+    await place.remove();
+  }
+}

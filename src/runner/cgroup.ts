@@ -1,0 +1,117 @@
+// Control groups of Linux, version 2 (cgroups(7)): the kernel caps memory and processes of a mission in a group of its own. They
+// can be had by root, and by a runner whose group was delegated to it (systemd: `Delegate=yes`).
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFile, rmdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Limits } from './caps.ts';
+
+/** The group of a mission. */
+export interface Cgroup {
+  folder: string;
+  /** Puts a process into it, and with that all that it will start. */
+  take(pid: number): void;
+  /** Whether the kernel has ended processes of it for their memory. */
+  isOverMemory(): Promise<boolean>;
+  /** Ends all that is left in it. */
+  close(): Promise<void>;
+}
+
+export type OpenCgroup = (name: string, limits: Limits) => Cgroup;
+
+/** Null: there are none for us. A mission that takes too much is tried, for real. */
+export async function findCgroups(candidates = ownGroups(), isWorking = isCapping): Promise<OpenCgroup | null> {
+  for (const above of candidates) {
+    try {
+      const open = groupsBelow(above);
+      if (await isWorking(open)) return open;
+    } catch {
+      // Not ours to divide.
+    }
+  }
+  return null;
+}
+
+/** Our own group, and for root the uppermost one. */
+export function ownGroups(processFolder = '/proc/self', isRoot = process.getuid?.() === 0): string[] {
+  try {
+    const mounts = readFileSync(`${processFolder}/mountinfo`, 'utf8').split('\n');
+    const mounted = mounts.find((line) => line.includes(' - cgroup2 '))?.split(' ')[4];
+    const own = /^0::(.*)$/m.exec(readFileSync(`${processFolder}/cgroup`, 'utf8'))?.[1];
+    if (!mounted || own === undefined) return [];
+    return [...new Set([path.join(mounted, own), ...(isRoot ? [mounted] : [])])].map((at) => at.replace(/\/$/, ''));
+  } catch {
+    return [];
+  }
+}
+
+const [wanted, controllers] = [['memory', 'pids'], '+memory +pids'];
+
+function groupsBelow(above: string): OpenCgroup {
+  const offered = readFileSync(`${above}/cgroup.controllers`, 'utf8').trim().split(' ');
+  if (!wanted.every((name) => offered.includes(name))) throw new Error('memory and pids are not delegated');
+  const runner = `${above}/runner-${process.pid}`;
+  mkdirSync(runner);
+  try {
+    writeFileSync(`${above}/cgroup.subtree_control`, controllers);
+  } catch {
+    // A group that is divided has no processes of its own: we move into a leaf.
+    mkdirSync(`${runner}-itself`);
+    writeFileSync(`${runner}-itself/cgroup.procs`, String(process.pid));
+    writeFileSync(`${above}/cgroup.subtree_control`, controllers);
+  }
+  writeFileSync(`${runner}/cgroup.subtree_control`, controllers);
+  return (name, { memoryBytes, processes }) => {
+    const folder = `${runner}/${name}`;
+    mkdirSync(folder);
+    const settings = { 'memory.max': memoryBytes, 'memory.oom.group': 1, 'pids.max': processes };
+    for (const [file, value] of Object.entries(settings)) writeFileSync(`${folder}/${file}`, String(value));
+    // Absent without swap.
+    void writeFile(`${folder}/memory.swap.max`, '0', { flag: 'r+' }).catch(() => {});
+    return {
+      folder,
+      take: (pid) => writeFileSync(`${folder}/cgroup.procs`, String(pid)),
+      isOverMemory: async () => /^oom_kill [1-9]/m.test(await readFile(`${folder}/memory.events`, 'utf8')),
+      close: () => removeGroup(folder),
+    };
+  };
+}
+
+async function removeGroup(folder: string): Promise<void> {
+  await writeFile(`${folder}/cgroup.kill`, '1', { flag: 'r+' }).catch(() => {});
+  // The kernel removes a group when the last of its processes is gone.
+  for (let tries = 0; tries < 50; tries++) {
+    if (
+      await rmdir(folder).then(
+        () => true,
+        () => false,
+      )
+    )
+      return;
+    await wait(20);
+  }
+}
+
+/** A shell that waits until it is in its group: whatever it starts is in it too. */
+export const gated = (file: string, args: string[]): [program: string, args: string[]] => [
+  'sh',
+  ['-c', 'read -r go <&3; exec 3<&-; exec "$@"', 'gate', file, ...args],
+];
+
+/** `tail` keeps what has no lines: it would take 200 MB. */
+async function isCapping(open: OpenCgroup): Promise<boolean> {
+  const group = open('probe', { memoryBytes: 32 * 1024 ** 2, processes: 16 });
+  try {
+    const [file, args] = gated('sh', ['-c', 'head -c 200000000 /dev/zero | tail']);
+    const child = spawn(file, args, { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
+    const ended = once(child, 'exit');
+    group.take(child.pid!);
+    (child.stdio[3] as NodeJS.WritableStream).end('go\n');
+    await ended;
+    return await group.isOverMemory();
+  } finally {
+    await group.close();
+  }
+}

@@ -1,0 +1,122 @@
+// What a mission may use: memory and processes, whatever caps them on the machine that this test runs on.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { chooseCaps, prefixOf } from '../../src/runner/caps.ts';
+import { findCgroups, ownGroups } from '../../src/runner/cgroup.ts';
+import { isOffered } from '../../src/runner/confinement.ts';
+import { startProcess } from '../../src/runner/harness/process.ts';
+import { openMissionWorld } from '../support/mission-world.ts';
+
+let missions: Awaited<ReturnType<typeof openMissionWorld>>;
+beforeAll(async () => {
+  missions = await openMissionWorld();
+  await missions.team('shell', 'builder');
+});
+afterEach(() => missions.killRunners());
+afterAll(() => missions.close());
+
+describe('a mission', () => {
+  it('that uses more memory than it may ends with that reason; the system log says what caps it', async () => {
+    const runner = missions.startRunner({ MEMORY_MB: '150' });
+    const greedy = `const kept = Buffer.alloc(300 * 1024 ** 2, 1); setTimeout(() => kept.length, 600_000)`;
+    const runId = await missions.mission(`${process.execPath} -e "${greedy}" & wait`);
+    expect(await missions.ended(runId)).toMatchObject({
+      status: 'failed',
+      lastError: 'It used more memory than it may: 150 MB.',
+    });
+    expect(await missions.log(runId, 'system')).toMatch(/cgroups|measured to use more memory/);
+    expect(runner.output).toMatch(/cgroups|measured to use more memory/);
+    const { data } = await missions.graphql('{ runtimes { data { isolation } } }', {});
+    expect(data[0].isolation).toMatch(/^none, (capped by cgroups|(processes capped by rlimits, )?memory measured)$/);
+  });
+
+  it('that is a fork bomb takes neither the machine nor another mission', async () => {
+    const kind = (await isOffered('bubblewrap')) ? 'bubblewrap' : (await isOffered('unshare')) ? 'unshare' : 'none';
+    const caps = await chooseCaps(kind);
+    // Nothing bounds it there: the runner says so.
+    if (!caps.cgroups && !caps.isCounting) return expect(caps.description).toContain('NOT capped');
+    missions.startRunner({ PROCESSES: '60', CONFINEMENT: kind, RUNS_AT_ONCE: '2' });
+    const bomb =
+      'for i in 1 2 3 4 5 6 7 8 9 10; do for j in 1 2 3 4 5 6 7 8 9 10; do sleep 600 & done; done; echo "all of them"';
+    const [first, second] = [await missions.mission(bomb), await missions.mission('sleep 0.1; (echo unharmed)')];
+    expect(await missions.ended(second)).toMatchObject({ status: 'completed' });
+    expect(await missions.log(second)).toBe('unharmed\n');
+    expect(await missions.ended(first)).toMatchObject({ status: 'failed' });
+    expect(await missions.log(first)).toMatch(/fork/i);
+    expect(await missions.log(first)).not.toContain('all of them');
+  });
+});
+
+describe('control groups', () => {
+  let folder: string;
+  beforeAll(() => {
+    folder = mkdtempSync(path.join(tmpdir(), 'cgroup-'));
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const limits = { memoryBytes: 2 ** 30, processes: 100 };
+
+  // A folder stands in for the kernel's: it takes what is written, and does nothing.
+  it('have the limits before a process is in them, and tell whether memory ran out', async () => {
+    writeFileSync(path.join(folder, 'cgroup.controllers'), 'cpu memory pids\n');
+    const open = (await findCgroups([path.join(folder, 'nowhere'), folder], async () => true))!;
+    const group = open('step_1', limits);
+    const of = (name: string) => readFileSync(path.join(group.folder, name), 'utf8');
+    expect([of('memory.max'), of('pids.max'), of('memory.oom.group')]).toEqual([String(2 ** 30), '100', '1']);
+    const lines: string[] = [];
+    const launch = { cwd: folder, env: { PATH: process.env.PATH! }, account: undefined, graceMs: 100 };
+    const wrap = () => ['sh', ['-c', `cat ${group.folder}/cgroup.procs; echo " $$"`]] as [string, string[]];
+    const program = { program: '', args: [], hasInput: false, longestLine: 100, err: () => {} };
+    const child = startProcess(
+      { ...launch, wrap, group, isConfined: false },
+      { ...program, out: (line) => void lines.push(line) },
+    );
+    expect(await child.silent).toBe('');
+    expect(lines).toEqual([`${child.pid} ${child.pid}\n`]);
+    writeFileSync(path.join(group.folder, 'memory.events'), 'low 0\noom 1\noom_kill 0\n');
+    expect(await group.isOverMemory()).toBe(false);
+    writeFileSync(path.join(group.folder, 'memory.events'), 'low 0\noom 2\noom_kill 2\n');
+    expect(await group.isOverMemory()).toBe(true);
+  });
+
+  it('are not used where memory and processes are not delegated, or nothing is capped', async () => {
+    expect(await findCgroups([folder], async () => false)).toBeNull();
+    writeFileSync(path.join(folder, 'cgroup.controllers'), 'cpu\n');
+    expect(await findCgroups([folder], async () => true)).toBeNull();
+  });
+
+  it('are those of this process, for root the uppermost ones too', () => {
+    writeFileSync(path.join(folder, 'cgroup'), '1:name=systemd:/\n0::/user.slice/runner.scope\n');
+    writeFileSync(path.join(folder, 'mountinfo'), '30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n');
+    const own = '/sys/fs/cgroup/user.slice/runner.scope';
+    expect([ownGroups(folder, false), ownGroups(folder, true)]).toEqual([[own], [own, '/sys/fs/cgroup']]);
+    expect(ownGroups(path.join(folder, 'nowhere'), true)).toEqual([]);
+  });
+});
+
+describe('what caps missions', () => {
+  it('is the kernel where there are cgroups, else rlimits and a measurement, and it is said', async () => {
+    const limits = { memoryBytes: 2 ** 30, processes: 100 };
+    const tried =
+      (counted: string) =>
+      async (_kind: string, [program]: string[]) =>
+        program === 'choom' ? '1000' : counted;
+    const [cgroups, rlimits, nothing] = await Promise.all([
+      chooseCaps('unshare', async () => () => ({}) as never, tried('')),
+      chooseCaps('unshare', async () => null, tried('begun')),
+      chooseCaps('unshare', async () => null, tried('begundone')),
+    ]);
+    expect(cgroups.description).toContain('The kernel caps memory and processes');
+    expect(rlimits.description).toContain('capped by rlimits');
+    expect(nothing.description).toContain('NOT capped');
+    expect(prefixOf(cgroups, limits)).toEqual(['choom', '-n', '1000', '--']);
+    expect(prefixOf(rlimits, limits)).toEqual([
+      ...prefixOf(nothing, limits),
+      'prlimit',
+      '--nproc=100',
+      `--data=${2 ** 32}`,
+      '--',
+    ]);
+  });
+});

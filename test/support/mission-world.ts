@@ -1,0 +1,146 @@
+// An organization whose missions real runners carry out: scripts, and agents of a stand-in for Claude Code.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { vi } from 'vitest';
+import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import { setClock } from '#foundation/clock.ts';
+import { openStorage } from '#foundation/storage.ts';
+import { folderStorage } from '#foundation/storage-folder.ts';
+import { createOwner, createProject } from './callers.ts';
+import { compiled, projectFolder } from './processes.ts';
+import { startModels } from './stand-in-models.ts';
+import { openWorld } from './world.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+type Json = any;
+
+export interface Runner {
+  process: ChildProcess;
+  output: string;
+}
+
+export const standInClaude = fileURLToPath(new URL('stand-in-claude.mjs', import.meta.url));
+
+export async function kill(process: ChildProcess): Promise<void> {
+  if (process.exitCode !== null || process.signalCode !== null) return;
+  process.kill('SIGKILL');
+  await once(process, 'exit');
+}
+
+export async function openMissionWorld() {
+  const [world, models, made] = await Promise.all([
+    openWorld(),
+    startModels(),
+    mkdtemp(path.join(tmpdir(), 'aep-missions-')),
+  ]);
+  const folder = made;
+  // Scripts of a runner that is root have a user of their own.
+  await chmod(folder, 0o777);
+  openStorage(folderStorage(path.join(folder, 'contents')));
+  let turned = 0;
+  // The runner has the clock of the machine.
+  setClock(() => Date.now() + turned);
+  const alice = await createOwner(world, 'Alice', 'Acme');
+  const projectId = await createProject(world, alice, 'Shop');
+  const service = (await createServiceToken({ name: 'runner', orgId: alice.organization.id })).token;
+  const runners: Runner[] = [];
+
+  const graphql = async (query: string, variables: Record<string, unknown>): Promise<Json> => {
+    const { body } = await world.graphql(query, { token: alice.token, variables });
+    if (body.errors) throw new Error(JSON.stringify(body.errors));
+    return Object.values(body.data)[0];
+  };
+  const get = async (at: string) => (await world.rest('GET', at, { token: alice.token })).body;
+  const look = async (runId: string): Promise<Json> => {
+    const run = await graphql(
+      `query ($runId: String!) { run(runId: $runId) { status lastError missionCostUsd missionActivity
+        steps { seq role status sessionId turns inputTokens outputTokens costUsd error }
+        artifacts { caption } sandboxes { sandboxId status terminationReason } } }`,
+      { runId },
+    );
+    run.steps.sort((a: Json, b: Json) => a.seq - b.seq);
+    return run;
+  };
+  /** What `ask` gives as soon as it is something. */
+  async function until<T>(ask: () => Promise<T | false | null | undefined>): Promise<T> {
+    const found = await vi
+      .waitUntil(ask, { timeout: 60_000, interval: 50 })
+      .catch((error) => Promise.reject(new Error(`${error} ${runners.map(({ output }) => output)}`)));
+    return found as T;
+  }
+
+  return {
+    world,
+    models,
+    folder,
+    alice,
+    projectId,
+    service,
+    until,
+    look,
+    graphql,
+    turn: (milliseconds: number) => {
+      turned += milliseconds;
+    },
+    startRunner(more: Record<string, string> = {}): Runner {
+      const pace = { POLL_MS: '50', HEARTBEAT_MS: '100', SAMPLE_MS: '50', FLUSH_MS: '20', GRACE_MS: '200' };
+      const agents = {
+        CLAUDE_CODE_PROGRAM: standInClaude,
+        ANTHROPIC_API_KEY: 'real-key',
+        ANTHROPIC_BASE_URL: models.url,
+      };
+      const levels = { CONFINEMENT: 'none', ISOLATION: 'none', PLATFORM_URL: world.url };
+      const env = { PATH: process.env.PATH, TMPDIR: folder, ...levels, ...agents, ...pace, ...more };
+      const child = spawn(process.execPath, [compiled('runner/runner')], { cwd: projectFolder, env });
+      const runner = { process: child, output: '' };
+      child.stdin.on('error', () => {}).write(`${service}\n`);
+      for (const stream of [child.stdout, child.stderr])
+        stream.on('data', (bytes) => {
+          runner.output += bytes;
+        });
+      runners.push(runner);
+      return runner;
+    },
+    async killRunners(): Promise<void> {
+      await Promise.all(runners.splice(0).map(({ process }) => kill(process)));
+    },
+    /** The agents of the organization from now on: of a harness, in these roles. */
+    async team(harness: string, ...roles: string[]): Promise<void> {
+      await world.knex('agents').delete();
+      for (const role of roles) {
+        const sandbox = { kind: 'existing', templateId: 'standard' };
+        const model = harness === 'shell' ? 'none' : 'claude-sonnet-4-5';
+        const body = { name: role, role, harness, model, sandbox };
+        const { status } = await world.rest('POST', '/agents', { token: alice.token, body });
+        if (status !== 201) throw new Error(`no agent: ${status}`);
+      }
+    },
+    async mission(prompt: string): Promise<string> {
+      const start = 'mutation ($p: String!, $prompt: String!) { startMission(projectId: $p, prompt: $prompt) { id } }';
+      return (await graphql(start, { p: projectId, prompt })).id;
+    },
+    ended: (runId: string) =>
+      until(async () => {
+        const run = await look(runId);
+        return ['completed', 'failed', 'canceled'].includes(run.status) && run;
+      }),
+    /** A log of the run's newest sandbox; empty while there is none. */
+    async log(runId: string, part = 'session'): Promise<string> {
+      const { sandboxes } = await look(runId);
+      if (sandboxes.length === 0) return '';
+      const { sandboxId } = sandboxes[0];
+      const [session] = (await get(`/sandboxes/${sandboxId}`)).sessions;
+      const { role, sessionId } = session ?? {};
+      return (await get(`/sandboxes/${sandboxId}/logs?role=${role}&sessionId=${sessionId}&part=${part}`)).content ?? '';
+    },
+    async close(): Promise<void> {
+      await Promise.all(runners.splice(0).map(({ process }) => kill(process)));
+      await Promise.all([world.close(), models.close()]);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
