@@ -39,11 +39,16 @@ export async function buildDashboard({ always = false } = {}): Promise<boolean> 
       write: false,
       target: 'es2022',
       modulePreload: false,
+      cssCodeSplit: false,
       assetsInlineLimit: 0,
       reportCompressedSize: false,
       rolldownOptions: {
         input: path.join(source, 'main.tsx'),
-        output: { entryFileNames: '[name]-[hash].js', assetFileNames: '[name]-[hash][extname]' },
+        output: {
+          entryFileNames: '[name]-[hash].js',
+          chunkFileNames: '[name]-[hash].js',
+          assetFileNames: '[name]-[hash][extname]',
+        },
       },
     },
   })) as Rolldown.RolldownOutput;
@@ -53,9 +58,11 @@ export async function buildDashboard({ always = false } = {}): Promise<boolean> 
     content: file.type === 'chunk' ? file.code : file.source,
   }));
   for (const { name, content } of files) writeFileSync(path.join(output, name), content);
-  const nameOf = (extension: string) => files.find(({ name }) => name.endsWith(extension))!.name;
+  const script = result.output.find((file) => file.type === 'chunk' && file.isEntry)!.fileName;
+  const style = files.find(({ name }) => name.endsWith('.css'))!.name;
+  const chunks = files.map(({ name }) => name).filter((name) => name.endsWith('.js') && name !== script);
   const draft = `${manifest}.${process.pid}`;
-  writeFileSync(draft, `${JSON.stringify({ script: nameOf('.js'), style: nameOf('.css') }, null, 2)}\n`);
+  writeFileSync(draft, `${JSON.stringify({ script, style, chunks }, null, 2)}\n`);
   renameSync(draft, manifest);
   const kept = JSON.stringify(JSON.parse(readFileSync(manifest, 'utf8')));
   for (const name of readdirSync(output)) {

@@ -28,8 +28,15 @@ export interface Assets<N extends string> {
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
-/** A set of files below `base`, read and compressed at the first request. */
-export function assets<N extends string>(base: string, load: () => Promise<Record<N, AssetSource>>): Assets<N> {
+/**
+ * A set of files below `base`, read and compressed at the first request. Files that import one another are `namedByContent`: the
+ * name itself carries the version, since a module with two addresses would run twice.
+ */
+export function assets<N extends string>(
+  base: string,
+  load: () => Promise<Record<N, AssetSource>>,
+  { namedByContent = false } = {},
+): Assets<N> {
   let packing: Promise<Map<string, Asset>> | undefined;
 
   async function pack(): Promise<Map<string, Asset>> {
@@ -53,23 +60,24 @@ export function assets<N extends string>(base: string, load: () => Promise<Recor
 
   return {
     async addresses() {
-      const entries = [...(await all())].map(([name, { version }]) => [name, `${base}/${name}?v=${version}`]);
+      const suffix = ({ version }: Asset) => (namedByContent ? '' : `?v=${version}`);
+      const entries = [...(await all())].map(([name, asset]) => [name, `${base}/${name}${suffix(asset)}`]);
       return Object.fromEntries(entries) as Record<N, string>;
     },
     async answer(exchange, name) {
       const asset = (await all()).get(name);
-      if (asset) await answerAsset(exchange, asset);
+      if (asset) await answerAsset(exchange, asset, namedByContent || exchange.search === `v=${asset.version}`);
       return asset !== undefined;
     },
   };
 }
 
-async function answerAsset(exchange: Exchange, { type, version, packed }: Asset): Promise<void> {
+async function answerAsset(exchange: Exchange, { type, version, packed }: Asset, isVersioned: boolean): Promise<void> {
   const etag = `W/"${version}"`;
   const headers = {
     etag,
     vary: 'accept-encoding',
-    'cache-control': exchange.search === `v=${version}` ? 'public, max-age=31536000, immutable' : 'public, no-cache',
+    'cache-control': isVersioned ? 'public, max-age=31536000, immutable' : 'public, no-cache',
     'cross-origin-resource-policy': 'same-origin',
   };
   if (isNotModified(exchange, etag)) return answer(exchange, 304, undefined, headers);

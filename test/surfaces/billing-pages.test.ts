@@ -128,7 +128,9 @@ describe('the billing page', () => {
     expect(body).toContain(`member-${count}, <time`);
     const viewer = await member('viewer');
     expect((await show('', viewer)).status).toBe(403);
-    expect((await world.request('GET', '/console', { session: viewer })).body).not.toContain('/console/billing');
+    expect((await world.request('GET', '/console/account', { session: viewer })).body).not.toContain(
+      '/console/billing',
+    );
   });
 
   it('an admin reads it all and changes nothing', async () => {
@@ -244,7 +246,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
   it('an owner answers a request by buying, reads the receipt, and withdraws, without script', async () => {
     await send('/billing', { do: 'ask', message: 'Fifty more for the release, please.' }, await member('member'));
     const page = await pages.open(session, { javaScriptEnabled: false });
-    await page.goto('/console');
+    await page.goto('/console/account');
     await page.getByRole('link', { name: 'Billing' }).click();
     await page.getByText('Fifty more for the release, please.').waitFor();
     await page.getByLabel('Packs').fill('2');

@@ -59,7 +59,9 @@ describe('the form', () => {
     expect((await send(theirs, { org_id: org.id, confirm_slug: org.slug })).status).toBe(403);
     const foreign = { org_id: org.id, confirm_slug: org.slug, csrf_token: 'x' };
     expect((await send(session, foreign)).status).toBe(403);
-    expect((await world.request('GET', '/console', { session: theirs })).body).not.toContain('Close organization');
+    expect((await world.request('GET', '/console/account', { session: theirs })).body).not.toContain(
+      'Close organization',
+    );
     expect(await isClosed(org)).toBe(false);
   });
 
@@ -79,7 +81,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     const { org, session } = await founded();
     const pages = createPageInspector(browser, world.url);
     const page = await pages.open(session);
-    await page.goto('/console');
+    await page.goto('/console/account');
     await page.getByRole('link', { name: 'Close organization' }).click();
     await page.getByRole('heading', { name: 'Close the organization' }).waitFor();
     await pages.inspect(page, 'closure-form');

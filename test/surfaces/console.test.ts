@@ -60,7 +60,7 @@ function browser(from?: string) {
       return keep(await world.request('POST', path, { headers: headers({ ...type, ...more }), body }));
     },
     /** The token in the forms of a page. */
-    async csrf(path = '/console') {
+    async csrf(path = '/console/account') {
       return /name="csrf_token" value="([^"]+)"/.exec((await this.open(path)).body)![1]!;
     },
     async signIn(email: string, returnTo = '') {
@@ -137,7 +137,7 @@ describe('signing in', () => {
       'sign-in=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax',
       expect.stringMatching(/^known-browser=[\w-]+; Path=\/; Max-Age=15552000; HttpOnly; SameSite=Lax$/),
     ]);
-    const home = await tab.open('/console');
+    const home = await tab.open('/console/account');
     expect(home.status).toBe(200);
     expect(home.body).toContain(email);
     expect(home.body).toContain('Create your organization');
@@ -270,8 +270,8 @@ describe('signing in', () => {
     const former = tab.cookie;
     await tab.signIn(email);
     expect(tab.cookie).not.toBe(former);
-    expect((await world.request('GET', '/console', { headers: { cookie: former } })).status).toBe(303);
-    expect((await tab.open('/console')).status).toBe(200);
+    expect((await world.request('GET', '/console/account', { headers: { cookie: former } })).status).toBe(303);
+    expect((await tab.open('/console/account')).status).toBe(200);
   });
 
   it('303 · who is signed in already goes straight on', async () => {
@@ -384,7 +384,7 @@ describe('a sign-in link', () => {
     const token = link.searchParams.get('token')!;
     const entered = await tab.submit('/sign-in/link', { token });
     expect([entered.status, entered.headers.get('location')]).toEqual([303, '/console']);
-    expect((await tab.open('/console')).body).toContain(email);
+    expect((await tab.open('/console/account')).body).toContain(email);
     const again = await browser().submit('/sign-in/link', { token });
     expect([again.status, again.headers.get('set-cookie')]).toEqual([401, null]);
     expect(again.body).toContain('<h1>Sign-in failed</h1>');
@@ -419,7 +419,7 @@ describe('signing out', () => {
     const answer = await tab.submit('/sign-out', { csrf_token: await tab.csrf() });
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/sign-in']);
     expect(answer.headers.get('set-cookie')).toBe('session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax');
-    expect((await world.request('GET', '/console', { headers: { cookie } })).status).toBe(303);
+    expect((await world.request('GET', '/console/account', { headers: { cookie } })).status).toBe(303);
   });
 
   it('403 · takes the token of this very session', async () => {
@@ -431,7 +431,7 @@ describe('signing out', () => {
     }
     const csrf_token = await tab.csrf();
     expect((await tab.submit('/sign-out', { csrf_token }, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
-    expect((await tab.open('/console')).status).toBe(200);
+    expect((await tab.open('/console/account')).status).toBe(200);
   });
 
   it('303 · without a session leads to sign-in', async () => {
@@ -446,7 +446,7 @@ describe('the console', () => {
     const csrf_token = await tab.csrf();
     const founded = await tab.submit('/console/organizations', { csrf_token, name: '  <b>Müller & Söhne</b>  ' });
     expect([founded.status, founded.headers.get('location')]).toEqual([303, '/console']);
-    const { body } = await tab.open('/console');
+    const { body } = await tab.open('/console/account');
     expect(body).toContain('<strong>&lt;b&gt;Müller &amp; Söhne&lt;/b&gt;</strong> <span class="tag">owner</span>');
     expect(body).toContain('<span class="tag good">Current</span>');
     expect(body).not.toContain('Create your organization');
@@ -462,7 +462,7 @@ describe('the console', () => {
     const answer = await tab.submit('/console/organizations', { csrf_token: await tab.csrf(), name });
     expect(answer.status).toBe(400);
     expect(answer.body).toContain(says);
-    expect((await tab.open('/console')).body).toContain('Create your organization');
+    expect((await tab.open('/console/account')).body).toContain('Create your organization');
   });
 
   it('shows an invite and accepts it with one press; a second press says what happened', async () => {
@@ -480,7 +480,7 @@ describe('the console', () => {
     const email = address();
     const { id } = await createInvite(caller, { email, role: 'admin' });
     const tab = await signedIn(email);
-    const home = await tab.open('/console');
+    const home = await tab.open('/console/account');
     expect(home.body).toContain('<strong>Alice Works</strong> <span class="tag">admin</span>');
     expect(home.body).toContain('From Alice · Expires <time datetime="2026-');
     expect(home.body).toContain('Or create an organization of your own');
@@ -491,7 +491,7 @@ describe('the console', () => {
     ]);
     expect(presses.map(({ status }) => status).sort()).toEqual([303, 409]);
     expect(presses.find(({ status }) => status === 409)!.body).toContain('This invite is no longer open: accepted.');
-    expect((await tab.open('/console')).body).toContain('<span class="tag good">Current</span>');
+    expect((await tab.open('/console/account')).body).toContain('<span class="tag good">Current</span>');
     const stranger = await signedIn(address());
     const theirs = { csrf_token: await stranger.csrf(), invite_id: id };
     expect((await stranger.submit('/console/invites/accept', theirs)).status).toBe(404);
@@ -520,7 +520,7 @@ describe('the console', () => {
     const tab = await signedIn(address());
     const csrf_token = await tab.csrf();
     expect((await tab.submit('/console/name', { csrf_token, name: 'Ada' })).status).toBe(303);
-    expect((await tab.open('/console')).body).toContain('<h1>Welcome, Ada</h1>');
+    expect((await tab.open('/console/account')).body).toContain('<h1>Welcome, Ada</h1>');
     expect((await tab.submit('/console/name', { csrf_token, name: '' })).status).toBe(400);
   });
 
@@ -533,16 +533,19 @@ describe('the console', () => {
 describe('the session cookie', () => {
   it('moves its end along with the session, and dies after 14 days without use', async () => {
     const tab = await signedIn(address());
-    expect((await tab.open('/console')).headers.get('set-cookie')).toBeNull();
+    expect((await tab.open('/console/account')).headers.get('set-cookie')).toBeNull();
     world.clock.turn(minutes(1));
-    expect((await tab.open('/console')).headers.get('set-cookie')).toContain(`${tab.cookie}; Path=/; Max-Age=1209600;`);
+    expect((await tab.open('/console/account')).headers.get('set-cookie')).toContain(
+      `${tab.cookie}; Path=/; Max-Age=1209600;`,
+    );
     world.clock.turn(days(14));
-    expect((await tab.open('/console')).status).toBe(303);
+    expect((await tab.open('/console/account')).status).toBe(303);
   });
 
   it('is found among other cookies, and only by its whole name', async () => {
     const tab = await signedIn(address());
-    const at = async (cookie: string) => (await world.request('GET', '/console', { headers: { cookie } })).status;
+    const at = async (cookie: string) =>
+      (await world.request('GET', '/console/account', { headers: { cookie } })).status;
     expect(await at(`theme=dark; ${tab.cookie}; a=b`)).toBe(200);
     expect(await at(`x${tab.cookie}`)).toBe(303);
     expect(await at('session=')).toBe(303);
@@ -562,9 +565,9 @@ describe('the session cookie', () => {
         '__Host-sign-in=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax; Secure',
         expect.stringMatching(/^__Host-known-browser=[\w-]+; Path=\/; .*; HttpOnly; SameSite=Lax; Secure$/),
       ]);
-      expect((await tab.open('/console')).status).toBe(200);
+      expect((await tab.open('/console/account')).status).toBe(200);
       const plain = tab.cookie.replace('__Host-', '');
-      expect((await world.request('GET', '/console', { headers: { cookie: plain } })).status).toBe(303);
+      expect((await world.request('GET', '/console/account', { headers: { cookie: plain } })).status).toBe(303);
     } finally {
       bindAddresses({ baseHost: url, issuer: url, mcp: url, a2a: `${url}/a2a` });
     }

@@ -306,8 +306,8 @@ describe('sessions', () => {
     expect(rows(ended)).toHaveLength(2);
     const all = await submit('/console/sessions/end-others', visit.session, {});
     expect([rows(all), said(all)]).toEqual([[], '2 other sessions are ended. Only this browser is signed in.']);
-    for (const other of others) expect((await open('/console', other)).status).toBe(303);
-    expect((await open('/console', visit.session)).status).toBe(200);
+    for (const other of others) expect((await open('/console/account', other)).status).toBe(303);
+    expect((await open('/console/account', visit.session)).status).toBe(200);
     const none = await submit('/console/sessions/end-others', visit.session, {});
     expect(said(none)).toBe('No other session was open. Only this browser is signed in.');
   });
@@ -321,7 +321,7 @@ describe('sessions', () => {
     const left = await submit('/console/sessions/end', visit.session, { session_id: id! });
     expect([left.status, left.headers.get('location')]).toEqual([303, '/sign-in']);
     expect(left.headers.get('set-cookie')).toMatch(/^session=; .*Max-Age=0/);
-    expect((await open('/console', other)).status).toBe(200);
+    expect((await open('/console/account', other)).status).toBe(200);
   });
 });
 

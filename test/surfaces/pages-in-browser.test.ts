@@ -71,7 +71,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
 
   it('a person signs in by keyboard with a mailed code, creates an organization, and signs out', async () => {
     const page = await open();
-    await page.goto('/console');
+    await page.goto('/console/account');
     await inspect(page, 'sign-in');
     await signInByKeyboard(page, 'newcomer@example.com');
     await page.getByRole('heading', { name: 'Welcome, newcomer' }).waitFor();
@@ -80,14 +80,21 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await tabTo(page, page.getByLabel('Name').first());
     await page.keyboard.type('Ada and company');
     await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.goto('/console/account');
     await page.getByText('ada-and-company').waitFor();
     const founder = await world.person('Grace');
     const another = await world.found(founder, 'Another company');
     await inviteTo(another, founder, 'newcomer@example.com');
     await page.reload();
     await page.getByRole('button', { name: 'Join Another company' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await tabTo(page, page.getByText('Organization: Another company'));
+    await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Switch to Ada and company' }).waitFor();
-    await inspect(page, 'home');
+    await page.getByRole('link', { name: 'All organizations' }).click();
+    await page.getByRole('button', { name: 'Switch to Ada and company' }).waitFor();
+    await inspect(page, 'account');
 
     await tabTo(page, page.getByRole('link', { name: 'Tokens' }));
     await page.keyboard.press('Enter');
@@ -200,14 +207,22 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByText('You won’t see it again.').waitFor();
   });
 
-  it('on a phone the navigation shows the tab of the page', async () => {
+  it('on a phone the menu opens by its button and by the keyboard, and shows which page this is', async () => {
     const { session } = await owner();
     const page = await open(session, { viewport: { width: 390, height: 844 } });
-    for (const path of ['/console', '/console/tokens', '/console/connected-agents', '/console/sessions']) {
+    for (const path of ['/console/account', '/console/tokens', '/console/connected-agents', '/console/sessions']) {
       await page.goto(path);
-      const { x, width } = (await page.locator('nav [aria-current]').boundingBox())!;
+      const current = page.locator('nav [aria-current]');
+      expect(await current.isVisible()).toBe(false);
+      await page.getByRole('button', { name: 'Menu' }).click();
+      const { x, width } = (await current.boundingBox())!;
       expect([path, x >= 0 && x + width <= 390]).toEqual([path, true]);
     }
+    await inspect(page, 'menu');
+    await page.keyboard.press('Escape');
+    await page.locator('nav [aria-current]').waitFor({ state: 'hidden' });
+    await page.keyboard.press('Enter');
+    await page.locator('nav [aria-current]').waitFor();
   });
 
   it('a page that is not there says so, and leads on', async () => {
@@ -217,7 +232,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByRole('heading', { name: 'Not found' }).waitFor();
     await inspect(page, 'not-found');
     await page.getByRole('link', { name: 'Go to the console' }).click();
-    await page.getByRole('link', { name: 'Open the dashboard' }).waitFor();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
     expect(pages.takeProblems()).toEqual([expect.stringContaining('status of 404')]);
   });
 
@@ -226,7 +241,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     const laptop = await open(session);
     const phone = await open(await world.session(person));
     await world.session(person);
-    await phone.goto('/console');
+    await phone.goto('/console/account');
     await laptop.goto('/console/sessions');
     await inspect(laptop, 'sessions');
     expect(await laptop.getByRole('button', { name: /^End the session/ }).count()).toBe(2);
@@ -239,7 +254,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await laptop.getByText('One other session is ended.').waitFor();
     await phone.goto('/console');
     await phone.getByLabel('Email', { exact: true }).waitFor();
-    await laptop.goto('/console');
+    await laptop.goto('/console/account');
     await laptop.getByRole('button', { name: 'Sign out' }).waitFor();
   });
 

@@ -158,7 +158,7 @@ describe('signing in with a passkey', () => {
     const credential = authenticator.sign({ challenge: options.challenge, origin, rpId }, person.id);
     const answer = await tab.enter(credential, '/claim?claim_attempt_token=cvt_1');
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/claim?claim_attempt_token=cvt_1']);
-    expect((await tab.open('/console')).body).toContain(person.email);
+    expect((await tab.open('/console/account')).body).toContain(person.email);
     expect(await sql('select counter, last_used_at from passkeys where person_id = $1', [person.id])).toEqual([
       { counter: 2, lastUsedAt: now() },
     ]);
@@ -313,7 +313,7 @@ describe('a console without a domain', () => {
     bindAddresses({ baseHost: url, issuer: url, mcp: url, a2a: `${url}/a2a` });
     try {
       const tab = browser(session);
-      for (const body of [(await browser().open('/sign-in')).body, (await tab.open('/console')).body]) {
+      for (const body of [(await browser().open('/sign-in')).body, (await tab.open('/console/account')).body]) {
         expect(body).not.toMatch(/passkey\.js|passkey"/);
       }
       const { body } = await tab.open('/console/passkeys');
@@ -329,12 +329,12 @@ describe('the offer', () => {
   it('stands on the first page of a person without a passkey, until it is skipped in this browser', async () => {
     const person = await world.person('Undecided');
     const tab = browser(await world.session(person));
-    expect((await tab.open('/console')).body).toContain('Sign in faster next time');
+    expect((await tab.open('/console/account')).body).toContain('Sign in faster next time');
     expect((await tab.submit('/console/passkeys/skip')).headers.get('location')).toBe('/console');
-    expect((await tab.open('/console')).body).not.toContain('Sign in faster next time');
+    expect((await tab.open('/console/account')).body).not.toContain('Sign in faster next time');
     const phone = browser(await world.session(person));
-    expect((await phone.open('/console')).body).toContain('Sign in faster next time');
+    expect((await phone.open('/console/account')).body).toContain('Sign in faster next time');
     await phone.create();
-    expect((await phone.open('/console')).body).not.toContain('Sign in faster next time');
+    expect((await phone.open('/console/account')).body).not.toContain('Sign in faster next time');
   });
 });

@@ -106,7 +106,7 @@ async function answerClaim(
       ${accessFields(offer, chosen, claim.providerName ? undefined : isReading)}
       <div class="actions"><button name="decision" value="approve">Allow</button>${deny}</div>
     </form>`
-        : html`<p class="note">You belong to no organization yet. <a href="/console">Create one</a>, then reload this page.</p>
+        : html`<p class="note">You belong to no organization yet. <a href="/console/account">Create one</a>, then reload this page.</p>
     <form method="post" action="${action}">${csrfField(visitor)}${token}${deny}</form>`
     }
   </section>`;

@@ -80,7 +80,7 @@ const closingForm = (visitor: Visitor, { id, name, slug }: Row<Organization>, re
       <div class="field"><label for="confirm-slug">Type <strong>${slug}</strong> to confirm</label>
         <input id="confirm-slug" name="confirm_slug" maxlength="200" autocomplete="off" autocapitalize="none" spellcheck="false" required></div>
       <label class="check"><input type="checkbox" name="export_data" value="yes">Export the data: an archive that owners can download here for 30 days</label>
-      <p class="actions"><button class="danger">Close organization</button> <a class="button quiet" href="/console">Cancel</a></p>
+      <p class="actions"><button class="danger">Close organization</button> <a class="button quiet" href="/console/account">Cancel</a></p>
     </form>
   </section>`;
 
@@ -89,7 +89,7 @@ const closedCard = ({ name }: Row<Organization>, { closedAt, settlements, settle
   <section class="card"><h2>What was settled</h2>
     <ul>${settlements.map(({ description }) => html`<li>${description}</li>`)}</ul>
     ${settledAt === null && html`<p class="muted" role="status">Some of it is still being settled. Reload the page to see more.</p>`}
-    <p><a class="button quiet" href="/console">Go to your organizations</a></p>
+    <p><a class="button quiet" href="/console/account">Go to your organizations</a></p>
   </section>`;
 
 const exportCard = (visitor: Visitor, orgId: string, made: Row<OrgExport> | null): Html =>

@@ -120,7 +120,7 @@ async function answerConsent(
       ${!request.isOffline && html`<p class="hint">It did not request offline access, so its access expires in one hour.</p>`}
       <div class="actions"><button name="decision" value="approve">Allow</button>${deny}</div>
     </form>`
-        : html`<p class="note">You belong to no organization yet. <a href="/console">Create one</a>, then reload this page.</p>
+        : html`<p class="note">You belong to no organization yet. <a href="/console/account">Create one</a>, then reload this page.</p>
     <form method="post" action="${address}">${hidden}${deny}</form>`
     }
   </section>`;

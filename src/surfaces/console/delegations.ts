@@ -32,7 +32,7 @@ async function answerAgents(exchange: Exchange, visitor: Visitor, said?: string)
   const ended = delegations.filter(({ status }) => status !== 'active');
   const names = await projectNames(visitor.caller, active);
   const body = html`<h1>${title}</h1>
-    <p class="lead">Agents and clients with access to <strong>${organization.name}</strong>. They act as you, within the scopes you granted. <a href="/console">Change organization</a></p>
+    <p class="lead">Agents and clients with access to <strong>${organization.name}</strong>. They act as you, within the scopes you granted. <a href="/console/account">Change organization</a></p>
     ${said && html`<p class="note good" role="status">${said}</p>`}
     <section class="card"><h2>Active</h2>
       ${

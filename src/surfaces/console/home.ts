@@ -1,4 +1,5 @@
-// The first page after sign-in: the person, their organizations and invites, and the forms that change them.
+// The account: the person, their organizations and invites, and the forms that change them. Sign-in leads here where one of them
+// waits for the person, and to the overview otherwise.
 import { z } from 'zod';
 import { acceptInvite, type PendingInvite, pendingInvitesFor } from '#domain/invites/operations.ts';
 import { foundOrganization, type OwnOrganization, organizationsOf } from '#domain/organizations/operations.ts';
@@ -15,7 +16,19 @@ import { passkeyPageScript } from './passkey-form.ts';
 import { passkeyOffer } from './passkeys.ts';
 import { fieldsOf, personsForm, personsPage } from './visitor.ts';
 
+/** Where a person begins: the overview, unless something waits for them on the page of their account. */
 export const showHome: Handler = personsPage(async (exchange, visitor) => {
+  const [invites, offer] = await Promise.all([
+    pendingInvitesFor(visitor.person.email),
+    passkeyOffer(exchange, visitor),
+  ]);
+  const begins = visitor.caller.orgId && invites.length === 0 && !offer;
+  seeOther(exchange, begins ? '/console/overview' : accountAddress);
+});
+
+export const accountAddress = '/console/account';
+
+export const showAccount: Handler = personsPage(async (exchange, visitor) => {
   const [organizations, invites, offer] = await Promise.all([
     organizationsOf(visitor.person.id),
     pendingInvitesFor(visitor.person.email),
@@ -25,12 +38,12 @@ export const showHome: Handler = personsPage(async (exchange, visitor) => {
   const body = html`<h1>${isNew ? `Welcome, ${visitor.person.name}` : visitor.person.name}</h1>
     ${invites.length > 0 && invitesCard(visitor, invites)}
     ${offer}
-    ${visitor.caller.orgId && html`<p><a class="button" href="/console/overview">Open the dashboard</a></p>`}
+    ${visitor.caller.orgId && (offer || invites.length > 0) && html`<p><a class="button" href="/console/overview">Open the overview</a></p>`}
     ${!isNew && organizationsCard(visitor, organizations)}
     ${isNew && creationCard(visitor, invites.length > 0)}
     ${personCard(visitor)}`;
   return answerPage(exchange, 200, {
-    title: 'Console',
+    title: 'Account',
     body,
     visitor,
     script: offer ? passkeyPageScript() : undefined,
@@ -59,7 +72,7 @@ export const switchOrganization: Handler = personsForm(async (exchange, { caller
 
 export const changeOwnName: Handler = personsForm(async (exchange, { caller }, form) => {
   await updateOwnName(caller, fieldsOf(form, name(text.personName)).name);
-  seeOther(exchange, '/console');
+  seeOther(exchange, accountAddress);
 });
 
 const invitesCard = (visitor: Visitor, invites: PendingInvite[]): Html => html`<section class="card">

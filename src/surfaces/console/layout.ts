@@ -2,6 +2,7 @@
 // addresses of pages can carry secrets.
 import type { Caller } from '#access/principal.ts';
 import type { Scope } from '#access/scopes.ts';
+import { type OwnOrganization, organizationsOf } from '#domain/organizations/operations.ts';
 import type { SessionInUse } from '#domain/sessions/operations.ts';
 import { addresses } from '#foundation/addresses.ts';
 import { type Html, html, htmlText } from '#foundation/html.ts';
@@ -32,28 +33,40 @@ export interface Page {
 
 const product = 'Agent Engineering Platform';
 
-/** The pages of a signed-in person, and the scope without which one is not listed. */
-const places: readonly (readonly [address: string, name: string, scope?: Scope])[] = [
-  ['/console', 'Home'],
-  ['/console/overview', 'Overview'],
-  ['/console/projects', 'Projects'],
-  ['/console/runs', 'Runs'],
-  ['/console/artifacts', 'Artifacts'],
-  ['/console/issues', 'Issues'],
-  ['/console/billing', 'Billing', 'missions:run'],
-  ['/console/tokens', 'Tokens'],
-  ['/console/connected-agents', 'Connected agents'],
-  ['/console/sessions', 'Sessions'],
-  ['/console/passkeys', 'Passkeys'],
+type Place = readonly [address: string, name: string, scope?: Scope];
+
+/** The pages of a signed-in person in their groups, and the scope without which one is not listed. */
+const groups: readonly { name?: string; places: readonly Place[] }[] = [
+  {
+    places: [
+      ['/console/overview', 'Overview'],
+      ['/console/projects', 'Projects'],
+      ['/console/runs', 'Missions'],
+      ['/console/artifacts', 'Artifacts'],
+      ['/console/issues', 'Issues'],
+    ],
+  },
+  { name: 'Organization', places: [['/console/billing', 'Billing', 'missions:run']] },
+  {
+    name: 'You',
+    places: [
+      ['/console/tokens', 'Tokens'],
+      ['/console/connected-agents', 'Connected agents'],
+      ['/console/sessions', 'Sessions'],
+      ['/console/passkeys', 'Passkeys'],
+      ['/console/account', 'Account'],
+    ],
+  },
 ];
+const places = groups.flatMap((group) => group.places);
 
 /** Contents of artifacts are served below the API's address. */
 const media = (): string => `'self' ${new URL(addresses().baseHost).origin}`;
 
-const pageHeaders = ({ formTargets = [], script, app }: Partial<Page> = {}, isMarked = false): Headers => ({
+const pageHeaders = ({ formTargets = [], script, app, visitor }: Partial<Page> = {}): Headers => ({
   'content-security-policy': [
     "default-src 'none'",
-    ...(script || app || isMarked ? ["script-src 'self'"] : []),
+    ...(script || app || visitor ? ["script-src 'self'"] : []),
     "style-src 'self'",
     ...(script === 'passkey.js' ? ["connect-src 'self'"] : []),
     ...(app ? ["connect-src 'self'", `img-src ${media()}`, `media-src ${media()}`] : ["img-src 'self'"]),
@@ -69,9 +82,9 @@ const pageHeaders = ({ formTargets = [], script, app }: Partial<Page> = {}, isMa
 });
 
 export async function answerPage(exchange: Exchange, status: number, page: Page, headers: Headers = {}): Promise<void> {
-  const marked = page.visitor ? markedPlace(exchange.path) : undefined;
-  const text = htmlText(frame(page, marked, await files.addresses()));
-  answerHtml(exchange, status, text, { ...pageHeaders(page, marked !== undefined), ...headers });
+  const menu = page.visitor ? await menuOf(page.visitor, exchange.path) : null;
+  const text = htmlText(frame(page, menu, await files.addresses()));
+  answerHtml(exchange, status, text, { ...pageHeaders(page), ...headers });
 }
 
 /** Redirects to a page after a form (303). */
@@ -94,7 +107,7 @@ export function answerProblemPage(exchange: Exchange, problem: Problem, visitor:
 
 type Addresses = Awaited<ReturnType<typeof files.addresses>>;
 
-function frame({ title, body, visitor, script, app }: Page, marked: Marked | undefined, addresses: Addresses): Html {
+function frame({ title, body, visitor, script, app }: Page, menu: Menu | null, addresses: Addresses): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -104,23 +117,50 @@ function frame({ title, body, visitor, script, app }: Page, marked: Marked | und
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="${addresses['icon.svg']}" type="image/svg+xml">
 <link rel="stylesheet" href="${addresses['style.css']}">
-${marked && html`<script defer src="${addresses['console.js']}"></script>`}
+${menu && html`<script defer src="${addresses['console.js']}"></script>`}
 ${script && html`<script defer src="${addresses[script]}"></script>`}
 ${app && html`<link rel="stylesheet" href="${app.style}"><script type="module" src="${app.script}"></script>`}
 </head>
-<body>
+<body${menu && html` class="console"`}>
 <a class="skip" href="#content">Skip to content</a>
 <header class="bar">
-<a class="brand" href="/console"><img src="${addresses['icon.svg']}" alt="" width="28" height="28">${product}</a>
-${visitor && personBar(visitor)}
-${visitor && navigation(visitor, marked)}
+<a class="brand" href="/console"><img src="${addresses['icon.svg']}" alt="" width="28" height="28"><span>${product}</span></a>
+${menu && switcher(menu)}
+${menu && html`<button type="button" class="quiet menu-button" aria-expanded="false" aria-controls="menu">Menu</button>`}
 </header>
-<main id="content" class="${app ? 'wide dashboard' : visitor ? 'wide' : 'narrow'}">
+${menu && navigation(menu)}
+<main id="content" class="${app ? 'dashboard' : visitor ? 'wide' : 'narrow'}">
 ${body}
 </main>
 </body>
 </html>
 `;
+}
+
+/** What the frame of a signed-in person's page shows. */
+interface Menu {
+  visitor: Visitor;
+  organizations: OwnOrganization[];
+  marked: Marked | undefined;
+}
+
+const menuOf = async (visitor: Visitor, path: string): Promise<Menu> => ({
+  visitor,
+  organizations: await organizationsOf(visitor.person.id),
+  marked: markedPlace(path),
+});
+
+/** The current organization, and a button for each other one. */
+function switcher({ visitor, organizations }: Menu): Html | null {
+  const current = organizations.find(({ id }) => id === visitor.caller.orgId);
+  if (!current) return null;
+  return html`<details class="switcher"><summary><span class="unseen">Organization: </span><bdi>${current.name}</bdi></summary>
+<div class="choices-list">${organizations.map(
+    ({ id, name }) =>
+      id !== current.id &&
+      html`<form method="post" action="/console/organization">${csrfField(visitor)}<input type="hidden" name="org_id" value="${id}">
+<button class="quiet"><span class="unseen">Switch to </span><bdi>${name}</bdi></button></form>`,
+  )}<a href="/console/account">All organizations</a></div></details>`;
 }
 
 const personBar = (visitor: Visitor) => html`<div class="person">
@@ -139,15 +179,19 @@ function markedPlace(path: string): Marked | undefined {
   return address === undefined ? undefined : { address, current: path === address ? 'page' : 'true' };
 }
 
-const isWithin = (path: string, place: string): boolean =>
-  path === place || (place !== '/console' && path.startsWith(`${place}/`));
+const isWithin = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`);
 
-const navigation = ({ caller }: Visitor, marked: Marked | undefined) =>
-  html`<nav aria-label="Console"><ul>${places.map(([address, name, scope]) => {
-    if (scope && !caller.scopes.has(scope)) return null;
-    const current = marked?.address === address && marked.current;
-    return html`<li><a href="${address}"${current && html` aria-current="${current}"`}>${name}</a></li>`;
-  })}</ul></nav>`;
+const navigation = ({ visitor, marked }: Menu): Html => html`<div class="menu" id="menu">
+<nav aria-label="Console">${groups.map(
+  ({ name, places }) =>
+    html`${name && html`<h2>${name}</h2>`}<ul>${places.map(([address, label, scope]) => {
+      if (scope && !visitor.caller.scopes.has(scope)) return null;
+      const current = marked?.address === address && marked.current;
+      return html`<li><a href="${address}"${current && html` aria-current="${current}"`}>${label}</a></li>`;
+    })}</ul>`,
+)}<h2>Developers</h2><ul><li><a href="/reference">API reference</a></li><li><a href="/graphql">GraphiQL</a></li></ul></nav>
+${personBar(visitor)}
+</div>`;
 
 /** Stands in every form of a signed-in person. */
 export const csrfField = ({ csrf }: Visitor): Html => html`<input type="hidden" name="csrf_token" value="${csrf}">`;
@@ -164,7 +208,7 @@ export function answerWithoutOrganization(exchange: Exchange, visitor: Visitor, 
   <section class="card">
     <h2>You belong to no organization yet</h2>
     <p>Projects, missions and credentials belong to an organization. Create one, or accept an invitation.</p>
-    <p><a class="button" href="/console">Create organization</a></p>
+    <p><a class="button" href="/console/account">Create organization</a></p>
   </section>`;
   return answerPage(exchange, status, { title, body, visitor });
 }

@@ -41,7 +41,7 @@ pre { margin: 0 0 1rem; white-space: pre-wrap; overflow-wrap: anywhere; }
 .skip { position: absolute; left: -100rem; }
 .skip:focus { left: 1rem; top: 1rem; background: var(--surface); padding: .5rem 1rem; z-index: 1; }
 
-.bar { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; justify-content: space-between;
+.bar { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center;
   padding: .75rem max(1rem, calc((100vw - 60rem) / 2)); background: var(--surface); border-bottom: 1px solid var(--line); }
 .brand { display: flex; gap: .625rem; align-items: center; color: var(--text); font-weight: 650; text-decoration: none; }
 .brand:hover { color: var(--text); }
@@ -52,17 +52,46 @@ main > h1:has(+ .lead) { margin-bottom: .375rem; }
 .lead { color: var(--muted); margin-bottom: 1.25rem; max-width: 44rem; }
 .lead strong { color: var(--text); }
 .bar button { min-height: 2.25rem; padding: .25rem .75rem; font-size: .9375rem; white-space: nowrap; }
-.person { display: flex; gap: .75rem; align-items: center; min-width: 0; }
-.person > span { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-nav { flex-basis: 100%; min-width: 0; margin: 0 -.625rem -.75rem; }
-nav ul { display: flex; flex-wrap: wrap; list-style: none; margin: 0; padding: 0; }
-nav a { display: block; padding: .5rem .625rem .625rem; color: var(--muted); font-size: .9375rem; text-decoration: none; border-bottom: 2px solid transparent; }
-nav a:hover { color: var(--text); }
-nav a[aria-current] { color: var(--text); font-weight: 600; border-color: var(--accent); }
-nav a:focus-visible { outline-offset: -3px; }
+.console .bar { padding-inline: 1.25rem; }
+.menu { padding: 1rem .625rem 1.5rem; background: var(--surface); border-right: 1px solid var(--line); }
+.menu h2 { margin: 1rem 0 .25rem; padding: 0 .625rem; font-size: .8125rem; font-weight: 600; color: var(--muted); }
+.menu ul { list-style: none; margin: 0; padding: 0; }
+.menu a { display: block; padding: .3125rem .625rem; color: var(--muted); font-size: .9375rem; text-decoration: none; border-radius: .375rem; }
+.menu a:hover { color: var(--text); background: var(--ground); }
+.menu a[aria-current] { color: var(--text); font-weight: 600; background: var(--accent-soft); }
+.menu a:focus-visible { outline-offset: -3px; }
+.menu-button { margin-left: auto; }
+.person { display: grid; gap: .5rem; justify-items: start; margin-top: 1.25rem; padding: 1rem .625rem 0; border-top: 1px solid var(--line); }
+.person > span { max-width: 100%; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.person button { min-height: 2.25rem; padding: .25rem .75rem; font-size: .9375rem; }
+.switcher { position: relative; min-width: 0; }
+.switcher summary { max-width: min(20rem, 60vw); padding: .3125rem .75rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap;
+  color: var(--text); font-weight: 550; border: 1px solid var(--edge); border-radius: .5rem; }
+.switcher[open] summary { margin: 0; }
+.switcher summary:hover { background: var(--accent-soft); }
+.choices-list { position: absolute; z-index: 3; top: calc(100% + .25rem); left: 0; display: grid; gap: .25rem; width: 18rem; max-width: calc(100vw - 2rem);
+  max-height: 60vh; overflow-y: auto; padding: .5rem; background: var(--surface); border: 1px solid var(--line); border-radius: .5rem;
+  box-shadow: 0 8px 24px rgb(10 12 20 / 18%); }
+.choices-list button { width: 100%; overflow: hidden; text-overflow: ellipsis; text-align: left; font-weight: 400; border: 0; }
+.choices-list a { padding: .375rem .75rem; font-size: .9375rem; }
+@media (min-width: 62rem) {
+  .console { display: grid; grid-template: auto 1fr / 14rem minmax(0, 1fr); }
+  .console .bar { grid-column: 1 / -1; }
+  .menu-button { display: none; }
+  .menu nav { position: sticky; top: 1rem; }
+}
+@media (max-width: 61.99rem) {
+  .menu { border-right: 0; border-bottom: 1px solid var(--line); }
+  .menu ul { display: grid; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); }
+  .menu a { padding-block: .5rem; }
+}
+@media (max-width: 61.99rem) and (scripting: enabled) { body:not(.menu-open) > .menu { display: none; } }
+@media (scripting: none) { .menu-button { display: none; } }
 main { margin: 0 auto; padding: 2rem 1rem 4rem; }
 main.narrow { max-width: 29rem; padding-top: max(2rem, 10vh); }
-main.wide { max-width: 62rem; }
+.console main { width: 100%; max-width: 84rem; margin: 0; padding: 1.5rem 2rem 4rem; }
+.console main.narrow { margin: 0 auto; max-width: 29rem; }
+.console main.wide > * { max-width: 62rem; }
 
 .card { background: var(--surface); border: 1px solid var(--line); border-radius: .75rem; box-shadow: var(--shadow);
   padding: 1.5rem; margin: 0 0 1.25rem; }
@@ -157,11 +186,9 @@ ul.scopes + .hint { margin: .5rem 0 0; }
   main { padding: 1.25rem .875rem 3rem; }
   main.narrow { padding-top: 1.25rem; }
   .card { padding: 1.25rem 1rem; }
-  .bar { gap: .5rem; }
-  .person { flex-basis: 100%; justify-content: space-between; }
-  nav { margin: 0 -.375rem -.75rem; }
-  nav ul { flex-wrap: nowrap; justify-content: space-between; overflow-x: auto; }
-  nav a { padding: .5rem .375rem .625rem; font-size: .875rem; white-space: nowrap; }
+  .console main { padding: 1.25rem .875rem 3rem; }
+  .bar { gap: .5rem; padding-inline: .875rem; }
+  .console .brand > span { display: none; }
   dl.facts { grid-template-columns: 1fr; gap: 0; }
   th, td { padding-right: .625rem; }
   dl.facts dd { margin-bottom: .625rem; }
@@ -169,8 +196,9 @@ ul.scopes + .hint { margin: .5rem 0 0; }
 @media print {
   :root { color-scheme: light; --ground: #fff; --surface: #fff; --text: #000; --muted: #444; --line: #bbb; --shadow: none;
     --good: #000; --good-soft: #fff; --accent: #000; --accent-soft: #fff; }
-  .bar, .skip, .above, .screen { display: none; }
-  main, main.wide { max-width: none; padding: 0; }
+  .bar, .menu, .skip, .above, .screen { display: none; }
+  .console { display: block; }
+  main, .console main { max-width: none; padding: 0; }
   .card { border: 0; border-radius: 0; padding: 0; }
   tr, dl.facts { break-inside: avoid; }
 }

@@ -14,12 +14,19 @@ import { closeOwnOrganization, closureAddress, exportAddress, exportOwnOrganizat
 import { createConsent } from './consent.ts';
 import { answerDashboardFile, dashboardBase, dashboardPages, dashboardRecords } from './dashboard.ts';
 import { revokeOwnDelegation, showDelegations } from './delegations.ts';
-import { acceptOwnInvite, changeOwnName, createOwnOrganization, showHome, switchOrganization } from './home.ts';
+import {
+  acceptOwnInvite,
+  accountAddress,
+  changeOwnName,
+  createOwnOrganization,
+  showAccount,
+  showHome,
+  switchOrganization,
+} from './home.ts';
 import { issueBase, showIssue, showIssues } from './issues.ts';
 import { answerProblemPage, seeOther } from './layout.ts';
 import { showMailbox } from './mailbox.ts';
 import { showMcpCallback, showMcpClient } from './mcp-callback.ts';
-import { dismissalAddress, dismissOwnNotice } from './notices.ts';
 import { saveNotifications, showNotifications } from './notifications.ts';
 import {
   answerCreationOptions,
@@ -32,7 +39,6 @@ import {
 import { changeProjectMcp, projectMcpPattern, showProjectMcp } from './project-mcp.ts';
 import { billingAddress, receiptBase, showReceipt } from './receipt.ts';
 import { endOwnOtherSessions, endOwnSession, showSessions } from './sessions.ts';
-import { markOwnMilestone, setupAddress } from './setup.ts';
 import { answerPasskeyOptions, createSignIn, enterCode, signOut } from './sign-in.ts';
 import { enterLink, showLink } from './sign-in-link.ts';
 import { files } from './style.ts';
@@ -70,6 +76,7 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     ['/sign-out', { POST: signOut }],
     ['/', { GET: back('/console') }],
     ['/console', { GET: showHome }],
+    [accountAddress, { GET: showAccount }],
     ['/console/organization', { POST: switchOrganization }],
     ['/console/organizations', { POST: createOwnOrganization }],
     [closureAddress, { GET: showClosure, POST: closeOwnOrganization }],
@@ -86,8 +93,6 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     [ledgerAddress, { GET: showLedger }],
     [callbackPath, { GET: showMcpCallback }],
     [clientPath, { GET: showMcpClient }],
-    [dismissalAddress, { GET: back('/console/overview'), POST: dismissOwnNotice }],
-    [setupAddress, { GET: back('/console/overview'), POST: markOwnMilestone }],
     [notificationsPath, { GET: showNotifications, POST: saveNotifications }],
     ['/console/sessions', { GET: showSessions }],
     ['/console/sessions/end', { GET: back('/console/sessions'), POST: endOwnSession }],

@@ -84,7 +84,7 @@ async function answerTokens(
     tokenForm(visitor, { refused, preset }),
   ]);
   const body = html`<h1>${title}</h1>
-    <p class="lead">A token lets a program act as you in <strong>${organization.name}</strong>, within the scopes you select. <a href="/console">Change organization</a></p>
+    <p class="lead">A token lets a program act as you in <strong>${organization.name}</strong>, within the scopes you select. <a href="/console/account">Change organization</a></p>
     ${said && html`<p class="note good" role="status">${said}</p>`}
     <section class="card"><h2>Your tokens</h2>
       ${active.length > 0 ? html`<ul class="list">${active.map((token) => activeToken(token, visitor, names))}</ul>` : html`<p class="muted">No tokens yet. A token lets a script or CI job call the API as you. Create one below.</p>`}

@@ -1,5 +1,6 @@
 // What agents left behind as proof: pictures and videos shown, everything else to download.
 import { type ArtifactCardFragment, artifacts } from './documents.ts';
+import { Heading } from './heading.tsx';
 import { Card, Shown, Skeleton } from './pieces.tsx';
 import { ProjectChoice } from './project-choice.tsx';
 import { useBeat, useFilter, useList } from './reading.ts';
@@ -18,6 +19,7 @@ export function Gallery() {
   useBeat(list.read);
   return (
     <>
+      <Heading title="Artifacts" />
       <div class="filters">
         <ProjectChoice value={projectId} choose={choose} />
       </div>

@@ -123,16 +123,17 @@ export function Chart(properties: ChartProperties) {
   // Created again only for another kind of chart.
   const kinds = curves.map(({ label }) => label).join();
   useEffect(() => {
+    const element = host.current!;
     const redraw = () => {
       plot.current?.destroy();
-      plot.current = draw(host.current!, height, () => latest.current);
+      plot.current = draw(element, height, () => latest.current);
     };
     redraw();
     const resized = new ResizeObserver(() => {
-      const { clientWidth: width } = host.current!;
+      const { clientWidth: width } = element;
       if (width > 0 && plot.current && width !== plot.current.width) plot.current.setSize({ width, height });
     });
-    resized.observe(host.current!);
+    resized.observe(element);
     darkness.addEventListener('change', redraw);
     return () => {
       resized.disconnect();

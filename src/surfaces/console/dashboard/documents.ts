@@ -36,6 +36,8 @@ export type Scalars = {
   PromptScope: { input: string; output: string; }
   /** An integer of at most 2^53 - 1, which a JSON number holds exactly. */
   SafeInt: { input: number; output: number; }
+  /** A guide through pages of the console. One of: mission-control, mission-detail, mission-results. */
+  SetupGuideId: { input: string; output: string; }
   /** Always true. */
   True: { input: true; output: true; }
 };
@@ -114,6 +116,15 @@ export type ModelVendor =
   | 'anthropic'
   /** The GPT models. */
   | 'openai';
+
+/** How urgent a notice is. */
+export type NoticeKind =
+  /** Something needs action now. */
+  | 'action'
+  /** Good to know. */
+  | 'info'
+  /** Something needs action soon. */
+  | 'warning';
 
 /** What a person may do in an organization, from most to least. */
 export type OrgRole =
@@ -236,6 +247,62 @@ export type ScheduleInterval =
   /** Every week on `weekday` at `time`. */
   | 'weekly';
 
+/** A group of milestones. */
+export type SetupGroupId =
+  /** What else there is. */
+  | 'explore'
+  /** What it takes to get the first change merged. */
+  | 'first_mission'
+  /** What a team sets up once. */
+  | 'team';
+
+/** What a person says about a milestone or a group. */
+export type SetupMark =
+  /** It counts as reached. */
+  | 'done'
+  /** Removes the mark. */
+  | 'reset'
+  /** It is not shown as the next step. */
+  | 'skipped';
+
+/** A milestone of setup. */
+export type SetupMilestoneId =
+  /** An agent got instructions of its own. */
+  | 'agent_instructions'
+  /** A preview environment showed a pull request. */
+  | 'agent_to_pr'
+  /** A mission returned to a checkpoint. */
+  | 'checkpoints'
+  /** An agent got another sandbox template than the standard one. */
+  | 'custom_sandbox'
+  /** A change was merged. */
+  | 'first_merge'
+  /** A mission was completed. */
+  | 'first_mission'
+  /** A reviewer finished its work on a change. */
+  | 'first_review'
+  /** An MCP server was bound to a project. */
+  | 'mcp_servers'
+  /** A preview environment became active. */
+  | 'preview_deployment'
+  /** A scheduled task was created. */
+  | 'scheduled_task'
+  /** A running mission got a message. */
+  | 'steer_mission'
+  /** A second person joined. */
+  | 'teammate'
+  /** A project was created. */
+  | 'workspace';
+
+/** Whether a milestone is settled. */
+export type SetupMilestoneState =
+  /** It was reached, or marked as done. */
+  | 'done'
+  /** It is still to be done. */
+  | 'open'
+  /** It was marked as skipped and not reached. */
+  | 'skipped';
+
 /** How far a step is. */
 export type StepStatus =
   /** The run was canceled. */
@@ -253,6 +320,12 @@ export type StepStatus =
 export type TriggerKind =
   /** Each occurrence of a schedule. */
   | 'schedule';
+
+/** Marks a milestone. */
+export type UpdateSetupMilestoneRequest = {
+  /** What holds for a milestone from now on. */
+  mark: SetupMark;
+};
 
 /** Who is connected. */
 export type Vendor =
@@ -518,6 +591,26 @@ export type KillSandboxMutationVariables = Exact<{
 
 export type KillSandboxMutation = { killSandbox: { sandboxId: string } };
 
+export type SetupQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type SetupQuery = { setup: { complete: boolean, next: SetupMilestoneId | null, reachedCount: number, totalCount: number, groups: Array<{ id: SetupGroupId, name: string, milestones: Array<{ id: SetupMilestoneId, name: string, state: SetupMilestoneState }> }> }, notices: { notices: Array<{ id: string, kind: NoticeKind, title: string, body: string, actionUrl: string | null }> } };
+
+export type MarkMilestoneMutationVariables = Exact<{
+  milestoneId: Scalars['String']['input'];
+  mark: SetupMark;
+}>;
+
+
+export type MarkMilestoneMutation = { updateSetupMilestone: { complete: boolean } };
+
+export type DismissNoticeMutationVariables = Exact<{
+  noticeId: Scalars['String']['input'];
+}>;
+
+
+export type DismissNoticeMutation = { dismissNotice: { noticeId: string } };
+
 export const artifacts: Operation<ArtifactsQuery, ArtifactsQueryVariables> = {
   text: 'query Artifacts($projectId:String$limit:Int!$cursor:String$sandboxId:String){artifacts(projectId:$projectId limit:$limit cursor:$cursor sandboxId:$sandboxId){data{...ArtifactCard project{name}}nextCursor}}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
@@ -612,4 +705,16 @@ export const sandboxLog: Operation<SandboxLogQuery, SandboxLogQueryVariables> = 
 
 export const killSandbox: Operation<KillSandboxMutation, KillSandboxMutationVariables> = {
   text: 'mutation KillSandbox($sandboxId:String!){killSandbox(sandboxId:$sandboxId){sandboxId}}',
+};
+
+export const setup: Operation<SetupQuery, SetupQueryVariables> = {
+  text: 'query Setup{setup{complete next reachedCount totalCount groups{id name milestones{id name state}}}notices{notices{id kind title body actionUrl}}}',
+};
+
+export const markMilestone: Operation<MarkMilestoneMutation, MarkMilestoneMutationVariables> = {
+  text: 'mutation MarkMilestone($milestoneId:String!$mark:SetupMark!){updateSetupMilestone(milestoneId:$milestoneId input:{mark:$mark}){complete}}',
+};
+
+export const dismissNotice: Operation<DismissNoticeMutation, DismissNoticeMutationVariables> = {
+  text: 'mutation DismissNotice($noticeId:String!){dismissNotice(noticeId:$noticeId){noticeId}}',
 };

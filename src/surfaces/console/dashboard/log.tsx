@@ -1,7 +1,6 @@
 // The logs of a sandbox: by session, and of each by part. The selected one is part of the page's address.
 import { useState } from 'preact/hooks';
 import { type AgentRole, type SandboxLogPart, type SandboxQuery, sandboxLog } from './documents.ts';
-import { id as sandboxId } from './page.ts';
 import { Card, Empty, Skeleton, Trouble } from './pieces.tsx';
 import { useFilter, useReading } from './reading.ts';
 import { dollars, size, Time } from './words.tsx';
@@ -16,7 +15,7 @@ const parts: readonly { part: SandboxLogPart; name: string }[] = [
 
 const keyOf = ({ role, sessionId }: Session): string => `${role}:${sessionId}`;
 
-export function Log({ sessions }: { sessions: Session[] }) {
+export function Log({ sandboxId, sessions }: { sandboxId: string; sessions: Session[] }) {
   const [wanted, choose] = useFilter('session');
   const [wantedPart, choosePart] = useFilter('part');
   const session = sessions.find((one) => keyOf(one) === wanted) ?? sessions.at(-1);
@@ -59,15 +58,21 @@ export function Log({ sessions }: { sessions: Session[] }) {
       <p class="muted small">
         Started <Time at={session.ts} /> · {session.outcome ?? 'open'} · {dollars(session.totalCostUsd)}
       </p>
-      <Content key={`${keyOf(session)}:${part}`} role={session.role} sessionId={session.sessionId} part={part} />
+      <Content
+        key={`${keyOf(session)}:${part}`}
+        sandboxId={sandboxId}
+        role={session.role}
+        sessionId={session.sessionId}
+        part={part}
+      />
     </Card>
   );
 }
 
-function Content(asked: { role: AgentRole; sessionId: string; part: SandboxLogPart }) {
+function Content(asked: { sandboxId: string; role: AgentRole; sessionId: string; part: SandboxLogPart }) {
   // Null: the newest piece.
   const [cursor, goTo] = useState<string | null>(null);
-  const { data, problem, read } = useReading(sandboxLog, { sandboxId, ...asked, cursor });
+  const { data, problem, read } = useReading(sandboxLog, { ...asked, cursor });
   if (problem) return <Trouble problem={problem} retry={read} />;
   if (!data) return <Skeleton rows={1} height={320} />;
   const { content, bytes, promptSpans, nextCursor } = data.sandboxLog;

@@ -1,16 +1,37 @@
 // The organization at a glance. Every widget declares what it reads; all of it goes in one request, and again at every beat.
 import { Chart } from './chart.tsx';
-import { busySandboxes, openRuns, type SpendQuery, spend, upcoming } from './documents.ts';
+import { busySandboxes, openRuns, type SpendQuery, setup, spend, upcoming } from './documents.ts';
 import { FirstSteps } from './first-steps.tsx';
-import { now } from './page.ts';
+import { Heading } from './heading.tsx';
+import { may, now } from './page.ts';
 import { Card, Meter, Shown, Skeleton, Trouble } from './pieces.tsx';
 import { listIn, type Page, useFresh } from './reading.ts';
 import { RunList, RunRows, useRuns } from './runs.tsx';
 import { SandboxRows } from './sandboxes.tsx';
+import { Lead } from './setup.tsx';
 import { dollars, Time } from './words.tsx';
 
 export const Overview = () => (
-  <div class="columns">
+  <>
+    <Heading title="Overview" />
+    {may('setup:read') ? <WithLead /> : <Widgets />}
+  </>
+);
+
+/** The widgets read at once, and are shown with what stands above them: nothing moves when that comes. */
+function WithLead() {
+  const { data, problem, read } = useFresh(setup, {});
+  const isKnown = data !== null || problem !== null;
+  return (
+    <>
+      {data ? <Lead data={data} read={read} /> : !problem && <Skeleton rows={6} height={96} />}
+      <Widgets hidden={!isKnown} />
+    </>
+  );
+}
+
+const Widgets = ({ hidden = false }: { hidden?: boolean }) => (
+  <div class="columns" hidden={hidden}>
     <div class="column">
       <Running />
       <Recent />

@@ -1,9 +1,12 @@
-// What the server says about the page that this runs in: which one it is, of what, who may do what, and what time it is there.
+// What the server says about the person: who may do what, what time it is there, and the heading that it wrote.
 
 const root = document.getElementById('dashboard')!;
-const { page = '', id = '', csrf = '', scopes = '', api = '', now: sent = '' } = root.dataset;
+const { csrf = '', scopes = '', api = '', now: sent = '' } = root.dataset;
 
-export { api, csrf, id, page, root };
+export { api, csrf, root };
+
+/** The title of the page that the server sent; shown until the page has read it itself. */
+export const firstTitle = root.querySelector('h1')?.textContent ?? '';
 
 const held = new Set(scopes.split(' '));
 /** Whether the person holds the scope: what they may not do is not offered. */

@@ -9,7 +9,7 @@ import {
   scheduledTasks,
 } from './documents.ts';
 import { taskCommand } from './first-steps.tsx';
-import { id as projectId } from './page.ts';
+import { Heading } from './heading.tsx';
 import { Card, Commands, Pill, Shown, Skeleton, Trouble } from './pieces.tsx';
 import { listIn, useBeat, useFresh, useList, useReading } from './reading.ts';
 import { Recurring, runOfAutomation, runTask } from './recurring.tsx';
@@ -17,13 +17,14 @@ import { RunList, useRuns } from './runs.tsx';
 import { SandboxRows } from './sandboxes.tsx';
 import { Time } from './words.tsx';
 
-export const Project = () => (
+export const Project = ({ id: projectId }: { id: string }) => (
   <>
-    <About />
+    <About projectId={projectId} />
     <div class="columns">
       <div class="column">
         <Recurring
           title="Scheduled tasks"
+          projectId={projectId}
           operation={scheduledTasks}
           pageIn={(data) => data.scheduledTasks}
           runNow={runTask}
@@ -39,37 +40,52 @@ export const Project = () => (
         />
         <Recurring
           title="Automations"
+          projectId={projectId}
           operation={automations}
           pageIn={(data) => data.automations}
           runNow={runOfAutomation}
           empty={<p>There are no automations here.</p>}
         />
-        <RecentRuns />
+        <RecentRuns projectId={projectId} />
       </div>
       <div class="column">
-        <Sandboxes />
-        <Environments />
-        <Artifacts />
+        <Sandboxes projectId={projectId} />
+        <Environments projectId={projectId} />
+        <Artifacts projectId={projectId} />
       </div>
     </div>
   </>
 );
 
-function About() {
+interface OfProject {
+  projectId: string;
+}
+
+function About({ projectId }: OfProject) {
   const { data, problem, read } = useReading(oneProject, { projectId });
-  if (problem) return <Trouble problem={problem} retry={read} />;
-  if (!data) return <p class="about muted">…</p>;
+  const heading = <Heading title={data?.project.name ?? null} above={[['/console/projects', 'Projects']]} />;
+  if (!data) {
+    return (
+      <>
+        {heading}
+        {problem ? <Trouble problem={problem} retry={read} /> : <p class="about muted">…</p>}
+      </>
+    );
+  }
   const { scmOwner, scmRepo, status, tracker, issueCode } = data.project;
   return (
-    <p class="about muted">
-      <Pill status={status} /> <code>{`${scmOwner}/${scmRepo}`}</code> · issues in{' '}
-      {tracker === 'builtin' ? 'the console' : tracker}
-      {issueCode && ` as ${issueCode}`} · <a href={`/console/projects/${projectId}/mcp`}>MCP servers</a>
-    </p>
+    <>
+      {heading}
+      <p class="about muted">
+        <Pill status={status} /> <code>{`${scmOwner}/${scmRepo}`}</code> · issues in{' '}
+        {tracker === 'builtin' ? 'the console' : tracker}
+        {issueCode && ` as ${issueCode}`} · <a href={`/console/projects/${projectId}/mcp`}>MCP servers</a>
+      </p>
+    </>
   );
 }
 
-function RecentRuns() {
+function RecentRuns({ projectId }: OfProject) {
   const list = useRuns({ projectId, limit: 10 });
   return (
     <Card title="Recent runs" aside={<a href={`/console/runs?projectId=${projectId}`}>All runs</a>}>
@@ -84,7 +100,7 @@ function RecentRuns() {
   );
 }
 
-function Sandboxes() {
+function Sandboxes({ projectId }: OfProject) {
   const list = listIn(useFresh(busySandboxes, { projectId, limit: 5 }), (data) => data.sandboxes.data);
   return (
     <Card title="Sandboxes">
@@ -99,7 +115,7 @@ function Sandboxes() {
   );
 }
 
-function Environments() {
+function Environments({ projectId }: OfProject) {
   const list = useList(
     environments,
     { projectId, limit: 5 },
@@ -141,7 +157,7 @@ function Environments() {
   );
 }
 
-function Artifacts() {
+function Artifacts({ projectId }: OfProject) {
   const list = useList(
     artifacts,
     { projectId, limit: 6 },

@@ -1,5 +1,6 @@
 // All projects.
 import { projects } from './documents.ts';
+import { Heading } from './heading.tsx';
 import { Card, Pill, Shown, Skeleton } from './pieces.tsx';
 import { useList } from './reading.ts';
 
@@ -11,31 +12,34 @@ export function Projects() {
     (one) => one.id,
   );
   return (
-    <Card title="All projects, newest first">
-      <Shown
-        list={list}
-        skeleton={<Skeleton rows={5} height={54} />}
-        empty={<p>There is no project yet. POST /v1/projects makes one of a repository.</p>}
-      >
-        {(rows) => (
-          <ul class="rows">
-            {rows.map(({ id, name, issueCode, scmOwner, scmRepo, status }) => (
-              <li key={id} class="next-row">
-                <div class="grow">
-                  <a class="row-link" href={`/console/projects/${id}`}>
-                    {name}
-                  </a>
-                  <div class="muted small clip">
-                    {scmOwner}/{scmRepo}
-                    {issueCode && ` · ${issueCode}`}
+    <>
+      <Heading title="Projects" />
+      <Card title="All projects, newest first">
+        <Shown
+          list={list}
+          skeleton={<Skeleton rows={5} height={54} />}
+          empty={<p>There is no project yet. POST /v1/projects makes one of a repository.</p>}
+        >
+          {(rows) => (
+            <ul class="rows">
+              {rows.map(({ id, name, issueCode, scmOwner, scmRepo, status }) => (
+                <li key={id} class="next-row">
+                  <div class="grow">
+                    <a class="row-link" href={`/console/projects/${id}`}>
+                      {name}
+                    </a>
+                    <div class="muted small clip">
+                      {scmOwner}/{scmRepo}
+                      {issueCode && ` · ${issueCode}`}
+                    </div>
                   </div>
-                </div>
-                <Pill status={status} />
-              </li>
-            ))}
-          </ul>
-        )}
-      </Shown>
-    </Card>
+                  <Pill status={status} />
+                </li>
+              ))}
+            </ul>
+          )}
+        </Shown>
+      </Card>
+    </>
   );
 }

@@ -1,6 +1,7 @@
 // Reads for widgets: one record, or a list with further pages. Values are refreshed on one timer for the whole page, so that they
 // share a request, and not while the page is hidden.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
 import { ask, type ProblemBody, problemOf } from './client.ts';
 import type { Operation } from './documents.ts';
 
@@ -161,13 +162,12 @@ export const listIn = <Data, Row>(
 
 /** A filter in the address of the page. */
 export function useFilter(name: string): [value: string | null, set: (value: string | null) => void] {
-  const [value, setValue] = useState(() => new URLSearchParams(location.search).get(name));
+  const { path, query, route } = useLocation();
   const set = (next: string | null) => {
     const parameters = new URLSearchParams(location.search);
     if (next) parameters.set(name, next);
     else parameters.delete(name);
-    history.replaceState(null, '', `${location.pathname}${parameters.size > 0 ? `?${parameters}` : ''}`);
-    setValue(next || null);
+    route(`${path}${parameters.size > 0 ? `?${parameters}` : ''}`, true);
   };
-  return [value, set];
+  return [query[name] || null, set];
 }

@@ -1,8 +1,9 @@
 // Missions that return, of one kind: when they run next, and a button that does not wait for it.
 import type { ComponentChildren } from 'preact';
+import { useLocation } from 'preact-iso';
 import { ask } from './client.ts';
 import { type Operation, runAutomation, runScheduledTask, type ScheduledTasksQuery } from './documents.ts';
-import { may, id as projectId } from './page.ts';
+import { may } from './page.ts';
 import { Action, Card, Shown, Skeleton } from './pieces.tsx';
 import { useBeat, useList } from './reading.ts';
 import { scheduleWords, Time } from './words.tsx';
@@ -12,6 +13,7 @@ type OfProject = { projectId: string; limit: number; cursor?: string | null | un
 
 interface RecurringProperties<Data> {
   title: string;
+  projectId: string;
   operation: Operation<Data, OfProject>;
   pageIn: (data: Data) => { data: Recurring[]; nextCursor: string | null };
   runNow: (id: string) => Promise<string>;
@@ -21,8 +23,9 @@ interface RecurringProperties<Data> {
 export const runTask = async (id: string) => (await ask(runScheduledTask, { id })).runScheduledTask.runId;
 export const runOfAutomation = async (id: string) => (await ask(runAutomation, { id })).runAutomation.runId;
 
-export function Recurring<Data>({ title, operation, pageIn, runNow, empty }: RecurringProperties<Data>) {
+export function Recurring<Data>({ title, projectId, operation, pageIn, runNow, empty }: RecurringProperties<Data>) {
   const list = useList(operation, { projectId, limit: 20 }, pageIn, (one) => one.id);
+  const { route } = useLocation();
   useBeat(list.read);
   return (
     <Card title={title}>
@@ -63,7 +66,7 @@ export function Recurring<Data>({ title, operation, pageIn, runNow, empty }: Rec
                     label="Run now"
                     describes={`Run now: ${name}`}
                     class="slim"
-                    act={async () => location.assign(`/console/runs/${await runNow(id)}`)}
+                    act={async () => route(`/console/runs/${await runNow(id)}`)}
                   />
                 )}
               </li>

@@ -11,9 +11,10 @@ import {
   runLive,
 } from './documents.ts';
 import { Fragments } from './fragments.tsx';
+import { Heading } from './heading.tsx';
 import { useLive } from './live.ts';
 import { Messages } from './messages.tsx';
-import { may, id as runId } from './page.ts';
+import { may } from './page.ts';
 import { Action, Card, Empty, Meter, Pill, Skeleton, Trouble } from './pieces.tsx';
 import { useReading } from './reading.ts';
 import { titleOf } from './runs.tsx';
@@ -28,7 +29,7 @@ const isOpen = ({ status }: RunPartsFragment) => status === 'running' || status 
 const canHear = (run: RunPartsFragment) =>
   isOpen(run) && run.steps[0] !== undefined && run.steps[0].harness !== 'shell';
 
-export function Run() {
+export function Run({ id: runId }: { id: string }) {
   const { data, problem, read, change } = useReading(oneRun, { runId });
   const run = data?.run;
   useLive({
@@ -38,10 +39,19 @@ export function Run() {
     poll: read,
     isOver: () => run !== undefined && !isOpen(run),
   });
-  if (!run) return problem ? <Trouble problem={problem} retry={read} /> : <Skeleton rows={3} height={120} />;
+  const heading = <Heading title={run ? titleOf(run) : null} above={aboveOf(run)} />;
+  if (!run) {
+    return (
+      <>
+        {heading}
+        {problem ? <Trouble problem={problem} retry={read} /> : <Skeleton rows={3} height={120} />}
+      </>
+    );
+  }
   const sandbox = run.sandboxes[0];
   return (
     <>
+      {heading}
       {problem && <Trouble problem={problem} retry={read} />}
       <Card
         title="Status"
@@ -88,6 +98,11 @@ export function Run() {
     </>
   );
 }
+
+const aboveOf = (run: RunPartsFragment | undefined): [string, string][] => [
+  ['/console/runs', 'Missions'],
+  ...(run?.project ? [[`/console/projects/${run.projectId}`, run.project.name] as [string, string]] : []),
+];
 
 function activityOf({ missionActivity, awaitsApproval, status }: RunPartsFragment): string {
   if (awaitsApproval) return 'The plan waits for approval';

@@ -1,6 +1,7 @@
 // Runs in rows, and the page of all of them.
 import type { ComponentChildren } from 'preact';
 import { type RunRowFragment, type RunStatus, runs } from './documents.ts';
+import { Heading } from './heading.tsx';
 import { now } from './page.ts';
 import { Card, Meter, Pill, Shown, Skeleton } from './pieces.tsx';
 import { ProjectChoice } from './project-choice.tsx';
@@ -83,6 +84,7 @@ export function Runs() {
   const list = useRuns({ limit: 30, status: known, projectId });
   return (
     <>
+      <Heading title="Missions" />
       <div class="filters">
         <ProjectChoice value={projectId} choose={setProjectId} />
         <label>
@@ -97,7 +99,7 @@ export function Runs() {
           </select>
         </label>
       </div>
-      <Card title="Runs, newest first">
+      <Card title="Missions, newest first">
         <RunList
           list={list}
           rows={12}

@@ -3,21 +3,38 @@ import { Chart } from './chart.tsx';
 import { ask } from './client.ts';
 import { killSandbox } from './documents.ts';
 import { Fragments } from './fragments.tsx';
+import { Heading } from './heading.tsx';
 import { Log } from './log.tsx';
-import { may, id as sandboxId } from './page.ts';
+import { may } from './page.ts';
 import { Action, Card, Empty, Pill, Skeleton, Trouble } from './pieces.tsx';
 import { type Detail, isAlive, useSandbox } from './watching.ts';
 import { duration, Lasted, megabytes, percent, Time } from './words.tsx';
 
-export function Sandbox() {
+export function Sandbox({ id: sandboxId }: { id: string }) {
   const { detail, problem, read, end } = useSandbox(sandboxId, true);
-  if (!detail) return problem ? <Trouble problem={problem} retry={read} /> : <Skeleton rows={3} height={160} />;
+  const run = detail?.sandbox.run;
+  const above: [string, string][] = run
+    ? [
+        ['/console/runs', 'Missions'],
+        [`/console/runs/${run.id}`, run.missionTitle ?? 'Untitled run'],
+      ]
+    : [['/console/overview', 'Overview']];
+  const heading = <Heading title={detail && `Sandbox of the ${detail.sandbox.role}`} above={above} />;
+  if (!detail) {
+    return (
+      <>
+        {heading}
+        {problem ? <Trouble problem={problem} retry={read} /> : <Skeleton rows={3} height={160} />}
+      </>
+    );
+  }
   const kill = async () => {
     await ask(killSandbox, { sandboxId });
     end();
   };
   return (
     <>
+      {heading}
       {problem && <Trouble problem={problem} retry={read} />}
       <Card
         title="Status"
@@ -39,7 +56,7 @@ export function Sandbox() {
       <Metrics detail={detail} />
       <div class="columns">
         <div class="column">
-          <Log sessions={detail.sessions} />
+          <Log sandboxId={sandboxId} sessions={detail.sessions} />
         </div>
         <div class="column">
           <Card title="What the agent does">

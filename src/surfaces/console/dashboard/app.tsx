@@ -1,0 +1,68 @@
+// The pages of the application by address, each loaded when it is first opened. A link to one of them changes the page without a
+// request for it; the menu around is the server's and is marked here.
+import type { ComponentType } from 'preact';
+import { useLayoutEffect } from 'preact/hooks';
+import { LocationProvider, lazy, Route, Router, useLocation } from 'preact-iso';
+import { noteNavigation } from './heading.tsx';
+
+/** Every page; one whose address ends in `:id` gets that as a property. */
+const pages = {
+  '/console/overview': page(async () => (await import('./overview.tsx')).Overview),
+  '/console/projects': page(async () => (await import('./projects.tsx')).Projects),
+  '/console/projects/:id': page(async () => (await import('./project.tsx')).Project),
+  '/console/runs': page(async () => (await import('./runs.tsx')).Runs),
+  '/console/runs/:id': page(async () => (await import('./run.tsx')).Run),
+  '/console/sandboxes/:id': page(async () => (await import('./sandbox.tsx')).Sandbox),
+  '/console/artifacts': page(async () => (await import('./artifacts.tsx')).Gallery),
+};
+
+interface PageProperties {
+  id: string;
+}
+
+/** Another record is another page: nothing of the one before stays in it. */
+function page(load: () => Promise<ComponentType<PageProperties>>) {
+  const Page = lazy(() => load().catch(reload));
+  const Keyed = ({ id = '' }: Partial<PageProperties>) => <Page key={id} id={id} />;
+  return Object.assign(Keyed, { preload: Page.preload });
+}
+
+/** A newer release has taken the place of the one that this page is of: the server sends that one. */
+function reload(): Promise<never> {
+  location.reload();
+  return new Promise(() => {});
+}
+
+const patterns = Object.entries(pages).map(
+  ([address, one]) => [new RegExp(`^${address.replace(':id', '[^/?#]+')}$`), one] as const,
+);
+
+export const preload = async (path: string): Promise<unknown> =>
+  patterns.find(([pattern]) => pattern.test(path))?.[1].preload();
+
+const scope = new RegExp(patterns.map(([{ source }]) => source.replace(/\$$/, '(?=[?#]|$)')).join('|'));
+
+export const App = () => (
+  <LocationProvider scope={scope}>
+    <Marks />
+    <Router onRouteChange={noteNavigation}>
+      {Object.entries(pages).map(([address, Page]) => (
+        <Route key={address} path={address} component={Page} />
+      ))}
+    </Router>
+  </LocationProvider>
+);
+
+/** Marks the page, or the list that it belongs to, in the menu. */
+function Marks() {
+  const { path } = useLocation();
+  useLayoutEffect(() => {
+    for (const link of document.querySelectorAll('.menu nav a')) {
+      const address = link.getAttribute('href')!;
+      if (path === address) link.setAttribute('aria-current', 'page');
+      else if (path.startsWith(`${address}/`)) link.setAttribute('aria-current', 'true');
+      else link.removeAttribute('aria-current');
+    }
+  }, [path]);
+  return null;
+}

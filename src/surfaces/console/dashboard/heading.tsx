@@ -1,0 +1,50 @@
+// The heading of a page: its title, also in the tab, and the pages above it. It gets the focus when the person comes from another
+// page, so that a screen reader says where they are.
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { firstTitle } from './page.ts';
+
+let hasNavigated = false;
+export const noteNavigation = (): void => {
+  hasNavigated = true;
+};
+
+interface Properties {
+  /** Null while it is read. */
+  title: string | null;
+  above?: readonly (readonly [address: string, name: string])[];
+  /** What can be done with what the page shows. */
+  children?: ComponentChildren;
+}
+
+export function Heading({ title, above = [], children }: Properties) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const shown = title ?? (hasNavigated ? '…' : firstTitle);
+  useEffect(() => {
+    if (hasNavigated) heading.current?.focus({ preventScroll: true });
+  }, []);
+  useEffect(() => {
+    document.title = `${shown} · Agent Engineering Platform`;
+  }, [shown]);
+  return (
+    <>
+      {above.length > 0 && (
+        <nav class="breadcrumbs" aria-label="Breadcrumbs">
+          <ol>
+            {above.map(([address, name]) => (
+              <li key={address}>
+                <a href={address}>{name}</a>
+              </li>
+            ))}
+          </ol>
+        </nav>
+      )}
+      <div class="heading">
+        <h1 ref={heading} tabIndex={-1}>
+          {shown}
+        </h1>
+        {children && <div class="actions">{children}</div>}
+      </div>
+    </>
+  );
+}
