@@ -1,17 +1,4 @@
-// `npm run openapi`: prints the OpenAPI document as the service serves it, with the default addresses. No database is opened.
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { bindAddresses } from '#foundation/addresses.ts';
-import { openLog } from '#foundation/log.ts';
-import { createApp } from '../src/app.ts';
-import { readConfig } from '../src/config.ts';
-import { version } from '../src/services.ts';
+// `npm run openapi`: prints the OpenAPI document.
+import { readOpenApi } from './openapi-document.ts';
 
-const config = readConfig({});
-bindAddresses(config.addresses);
-const server = createServer(createApp({ ...config, version, log: openLog({ level: 'silent' }) }));
-await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-const { port } = server.address() as AddressInfo;
-const document = await (await fetch(`http://127.0.0.1:${port}/v1/openapi.json`)).json();
-server.close();
-process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+process.stdout.write(`${JSON.stringify(await readOpenApi(), null, 2)}\n`);

@@ -7,7 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { printGraph } from '#graph/print.ts';
 import { schema } from '#schema.ts';
 import { unannounced } from './breaking-changes.ts';
+import { clientApi } from './client-api.ts';
 import { dashboardDocuments } from './dashboard-documents.ts';
+import { readOpenApi } from './openapi-document.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -39,6 +41,9 @@ if (readHere('schema.graphql') !== after) {
 }
 if (readHere('src/surfaces/console/dashboard/documents.ts') !== (await dashboardDocuments(after))) {
   complaints.push('The operations of the dashboard are not what the schema says: run `npm run dashboard:types`.');
+}
+if (readHere('clients/typescript/src/api.ts') !== (await clientApi(await readOpenApi()))) {
+  complaints.push('The operations of the typed client are not what the API says: run `npm run client:types`.');
 }
 if (before === null) console.log(`No schema.graphql in ${revision}: nothing to compare with.`);
 else {

@@ -1,0 +1,239 @@
+// The operations of the typed client as a module: those of the OpenAPI document that take a token, and beside them the root fields
+// of the graph that have no route. `npm run client:types` writes it, `npm run schema:check` compares.
+import { fileURLToPath } from 'node:url';
+import { getNamedType, isObjectType, OperationTypeNode, print, stripIgnoredCharacters } from 'graphql';
+import { compile, type JSONSchema } from 'json-schema-to-typescript';
+import { exposureOf } from '#graph/exposure.ts';
+import { argumentSchema } from '#graph/projection/arguments.ts';
+import {
+  type Json,
+  recordReference,
+  recordSchema,
+  typeSchema,
+  withDescription,
+} from '#graph/projection/json-schema.ts';
+import { documentOf, type RootField } from '#graph/projection/operation.ts';
+import { schema } from '#schema.ts';
+
+/** The file that is generated. */
+export const clientApiFile = fileURLToPath(new URL('../clients/typescript/src/api.ts', import.meta.url));
+
+const introduction = `// The operations of the API and their records, generated from the OpenAPI document and the GraphQL schema by
+// \`npm run client:types\`. Not edited.
+`;
+
+interface Operation {
+  name: string;
+  description: string;
+  /** Names of TypeScript types. */
+  inputs: string[];
+  output: string;
+  /** \`POST /projects\`, or the GraphQL document. */
+  sent: string;
+}
+
+interface Parameter {
+  name: string;
+  in: string;
+  required: boolean;
+  description?: string;
+  schema: Json;
+}
+
+/** The text of the module. */
+export async function clientApi(document: Json): Promise<string> {
+  const { Error: ErrorBody, ...schemas } = (document.components as Json).schemas as Record<string, Json>;
+  const definitions: Record<string, Json> = { ...schemas, ErrorBody: ErrorBody! };
+  const rest = restOperations(document, definitions);
+  const graph = graphOperations(definitions);
+  const calls = [...rest, ...graph.calls];
+  const used = referencedFrom([...calls, ...graph.streams], definitions);
+  const records = await compile(
+    {
+      definitions: Object.fromEntries(used.map((name) => [name, local(definitions[name])])),
+      additionalProperties: false,
+    } as JSONSchema,
+    'Records',
+    {
+      additionalProperties: false,
+      bannerComment: '',
+      format: true,
+      ignoreMinAndMaxItems: true,
+      strictIndexSignatures: true,
+      style: { singleQuote: true, printWidth: 120 },
+      unreachableDefinitions: true,
+    },
+  );
+  return [
+    introduction,
+    `${tidy(records)}\n`,
+    operationTypes('Operations', 'Each operation with what it takes and answers.', calls),
+    operationTypes('Subscriptions', 'Each subscription with what it takes and each of its events.', graph.streams),
+    table('routes', 'Method and path of the operations that REST serves.', rest),
+    table('documents', 'The documents of the operations that only GraphQL has.', [...graph.calls, ...graph.streams]),
+    listings(calls, definitions),
+  ].join('\n');
+}
+
+/** Without what says how the types came about, and with short comments on one line. */
+const tidy = (records: string): string =>
+  records
+    .replace(/^export interface Records \{\s*\}\n/m, '')
+    .replace(
+      / \*\n \* This interface was referenced by `Records`'s JSON-Schema\n \* via the `definition` "\w+"\.\n/g,
+      '',
+    )
+    .replace(/\/\*\*\n *\* ([^\n]*)\n *\*\//g, '/** $1 */')
+    .trim();
+
+function restOperations(document: Json, definitions: Record<string, Json>): Operation[] {
+  return Object.entries(document.paths as Record<string, Record<string, Json>>).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, operation]) => {
+      const {
+        operationId,
+        description,
+        parameters = [],
+        requestBody,
+        responses,
+        security,
+      } = operation as {
+        operationId: string;
+        description: string;
+        parameters?: Parameter[];
+        requestBody?: Json;
+        responses: Record<string, Json>;
+        security: Json[];
+      };
+      if (!security.some((scheme) => 'bearer' in scheme)) return [];
+      const body = requestBody && referenced(requestBody);
+      const success = Object.entries(responses).find(([status]) => status.startsWith('2'))!;
+      const own = parameters.filter((one) => one.in !== 'header');
+      if (body && own.some((one) => one.in === 'query')) throw new Error(`${operationId} takes a query and a body`);
+      return [
+        {
+          name: operationId,
+          description,
+          inputs: [...parametersOf(operationId, own, definitions), ...(body ? [body] : [])],
+          output: referenced(success[1])!,
+          sent: `${method.toUpperCase()} ${path}`,
+        },
+      ];
+    }),
+  );
+}
+
+/** The root fields without a route, but those for people with a session and for runtimes. */
+function graphOperations(definitions: Record<string, Json>): { calls: Operation[]; streams: Operation[] } {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (isObjectType(type) && !type.name.startsWith('__')) {
+      definitions[type.name] ??= withDescription(
+        recordSchema(type, recordReference, (field) => field.description ?? getNamedType(field.type).description),
+        type.description,
+      );
+    }
+  }
+  const of = (kind: OperationTypeNode): Operation[] =>
+    Object.values(schema.getRootType(kind)!.getFields())
+      .filter((field) => {
+        const { rest, scope } = exposureOf(field);
+        return !rest && scope !== 'person' && scope !== 'runtime:report';
+      })
+      .map((field) => graphOperation(kind, field, definitions));
+  return {
+    calls: [...of(OperationTypeNode.QUERY), ...of(OperationTypeNode.MUTATION)],
+    streams: of(OperationTypeNode.SUBSCRIPTION),
+  };
+}
+
+function graphOperation(kind: OperationTypeNode, field: RootField, definitions: Record<string, Json>): Operation {
+  const own = field.args.map((argument) => ({
+    name: argument.name,
+    in: 'query',
+    required: String(argument.type).endsWith('!') && argument.defaultValue === undefined,
+    ...(argument.description && { description: argument.description }),
+    schema: argumentSchema(argument),
+  }));
+  const { $ref } = typeSchema(field.type);
+  if (typeof $ref !== 'string') throw new Error(`${field.name} answers no record`);
+  return {
+    name: field.name,
+    description: `${field.description} Requires the scope \`${exposureOf(field).scope}\`.`,
+    inputs: parametersOf(field.name, own, definitions),
+    output: $ref.split('/').at(-1)!,
+    sent: withDefaults(field, stripIgnoredCharacters(print(documentOf(kind, field.name, field)))),
+  };
+}
+
+/** A variable of an argument with a default has the same one. */
+const withDefaults = ({ args }: RootField, document: string): string =>
+  args
+    .filter(({ defaultValue }) => defaultValue !== undefined)
+    .reduce(
+      (text, { name, type, defaultValue }) =>
+        text.replace(`$${name}:${type}`, `$${name}:${type}=${JSON.stringify(defaultValue)}`),
+      document,
+    );
+
+/** Defines the record of the parameters, where there are some. */
+function parametersOf(operation: string, parameters: Parameter[], definitions: Record<string, Json>): string[] {
+  if (parameters.length === 0) return [];
+  const name = `${operation[0]!.toUpperCase()}${operation.slice(1)}Parameters`;
+  definitions[name] = {
+    type: 'object',
+    description: `The parameters of \`${operation}\`.`,
+    properties: Object.fromEntries(parameters.map((one) => [one.name, withDescription(one.schema, one.description)])),
+    required: parameters.filter(({ required }) => required).map((one) => one.name),
+  };
+  return [name];
+}
+
+/** The record in the body of a request or response. */
+function referenced(part: Json): string | undefined {
+  const content = part.content as Record<string, { schema: Json }> | undefined;
+  return (content?.['application/json']?.schema.$ref as string | undefined)?.split('/').at(-1);
+}
+
+/** The names of all records that the operations reach. */
+function referencedFrom(operations: Operation[], definitions: Record<string, Json>): string[] {
+  const found = new Set<string>();
+  const visit = (name: string) => {
+    if (found.has(name)) return;
+    found.add(name);
+    for (const [, next] of JSON.stringify(definitions[name]).matchAll(/"#\/components\/schemas\/(\w+)"/g)) visit(next!);
+  };
+  for (const name of ['ErrorBody', ...operations.flatMap(({ inputs, output }) => [...inputs, output])]) visit(name);
+  return [...found].sort();
+}
+
+/** References as the generator of types reads them; records are closed. */
+function local(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(local);
+  if (value === null || typeof value !== 'object') return value;
+  const { $ref } = value as Json;
+  if (typeof $ref === 'string') return { $ref: $ref.replace('#/components/schemas/', '#/definitions/') };
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, local(one)]));
+}
+
+function operationTypes(name: string, comment: string, operations: Operation[]): string {
+  const members = operations.map(
+    ({ name, description, inputs, output }) =>
+      `  /** ${description} */\n  ${name}: { input: ${inputs.join(' & ') || '{}'}; output: ${output} };`,
+  );
+  return `/** ${comment} */\nexport interface ${name} {\n${members.join('\n')}\n}\n`;
+}
+
+function table(name: string, comment: string, operations: Operation[]): string {
+  const members = operations.map(({ name, sent }) => `  ${name}: '${sent}',`);
+  return `/** ${comment} */\nexport const ${name} = {\n${members.join('\n')}\n} as const;\n`;
+}
+
+/** Which operations answer a page, and which of its members holds the records. */
+function listings(operations: Operation[], definitions: Record<string, Json>): string {
+  const members = operations.flatMap(({ name, inputs, output }) => {
+    const page = definitions[output]!.properties as Record<string, Json>;
+    const takesCursor = inputs.some((input) => 'cursor' in (definitions[input]!.properties as Json));
+    const records = Object.entries(page).filter(([, { type }]) => type === 'array');
+    return takesCursor && 'nextCursor' in page ? [`  ${name}: '${records[0]![0]}',`] : [];
+  });
+  return `/** The member of a page that holds its records, for each operation that answers a page. */\nexport const listings = {\n${members.join('\n')}\n} as const;\n`;
+}
