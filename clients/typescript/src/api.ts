@@ -1,0 +1,2877 @@
+// The operations of the API and their records, generated from the OpenAPI document and the GraphQL schema by
+// `npm run client:types`. Not edited.
+
+/** An agent that missions run with: a role, a harness and a model under one name. */
+export interface Agent {
+  /** Starts with `agn_`. */
+  id: string;
+  /** The organization; for a built-in agent, that of the caller. */
+  orgId: string;
+  /** Unique among the organization’s own agents. */
+  name: string;
+  /** The part it plays in a mission. */
+  role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
+  /** The program that drives its model. */
+  harness: 'claude-code' | 'codex' | 'opencode' | 'shell';
+  /** One of the models of the harness, as the catalog lists them. */
+  model: string;
+  /** Null: the harness decides. */
+  effort: 'low' | 'medium' | 'high' | null;
+  /** The template of its sandboxes: the key of a catalog template. */
+  sandboxTemplateId: string;
+  /** Instructions in addition to the issue. */
+  userPrompt: string | null;
+  /** Repositories with skills that it may use. */
+  skillRepos: string[];
+  /** Whether it is part of the service: every organization has it, and nobody can change or delete it. */
+  isBuiltin: boolean;
+  /** When it was created; for a built-in agent, a fixed time. */
+  createdAt: number;
+  /** When it was last changed. */
+  updatedAt: number;
+}
+/** What agents are made of. */
+export interface AgentCatalog {
+  /** All roles. */
+  roles: CatalogRole[];
+  /** All harnesses. */
+  harnesses: CatalogHarness[];
+  /** The agents of every organization. */
+  builtinAgents: CatalogAgent[];
+  builtinSandboxTemplate: CatalogSandboxTemplate;
+  /** All sandbox sizes, smallest first. */
+  instanceTypes: CatalogInstanceType[];
+}
+/** A role that an agent can have. */
+export interface CatalogRole {
+  /** Value for `role` of an agent. */
+  key: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
+  /** Name for display. */
+  name: string;
+  /** Short label for display. */
+  roleLabel: string;
+  /** What an agent in this role does, in one sentence. */
+  blurb: string;
+}
+/** A program that drives a model, and the models it runs. */
+export interface CatalogHarness {
+  /** Value for `harness` of an agent. */
+  id: 'claude-code' | 'codex' | 'opencode' | 'shell';
+  /** Name for display. */
+  label: string;
+  /** Whether missions may be given to agents that use it. */
+  executable: boolean;
+  /** The models that an agent with this harness can use. */
+  models: CatalogModel[];
+}
+/** A language model. */
+export interface CatalogModel {
+  /** Value for `model` of an agent. */
+  id: string;
+  /** Name for display. */
+  label: string;
+}
+/** An agent that exists in every organization. */
+export interface CatalogAgent {
+  /** Its agent id is `agn_builtin_` and this key. */
+  key: string;
+  /** Name for display. */
+  name: string;
+  /** The part it plays in a mission. */
+  role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
+  /** The program that drives its model. */
+  harness: 'claude-code' | 'codex' | 'opencode' | 'shell';
+  /** The id of its model. */
+  model: string;
+  /** Instructions it gets in addition to the issue. */
+  userPrompt: string;
+  /** `<owner>/<repo>` of repositories with skills. */
+  skillRepos: string[];
+  /** The key of its sandbox template. */
+  sandboxTemplateKey: string;
+}
+/** A container image for sandboxes. */
+export interface CatalogSandboxTemplate {
+  /** What `sandbox.templateId` of a new agent may say. */
+  key: string;
+  /** Name for display. */
+  name: string;
+  /** The Dockerfile of the image. */
+  dockerfile: string;
+}
+/** A sandbox size. */
+export interface CatalogInstanceType {
+  /** Value for `instanceType` of a sandbox. */
+  id: 'lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4';
+  /** Name for display. */
+  label: string;
+  /** Virtual CPU cores. */
+  vcpu: number;
+  /** MiB. */
+  memory: number;
+  /** GB. */
+  disk: number;
+}
+/** One page of a list of Agent records. */
+export interface AgentPage {
+  /** Newest first. */
+  data: Agent[];
+  /** Send it as `cursor` to read the next page; null on the last page. */
+  nextCursor: string | null;
+}
+/** The parameters of `agent`. */
+export interface AgentParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  agentId: string;
+}
+/** The parameters of `agents`. */
+export interface AgentsParameters {
+  /** Rows per page: 1 to 200. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string;
+}
+/** The parameters of `answerElicitation`. */
+export interface AnswerElicitationParameters {
+  /** The id of the run. */
+  runId: string;
+  /** The answer: 1 to 4000 characters. */
+  text: string;
+  /** The sandbox whose agent asks; absent: any of the run. */
+  sandboxId?: string;
+  /** The position of the question among the fragments of the sandbox; absent: the newest. */
+  seq?: number;
+}
+/** The parameters of `approvePlan`. */
+export interface ApprovePlanParameters {
+  /** The id of the run. */
+  runId: string;
+}
+/** Proof of work that an agent has left behind. */
+export interface Artifact {
+  /** Starts with `art_`. */
+  id: string;
+  /** The project. */
+  projectId: string;
+  /** The issue it was created for, by the id of the tracker. */
+  issueId: string | null;
+  /** The session in the sandbox; null when unknown. */
+  sessionId: string | null;
+  /** The sandbox it was created in; null when unknown. */
+  sandboxId: string | null;
+  /** The role of the agent that submitted it. */
+  role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
+  /** What the content is. */
+  kind: 'screenshot' | 'video' | 'trace' | 'log' | 'report' | 'file';
+  /** As the agent’s runtime says. */
+  contentType: string;
+  /** Length of the content in bytes. */
+  sizeBytes: number;
+  /** Description for display; null without one. */
+  caption: string | null;
+  /** The acceptance criterion that it speaks of. */
+  criterion: string | null;
+  /** Whether that was met. */
+  criterionPassed: boolean | null;
+  /** When it was registered. */
+  createdAt: string;
+  /** From then on it is gone. */
+  expiresAt: string;
+  /** Where its content is downloaded: valid for about an hour, without a credential. */
+  url: string;
+  /** Address of a viewer for a trace; null for other kinds. */
+  traceViewerUrl: string | null;
+}
+/** One page of a list of Artifact records. */
+export interface ArtifactPage {
+  /** Newest first. */
+  data: Artifact[];
+  /** Send it as `cursor` to read the next page; null on the last page. */
+  nextCursor: string | null;
+}
+/** The parameters of `artifact`. */
+export interface ArtifactParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  artifactId: string;
+}
+/** The parameters of `artifacts`. */
+export interface ArtifactsParameters {
+  /** Only the records that have this value. */
+  issueId?: string;
+  /** Only the records that have this value. */
+  projectId?: string;
+  /** Only the records that have this value. */
+  sandboxId?: string;
+  /** Rows per page: 1 to 2000. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string;
+}
+/** A recurring mission that the organization keeps: it starts on a schedule or by hand. */
+export interface Automation {
+  /** Unique; never changes. */
+  id: string;
+  /** The organization it belongs to. */
+  orgId: string;
+  /** The project in whose repository the missions work. */
+  projectId: string;
+  /** 1 to 120 characters; the title of each issue. */
+  name: string;
+  /** The task for the agent: 1 to 20,000 characters. */
+  prompt: string;
+  /** Its template; null without one. */
+  templateKey: string | null;
+  /** 1 to 10; each occurrence of any of them starts a mission. */
+  triggers: Trigger[];
+  /** At most 20, put on each issue. */
+  labels: string[];
+  /** Whether an occurrence is skipped while an earlier run is dispatching or running. */
+  skipIfPreviousOpen: boolean;
+  /** Whether the schedule is active; "run now" works either way. */
+  enabled: boolean;
+  /** The next occurrence; null while it is disabled. */
+  nextRunAt: number | null;
+  /** When a mission last started; a skipped run does not count. Null before the first. */
+  lastRunAt: number | null;
+  /** When it was created. */
+  createdAt: number;
+  /** When a person last changed it. */
+  updatedAt: number;
+}
+/** What starts a recurring mission: each occurrence of its schedule. */
+export interface Trigger {
+  /** Always `schedule`. */
+  kind: 'schedule';
+  schedule: Schedule;
+}
+/** A wall-clock time in a time zone. A time that a clock change skips is due that much later; a time that occurs twice is due the first time; a day that the month lacks is its last day. */
+export interface Schedule {
+  /** How often it is due. */
+  interval: 'daily' | 'weekly' | 'monthly';
+  /** HH:MM, 00:00 to 23:59, in the time zone. */
+  time: string;
+  /** An IANA time zone such as Europe/Berlin. */
+  timezone: string;
+  /** Present when `interval` is weekly. */
+  weekday?: 'monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday';
+  /** 1 to 31; present when `interval` is monthly. */
+  dayOfMonth?: number;
+}
+/** One page of a list of Automation records. */
+export interface AutomationPage {
+  /** Newest first. */
+  data: Automation[];
+  /** Send it as `cursor` to read the next page; null on the last page. */
+  nextCursor: string | null;
+}
+/** The parameters of `automation`. */
+export interface AutomationParameters {
+  /** The id of the automation. */
+  automationId: string;
+}
+/** One run of an automation. */
+export interface AutomationRun {
+  /** Unique; never changes. */
+  id: string;
+  /** The automation that it is a run of. */
+  automationId: string;
+  /** The project in whose repository it works. */
+  projectId: string;
+  /** The occurrence; of several that were missed and became one run, the first. */
+  scheduledFor: number;
+  /** Whether the schedule or a person started it. */
+  kind: 'scheduled' | 'manual';
+  /** How far it is; `reason` says more. */
+  status: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
+  /** The issue’s id in the project’s tracker; null until the tracker has created it. */
+  issueId: string | null;
+  /** The page of the issue; null until the tracker has created it. */
+  issueUrl: string | null;
+  /** Why it was skipped, was canceled or has failed; while it is dispatching, what it waits for. */
+  reason: string | null;
+  /** The last error of the tracker or of a runtime; null when there was none. */
+  lastError: string | null;
+  /** When it was due and its record was written. */
+  createdAt: number;
+  /** When anything of it last changed. */
+  updatedAt: number;
+  /** Percent, as the runtime reports it; null while no runtime works on it. */
+  missionProgress: number | null;
+  /** Current activity, as the runtime reports it. */
+  missionActivity: string | null;
+  /** US dollars, the sum of all reported costs. */
+  missionCostUsd: number;
+  /** The name of the scheduled task or automation when the run began; without one, the first line of the prompt. */
+  missionTitle: string | null;
+}
+/** One page of a list of AutomationRun records. */
+export interface AutomationRunPage {
+  /** Newest first. */
+  data: AutomationRun[];
+  /** Send it as `cursor` to read the next page; null on the last page. */
+  nextCursor: string | null;
+}
+/** The parameters of `automationRuns`. */
+export interface AutomationRunsParameters {
+  /** The id of the automation. */
+  automationId: string;
+  /** Rows per page: 1 to 200. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string;
+}
+/** The parameters of `automations`. */
+export interface AutomationsParameters {
+  /** Rows per page: 1 to 200. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string;
+  /** Of this project only. */
+  projectId?: string;
+}
+/** The parameters of `billingLedger`. */
+export interface BillingLedgerParameters {
+  /** Rows per page: 1 to 200. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string;
+}
+/** Credits that can be bought once. */
+export interface BillingOffer {
+  /** Always `pack`. */
+  id: string;
+  /** The `offer` of its checkout session. */
+  kind: 'pack' | 'team';
+  /** For people. */
+  name: string;
+  /** Whole credits. */
+  credits: number;
+  /** Of one pack, US dollars. */
+  priceUsd: number;
+  /** Of one credit, US dollars. */
+  perCreditUsd: number;
+}
+/** What an organization has bought and paid. */
+export interface BillingOrder {
+  /** Starts with `ord_`. */
+  id: string;
+  /** What was bought. */
+  offer: 'pack' | 'team';
+  /** Whole credits. */
+  credits: number;
+  /** What was paid, US dollars. */
+  amountUsd: number;
+  /** Whether it was withdrawn. */
+  status: 'paid' | 'withdrawn';
+  /** When it was paid. */
+  createdAt: number;
+  /** Until when it can be withdrawn; null: not at all. */
+  withdrawableUntil: number | null;
+}
+/** How many projects the organization has, and may have. */
+export interface BillingProjects {
+  /** All projects, archived ones included. */
+  used: number;
+  /** Of the plan; null: as many as wanted. */
+  limit: number | null;
+}
+/** Whether and how credits can be bought. */
+export interface BillingPurchaseState {
+  /** Whether a checkout session can be created. */
+  enabled: boolean;
+  /** Who takes payments, such as `builtin`. */
+  provider: string;
+  /** Whether the provider takes test money only. */
+  testMoney: boolean;
+}
+/** The plan and the credits of an organization, and what it may do with them. */
+export interface BillingSummary {
+  /** The organization. */
+  orgId: string;
+  /** The plan whose limits apply. */
+  plan: 'free' | 'pack' | 'team' | 'enterprise';
+  /** Not used yet: always null. */
+  cohort: string | null;
+  /** How the plan is paid. */
+  mode: 'prepaid' | 'subscription' | 'invoice';
+  /** Whole credits, rounded down; credits that running missions have reserved are included. */
+  balance: number;
+  /** What expires first comes first. */
+  sources: CreditSource[];
+  /** Whether fewer than 10 credits are left. */
+  low: boolean;
+  /** Whether credits and plan let a mission start now; the daily cost cap may still forbid it. */
+  canStartMission: boolean;
+  /** Whether the caller may buy credits and change the plan. */
+  canManage: boolean;
+  /** Not used yet: always false. */
+  coveredByShip: boolean;
+  /** The most credits that one mission may cost. */
+  missionCeiling: number;
+  /** Missions that may be open at once; null: as many as there are credits for. */
+  sandboxLimit: number | null;
+  projects: BillingProjects;
+  /** Whose issues in a connected tracker may start missions. It has no effect yet: missions are started by people, schedules, agents and the API, never by a tracker. */
+  trackerTriggers: 'anyone' | 'members' | 'off';
+  usage: BillingUsage;
+  /** Null when nobody asks for credits. */
+  openCreditRequest: OpenCreditRequest | null;
+  /** Who reads requests for credits. */
+  creditRequestsGoTo: 'owners';
+  purchase: BillingPurchaseState;
+  /** Null without one. */
+  subscription: TeamSubscription | null;
+  /** Null when no plan would cost less. */
+  advice: PlanAdvice | null;
+  trial: BillingTrialState;
+}
+/** Credits that came at once and expire together. */
+export interface CreditSource {
+  /** Where they come from. */
+  kind: 'trial' | 'pack' | 'subscription' | 'grant';
+  /** What is left of them, to a millionth; reserved ones included. */
+  credits: number;
+  /** From when on they can be spent; null: since they came. */
+  startsAt: number | null;
+  /** What expires first is spent first; null: never. */
+  expiresAt: number | null;
+}
+/** What missions have used in the current period. */
+export interface BillingUsage {
+  /** The period of the subscription; without one the month, UTC. */
+  periodStart: number;
+  /** Missions that were settled in it. */
+  missions: number;
+  /** To a millionth. */
+  creditsSpent: number;
+}
+/** A request for credits that nobody has answered yet. */
+export interface OpenCreditRequest {
+  /** Starts with `crq_`. */
+  id: string;
+  /** When its first message was sent. */
+  createdAt: number;
+  /** Oldest first. */
+  messages: CreditMessage[];
+}
+/** One message of a request for credits. */
+export interface CreditMessage {
+  /** 1 to 2000 characters. */
+  message: string;
+  /** Who asks. */
+  userId: string;
+  /** When it was sent. */
+  at: number;
+}
+/** The subscription of an organization to a team plan. */
+export interface TeamSubscription {
+  /** The plan of the current period. */
+  plan: 'team-5' | 'team-20';
+  /** Whether it renews. */
+  status: 'active' | 'canceling' | 'canceled';
+  /** When it renews or ends. */
+  currentPeriodEnd: number;
+  /** Whether it ends with its period. */
+  cancelAtPeriodEnd: boolean;
+  /** The plan from the next period on; null: the same. */
+  nextPlan: 'team-5' | 'team-20' | null;
+}
+/** A plan that would cost less than what was used this month. */
+export interface PlanAdvice {
+  /** The plan. */
+  plan: 'team-5' | 'team-20';
+  /** A sentence for people. */
+  reason: string;
+}
+/** The trial credits of an organization. */
+export interface BillingTrialState {
+  /** Whole credits; 0 where the founder had the trial in another organization. */
+  granted: number;
+  /** To a millionth; 0 once they have expired. */
+  remaining: number;
+  /** When they expire; null: never. */
+  endsAt: number | null;
+}
+/** The parameters of `cancelRun`. */
+export interface CancelRunParameters {
+  /** The id of the run. */
+  runId: string;
+}
+/** The parameters of `checkoutSession`. */
+export interface CheckoutSessionParameters {
+  /** The id of the checkout session. */
+  checkoutId: string;
+}
+/** A new checkout session. */
+export interface CheckoutSessionResponse {
+  /** Starts with `chk_`. */
+  checkoutId: string;
+  /** The page of the payment provider, for a person. */
+  url: string;
+}
+/** A checkout session. */
+export interface CheckoutSessionStatus {
+  /** Starts with `chk_`. */
+  checkoutId: string;
+  /** Complete once it is paid. */
+  status: 'open' | 'complete' | 'expired';
+  /** What is bought. */
+  offer: 'pack' | 'team';
+  /** Of all packs together, or of one period of the plan. */
+  credits: number;
+  /** Null for packs. */
+  teamPlan: CheckoutTeamPlan | null;
+}
+/** The team plan of a checkout session. */
+export interface CheckoutTeamPlan {
+  /** Its id. */
+  plan: 'team-5' | 'team-20';
+  /** Its name, for people. */
+  name: string;
+}
+/** Something that ended with the organization. */
+export interface ClosureSettlement {
+  /** What was settled. */
+  kind: 'subscription' | 'credits' | 'sandboxes' | 'schedules' | 'tokens';
+  /** What became of it, in one sentence. */
+  description: string;
+  /** What is refunded, in US dollars; null when no money is involved. */
+  amountUsd: number | null;
+}
+/** The parameters with which the authorization server redirected the person. */
+export interface CompleteMcpOAuthRequest {
+  /** The authorization code (RFC 6749, section 4.1.2). */
+  code: string;
+  /** The state parameter: accepted once, from the person who started. */
+  state: string;
+  /** The issuer identifier, where the server sends one (RFC 9207). */
+  iss?: string;
+}
+/** A new agent of the organization. */
+export interface CreateAgentRequest {
+  /** 1 to 120 characters; unique in the organization. */
+  name: string;
+  /** The part it plays in a mission. */
+  role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
+  /** The program that drives its model. */
+  harness: 'claude-code' | 'codex' | 'opencode' | 'shell';
+  /** One of the models of the harness. */
+  model: string;
+  /** What the agent works in. */
+  sandbox: {
+    /** Always `existing`. */
+    kind: 'existing';
+    /** An existing template, such as the catalog’s `standard`. */
+    templateId: string;
+  };
+  /** How long the model may think; null: the harness decides. */
+  effort?: ('low' | 'medium' | 'high') | null;
+  /** Instructions in addition to the issue: at most 20,000 characters. */
+  userPrompt?: string | null;
+  /**
+   * `<owner>/<repo>` of repositories with skills: at most 20.
+   *
+   * @maxItems 20
+   */
+  skillRepos?: string[];
+}
+/** What is to be bought. */
+export interface CreateCheckoutSessionRequest {
+  /** Packs of credits, or a team plan. */
+  offer: 'pack' | 'team';
+  /** The organization of the caller; any other one is a 404. */
+  orgId?: string;
+  /** Packs, 1 to 100; 1 when absent. */
+  quantity?: number;
+  /** Required for the offer `team`, and for no other. */
+  teamPlan?: 'team-5' | 'team-20';
+  /** True: the credits can be spent at once, and what is spent is not refunded. Otherwise they can be spent when the 14 days of withdrawal are over. */
+  startNowConsent?: boolean;
+}
+/** A message to the owners of the organization. */
+export interface CreateCreditRequest {
+  /** 1 to 2000 characters, for the owners. */
+  message: string;
+  /** The organization of the caller; any other one is a 404. */
+  orgId?: string;
+}
+/** A new invite, which is mailed to the address. */
+export interface CreateInviteRequest {
+  /** An email address; case-insensitive. */
+  email: string;
+  /** Not above the caller’s own. */
+  role: 'owner' | 'admin' | 'member' | 'viewer';
+}
+/** The parameters of `createMembership`. */
+export interface CreateMembershipParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  orgId: string;
+}
+/** A new member, who has an account already. */
+export interface CreateMembershipRequest {
+  /** The account of the person; who has none is invited instead. */
+  userId: string;
+  /** Not above the caller’s own. */
+  role: 'owner' | 'admin' | 'member' | 'viewer';
+}
+/** A new organization. Without a slug it gets one derived from its name. */
+export interface CreateOrganizationRequest {
+  /** 1 to 120 characters. */
+  name: string;
+  /** 1 to 64 lower-case letters, digits and hyphens; unique. */
+  slug?: string;
+}
+/** A new project of the organization. */
+export interface CreateProjectRequest {
+  /** 1 to 120 characters. */
+  name: string;
+  /** `<owner>/<repo>`. */
+  repoFullName: string;
+  /** Where its issues live; `builtin` without it. */
+  tracker?: 'builtin' | 'linear' | 'github';
+  /** The key of the team in the tracker. */
+  trackerTeamKey?: string;
+  /** 2 to 10 capital letters or digits, beginning with a letter; or null. */
+  issueCode?: string | null;
+}
+/** A new scheduled task or automation. */
+export interface CreateScheduledTaskRequest {
+  /** The project in whose repository the missions work. */
+  projectId: string;
+  /** 1 to 120 characters. */
+  name: string;
+  /** The task for the agent: 1 to 20,000 characters. */
+  prompt: string;
+  /** The key of a template. */
+  templateKey?:
+    | (
+        | 'dependency-updates'
+        | 'security-review'
+        | 'flaky-tests'
+        | 'issue-triage'
+        | 'release-notes'
+        | 'documentation-check'
+      )
+    | null;
+  /**
+   * 1 to 10; each occurrence of any of them starts a mission.
+   *
+   * @minItems 1
+   * @maxItems 10
+   *
+   * Items: What starts a mission.
+   */
+  triggers: {
+    /** Always `schedule`. */
+    kind: 'schedule';
+    /** When it is due. */
+    schedule: {
+      /** How often it is due. */
+      interval: 'daily' | 'weekly' | 'monthly';
+      /** HH:MM, 00:00 to 23:59. */
+      time: string;
+      /** An IANA time zone such as Europe/Berlin. */
+      timezone: string;
+      /** Required when `interval` is weekly. */
+      weekday?: ('monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday') | null;
+      /** 1 to 31; required when `interval` is monthly. */
+      dayOfMonth?: number | null;
+    };
+  }[];
+  /**
+   * At most 20, put on each issue.
+   *
+   * @maxItems 20
+   */
+  labels?: string[];
+  /** Whether an open run makes an occurrence skipped. */
+  skipIfPreviousOpen?: boolean;
+  /** Whether the schedule is active. */
+  enabled?: boolean;
+}
+/** A withdrawal from an order. */
+export interface CreateWithdrawalRequest {
+  /** At most 2000 characters; kept with the order. */
+  reason?: string;
+}
+/** The request for credits that holds the message. */
+export interface CreditRequestResponse {
+  /** Starts with `crq_`. */
+  id: string;
+  /** Always `open`. */
+  status: 'open';
+  /** Whether the message was added to a request that was open. */
+  appended: boolean;
+  /** Who reads it. */
+  routedTo: 'owners';
+}
+/** The parameters of `deleteAgent`. */
+export interface DeleteAgentParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  agentId: string;
+}
+/** Confirms that the call succeeded. */
+export interface DeleteAgentResponse {
+  /** Always true: a call that fails returns an error instead. */
+  ok: true;
+  /** The record that the call changed. */
+  id: string;
+}
+/** The parameters of `deleteAutomation`. */
+export interface DeleteAutomationParameters {
+  /** The id of the automation. */
+  automationId: string;
+}
+/** Confirms that the call succeeded. */
+export interface DeleteAutomationResponse {
+  /** Always true: a call that fails returns an error instead. */
+  ok: true;
+  /** The record that the call changed. */
+  id: string;
+}
+/** The parameters of `deleteMcpBinding`. */
+export interface DeleteMcpBindingParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  projectId: string;
+  /** As the config file names it: up to 64 letters, digits, `_` or `-`, beginning with a letter or digit. */
+  serverName: string;
+}
+/** The parameters of `deleteMembership`. */
+export interface DeleteMembershipParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  orgId: string;
+  /** An id that is unknown, or of another organization, is a 404. */
+  userId: string;
+}
+/** Confirms that the call succeeded. */
+export interface DeleteMembershipResponse {
+  /** Always true: a call that fails returns an error instead. */
+  ok: true;
+}
+/** The parameters of `deleteProject`. */
+export interface DeleteProjectParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  projectId: string;
+}
+/** Confirms that the call succeeded. */
+export interface DeleteProjectResponse {
+  /** Always true: a call that fails returns an error instead. */
+  ok: true;
+  /** The record that the call changed. */
+  id: string;
+}
+/** The parameters of `deleteScheduledTask`. */
+export interface DeleteScheduledTaskParameters {
+  /** The id of the scheduled task. */
+  id: string;
+}
+/** Confirms that the call succeeded. */
+export interface DeleteScheduledTaskResponse {
+  /** Always true: a call that fails returns an error instead. */
+  ok: true;
+  /** The record that the call changed. */
+  id: string;
+}
+/** The parameters of `destroyEnvironment`. */
+export interface DestroyEnvironmentParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  environmentId: string;
+}
+/** Confirms that the environment is to be destroyed. */
+export interface DestroyEnvironmentResponse {
+  /** Confirms the request, also when it was already destroyed. */
+  ok: true;
+  /** The environment. */
+  environmentId: string;
+}
+/** The parameters of `dismissNotice`. */
+export interface DismissNoticeParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  noticeId: string;
+}
+/** What is agreed with the operator of the service. */
+export interface EnterpriseOffer {
+  /** Where to ask. */
+  contactUrl: string;
+  /** For people. */
+  blurb: string;
+}
+/** Where a change can be tried before it is merged. */
+export interface Environment {
+  /** Starts with `env_`. */
+  environmentId: string;
+  /** The project whose change it runs. */
+  projectId: string;
+  /** The issue whose change it shows. */
+  issueId: string | null;
+  /** The pull request of the change. */
+  prNumber: number | null;
+  /** What it is called where it runs. */
+  workerName: string | null;
+  /** `destroying` and `failed` can follow at any time. */
+  status: 'provisioning' | 'active' | 'destroying' | 'destroyed' | 'failed';
+  /** When the runtime registered it. */
+  createdAt: number;
+  /** When it is destroyed automatically; null: never. */
+  expiresAt: number | null;
+  /** When it was gone; null until then. */
+  destroyedAt: number | null;
+}
+/** One environment. */
+export interface EnvironmentDetail {
+  environment: Environment;
+}
+/** One page of a list of Environment records. */
+export interface EnvironmentPage {
+  /** Newest first. */
+  data: Environment[];
+  /** Send it as `cursor` to read the next page; null on the last page. */
+  nextCursor: string | null;
+}
+/** The parameters of `environment`. */
+export interface EnvironmentParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  environmentId: string;
+}
+/** The parameters of `environments`. */
+export interface EnvironmentsParameters {
+  /** Only the records that have this value. */
+  issueId?: string;
+  /** Only the records that have this value. */
+  projectId?: string;
+  /** Only environments in this status; all without it. */
+  status?: 'provisioning' | 'active' | 'destroying' | 'destroyed' | 'failed';
+  /** Rows per page: 1 to 500. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string;
+}
+/** An error: a text for people and a code for programs. */
+export interface ErrorBody {
+  /** The area of the problem, for programs that handle whole areas. */
+  category: 'auth' | 'rate_limit' | 'timeout' | 'validation' | 'infrastructure' | 'agent' | 'unknown';
+  /** A short name, the same for every problem with this code. */
+  title: string;
+  /** Names each field and what it must be. */
+  description: string;
+  /** Whether the same call may succeed later. */
+  retryable: boolean;
+  /** Stable; what programs should test. */
+  code?: string;
+  /** Only on the conflict of two projects on one repository. */
+  conflictingProjectId?: string;
+}
+/** A tracker, a source host or a language model that projects connect to. */
+export interface Integration {
+  /** Starts with `int_`. */
+  id: string;
+  /** The organization. */
+  orgId: string;
+  /** The external service. */
+  vendor: 'linear' | 'github' | 'builtin' | 'anthropic' | 'openai';
+  /** What projects use it for. */
+  vendorKind: 'tracker' | 'scm' | 'llm';
+  /** The organization, workspace or account at the vendor; null when unknown. */
+  externalOrgId: string | null;
+  /** Name for display. */
+  displayName: string;
+  /** When it was connected. */
+  createdAt: number;
+  /** When its credentials were last replaced. */
+  updatedAt: number;
+  /** How many projects use it. */
+  dependentProjectCount: number;
+}
+/** The integrations of the organization. */
+export interface IntegrationList {
+  /** Oldest first. */
+  integrations: Integration[];
+}
+/** The parameters of `interruptRun`. */
+export interface InterruptRunParameters {
+  /** The id of the run. */
+  runId: string;
+}
+/** Asks the owner of an email address into the organization. */
+export interface Invite {
+  /** Starts with `inv_`. */
+  id: string;
+  /** Only the account with this address can accept. */
+  email: string;
+  /** The role of the person after accepting. */
+  role: 'owner' | 'admin' | 'member' | 'viewer';
+  /** The organization that the person is invited to. */
+  orgId: string;
+  /** Only a pending invite can be accepted or revoked. */
+  status: 'pending' | 'accepted' | 'revoked' | 'expired';
+  /** The person who created the invite; null when no person did, or the account was deleted. */
+  invitedByUserId: string | null;
+  /** Seven days after creation, in seconds; after that the invite cannot be accepted. */
+  expiresAtSec: number;
+  /** When it was created. */
+  createdAt: number;
+}
+/** All invites of the organization, whatever their status. */
+export interface InviteList {
+  /** Newest first. */
+  invites: Invite[];
+}
+/** An issue of the tracker that is built in. */
+export interface Issue {
+  /** Starts with `iss_`. */
+  id: string;
+  /** The project. */
+  projectId: string;
+  /** Counts up in the project. */
+  number: number;
+  /** Such as WEB-12. */
+  key: string;
+  /** One line. */
+  title: string;
+  /** Markdown. */
+  body: string;
+  /** Free texts. */
+  labels: string[];
+  /** Whether work on it is finished. */
+  state: 'open' | 'closed';
+  /** The run that it was made for. */
+  runId: string | null;
+  /** When it was created. */
+  createdAt: number;
+  /** When it was last changed. */
+  updatedAt: number;
+}
+/** One page of a list of Issue records. */
+export interface IssuePage {
+  /** Newest first. */
+  data: Issue[];
+  /** Send it as `cursor` to read the next page; null on the last page. */
+  nextCursor: string | null;
+}
+/** The parameters of `issue`. */
+export interface IssueParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  issueId: string;
+}
+/** The parameters of `issues`. */
+export interface IssuesParameters {
+  /** Rows per page: 1 to 200. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string;
+  /** Only the records that have this value. */
+  projectId?: string;
+}
+/** The parameters of `killSandbox`. */
+export interface KillSandboxParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  sandboxId: string;
+}
+/** Confirms that the sandbox is killed. */
+export interface KillSandboxResponse {
+  /** Confirms the kill, also of a sandbox that was already destroyed. */
+  ok: true;
+  /** The sandbox. */
+  sandboxId: string;
+}
+/** One change of the credits that an organization owns. */
+export interface LedgerEntry {
+  /** Starts with `crt_`. */
+  id: string;
+  /** Why it changed. */
+  kind: 'grant' | 'purchase' | 'spend' | 'refund' | 'withdrawal' | 'expiry';
+  /** Signed, to a millionth. */
+  credits: number;
+  /** What the organization owned after it, to a millionth. */
+  balanceAfter: number;
+  /** The mission that it is about; null for none. */
+  runId: string | null;
+  /** The order that it is about; null for none. */
+  orderId: string | null;
+  /** A sentence for people; null without one. */
+  note: string | null;
+  /** When it was booked. */
+  createdAt: number;
+}
+/** A page of the ledger. */
+export interface ListLedgerResponse {
+  /** Newest first. */
+  entries: LedgerEntry[];
+  /** Send it as `cursor` to read the next page; null on the last page. */
+  nextCursor: string | null;
+}
+/** The notices of an organization for one caller. */
+export interface ListNoticesResponse {
+  /** The organization. */
+  orgId: string;
+  /** Without those that the caller’s person has dismissed; the most urgent first. */
+  notices: Notice[];
+}
+/** What a person should know or do. It is there while its cause is. */
+export interface Notice {
+  /** Derived from the cause: `token_expiring:tok_…:7`. A new cause has another id. */
+  id: string;
+  /** How urgent it is. */
+  kind: 'info' | 'warning' | 'action';
+  /** What is the matter, in one sentence. */
+  title: string;
+  /** The details, and what to do. */
+  body: string;
+  /** The page of the console on which to do it; null when there is none. */
+  actionUrl: string | null;
+  /** When the cause began; of the cost cap the UTC day, of credits and failing runs the latest change. */
+  createdAt: number;
+}
+/** What can be bought, and what it costs. */
+export interface ListOffersResponse {
+  /** Of all prices. */
+  currency: 'USD';
+  /** What a new organization gets. */
+  trialCredits: number;
+  /** Packs of credits. */
+  offers: BillingOffer[];
+  /** What a credit costs without a discount, US dollars. */
+  referencePerCreditUsd: number;
+  team: TeamPlanOffer;
+  enterprise: EnterpriseOffer;
+  limits: OfferLimits;
+}
+/** The team plans. */
+export interface TeamPlanOffer {
+  /** The smallest first. */
+  plans: TeamPlan[];
+}
+/** A plan that is paid by the month. */
+export interface TeamPlan {
+  /** The `teamPlan` of its checkout session. */
+  plan: 'team-5' | 'team-20';
+  /** For people. */
+  name: string;
+  /** US dollars. */
+  monthlyUsd: number;
+  /** Whole credits; unused ones expire with the period. */
+  creditsPerMonth: number;
+  /** Null: as many as wanted. */
+  projects: number | null;
+  /** Missions that may be open at once. */
+  agentsAtOnce: number | null;
+}
+/** The limits without a team plan. */
+export interface OfferLimits {
+  free: PlanLimits;
+  packs: PlanLimits;
+}
+/** What a plan allows. */
+export interface PlanLimits {
+  /** Null: as many as wanted. */
+  projects: number | null;
+  /** Missions that may be open at once. */
+  agentsAtOnce: number | null;
+}
+/** The orders of an organization. */
+export interface ListOrdersResponse {
+  /** The newest 200, newest first. */
+  orders: BillingOrder[];
+}
+/** A tool that a person has approved. */
+export interface McpApprovedTool {
+  /** As the server names the tool. */
+  name: string;
+  /** Whether a person vouches that it changes nothing. */
+  attestedReadOnly: boolean;
+}
+/** How a declared server is bound to its project: who may use which of its tools. */
+export interface McpBinding {
+  /** As it was declared when it was bound. */
+  transport: 'remote' | 'sandbox';
+  /** Derived from the binding, its declaration and its tools at the time of the read. */
+  status: 'ready' | 'needs_auth' | 'needs_review' | 'error' | 'disabled';
+  /** What a person must do; null when nothing is needed. */
+  statusDetail: string | null;
+  /**
+   * Whose agents may use it.
+   *
+   * Items: What an agent does in a mission.
+   */
+  roles: ('planner' | 'builder' | 'reviewer' | 'qa' | 'researcher')[];
+  /** Follows from the declaration and the credentials. */
+  authKind: 'none' | 'bearer' | 'headers' | 'oauth';
+  /** The address when it was bound: the only one that anything is sent to. */
+  pinnedUrl: string | null;
+  /** The package when it was bound. */
+  packageSpec: string | null;
+  /** Hosts that may be asked beside the one of `pinnedUrl`. */
+  allowedEgressHosts: string[];
+  /** Names of the credentials it has. */
+  credentialFields: string[];
+  /** The tools as they were last read from the server. */
+  toolSnapshot: McpTool[];
+  /** The tools that agents may use; no others are offered. */
+  approvedTools: McpApprovedTool[];
+  /** When the tools were last read; null: never. */
+  toolsRefreshedAt: number | null;
+  effectiveToolCounts: McpToolCounts;
+  /** When it was bound. */
+  createdAt: number;
+  /** When a person last changed it. */
+  updatedAt: number;
+}
+/** A tool as its server described it last. The hints are the server’s own claims. */
+export interface McpTool {
+  /** What agents call it by; unique on its server. */
+  name: string;
+  /** A name for people; null when the server has none. */
+  title: string | null;
+  /** What it does, in the words of its server; null when the server says nothing. */
+  description: string | null;
+  /** Whether it claims to change nothing. */
+  readOnlyHint: boolean;
+  /** Whether it may destroy; true unless the server says otherwise of a tool that changes something. */
+  destructiveHint: boolean;
+}
+/** How many tools an agent of each role gets: approved, and unchanged since. */
+export interface McpToolCounts {
+  /** For an agent in the role planner. */
+  planner: number;
+  /** For an agent in the role builder. */
+  builder: number;
+  /** For an agent in the role reviewer. */
+  reviewer: number;
+  /** For an agent in the role qa. */
+  qa: number;
+}
+/** The bound servers that the caller may see. */
+export interface McpBindingList {
+  /** Ordered by the name of the project. */
+  bindings: McpBindingListItem[];
+}
+/** A bound server, in short. */
+export interface McpBindingListItem {
+  /** The project that it is bound to. */
+  projectId: string;
+  /** The name of that project. */
+  projectName: string;
+  /** As the config file names it. */
+  serverName: string;
+  /** As it was declared when it was bound. */
+  transport: 'remote' | 'sandbox';
+  /** Derived from the binding, its declaration and its tools at the time of the read. */
+  status: 'ready' | 'needs_auth' | 'needs_review' | 'error' | 'disabled';
+  /** What a person must do; null when nothing is needed. */
+  statusDetail: string | null;
+  /**
+   * Whose agents may use it.
+   *
+   * Items: What an agent does in a mission.
+   */
+  roles: ('planner' | 'builder' | 'reviewer' | 'qa' | 'researcher')[];
+  /** Follows from the declaration and the credentials. */
+  authKind: 'none' | 'bearer' | 'headers' | 'oauth';
+  /** Names of the credentials it has. */
+  credentialFields: string[];
+  /** When a person last changed it. */
+  updatedAt: number;
+}
+/** A server as the config file declares it. Values of headers and variables are never shown. */
+export interface McpDeclared {
+  /** Unique in the config file. */
+  name: string;
+  /** `http` when it has an address, `stdio` when it has a command. */
+  transport: 'http' | 'stdio';
+  /** Scheme, host and port; null for a command. */
+  origin: string | null;
+  /** Path of the address; null for a command. */
+  path: string | null;
+  /** Null for an http server. */
+  command: string | null;
+  /** Arguments; what looks like a secret is hidden. */
+  displayArgs: string[];
+  /** Names of the headers that are sent to it. */
+  headerNames: string[];
+  /** Names of environment variables. */
+  envNames: string[];
+  /** Names of the secrets that it needs. */
+  secretRefs: string[];
+  isolation: McpIsolation;
+}
+/** Where a declared server may run. */
+export interface McpIsolation {
+  /** Derived from its transport and command. */
+  kind: 'remote' | 'sandbox' | 'refused';
+  /** The pinned package, `name@version`. */
+  packageSpec: string | null;
+  /** Null unless refused. */
+  reason: 'python' | 'unpinned' | 'shell' | 'unknown-command' | null;
+}
+/** The binding is gone, with its credentials. */
+export interface McpDeleteResponse {
+  /** Always true: without a binding the answer is a 404. */
+  deleted: true;
+}
+/** The server that is connected now. */
+export interface McpOAuthCompleteResponse {
+  /** The project of the server. */
+  projectId: string;
+  /** As the config file names it. */
+  serverName: string;
+  /** The path of the console that was given to `startMcpOAuth`. */
+  returnTo: string;
+}
+/** Where the person goes to sign in to the server. */
+export interface McpOAuthStartResponse {
+  /** To be opened in the browser of the person. */
+  authorizeUrl: string;
+  /** Until then the person can finish signing in. */
+  expiresAt: number;
+}
+/** A server that is declared, bound, or both. */
+export interface McpServer {
+  /** Unique in the project. */
+  name: string;
+  /** Null: not, or no longer. */
+  declared: McpDeclared | null;
+  /** Null: not bound. */
+  binding: McpBinding | null;
+}
+/** The caller: who it acts for, where, and what it may do, as of this request. */
+export interface Me {
+  /** The kind of the caller. */
+  principalType: 'cookie' | 'user' | 'service' | 'system' | 'agent';
+  /** The person that the caller acts for; null for a service and for an unclaimed agent. */
+  userId: string | null;
+  /** The organization of this request; null for a caller that belongs to none. */
+  orgId: string | null;
+  /** The person’s present role in the organization; null for a caller that does not act for a person. */
+  role: 'owner' | 'admin' | 'member' | 'viewer' | null;
+  /**
+   * What the caller may do. A credential that is bound to a project has `missions.run` at most.
+   *
+   * Items: What a console may offer the caller, so that it need not interpret scopes. One of: org.manage, members.manage, billing.manage, projects.manage, missions.run, tokens.create.
+   */
+  capabilities: (
+    'org.manage' | 'members.manage' | 'billing.manage' | 'projects.manage' | 'missions.run' | 'tokens.create'
+  )[];
+  /** What the credential may do now: its granted scopes, as far as the present role holds them. */
+  scopes: string[];
+  /** The only project that the credential reaches; null when it reaches the whole organization. */
+  projectId: string | null;
+}
+/** A person in an organization, with one role. */
+export interface Membership {
+  /** The organization. */
+  orgId: string;
+  /** The member. */
+  userId: string;
+  /** Determines the scopes that the member and their credentials can have. */
+  role: 'owner' | 'admin' | 'member' | 'viewer';
+  /** When the person joined. */
+  createdAt: number;
+}
+/** The members of an organization. */
+export interface MembershipList {
+  /** Oldest first. */
+  memberships: Membership[];
+}
+/** The parameters of `memberships`. */
+export interface MembershipsParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  orgId: string;
+}
+/** The work of one agent on a run, in one role. A run has one step at a time. */
+export interface MissionStep {
+  /** Unique; never changes. */
+  id: string;
+  /** The run. */
+  runId: string;
+  /** Position among the steps of the run, from 0. */
+  seq: number;
+  /** The part of the agent. */
+  role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
+  /** Which attempt of the builder it belongs to, from 1; 0 for the planner. */
+  round: number;
+  /** How far it is. */
+  status: 'waiting' | 'running' | 'completed' | 'failed' | 'canceled';
+  /** The name of the agent when the run began. */
+  agentName: string;
+  /** The program that drives its model. */
+  harness: 'claude-code' | 'codex' | 'opencode' | 'shell';
+  /** The id of its model. */
+  model: string;
+  /** Where it works; null before. */
+  sandboxId: string | null;
+  /** The session of the harness; null until it is known. */
+  sessionId: string | null;
+  /** What it hands over: `{steps}` of a planner, `{verdict, comments}` of a reviewer, `{passed, findings}` of QA; null otherwise. */
+  output: {
+    [k: string]: unknown | undefined;
+  };
+  /** Why it failed; null when it did not. */
+  error: string | null;
+  /** Turns of the model; null until they are known. */
+  turns: number | null;
+  /** US dollars, the sum of its reported costs. */
+  costUsd: number;
+  /** Without those read from or written to a cache. */
+  inputTokens: number;
+  /** Read from the vendor’s cache. */
+  cachedInputTokens: number;
+  /** Written to the vendor’s cache. */
+  cacheWriteTokens: number;
+  /** Also those of thoughts. */
+  outputTokens: number;
+  /** When it became the next step. */
+  createdAt: number;
+  /** When a runtime began it; null before. */
+  startedAt: number | null;
+  /** When it ended; null before. */
+  finishedAt: number | null;
+}
+/** The models that the orchestrator can use, by vendor. */
+export interface ModelsByVendor {
+  /** The first is the default of the vendor. */
+  anthropic: CatalogModel[];
+  /** The first is the default of the vendor. */
+  openai: CatalogModel[];
+}
+/** Confirms that a person does not see a notice any longer. */
+export interface NoticeDismissal {
+  /** The organization. */
+  orgId: string;
+  /** The notice. */
+  noticeId: string;
+  /** When it was first dismissed. */
+  dismissedAt: number;
+}
+/** Decides which agents work on an issue, within the daily cost cap of the organization. */
+export interface Orchestrator {
+  /** The organization. */
+  orgId: string;
+  /** Name for display. */
+  name: string;
+  /** Description for display. */
+  blurb: string;
+  /** The id of its language model. */
+  model: string;
+  /** The vendor of the model. */
+  vendor: 'anthropic' | 'openai';
+  /** The integration that holds the credentials of its model; null when none is assigned. */
+  llmConnectorId: string | null;
+  /** Whether the connector holds credentials and is of the model’s vendor. */
+  assignedCredentialUsableForInference: boolean;
+  modelsByVendor: ModelsByVendor;
+  /** The id of the model without a choice of the organization. */
+  defaultModel: string;
+  /** Whether name, blurb and model have their defaults. */
+  isBuiltin: boolean;
+  /** Whether it may ask its model. */
+  inferenceEnabled: boolean;
+  /** Whether a person has to approve the plan of each mission before an agent follows it. */
+  planApproval: boolean;
+  /** The organization’s own cap; null leaves it to the default. */
+  dailyCostCapUsd: number | null;
+  /** The cap without a choice of the organization, US dollars per UTC day. */
+  defaultDailyCostCapUsd: number;
+  /** The cap that applies, US dollars per UTC day. */
+  effectiveDailyCostCapUsd: number;
+  /** What missions have cost since midnight UTC. */
+  dailySpendUsd: number;
+  /** Whether the cap is reached: no mission starts until midnight UTC. */
+  atDailyCostCap: boolean;
+  /** Null while the organization has set nothing. */
+  updatedAt: number | null;
+}
+/** The end of an organization. It is read-only for its owners for thirty days, and then erased. */
+export interface OrgClosure {
+  /** The organization. */
+  orgId: string;
+  /** When it was closed. */
+  closedAt: number;
+  /** Who closed it. */
+  basis: 'owner' | 'service';
+  /** What has ended so far. Credits are settled once the costs of canceled missions are booked. */
+  settlements: ClosureSettlement[];
+}
+/** What owns projects, credentials and credits. */
+export interface Organization {
+  /** Starts with `org_`. */
+  id: string;
+  /** 1 to 120 characters; not unique. */
+  name: string;
+  /** Unique; part of console addresses. */
+  slug: string;
+  /** The person who created it and became its first owner. */
+  createdByUserId: string;
+  /** When it was created. */
+  createdAt: number;
+  /** Not used yet: always false, since a person chooses every name. */
+  namePending: boolean;
+}
+/** The parameters of `organizationClosure`. */
+export interface OrganizationClosureParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  orgId: string;
+}
+/** The data of a closed organization: a zip archive with a file of JSON lines for each table, and `manifest.json` with their counts and SHA-256. It is erased with the organization. */
+export interface OrganizationExport {
+  /** The organization. */
+  orgId: string;
+  /** Whether it can be downloaded. */
+  status: 'preparing' | 'ready' | 'failed';
+  /** When it was asked for. */
+  requestedAt: number;
+  /** Where it is downloaded, without a credential; null unless it is ready. */
+  url: string | null;
+  /** Bytes of the archive; null unless it is ready. */
+  sizeBytes: number | null;
+  /** When the address expires, about an hour later; asking again returns another one. Null unless it is ready. */
+  expiresAt: number | null;
+}
+/** The parameters of `organizationExport`. */
+export interface OrganizationExportParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  orgId: string;
+}
+/** The organizations of the caller. */
+export interface OrganizationList {
+  /** Oldest first; a token sees its own organization only. */
+  orgs: Organization[];
+}
+/** The parameters of `organization`. */
+export interface OrganizationParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  orgId: string;
+}
+/** A tracker, a repository and a language model, tied together. */
+export interface Project {
+  /** Starts with `prj_`. */
+  id: string;
+  /** The organization. */
+  orgId: string;
+  /** Unique in the organization; does not follow a rename. */
+  slug: string;
+  /** 1 to 120 characters; not unique. */
+  name: string;
+  /** Missions start only on an active project. */
+  status: 'active' | 'paused' | 'archived';
+  /** The kind of issue tracker. */
+  tracker: 'builtin' | 'linear' | 'github';
+  /** The integration of the tracker; null for the built-in one without an integration. */
+  trackerConnectorId: string | null;
+  /** The team in the tracker; null when the tracker has none. */
+  trackerTeamId: string | null;
+  /** Not used yet: always null. */
+  trackerProjectId: string | null;
+  /** Empty while `missingConnectorKinds` names `scm`. */
+  scmConnectorId: string;
+  /** Owner of the repository: the part before the slash. */
+  scmOwner: string;
+  /** Name of the repository: the part after the slash. */
+  scmRepo: string;
+  /** Empty while `missingConnectorKinds` names `llm`. */
+  llmConnectorId: string;
+  /** Whether an approved change merges without a person. The runtime, which merges, gets it with each run. */
+  autoMerge: boolean;
+  /** What issue keys begin with. */
+  issueCode: string | null;
+  /** What built-in agents work in; null leaves it to the agent. */
+  defaultSandboxTemplateId: string | null;
+  /** When it was created. */
+  createdAt: number;
+  /**
+   * The kinds of connector it still lacks; absent when it lacks none.
+   *
+   * Items: What a connector is for.
+   */
+  missingConnectorKinds?: ('tracker' | 'scm' | 'llm')[];
+}
+/** The parameters of `projectMcp`. */
+export interface ProjectMcpParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  projectId: string;
+}
+/** The MCP servers of a project: declared in its repository and bound here, side by side. */
+export interface ProjectMcpView {
+  /** The project. */
+  projectId: string;
+  /** Path of the config file in the repository. */
+  configPath: string;
+  /** `project` when the project has set a path of its own. */
+  configPathSource: 'service.yml' | 'project';
+  /** The ref that was read; null: none was. */
+  configRef: string | null;
+  /** The outcome of reading the file now. */
+  configStatus: 'ok' | 'missing' | 'invalid' | 'unreachable';
+  /** What is wrong; null when `ok`. */
+  configError: string | null;
+  /** What the file had better not hold. */
+  warnings: string[];
+  /** The declared ones in the order of the file, then those that are only bound. */
+  servers: McpServer[];
+}
+/** One page of a list of Project records. */
+export interface ProjectPage {
+  /** Newest first. */
+  data: Project[];
+  /** Send it as `cursor` to read the next page; null on the last page. */
+  nextCursor: string | null;
+}
+/** The parameters of `project`. */
+export interface ProjectParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  projectId: string;
+}
+/** The parameters of `projects`. */
+export interface ProjectsParameters {
+  /** Rows per page: 1 to 100. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string;
+  /** Only the records that have this value. */
+  byTrackerConnectorId?: string;
+  /** Only the records that have this value. */
+  byTrackerTeamId?: string;
+  /** Only the records that have this value. */
+  byTrackerProjectId?: string;
+  /** Only the records that have this value. */
+  byScmConnectorId?: string;
+  /** Only the records that have this value. */
+  byScmOwner?: string;
+  /** Only the records that have this value. */
+  byScmRepo?: string;
+}
+/** A part of a prompt with its source. */
+export interface PromptSpan {
+  /** Unique among the spans of the answer. */
+  id: string;
+  /** The text of the span within this chunk. */
+  content: string;
+}
+/** The parameters of `putMcpBinding`. */
+export interface PutMcpBindingParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  projectId: string;
+  /** As the config file names it: up to 64 letters, digits, `_` or `-`, beginning with a letter or digit. */
+  serverName: string;
+}
+/** How a declared server is bound. */
+export interface PutMcpBindingRequest {
+  /**
+   * Whose agents may use the server.
+   *
+   * @maxItems 5
+   *
+   * Items: What an agent does in a mission.
+   */
+  roles: ('planner' | 'builder' | 'reviewer' | 'qa' | 'researcher')[];
+  /**
+   * Left out: as they were. Given, it also says that all tools have been reviewed as they are now.
+   *
+   * @maxItems 500
+   *
+   * Items: A tool that agents may use.
+   */
+  approvedTools?: {
+    /** As the server names the tool. */
+    name: string;
+    /** Whether a person vouches that it changes nothing. Roles other than `builder` get such tools alone. */
+    attestedReadOnly?: boolean;
+  }[];
+  /** Values of the declared secrets by name; never shown again. Null forgets one, one left out is kept. */
+  credentials?: {
+    [k: string]: string | null | undefined;
+  };
+  /**
+   * Hosts that may be asked beside the one of the server, such as its authorization server.
+   *
+   * @maxItems 20
+   */
+  allowedEgressHosts?: string[];
+  /** True unless said otherwise when the server is bound. */
+  enabled?: boolean;
+}
+/** The parameters of `refreshMcpTools`. */
+export interface RefreshMcpToolsParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  projectId: string;
+  /** As the config file names it: up to 64 letters, digits, `_` or `-`, beginning with a letter or digit. */
+  serverName: string;
+}
+/** The parameters of `resumeRun`. */
+export interface ResumeRunParameters {
+  /** The id of the run. */
+  runId: string;
+}
+/** The parameters of `revokeInvite`. */
+export interface RevokeInviteParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  inviteId: string;
+}
+/** Confirms that the call succeeded. */
+export interface RevokeInviteResponse {
+  /** Always true: a call that fails returns an error instead. */
+  ok: true;
+}
+/** One mission: a run of a scheduled task or an automation, or one that was started on its own. */
+export interface Run {
+  /** Unique; never changes. */
+  id: string;
+  /** The organization it belongs to. */
+  orgId: string;
+  /** Null for a run of an automation, for one without either, and once the scheduled task is deleted. */
+  scheduledTaskId: string | null;
+  /** Null for a run of a scheduled task, for one without either, and once the automation is deleted. */
+  automationId: string | null;
+  /** The project in whose repository it works. */
+  projectId: string;
+  /** The occurrence; of several that were missed and became one run, the first. */
+  scheduledFor: number;
+  /** Whether the schedule or a person started it. */
+  kind: 'scheduled' | 'manual';
+  /** How far it is; `reason` says more. */
+  status: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
+  /** The issue’s id in the project’s tracker; null until the tracker has created it. */
+  issueId: string | null;
+  /** The page of the issue; null until the tracker has created it. */
+  issueUrl: string | null;
+  /** Why it was skipped, was canceled or has failed; while it is dispatching, what it waits for. */
+  reason: string | null;
+  /** The last error of the tracker or of a runtime; null when there was none. */
+  lastError: string | null;
+  /** When it was due and its record was written. */
+  createdAt: number;
+  /** When anything of it last changed. */
+  updatedAt: number;
+  /** Percent, as the runtime reports it; null while no runtime works on it. */
+  missionProgress: number | null;
+  /** Current activity, as the runtime reports it. */
+  missionActivity: string | null;
+  /** US dollars, the sum of all reported costs. */
+  missionCostUsd: number;
+  /** The name of the scheduled task or automation when the run began; without one, the first line of the prompt. */
+  missionTitle: string | null;
+  /** Whether its plan waits for a person to approve it. */
+  awaitsApproval: boolean;
+  /** When a person interrupted its agent; null while it is not interrupted. */
+  interruptedAt: number | null;
+  /** It ends when it has cost this many US dollars; null: when the credits allow no more. */
+  budgetUsd: number | null;
+  /** Whether costs are known to be missing from the sum. */
+  missionCostIncomplete: boolean;
+  /** When a runtime first claimed it; null before. */
+  startedAt: number | null;
+  /** When it was completed, failed or was canceled; null before. */
+  finishedAt: number | null;
+  /** The branch that its runtime has pushed; null before. */
+  branch: string | null;
+  /** The newest commit of that branch. */
+  headSha: string | null;
+  /** The number of its pull request; null without one. */
+  prNumber: number | null;
+  /** The page of its pull request; null without one. */
+  prUrl: string | null;
+  /** How its pull request is, looked at from time to time; null without one. */
+  prState: 'open' | 'merged' | 'closed' | null;
+}
+/** The parameters of `runAutomation`. */
+export interface RunAutomationParameters {
+  /** The id of the automation. */
+  automationId: string;
+}
+/** What people said and decided about a run. */
+export interface RunHistory {
+  /** In order. */
+  data: RunMessage[];
+}
+/** What a person said to the agent of a run, or decided about it. */
+export interface RunMessage {
+  /** Unique; never changes. */
+  id: string;
+  /** The run. */
+  runId: string;
+  /** Position in the history of the run, from 0. */
+  seq: number;
+  /** What it is. */
+  kind: 'message' | 'answer' | 'approval' | 'interrupt' | 'resume';
+  /** Empty for what is neither a message nor an answer. */
+  text: string;
+  /** The name of the person when they sent it. */
+  author: string;
+  /** Null once the account is deleted. */
+  authorUserId: string | null;
+  /** Of an answer: the sandbox whose agent asked; null otherwise. */
+  sandboxId: string | null;
+  /** Of an answer: the position of the question; null otherwise. */
+  fragmentSeq: number | null;
+  /** When it was sent. */
+  createdAt: number;
+  /** When the runtime of the agent was told; null before, and for what is neither message nor answer. */
+  deliveredAt: number | null;
+  /** When the agent took it up; null before. */
+  acknowledgedAt: number | null;
+}
+/** The parameters of `runMessages`. */
+export interface RunMessagesParameters {
+  /** The id of the run. */
+  runId: string;
+}
+/** The run that was started by hand. */
+export interface RunNowResponse {
+  /** Always true. */
+  ok: true;
+  /** The id of the new run. */
+  runId: string;
+  /** The issue’s id in the project’s tracker; null until the tracker has created it. */
+  issueId: string | null;
+  /** `skipped` while an earlier run is open. */
+  status: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
+}
+/** One page of a list of Run records. */
+export interface RunPage {
+  /** Newest first. */
+  data: Run[];
+  /** Send it as `cursor` to read the next page; null on the last page. */
+  nextCursor: string | null;
+}
+/** The parameters of `run`. */
+export interface RunParameters {
+  /** The id of the run. */
+  runId: string;
+}
+/** The parameters of `runScheduledTask`. */
+export interface RunScheduledTaskParameters {
+  /** The id of the scheduled task. */
+  id: string;
+}
+/** The steps of a run. */
+export interface RunSteps {
+  /** In their order. */
+  data: MissionStep[];
+}
+/** The parameters of `runSteps`. */
+export interface RunStepsParameters {
+  /** The id of the run. */
+  runId: string;
+}
+/** The parameters of `runUpdated`. */
+export interface RunUpdatedParameters {
+  /** The id of the run. */
+  runId: string;
+}
+/** The parameters of `runs`. */
+export interface RunsParameters {
+  /** Runs of this project only. */
+  projectId?: string;
+  /** Runs in this status only. */
+  status?: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
+  /** Rows per page: 1 to 200. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string;
+}
+/** A program that takes runs and has agents work on them. */
+export interface Runtime {
+  /** As it calls itself. */
+  name: string;
+  /** What it can execute. */
+  harnesses: RuntimeHarness[];
+  /** How it keeps missions apart, such as `cell`, `container` or `none`; null when it does not say. */
+  isolation: string | null;
+  /** How many missions it takes at once; null when it does not say. */
+  places: number | null;
+  /** Its last claim or heartbeat, to the half minute. */
+  lastSeenAt: number;
+  /** Whether that was within two minutes. */
+  isConnected: boolean;
+}
+/** A harness that a runtime can execute. */
+export interface RuntimeHarness {
+  /** The program that drives a model. */
+  harness: 'claude-code' | 'codex' | 'opencode' | 'shell';
+  /** As the runtime says it; null when it does not. */
+  version: string | null;
+}
+/** The runtimes that work for an organization. */
+export interface Runtimes {
+  /** The latest first, at most 100. */
+  data: Runtime[];
+}
+/** The container that an agent works in. */
+export interface Sandbox {
+  /** Starts with `sbx_`. */
+  sandboxId: string;
+  /** The issue that is worked on. */
+  issueId: string | null;
+  /** The project. */
+  projectId: string;
+  /** The role of the agent. */
+  role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
+  /** The program that drives the model. */
+  harness: 'claude-code' | 'codex' | 'opencode' | 'shell';
+  /** As reported by the runtime; null when unknown. */
+  harnessVersion: string | null;
+  /** The run of a recurring mission it belongs to. */
+  runId: string | null;
+  /** `stale` is a running sandbox that has stopped sending heartbeats. */
+  status: 'running' | 'stale' | 'destroyed' | 'completed' | 'failed';
+  /** Such as `killed`. */
+  terminationReason: string | null;
+  /** Its size. */
+  instanceType: 'lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4';
+  /** When the runtime registered it. */
+  createdAt: number;
+  /** When it is ended at the latest; null without such a time. */
+  timeoutAt: number | null;
+  /** When the runtime last reported it. */
+  lastHeartbeatAt: number;
+  /** When it ended; null while it runs. */
+  destroyedAt: number | null;
+  /** CPU use of the last sample in percent; null before the first sample. */
+  lastCpuPct: number | null;
+  /** Memory in use at the last sample, MiB. */
+  lastMemUsedMb: number | null;
+  /** Memory available at the last sample, MiB. */
+  lastMemTotalMb: number | null;
+  /** Disk use of the last sample in percent. */
+  lastDiskUsedPct: number | null;
+  /** Time of the last sample; null before the first. */
+  lastMetricAt: number | null;
+}
+/** A sandbox with what went on inside. */
+export interface SandboxDetail {
+  sandbox: Sandbox;
+  /** Over all its time, oldest first, in at most 240 points. */
+  metrics: SandboxMetric[];
+  /** Oldest first. */
+  sessions: SandboxSession[];
+  /** The last 200, the newest last; in GraphQL `fragments` pages through all. */
+  liveFragments: SandboxLiveFragment[];
+}
+/** How busy a sandbox was: the mean over a stretch of time that ends at `t`. */
+export interface SandboxMetric {
+  /** End of the interval. */
+  t: number;
+  /** CPU use in percent of all cores, 0 to 100. */
+  cpuPct: number;
+  /** Memory in use, MiB. */
+  memUsedMb: number;
+  /** Memory available to the sandbox, MiB. */
+  memTotalMb: number;
+  /** Disk use in percent, 0 to 100. */
+  diskUsedPct: number;
+}
+/** One conversation of a role with its model. */
+export interface SandboxSession {
+  /** The role of the agent. */
+  role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
+  /** Unique within the sandbox and role. */
+  sessionId: string;
+  /** When it began. */
+  ts: string;
+  /** Null while it is open. */
+  outcome: string | null;
+  /** Names its log; null while that is empty. */
+  logKey: string | null;
+  /** Names its system log, likewise. */
+  systemKey: string | null;
+  /** Model costs so far, US dollars. */
+  totalCostUsd: number;
+}
+/** What an agent thinks, does or says, while it does. */
+export interface SandboxLiveFragment {
+  /** Determines which of the other fields are set. */
+  kind: 'thought' | 'action' | 'elicitation' | 'response' | 'error' | 'prompt' | 'plan';
+  /** When it happened. */
+  t: number;
+  /** The text; null for an action. */
+  body: string | null;
+  /** The tool that is used. */
+  action: string | null;
+  /** Input of the tool; null for other kinds. */
+  parameter: string | null;
+  /** Output of the tool; null until there is one. */
+  result: string | null;
+  /** The id that the model gave the tool call. */
+  toolUseId: string | null;
+  /** The steps of a plan. */
+  items: SandboxPlanItem[];
+}
+/** One step of a plan. */
+export interface SandboxPlanItem {
+  /** What the step does. */
+  content: string;
+  /** As reported by the agent, such as `pending` or `completed`. */
+  status: string;
+}
+/** One log of a session. */
+export interface SandboxLog {
+  /** The sandbox. */
+  sandboxId: string;
+  /** The role of the session. */
+  role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
+  /** The session. */
+  sessionId: string;
+  /** Which log of the session this is. */
+  part: 'session' | 'system' | 'prompt';
+  /** At most 1048576 bytes: the newest, or by `cursor` older ones. */
+  content: string;
+  /** Of the whole part, also of what is not in `content`. */
+  bytes: number;
+  /** Whose words the whole prompt holds: `repo-contributed` from files of the repository, `mission` from the mission, or `mixed`; null in the other parts and while it is empty. */
+  promptScope: string | null;
+  /** Empty in the other parts. */
+  promptSpans: PromptSpan[];
+}
+/** The parameters of `sandboxLog`. */
+export interface SandboxLogParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  sandboxId: string;
+  /** The role of the session’s agent. */
+  role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
+  /** The `sessionId` of one of the sandbox’s sessions. */
+  sessionId: string;
+  /** Which of the session’s logs. */
+  part?: 'session' | 'system' | 'prompt';
+  /** Leads to an older piece: the `cursor` of the `Link` header with `rel="next"` (GraphQL, MCP: `nextCursor`). */
+  cursor?: string;
+}
+/** One page of a list of Sandbox records. */
+export interface SandboxPage {
+  /** Newest first. */
+  data: Sandbox[];
+  /** Send it as `cursor` to read the next page; null on the last page. */
+  nextCursor: string | null;
+}
+/** The parameters of `sandbox`. */
+export interface SandboxParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  sandboxId: string;
+}
+/** What is new of a sandbox. */
+export interface SandboxUpdate {
+  sandbox: Sandbox;
+  /** Those that came since the last event, at most 200 at a time, the newest last. */
+  fragments: SandboxLiveFragment[];
+  /** Give it as `after` to go on from here. */
+  nextFragment: number;
+  /** First the curve until now in at most 240 points, then each sample that came since the last event. */
+  metrics: SandboxMetric[];
+}
+/** The parameters of `sandboxUpdated`. */
+export interface SandboxUpdatedParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  sandboxId: string;
+  /** The `nextFragment` of the last event that came; without it the last 200 fragments come first. */
+  after?: number;
+}
+/** The parameters of `sandboxes`. */
+export interface SandboxesParameters {
+  /** Only the records that have this value. */
+  projectId?: string;
+  /** Only sandboxes in this status; all without it. */
+  status?: 'running' | 'stale' | 'destroyed' | 'completed' | 'failed';
+  /** Rows per page: 1 to 500. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string;
+}
+/** A recurring mission that a person keeps: it starts on a schedule or by hand. */
+export interface ScheduledTask {
+  /** Unique; never changes. */
+  id: string;
+  /** The organization it belongs to. */
+  orgId: string;
+  /** The project in whose repository the missions work. */
+  projectId: string;
+  /** 1 to 120 characters; the title of each issue. */
+  name: string;
+  /** The task for the agent: 1 to 20,000 characters. */
+  prompt: string;
+  /** Its template; null without one. */
+  templateKey: string | null;
+  /** 1 to 10; each occurrence of any of them starts a mission. */
+  triggers: Trigger[];
+  /** At most 20, put on each issue. */
+  labels: string[];
+  /** Whether an occurrence is skipped while an earlier run is dispatching or running. */
+  skipIfPreviousOpen: boolean;
+  /** Whether the schedule is active; "run now" works either way. */
+  enabled: boolean;
+  /** The next occurrence; null while it is disabled. */
+  nextRunAt: number | null;
+  /** When a mission last started; a skipped run does not count. Null before the first. */
+  lastRunAt: number | null;
+  /** When it was created. */
+  createdAt: number;
+  /** When a person last changed it. */
+  updatedAt: number;
+  /** The person who created it. */
+  createdByUserId: string;
+}
+/** One page of a list of ScheduledTask records. */
+export interface ScheduledTaskPage {
+  /** Newest first. */
+  data: ScheduledTask[];
+  /** Send it as `cursor` to read the next page; null on the last page. */
+  nextCursor: string | null;
+}
+/** The parameters of `scheduledTask`. */
+export interface ScheduledTaskParameters {
+  /** The id of the scheduled task. */
+  id: string;
+}
+/** One run of a scheduled task. */
+export interface ScheduledTaskRun {
+  /** Unique; never changes. */
+  id: string;
+  /** The scheduled task that it is a run of. */
+  scheduledTaskId: string;
+  /** The project in whose repository it works. */
+  projectId: string;
+  /** The occurrence; of several that were missed and became one run, the first. */
+  scheduledFor: number;
+  /** Whether the schedule or a person started it. */
+  kind: 'scheduled' | 'manual';
+  /** How far it is; `reason` says more. */
+  status: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
+  /** The issue’s id in the project’s tracker; null until the tracker has created it. */
+  issueId: string | null;
+  /** The page of the issue; null until the tracker has created it. */
+  issueUrl: string | null;
+  /** Why it was skipped, was canceled or has failed; while it is dispatching, what it waits for. */
+  reason: string | null;
+  /** The last error of the tracker or of a runtime; null when there was none. */
+  lastError: string | null;
+  /** When it was due and its record was written. */
+  createdAt: number;
+  /** When anything of it last changed. */
+  updatedAt: number;
+  /** Percent, as the runtime reports it; null while no runtime works on it. */
+  missionProgress: number | null;
+  /** Current activity, as the runtime reports it. */
+  missionActivity: string | null;
+  /** US dollars, the sum of all reported costs. */
+  missionCostUsd: number;
+  /** The name of the scheduled task or automation when the run began; without one, the first line of the prompt. */
+  missionTitle: string | null;
+  /** The person whom the mission is billed to: who started it by hand, else who last set what the task runs. */
+  billingActorUserId: string | null;
+  /** Whether costs are known to be missing from the sum. */
+  missionCostIncomplete: boolean;
+}
+/** One page of a list of ScheduledTaskRun records. */
+export interface ScheduledTaskRunPage {
+  /** Newest first. */
+  data: ScheduledTaskRun[];
+  /** Send it as `cursor` to read the next page; null on the last page. */
+  nextCursor: string | null;
+}
+/** The parameters of `scheduledTaskRuns`. */
+export interface ScheduledTaskRunsParameters {
+  /** The id of the scheduled task. */
+  id: string;
+  /** Rows per page: 1 to 200. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string;
+}
+/** A ready-made mission to create a scheduled task or an automation from. */
+export interface ScheduledTaskTemplate {
+  /** The value for `templateKey`. */
+  key: string;
+  /** A title to show. */
+  name: string;
+  /** What the mission does, in one sentence. */
+  blurb: string;
+  /** The task for the agent, ready to be used or changed. */
+  prompt: string;
+  suggestedSchedule: Schedule;
+}
+/** All templates, on one page. */
+export interface ScheduledTaskTemplateList {
+  /** All templates. */
+  data: ScheduledTaskTemplate[];
+}
+/** The parameters of `scheduledTasks`. */
+export interface ScheduledTasksParameters {
+  /** Rows per page: 1 to 200. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string;
+  /** Of this project only. */
+  projectId?: string;
+}
+/** All scopes that a person can grant. */
+export interface ScopeCatalog {
+  /** Always the same groups, in the same order. */
+  groups: ScopeGroup[];
+}
+/** The scopes of one kind of record. */
+export interface ScopeGroup {
+  /** What the scopes of the group begin with, before the colon. */
+  key: string;
+  /** The name of the group, for people. */
+  name: string;
+  /** The scopes of the group, that for reading first. */
+  scopes: ScopeEntry[];
+}
+/** A scope: one thing that a credential can be allowed to do. */
+export interface ScopeEntry {
+  /** The scope as tokens name it, `<group>:<action>`. */
+  scope: string;
+  /** What the scope allows, for people. */
+  description: string;
+  /** The lowest role that may grant the scope. */
+  requiredRole: 'owner' | 'admin' | 'member' | 'viewer';
+  /** Whether the caller could grant the scope now: true for a person in the console whose role holds it, never for a token. */
+  grantable: boolean;
+}
+/** The parameters of `sendMessage`. */
+export interface SendMessageParameters {
+  /** The id of the run. */
+  runId: string;
+  /** What to tell it: 1 to 4000 characters. */
+  text: string;
+  /** Your own id of the message: a repeated one with it changes nothing. */
+  messageId?: string;
+}
+/** The first mission of the organization. */
+export interface SetupFirstMission {
+  /** Its issue, as the tracker names it. */
+  issueId: string;
+  /** The slug of the organization. */
+  orgSlug: string;
+  /** The page of its run in the console. */
+  url: string;
+}
+/** Milestones that belong together. */
+export interface SetupGroup {
+  /** Which group it is. */
+  id: 'first_mission' | 'team' | 'explore';
+  /** Name for display. */
+  name: string;
+  /** How many milestones are done. */
+  reachedCount: number;
+  /** How many milestones there are. */
+  totalCount: number;
+  /** In the order in which to do them. */
+  milestones: SetupMilestone[];
+}
+/** A step of setup, which is reached by what really happened. */
+export interface SetupMilestone {
+  /** Which milestone it is. */
+  id:
+    | 'workspace'
+    | 'first_mission'
+    | 'first_review'
+    | 'first_merge'
+    | 'preview_deployment'
+    | 'agent_instructions'
+    | 'mcp_servers'
+    | 'custom_sandbox'
+    | 'teammate'
+    | 'steer_mission'
+    | 'checkpoints'
+    | 'scheduled_task'
+    | 'agent_to_pr';
+  /** Name for display, which says what to do. */
+  name: string;
+  /** What was reached counts before any mark. */
+  state: 'open' | 'done' | 'skipped';
+  /** When it was reached or marked as done; null until then. */
+  reachedAt: number | null;
+}
+/** How far a group of milestones is. */
+export interface SetupGroupProgress {
+  /** How many milestones are done. */
+  reachedCount: number;
+  /** How many milestones there are. */
+  totalCount: number;
+}
+/** How far the caller has followed a guide through the console. */
+export interface SetupGuide {
+  /** Which guide it is. */
+  id: 'mission-control' | 'mission-detail' | 'mission-results';
+  /** The step that was last shown; 0 at the beginning. */
+  step: number;
+  /** When it was completed; null until then. */
+  completedAt: number | null;
+}
+/** How far an organization has set up the service. */
+export interface SetupProgress {
+  /** The organization. */
+  orgId: string;
+  /** How many milestones are done. */
+  reachedCount: number;
+  /** How many milestones there are. */
+  totalCount: number;
+  /** Whether every milestone is done or skipped. */
+  complete: boolean;
+  /** The first milestone that is open; null when none is. */
+  next:
+    | 'workspace'
+    | 'first_mission'
+    | 'first_review'
+    | 'first_merge'
+    | 'preview_deployment'
+    | 'agent_instructions'
+    | 'mcp_servers'
+    | 'custom_sandbox'
+    | 'teammate'
+    | 'steer_mission'
+    | 'checkpoints'
+    | 'scheduled_task'
+    | 'agent_to_pr'
+    | null;
+  /** The group of `next`; null when no milestone is open. */
+  activeGroup: 'first_mission' | 'team' | 'explore' | null;
+  /** The counts of that group; null when no milestone is open. */
+  activeGroupProgress: SetupGroupProgress | null;
+  /** In the order in which to do them. */
+  groups: SetupGroup[];
+  /** Null until a run has an issue. */
+  firstMission: SetupFirstMission | null;
+  /** Of the person whom the caller acts for; at their beginning for a caller without a person. */
+  guides: SetupGuide[];
+}
+/** The parameters of `slugAvailability`. */
+export interface SlugAvailabilityParameters {
+  /** The slug to check. */
+  slug: string;
+}
+/** Whether a slug is free at this moment; it is not reserved. */
+export interface SlugAvailabilityResponse {
+  /** The slug that was checked. */
+  slug: string;
+  /** Whether no organization has the slug. */
+  available: boolean;
+  /** The nearest free slug, when this one is taken. */
+  suggestion: string | null;
+}
+/** The parameters of `slugPreview`. */
+export interface SlugPreviewParameters {
+  /** A name, 1 to 120 characters. */
+  name: string;
+}
+/** A slug derived from a name; it is not reserved. */
+export interface SlugPreviewResponse {
+  /** 1 to 64 lower-case letters, digits and hyphens. */
+  slug: string;
+}
+/** The parameters of `startMcpOAuth`. */
+export interface StartMcpOAuthParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  projectId: string;
+  /** As the config file names it: up to 64 letters, digits, `_` or `-`, beginning with a letter or digit. */
+  serverName: string;
+}
+/** Where the person returns to after signing in to the server. */
+export interface StartMcpOAuthRequest {
+  /** The path of the console that the person returns to. */
+  returnTo?: string;
+}
+/** The parameters of `startMission`. */
+export interface StartMissionParameters {
+  /** The project in whose repository it works. */
+  projectId: string;
+  /** The task for the agent: 1 to 20000 characters. */
+  prompt: string;
+  /** The only agent that may work on it. Absent: one that a connected runtime offers. */
+  agentId?: string;
+  /** An issue of the project’s tracker to work on, by its id or name: `WEB-12`, or `#12` at GitHub. Absent: one is created. */
+  issue?: string;
+  /** Whether a person has to approve its plan, where it has one. Absent: as the orchestrator is set. */
+  planApproval?: boolean;
+  /** It ends when it has cost this many US dollars, 0.01 to 10,000. Absent: when the credits allow no more. */
+  budgetUsd?: number;
+}
+/** The subscription after the change. */
+export interface SubscriptionResponse {
+  subscription: TeamSubscription;
+}
+/** The next occurrence of a scheduled task or an automation. */
+export interface UpcomingOccurrence {
+  /** When it is due; in the past while its run is being written. */
+  at: number;
+  /** The name of the scheduled task or automation. */
+  name: string;
+  /** The project in whose repository the mission works. */
+  projectId: string;
+  /** Null for an automation. */
+  scheduledTaskId: string | null;
+  /** Null for a scheduled task. */
+  automationId: string | null;
+}
+/** The soonest occurrences. */
+export interface UpcomingOccurrenceList {
+  /** Soonest first. */
+  data: UpcomingOccurrence[];
+}
+/** The parameters of `upcomingOccurrences`. */
+export interface UpcomingOccurrencesParameters {
+  /** Of this project only. */
+  projectId?: string;
+  /** How many: 1 to 50. */
+  limit?: number;
+}
+/** The parameters of `updateAgent`. */
+export interface UpdateAgentParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  agentId: string;
+}
+/** Members that are left out stay as they are. */
+export interface UpdateAgentRequest {
+  /** 1 to 120 characters; unique in the organization. */
+  name?: string;
+  /** The part it plays in a mission. */
+  role?: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
+  /** The program that drives its model. */
+  harness?: 'claude-code' | 'codex' | 'opencode' | 'shell';
+  /** One of the models of the harness. */
+  model?: string;
+  /** What the agent works in. */
+  sandbox?: {
+    /** Always `existing`. */
+    kind: 'existing';
+    /** An existing template, such as the catalog’s `standard`. */
+    templateId: string;
+  };
+  /** How long the model may think; null: the harness decides. */
+  effort?: ('low' | 'medium' | 'high') | null;
+  /** Instructions in addition to the issue: at most 20,000 characters. */
+  userPrompt?: string | null;
+  /**
+   * `<owner>/<repo>` of repositories with skills: at most 20.
+   *
+   * @maxItems 20
+   */
+  skillRepos?: string[];
+}
+/** The parameters of `updateAutomation`. */
+export interface UpdateAutomationParameters {
+  /** The id of the automation. */
+  automationId: string;
+}
+/** The settings to change. */
+export interface UpdateBillingSettingsRequest {
+  /** Whose issues may start missions; kept for when issues do. Nothing in a tracker starts a mission yet. */
+  trackerTriggers: 'anyone' | 'members' | 'off';
+  /** The organization of the caller; any other one is a 404. */
+  orgId?: string;
+}
+/** The parameters of `updateMembership`. */
+export interface UpdateMembershipParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  orgId: string;
+  /** An id that is unknown, or of another organization, is a 404. */
+  userId: string;
+}
+/** Another role for a member. */
+export interface UpdateMembershipRequest {
+  /** Not above the caller’s own. */
+  role: 'owner' | 'admin' | 'member' | 'viewer';
+}
+/** Members that are left out stay as they are; null restores the default. */
+export interface UpdateOrchestratorRequest {
+  /** 1 to 120 characters; null: the default. */
+  name?: string | null;
+  /** At most 500 characters; null: the default. */
+  blurb?: string | null;
+  /** One of `modelsByVendor`; null: the default, beside `vendor` that vendor’s. */
+  model?: string | null;
+  /** Without `model` its first model is used; with `model` it must be the vendor of that model. */
+  vendor?: 'anthropic' | 'openai';
+  /** An integration of the kind llm, or null. */
+  llmConnectorId?: string | null;
+  /** Whether it may ask its model. */
+  inferenceEnabled?: boolean;
+  /** Whether a person has to approve each plan before an agent follows it. */
+  planApproval?: boolean;
+  /** 0, or 0.0001 to 1000000, kept to a hundredth of a cent; null: the default. At 0 no mission starts. */
+  dailyCostCapUsd?: number | null;
+}
+/** The parameters of `updateOrganization`. */
+export interface UpdateOrganizationParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  orgId: string;
+}
+/** Members that are left out stay as they are. */
+export interface UpdateOrganizationRequest {
+  /** 1 to 120 characters. */
+  name?: string;
+  /** 1 to 64 lower-case letters, digits and hyphens; unique. */
+  slug?: string;
+}
+/** The parameters of `updateProjectMcp`. */
+export interface UpdateProjectMcpParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  projectId: string;
+}
+/** Where the config file of a project is. */
+export interface UpdateProjectMcpRequest {
+  /** Path of the config file from the top of the repository; null: `service.yml`. */
+  configPath?: string | null;
+}
+/** The parameters of `updateProject`. */
+export interface UpdateProjectParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  projectId: string;
+}
+/** Members that are left out stay as they are. */
+export interface UpdateProjectRequest {
+  /** 1 to 120 characters. */
+  name?: string;
+  /** Missions start only while it is `active`. */
+  status?: 'active' | 'paused' | 'archived';
+  /** Whether an approved change merges without a person. */
+  autoMerge?: boolean;
+  /** 2 to 10 capital letters or digits, beginning with a letter; or null. */
+  issueCode?: string | null;
+  /** A template that exists: the catalog’s `standard`; or null. */
+  defaultSandboxTemplateId?: string | null;
+  /** The key of the team in the tracker. */
+  trackerTeamKey?: string;
+  /** `<owner>/<repo>`. */
+  repoFullName?: string;
+}
+/** The parameters of `updateScheduledTask`. */
+export interface UpdateScheduledTaskParameters {
+  /** The id of the scheduled task. */
+  id: string;
+}
+/** Members that are left out stay as they are. */
+export interface UpdateScheduledTaskRequest {
+  /** Moves it to this project; its earlier runs stay where they are. */
+  projectId?: string;
+  /** 1 to 120 characters. */
+  name?: string;
+  /** The task for the agent: 1 to 20,000 characters. */
+  prompt?: string;
+  /** The key of a template. */
+  templateKey?:
+    | (
+        | 'dependency-updates'
+        | 'security-review'
+        | 'flaky-tests'
+        | 'issue-triage'
+        | 'release-notes'
+        | 'documentation-check'
+      )
+    | null;
+  /**
+   * 1 to 10; each occurrence of any of them starts a mission.
+   *
+   * @minItems 1
+   * @maxItems 10
+   *
+   * Items: What starts a mission.
+   */
+  triggers?: {
+    /** Always `schedule`. */
+    kind: 'schedule';
+    /** When it is due. */
+    schedule: {
+      /** How often it is due. */
+      interval: 'daily' | 'weekly' | 'monthly';
+      /** HH:MM, 00:00 to 23:59. */
+      time: string;
+      /** An IANA time zone such as Europe/Berlin. */
+      timezone: string;
+      /** Required when `interval` is weekly. */
+      weekday?: ('monday' | 'tuesday' | 'wednesday' | 'thursday' | 'friday' | 'saturday' | 'sunday') | null;
+      /** 1 to 31; required when `interval` is monthly. */
+      dayOfMonth?: number | null;
+    };
+  }[];
+  /**
+   * At most 20, put on each issue.
+   *
+   * @maxItems 20
+   */
+  labels?: string[];
+  /** Whether an open run makes an occurrence skipped. */
+  skipIfPreviousOpen?: boolean;
+  /** Whether the schedule is active. */
+  enabled?: boolean;
+}
+/** The parameters of `updateSetupGroup`. */
+export interface UpdateSetupGroupParameters {
+  /** A `SetupGroupId`; another value is a 404. */
+  groupId: string;
+}
+/** Marks the open milestones of a group. */
+export interface UpdateSetupGroupRequest {
+  /** What holds for the open milestones of a group from now on. */
+  mark: 'done' | 'skipped' | 'reset';
+}
+/** The parameters of `updateSetupGuide`. */
+export interface UpdateSetupGuideParameters {
+  /** A `SetupGuideId`; another value is a 404. */
+  guideId: string;
+}
+/** How far the caller has followed a guide. */
+export interface UpdateSetupGuideRequest {
+  /** The step that is shown, 0 to 20. */
+  step: number;
+  /** Whether the guide is completed; false follows it again. */
+  completed?: boolean;
+}
+/** The parameters of `updateSetupMilestone`. */
+export interface UpdateSetupMilestoneParameters {
+  /** A `SetupMilestoneId`; another value is a 404. */
+  milestoneId: string;
+}
+/** Marks a milestone. */
+export interface UpdateSetupMilestoneRequest {
+  /** What holds for a milestone from now on. */
+  mark: 'done' | 'skipped' | 'reset';
+}
+/** Members that are left out stay as they are. */
+export interface UpdateSubscriptionRequest {
+  /** The organization of the caller; any other one is a 404. */
+  orgId?: string;
+  /** From the next period on. */
+  plan?: 'team-5' | 'team-20';
+  /** True: it ends with its period; false: it renews. */
+  cancelAtPeriodEnd?: boolean;
+}
+/** The parameters of `withdrawOrder`. */
+export interface WithdrawOrderParameters {
+  /** The id of the order. */
+  orderId: string;
+}
+/** A withdrawal from an order. */
+export interface WithdrawalResponse {
+  /** The order. */
+  orderId: string;
+  /** When it was withdrawn. */
+  submittedAt: number;
+  /** Whole credits that were taken back, rounded down; the ledger has the exact amount. */
+  creditsReversed: number;
+  /** What is refunded, rounded up to the cent. */
+  refundUsd: number;
+  /** Always `completed`. */
+  status: 'completed';
+}
+
+/** Each operation with what it takes and answers. */
+export interface Operations {
+  /** Everybody who belongs to the organization. Requires the scope `members:read`. */
+  memberships: { input: MembershipsParameters; output: MembershipList };
+  /** Adds a person who has an account, with a role not above the caller’s own. Requires the scope `members:write`. */
+  createMembership: { input: CreateMembershipParameters & CreateMembershipRequest; output: Membership };
+  /** The organizations that the caller belongs to. Requires the scope `organizations:read`. */
+  organizations: { input: {}; output: OrganizationList };
+  /** Founds an organization; the caller becomes its owner. Requires the scope `organizations:write`. */
+  createOrganization: { input: CreateOrganizationRequest; output: Organization };
+  /** One organization. Requires the scope `organizations:read`. */
+  organization: { input: OrganizationParameters; output: Organization };
+  /** Renames an organization or changes its slug. Requires the scope `organizations:write`. */
+  updateOrganization: { input: UpdateOrganizationParameters & UpdateOrganizationRequest; output: Organization };
+  /** The slug that an organization of this name would be given now. Requires the scope `organizations:read`. */
+  slugPreview: { input: SlugPreviewParameters; output: SlugPreviewResponse };
+  /** Whether a slug is free, and the nearest that is. Requires the scope `organizations:read`. */
+  slugAvailability: { input: SlugAvailabilityParameters; output: SlugAvailabilityResponse };
+  /** Every invite of the organization, newest first. Requires the scope `members:read`. */
+  invites: { input: {}; output: InviteList };
+  /** Invites an email address with a role not above the caller’s own, and sends it a mail. Requires the scope `members:write`. */
+  createInvite: { input: CreateInviteRequest; output: Invite };
+  /** The trackers, source hosts and language models that the organization has connected. Requires the scope `integrations:read`. */
+  integrations: { input: {}; output: IntegrationList };
+  /** The projects of the organization, newest first. Requires the scope `projects:read`. */
+  projects: { input: ProjectsParameters; output: ProjectPage };
+  /** Creates a project on a repository, with the connectors that the organization has. Requires the scope `projects:write`. */
+  createProject: { input: CreateProjectRequest; output: Project };
+  /** One project. Requires the scope `projects:read`. */
+  project: { input: ProjectParameters; output: Project };
+  /** Changes a project. A member that is left out stays; null clears what may be empty. A credential that is bound to a project may change that one. Requires the scope `projects:write`. */
+  updateProject: { input: UpdateProjectParameters & UpdateProjectRequest; output: Project };
+  /** Deletes a project and revokes the credentials bound to it. Requires the scope `projects:write`. */
+  deleteProject: { input: DeleteProjectParameters; output: DeleteProjectResponse };
+  /** The closure of an organization; 404 while it is open. Requires the scope `organizations:read`. */
+  organizationClosure: { input: OrganizationClosureParameters; output: OrgClosure };
+  /** The caller and what it may do. Open to every caller, including an unclaimed agent. Any credential may call this. */
+  me: { input: {}; output: Me };
+  /** Every scope, the role it requires, and whether the caller could grant it. Any credential may call this. */
+  scopes: { input: {}; output: ScopeCatalog };
+  /** Scheduled tasks, newest first; `projectId` limits them to one project. Requires the scope `scheduled-tasks:read`. */
+  scheduledTasks: { input: ScheduledTasksParameters; output: ScheduledTaskPage };
+  /** Creates a mission that starts on a schedule. Requires the scope `missions:run` too. Requires the scope `scheduled-tasks:write`. */
+  createScheduledTask: { input: CreateScheduledTaskRequest; output: ScheduledTask };
+  /** Ready-made missions to create a scheduled task from. Requires the scope `scheduled-tasks:read`. */
+  scheduledTaskTemplates: { input: {}; output: ScheduledTaskTemplateList };
+  /** One scheduled task. Requires the scope `scheduled-tasks:read`. */
+  scheduledTask: { input: ScheduledTaskParameters; output: ScheduledTask };
+  /** Changes a scheduled task. Fields that are left out stay. The next run moves only with the triggers. Enabling it, or changing its prompt, triggers or project, requires the scope `missions:run` too. Requires the scope `scheduled-tasks:write`. */
+  updateScheduledTask: { input: UpdateScheduledTaskParameters & UpdateScheduledTaskRequest; output: ScheduledTask };
+  /** Deletes a scheduled task and cancels its runs that wait; missions under way continue. Requires the scope `scheduled-tasks:write`. */
+  deleteScheduledTask: { input: DeleteScheduledTaskParameters; output: DeleteScheduledTaskResponse };
+  /** The runs of a scheduled task, newest first. Requires the scope `scheduled-tasks:read`. */
+  scheduledTaskRuns: { input: ScheduledTaskRunsParameters; output: ScheduledTaskRunPage };
+  /** Automations, newest first; `projectId` limits them to one project. Requires the scope `automations:read`. */
+  automations: { input: AutomationsParameters; output: AutomationPage };
+  /** Creates a mission that starts on a schedule. Requires the scope `missions:run` too. Requires the scope `automations:write`. */
+  createAutomation: { input: CreateScheduledTaskRequest; output: Automation };
+  /** Ready-made missions to create an automation from. Requires the scope `automations:read`. */
+  automationTemplates: { input: {}; output: ScheduledTaskTemplateList };
+  /** One automation. Requires the scope `automations:read`. */
+  automation: { input: AutomationParameters; output: Automation };
+  /** Changes an automation. Fields that are left out stay. The next run moves only with the triggers. Enabling it, or changing its prompt, triggers or project, requires the scope `missions:run` too. Requires the scope `automations:write`. */
+  updateAutomation: { input: UpdateAutomationParameters & UpdateScheduledTaskRequest; output: Automation };
+  /** Deletes an automation and cancels its runs that wait; missions under way continue. Requires the scope `automations:write`. */
+  deleteAutomation: { input: DeleteAutomationParameters; output: DeleteAutomationResponse };
+  /** The runs of an automation, newest first. Requires the scope `automations:read`. */
+  automationRuns: { input: AutomationRunsParameters; output: AutomationRunPage };
+  /** Roles, harnesses with their models, the built-in agents and sandbox template, and instance types. Requires the scope `agents:read`. */
+  agentCatalog: { input: {}; output: AgentCatalog };
+  /** The organization’s own agents, newest first, then the built-in ones. Requires the scope `agents:read`. */
+  agents: { input: AgentsParameters; output: AgentPage };
+  /** Creates an agent out of what the catalog offers. Requires the scope `agents:write`. */
+  createAgent: { input: CreateAgentRequest; output: Agent };
+  /** One agent. Requires the scope `agents:read`. */
+  agent: { input: AgentParameters; output: Agent };
+  /** Changes an agent. A member that is left out stays; null clears what may be empty. Requires the scope `agents:write`. */
+  updateAgent: { input: UpdateAgentParameters & UpdateAgentRequest; output: Agent };
+  /** Deletes an agent of the organization. A built-in agent cannot be deleted. Requires the scope `agents:write`. */
+  deleteAgent: { input: DeleteAgentParameters; output: DeleteAgentResponse };
+  /** The orchestrator of the organization, its daily cost cap and what today has cost. Requires the scope `orchestrator:read`. */
+  orchestrator: { input: {}; output: Orchestrator };
+  /** Changes the orchestrator. A member that is left out stays; null restores the default. Requires the scope `orchestrator:write`. */
+  updateOrchestrator: { input: UpdateOrchestratorRequest; output: Orchestrator };
+  /** The sandboxes of the organization, newest first. Requires the scope `sandboxes:read`. */
+  sandboxes: { input: SandboxesParameters; output: SandboxPage };
+  /** One sandbox with its metrics, its sessions and what its agent does at the moment. Requires the scope `sandboxes:read`. */
+  sandbox: { input: SandboxParameters; output: SandboxDetail };
+  /** A log of one session in a sandbox: the newest piece of it, or an older one. Requires the scope `sandboxes:read`. */
+  sandboxLog: { input: SandboxLogParameters; output: SandboxLog };
+  /** The preview environments of the organization, newest first. Requires the scope `environments:read`. */
+  environments: { input: EnvironmentsParameters; output: EnvironmentPage };
+  /** One preview environment. Requires the scope `environments:read`. */
+  environment: { input: EnvironmentParameters; output: EnvironmentDetail };
+  /** Asks for a preview environment to be destroyed, also a failed one. Asking twice changes nothing. Requires the scope `environments:write`. */
+  destroyEnvironment: { input: DestroyEnvironmentParameters; output: DestroyEnvironmentResponse };
+  /** The artifacts of the organization, newest first. Requires the scope `artifacts:read`. */
+  artifacts: { input: ArtifactsParameters; output: ArtifactPage };
+  /** One artifact. Requires the scope `artifacts:read`. */
+  artifact: { input: ArtifactParameters; output: Artifact };
+  /** The runs of the organization, newest first; filtered by project and by status. Requires the scope `missions:read`. */
+  runs: { input: RunsParameters; output: RunPage };
+  /** One run, with its sandboxes and artifacts. Requires the scope `missions:read`. */
+  run: { input: RunParameters; output: Run };
+  /** The MCP servers that a project declares and those that are bound to it. Requires the scope `mcp:read`. */
+  projectMcp: { input: ProjectMcpParameters; output: ProjectMcpView };
+  /** Sets where the config file is. A member that is left out stays. Requires the scope `mcp:write`. */
+  updateProjectMcp: { input: UpdateProjectMcpParameters & UpdateProjectMcpRequest; output: ProjectMcpView };
+  /** The bound MCP servers of all projects that the caller may see. Requires the scope `mcp:read`. */
+  mcpBindings: { input: {}; output: McpBindingList };
+  /** How far the organization has set up the service. Requires the scope `setup:read`. */
+  setup: { input: {}; output: SetupProgress };
+  /** What the caller should know or do, as far as its scopes reach. Each notice ends with its cause. Requires the scope `setup:read`. */
+  notices: { input: {}; output: ListNoticesResponse };
+  /** What changed the credits of the organization, newest first. Requires the scope `billing:read`. */
+  billingLedger: { input: BillingLedgerParameters; output: ListLedgerResponse };
+  /** Packs of credits, plans, prices and limits. Requires the scope `billing:read`. */
+  billingOffers: { input: {}; output: ListOffersResponse };
+  /** What the organization has bought. Requires the scope `billing:read`. */
+  billingOrders: { input: {}; output: ListOrdersResponse };
+  /** A checkout session of the organization. Requires the scope `billing:read`. */
+  checkoutSession: { input: CheckoutSessionParameters; output: CheckoutSessionStatus };
+  /** The plan and the credits of the organization. Requires the scope `billing:read`. */
+  billingSummary: { input: {}; output: BillingSummary };
+  /** Takes an invite back. Requires the scope `members:write`. */
+  revokeInvite: { input: RevokeInviteParameters; output: RevokeInviteResponse };
+  /** Gives a member another role; it counts for their credentials on the next call. Only an owner makes or unmakes owners, and the last owner stays. Requires the scope `members:write`. */
+  updateMembership: { input: UpdateMembershipParameters & UpdateMembershipRequest; output: Membership };
+  /** Removes a member. Their tokens, sign-ins and claimed agents in the organization end for good, and recurring missions that they set are disabled. Only an owner removes an owner, and the last owner stays. Requires the scope `members:write`. */
+  deleteMembership: { input: DeleteMembershipParameters; output: DeleteMembershipResponse };
+  /** Runs a scheduled task now, also a disabled one. Requires the scope `missions:run`. */
+  runScheduledTask: { input: RunScheduledTaskParameters; output: RunNowResponse };
+  /** Runs an automation now, also a disabled one. Requires the scope `missions:run`. */
+  runAutomation: { input: RunAutomationParameters; output: RunNowResponse };
+  /** Ends a running sandbox at once. Killing it twice changes nothing. Requires the scope `sandboxes:write`. */
+  killSandbox: { input: KillSandboxParameters; output: KillSandboxResponse };
+  /** Ends an open run at once. Canceling it twice changes nothing. Requires the scope `missions:run`. */
+  cancelRun: { input: CancelRunParameters; output: Run };
+  /** Binds an MCP server as it is declared now, or changes how it is bound. Requires the scope `mcp:write`. */
+  putMcpBinding: { input: PutMcpBindingParameters & PutMcpBindingRequest; output: McpBinding };
+  /** Takes a binding off, with its credentials and what its server has granted. Requires the scope `mcp:write`. */
+  deleteMcpBinding: { input: DeleteMcpBindingParameters; output: McpDeleteResponse };
+  /** Connects to a bound remote server and reads its tools; the status says how that went. Requires the scope `mcp:write`. */
+  refreshMcpTools: { input: RefreshMcpToolsParameters; output: McpBinding };
+  /** Begins to connect a person to a server that requires OAuth. Requires the scope `mcp:write`. */
+  startMcpOAuth: { input: StartMcpOAuthParameters & StartMcpOAuthRequest; output: McpOAuthStartResponse };
+  /** Ends what `startMcpOAuth` began: for the person who began it, once. Requires the scope `mcp:write`. */
+  completeMcpOAuth: { input: CompleteMcpOAuthRequest; output: McpOAuthCompleteResponse };
+  /** Marks a milestone as done or skipped, or removes the mark. One that was reached stays done. Requires the scope `setup:write`. */
+  updateSetupMilestone: { input: UpdateSetupMilestoneParameters & UpdateSetupMilestoneRequest; output: SetupProgress };
+  /** Marks the open milestones of a group as done or skipped, or removes all marks of the group. Requires the scope `setup:write`. */
+  updateSetupGroup: { input: UpdateSetupGroupParameters & UpdateSetupGroupRequest; output: SetupProgress };
+  /** Records how far the caller’s person has followed a guide. Requires the scope `setup:write`. */
+  updateSetupGuide: { input: UpdateSetupGuideParameters & UpdateSetupGuideRequest; output: SetupProgress };
+  /** Hides a notice from the caller’s person while its cause lasts. Dismissing it twice changes nothing. Requires the scope `setup:write`. */
+  dismissNotice: { input: DismissNoticeParameters; output: NoticeDismissal };
+  /** Asks the owners of the organization for credits; added to the request that is open. Requires the scope `missions:run`. */
+  createCreditRequest: { input: CreateCreditRequest; output: CreditRequestResponse };
+  /** Starts a purchase; a person pays on the page that it names. Requires the scope `billing:write`. */
+  createCheckoutSession: { input: CreateCheckoutSessionRequest; output: CheckoutSessionResponse };
+  /** Changes the plan from the next period on, or cancels the subscription at its end. Requires the scope `billing:write`. */
+  updateSubscription: { input: UpdateSubscriptionRequest; output: SubscriptionResponse };
+  /** Withdraws from an order within 14 days: unspent credits are taken back and refunded. Requires the scope `billing:write`. */
+  withdrawOrder: { input: WithdrawOrderParameters & CreateWithdrawalRequest; output: WithdrawalResponse };
+  /** Changes the billing settings of the organization. Requires the scope `billing:write`. */
+  updateBillingSettings: { input: UpdateBillingSettingsRequest; output: BillingSummary };
+  /** The export of a closed organization, for its owners in the console; 404 when none was asked for. Requires the scope `organizations:read`. */
+  organizationExport: { input: OrganizationExportParameters; output: OrganizationExport };
+  /** Issues of the built-in tracker, newest first; of one project, or of all. Requires the scope `missions:read`. */
+  issues: { input: IssuesParameters; output: IssuePage };
+  /** One issue of the built-in tracker. Requires the scope `missions:read`. */
+  issue: { input: IssueParameters; output: Issue };
+  /** The next occurrence of each scheduled task and automation, soonest first. Automations need `automations:read`. Requires the scope `scheduled-tasks:read`. */
+  upcomingOccurrences: { input: UpcomingOccurrencesParameters; output: UpcomingOccurrenceList };
+  /** The runtimes that work for the organization and were seen within a day, the latest first: at most 100. A run waits for a connected one with the harness of its agent. Requires the scope `agents:read`. */
+  runtimes: { input: {}; output: Runtimes };
+  /** The steps of a run in their order: who works on it, the plan, reviews and tests, tokens and cost. Requires the scope `missions:read`. */
+  runSteps: { input: RunStepsParameters; output: RunSteps };
+  /** What people said to the agents of a run and decided about it, in order. Requires the scope `missions:read`. */
+  runMessages: { input: RunMessagesParameters; output: RunHistory };
+  /** Sends a message to the agent of a run: it takes it up in its present turn, within about two seconds, or when its step begins. A message that no step has taken up when the work is done is one more step. Requires the scope `missions:run`. */
+  sendMessage: { input: SendMessageParameters; output: RunMessage };
+  /** Answers a question of the agent of a run. A question is answered once. Requires the scope `missions:run`. */
+  answerElicitation: { input: AnswerElicitationParameters; output: RunMessage };
+  /** Approves the plan of a run that waits for it. Approving it twice changes nothing. Requires the scope `missions:run`. */
+  approvePlan: { input: ApprovePlanParameters; output: Run };
+  /** Interrupts the agent of a run in its turn; it keeps its session until the run is resumed. A run that waits is not begun meanwhile. Requires the scope `missions:run`. */
+  interruptRun: { input: InterruptRunParameters; output: Run };
+  /** Lets the interrupted agent of a run continue. Requires the scope `missions:run`. */
+  resumeRun: { input: ResumeRunParameters; output: Run };
+  /** Starts a mission in a project, without a scheduled task or an automation. After an error of the tracker its issue is created later. Requires the scope `missions:run`. */
+  startMission: { input: StartMissionParameters; output: Run };
+}
+
+/** Each subscription with what it takes and each of its events. */
+export interface Subscriptions {
+  /** A sandbox, then its changes as they happen; completes when the sandbox has ended and every change was sent. Requires the scope `sandboxes:read`. */
+  sandboxUpdated: { input: SandboxUpdatedParameters; output: SandboxUpdate };
+  /** One run at once and after each change; completes when the run has ended. Requires the scope `missions:read`. */
+  runUpdated: { input: RunUpdatedParameters; output: Run };
+}
+
+/** Method and path of the operations that REST serves. */
+export const routes = {
+  memberships: 'GET /organizations/{orgId}/memberships',
+  createMembership: 'POST /organizations/{orgId}/memberships',
+  organizations: 'GET /organizations',
+  createOrganization: 'POST /organizations',
+  organization: 'GET /organizations/{orgId}',
+  updateOrganization: 'PATCH /organizations/{orgId}',
+  slugPreview: 'GET /organizations/slug-preview',
+  slugAvailability: 'GET /organizations/slug-availability',
+  invites: 'GET /invites',
+  createInvite: 'POST /invites',
+  integrations: 'GET /integrations',
+  projects: 'GET /projects',
+  createProject: 'POST /projects',
+  project: 'GET /projects/{projectId}',
+  updateProject: 'PATCH /projects/{projectId}',
+  deleteProject: 'DELETE /projects/{projectId}',
+  organizationClosure: 'GET /organizations/{orgId}/closure',
+  me: 'GET /me',
+  scopes: 'GET /scopes',
+  scheduledTasks: 'GET /scheduled-tasks',
+  createScheduledTask: 'POST /scheduled-tasks',
+  scheduledTaskTemplates: 'GET /scheduled-tasks/templates',
+  scheduledTask: 'GET /scheduled-tasks/{id}',
+  updateScheduledTask: 'PATCH /scheduled-tasks/{id}',
+  deleteScheduledTask: 'DELETE /scheduled-tasks/{id}',
+  scheduledTaskRuns: 'GET /scheduled-tasks/{id}/runs',
+  automations: 'GET /automations',
+  createAutomation: 'POST /automations',
+  automationTemplates: 'GET /automations/templates',
+  automation: 'GET /automations/{automationId}',
+  updateAutomation: 'PATCH /automations/{automationId}',
+  deleteAutomation: 'DELETE /automations/{automationId}',
+  automationRuns: 'GET /automations/{automationId}/runs',
+  agentCatalog: 'GET /agents/catalog',
+  agents: 'GET /agents',
+  createAgent: 'POST /agents',
+  agent: 'GET /agents/{agentId}',
+  updateAgent: 'PATCH /agents/{agentId}',
+  deleteAgent: 'DELETE /agents/{agentId}',
+  orchestrator: 'GET /orchestrator',
+  updateOrchestrator: 'PATCH /orchestrator',
+  sandboxes: 'GET /sandboxes',
+  sandbox: 'GET /sandboxes/{sandboxId}',
+  sandboxLog: 'GET /sandboxes/{sandboxId}/logs',
+  environments: 'GET /environments',
+  environment: 'GET /environments/{environmentId}',
+  destroyEnvironment: 'DELETE /environments/{environmentId}',
+  artifacts: 'GET /artifacts',
+  artifact: 'GET /artifacts/{artifactId}',
+  runs: 'GET /runs',
+  run: 'GET /runs/{runId}',
+  projectMcp: 'GET /mcp/projects/{projectId}',
+  updateProjectMcp: 'PATCH /mcp/projects/{projectId}',
+  mcpBindings: 'GET /mcp/bindings',
+  setup: 'GET /setup',
+  notices: 'GET /notices',
+  billingLedger: 'GET /billing/ledger',
+  billingOffers: 'GET /billing/offers',
+  billingOrders: 'GET /billing/orders',
+  checkoutSession: 'GET /billing/checkout-sessions/{checkoutId}',
+  billingSummary: 'GET /billing/summary',
+  revokeInvite: 'DELETE /invites/{inviteId}',
+  updateMembership: 'PATCH /organizations/{orgId}/memberships/{userId}',
+  deleteMembership: 'DELETE /organizations/{orgId}/memberships/{userId}',
+  runScheduledTask: 'POST /scheduled-tasks/{id}/run',
+  runAutomation: 'POST /automations/{automationId}/run',
+  killSandbox: 'POST /sandboxes/{sandboxId}/kill',
+  cancelRun: 'POST /runs/{runId}/cancel',
+  putMcpBinding: 'PUT /mcp/projects/{projectId}/servers/{serverName}',
+  deleteMcpBinding: 'DELETE /mcp/projects/{projectId}/servers/{serverName}',
+  refreshMcpTools: 'POST /mcp/projects/{projectId}/servers/{serverName}/tools/refresh',
+  startMcpOAuth: 'POST /mcp/projects/{projectId}/servers/{serverName}/oauth/start',
+  completeMcpOAuth: 'POST /mcp/oauth/complete',
+  updateSetupMilestone: 'PATCH /setup/milestones/{milestoneId}',
+  updateSetupGroup: 'PATCH /setup/groups/{groupId}',
+  updateSetupGuide: 'PATCH /setup/guides/{guideId}',
+  dismissNotice: 'POST /notices/{noticeId}/dismissal',
+  createCreditRequest: 'POST /billing/credit-requests',
+  createCheckoutSession: 'POST /billing/checkout-sessions',
+  updateSubscription: 'PATCH /billing/subscription',
+  withdrawOrder: 'POST /billing/orders/{orderId}/withdrawal',
+  updateBillingSettings: 'PATCH /billing/settings',
+} as const;
+
+/** The documents of the operations that only GraphQL has. */
+export const documents = {
+  organizationExport: 'query organizationExport($orgId:String!){organizationExport(orgId:$orgId){orgId status requestedAt url sizeBytes expiresAt}}',
+  issues: 'query issues($limit:Int!=50$cursor:String$projectId:String){issues(limit:$limit cursor:$cursor projectId:$projectId){data{id projectId number key title body labels state runId createdAt updatedAt}nextCursor}}',
+  issue: 'query issue($issueId:String!){issue(issueId:$issueId){id projectId number key title body labels state runId createdAt updatedAt}}',
+  upcomingOccurrences: 'query upcomingOccurrences($projectId:String$limit:Int!=10){upcomingOccurrences(projectId:$projectId limit:$limit){data{at name projectId scheduledTaskId automationId}}}',
+  runtimes: 'query runtimes{runtimes{data{name harnesses{harness version}isolation places lastSeenAt isConnected}}}',
+  runSteps: 'query runSteps($runId:String!){runSteps(runId:$runId){data{id runId seq role round status agentName harness model sandboxId sessionId output error turns costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens createdAt startedAt finishedAt}}}',
+  runMessages: 'query runMessages($runId:String!){runMessages(runId:$runId){data{id runId seq kind text author authorUserId sandboxId fragmentSeq createdAt deliveredAt acknowledgedAt}}}',
+  sendMessage: 'mutation sendMessage($runId:String!$text:String!$messageId:String){sendMessage(runId:$runId text:$text messageId:$messageId){id runId seq kind text author authorUserId sandboxId fragmentSeq createdAt deliveredAt acknowledgedAt}}',
+  answerElicitation: 'mutation answerElicitation($runId:String!$text:String!$sandboxId:String$seq:Int){answerElicitation(runId:$runId text:$text sandboxId:$sandboxId seq:$seq){id runId seq kind text author authorUserId sandboxId fragmentSeq createdAt deliveredAt acknowledgedAt}}',
+  approvePlan: 'mutation approvePlan($runId:String!){approvePlan(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState}}',
+  interruptRun: 'mutation interruptRun($runId:String!){interruptRun(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState}}',
+  resumeRun: 'mutation resumeRun($runId:String!){resumeRun(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState}}',
+  startMission: 'mutation startMission($projectId:String!$prompt:String!$agentId:String$issue:String$planApproval:Boolean$budgetUsd:Float){startMission(projectId:$projectId prompt:$prompt agentId:$agentId issue:$issue planApproval:$planApproval budgetUsd:$budgetUsd){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState}}',
+  sandboxUpdated: 'subscription sandboxUpdated($sandboxId:String!$after:Int){sandboxUpdated(sandboxId:$sandboxId after:$after){sandbox{sandboxId issueId projectId role harness harnessVersion runId status terminationReason instanceType createdAt timeoutAt lastHeartbeatAt destroyedAt lastCpuPct lastMemUsedMb lastMemTotalMb lastDiskUsedPct lastMetricAt}fragments{kind t body action parameter result toolUseId items{content status}}nextFragment metrics{t cpuPct memUsedMb memTotalMb diskUsedPct}}}',
+  runUpdated: 'subscription runUpdated($runId:String!){runUpdated(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState}}',
+} as const;
+
+/** The member of a page that holds its records, for each operation that answers a page. */
+export const listings = {
+  projects: 'data',
+  scheduledTasks: 'data',
+  scheduledTaskRuns: 'data',
+  automations: 'data',
+  automationRuns: 'data',
+  agents: 'data',
+  sandboxes: 'data',
+  environments: 'data',
+  artifacts: 'data',
+  runs: 'data',
+  billingLedger: 'entries',
+  issues: 'data',
+} as const;
