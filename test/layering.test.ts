@@ -8,7 +8,7 @@ const sentence = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter
 
 describe('this tree', () => {
   const root = fileURLToPath(new URL('..', import.meta.url));
-  const tree = layering.readTree(root, ['src', 'test', 'scripts', 'bench', 'examples']);
+  const tree = layering.readTree(root, ['src', 'test', 'scripts', 'bench', 'examples', 'clients']);
   test.each(rules.map(([name, rule]) => [sentence(name), rule] as const))('%s', (_name, rule) => {
     expect(rule(tree)).toEqual([]);
   });
@@ -47,6 +47,26 @@ const cases: Record<string, Case> = {
     layering.examplesUsePublicInterfaces,
     { 'src/app.ts': "import { a } from '../examples/client.ts';" },
     'src/app.ts imports examples/client.ts: the service must not depend on an example.',
+  ],
+  'the typed client has no dependency': [
+    layering.theClientsArePackagesOfTheirOwn,
+    {
+      'clients/typescript/src/client.ts': "import { a } from './api.ts';\nimport { z } from 'zod';",
+    },
+    'clients/typescript/src/client.ts imports zod: the typed client has no dependency.',
+  ],
+  'the command line knows what the typed client exports': [
+    layering.theClientsArePackagesOfTheirOwn,
+    {
+      'clients/cli/src/main.ts':
+        "import { Command } from 'commander';\nimport { a } from '../../typescript/src/exports.ts';\nimport { b } from '../../typescript/src/client.ts';",
+    },
+    'clients/cli/src/main.ts imports ../../typescript/src/client.ts: a client imports its own files, clients/typescript/src/exports.ts and packages.',
+  ],
+  'the service does not import a client': [
+    layering.examplesUsePublicInterfaces,
+    { 'src/app.ts': "import { a } from '../clients/typescript/src/exports.ts';" },
+    'src/app.ts imports clients/typescript/src/exports.ts: the service must not depend on a client.',
   ],
   'the runner imports its own files and Node': [
     layering.theRunnerIsAProgramOfItsOwn,

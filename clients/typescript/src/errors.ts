@@ -1,0 +1,86 @@
+// The one error of the client: what the service answered (the API's `Error` record), or why no answer came.
+import type { ErrorBody } from './api.ts';
+
+/** What went wrong before there was an answer. */
+export type ConnectionCode = 'connection_failed' | 'timed_out';
+
+export interface ErrorDetails {
+  /** HTTP status; null without an answer. */
+  status: number | null;
+  body: ErrorBody;
+  /** The `X-Request-Id` of the answer, which is in the log of the service; null without one. */
+  requestId: string | null;
+  /** How long the service asks to wait, milliseconds; null when it does not say. */
+  retryAfterMs?: number | null;
+  cause?: unknown;
+}
+
+/** Test `code` to tell errors apart; `description` is for people. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: number | null;
+  readonly category: ErrorBody['category'];
+  readonly title: string;
+  readonly description: string;
+  /** Whether the same call may succeed later. */
+  readonly retryable: boolean;
+  readonly code: string | undefined;
+  /** Of a project on a repository that another project has. */
+  readonly conflictingProjectId: string | undefined;
+  readonly requestId: string | null;
+  readonly retryAfterMs: number | null;
+
+  constructor({ status, body, requestId, retryAfterMs = null, cause }: ErrorDetails) {
+    super(`${body.title}: ${body.description}`, { cause });
+    this.status = status;
+    this.category = body.category;
+    this.title = body.title;
+    this.description = body.description;
+    this.retryable = body.retryable;
+    this.code = body.code;
+    this.conflictingProjectId = body.conflictingProjectId;
+    this.requestId = requestId;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** The error of an answer that is none of a success. */
+export function errorOfResponse(response: Response, body: unknown, now: number): ApiError {
+  const { status, headers } = response;
+  return new ApiError({
+    status,
+    body: isErrorBody(body) ? body : foreignBody(status),
+    requestId: headers.get('x-request-id'),
+    retryAfterMs: retryAfter(headers.get('retry-after'), now),
+  });
+}
+
+/** The error of a call that got no answer. */
+export function connectionError(code: ConnectionCode, description: string, cause: unknown): ApiError {
+  const title = code === 'timed_out' ? 'Timed out' : 'Connection failed';
+  const category = code === 'timed_out' ? 'timeout' : 'infrastructure';
+  return new ApiError({
+    status: null,
+    body: { category, title, description, retryable: true, code },
+    requestId: null,
+    cause,
+  });
+}
+
+export const isErrorBody = (value: unknown): value is ErrorBody =>
+  typeof value === 'object' && value !== null && 'category' in value && 'description' in value && 'retryable' in value;
+
+/** For an answer that is not of the service but, for example, of a proxy. */
+const foreignBody = (status: number): ErrorBody => ({
+  category: 'unknown',
+  title: 'Unexpected answer',
+  description: `HTTP ${status} without a body of this API.`,
+  retryable: [502, 503, 504].includes(status),
+});
+
+/** Milliseconds of a `Retry-After` header: seconds, or a date (RFC 9110 §10.2.3). */
+function retryAfter(value: string | null, now: number): number | null {
+  if (value === null) return null;
+  const milliseconds = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now;
+  return Number.isNaN(milliseconds) ? null : Math.max(0, milliseconds);
+}

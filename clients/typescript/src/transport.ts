@@ -1,0 +1,154 @@
+// Requests with a credential, a time limit, and a bounded number of repetitions where these are safe.
+import { ApiError, connectionError, errorOfResponse } from './errors.ts';
+
+/** A bearer token, or a function that returns one. It gets the token that the service has just refused, where there is one. */
+export type TokenSource = string | ((refused?: string) => string | Promise<string>);
+
+export interface TransportSettings {
+  /** The address of the service without a path: `http://localhost:4000`. */
+  url: string;
+  token: TokenSource;
+  /** How often a call that failed for the moment is repeated; 2 unless given. */
+  retries?: number;
+  /** Milliseconds until an attempt is given up; 30,000 unless given. */
+  timeoutMs?: number;
+  /** Sent with every request. */
+  headers?: Record<string, string>;
+  fetch?: typeof fetch;
+  /** Waits so many milliseconds; a test need not. */
+  sleep?: (milliseconds: number, signal: AbortSignal | undefined) => Promise<void>;
+  /** Epoch milliseconds. */
+  now?: () => number;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal;
+  /** Of a POST; one is generated for each call unless given. */
+  idempotencyKey?: string;
+  retries?: number;
+  timeoutMs?: number;
+}
+
+export interface Outgoing {
+  method: string;
+  /** With the query. */
+  path: string;
+  headers?: Record<string, string>;
+  body?: unknown;
+  /** Whether a request that may have arrived can be sent again. */
+  repeatable: boolean;
+}
+
+/** Longest wait between two attempts. A service that asks for more is not asked again. */
+const maxWaitMs = 60_000;
+const firstWaitMs = 500;
+
+export type Transport = ReturnType<typeof createTransport>;
+
+export function createTransport(settings: TransportSettings) {
+  const {
+    token,
+    sleep = pause,
+    now = Date.now,
+    retries: usualRetries = 2,
+    timeoutMs: usualTimeoutMs = 30_000,
+  } = settings;
+  const send = settings.fetch ?? ((...request: Parameters<typeof fetch>) => fetch(...request));
+  const url = settings.url.replace(/\/+$/, '');
+
+  /** One attempt. @throws ApiError without an answer, or what the caller's signal was aborted with */
+  async function open(outgoing: Outgoing, signal: AbortSignal | undefined, refused?: string): Promise<Response> {
+    const bearer = typeof token === 'string' ? token : await token(refused);
+    const { method, path, headers, body } = outgoing;
+    let response: Response;
+    try {
+      response = await send(url + path, {
+        method,
+        headers: {
+          accept: 'application/json',
+          ...settings.headers,
+          ...headers,
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          authorization: `Bearer ${bearer}`,
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(signal && { signal }),
+      });
+    } catch (error) {
+      throw withoutAnswer(error, `${method} ${url}${path.split('?', 1)[0]}`);
+    }
+    if (response.status !== 401 || typeof token === 'string' || refused !== undefined) return response;
+    await response.body?.cancel();
+    return open(outgoing, signal, bearer);
+  }
+
+  /** The body of the answer, repeated while that is safe and may help. `read` throws for an answer that is a failure. */
+  async function request<T>(
+    outgoing: Outgoing,
+    options: CallOptions,
+    read: (response: Response, body: unknown) => T = (_, body) => body as T,
+  ): Promise<T> {
+    const { signal, retries = usualRetries, timeoutMs = usualTimeoutMs } = options;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        signal?.throwIfAborted();
+        const limit = AbortSignal.timeout(timeoutMs);
+        const response = await open(outgoing, signal ? AbortSignal.any([signal, limit]) : limit);
+        const body = await bodyOf(response);
+        if (!response.ok) throw errorOfResponse(response, body, now());
+        return read(response, body);
+      } catch (error) {
+        if (signal?.aborted) throw signal.reason;
+        const waitMs = attempt < retries ? waitBefore(error, attempt, outgoing.repeatable) : null;
+        if (waitMs === null) throw error;
+        await sleep(waitMs, signal);
+      }
+    }
+  }
+
+  return { url, open, request, sleep, now };
+}
+
+/** Milliseconds to wait before the next attempt; null where there must be none. */
+export function waitBefore(error: unknown, attempt: number, repeatable: boolean): number | null {
+  if (!(error instanceof ApiError)) return null;
+  // A key whose first request still runs is a conflict that says when to ask again.
+  const mayHelp = error.retryable || (error.status === 409 && error.retryAfterMs !== null);
+  // Refused before it began.
+  const isUntouched = error.status === 429 || error.code === 'too_busy';
+  if (!mayHelp || !(repeatable || isUntouched)) return null;
+  const waitMs = error.retryAfterMs ?? firstWaitMs * 2 ** attempt * (0.5 + Math.random() / 2);
+  return waitMs > maxWaitMs ? null : waitMs;
+}
+
+async function bodyOf(response: Response): Promise<unknown> {
+  try {
+    const text = await response.text();
+    return text === '' ? null : JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw withoutAnswer(error, 'The answer');
+  }
+}
+
+function withoutAnswer(error: unknown, what: string): ApiError {
+  const name = error instanceof Error ? error.name : '';
+  if (name === 'TimeoutError') return connectionError('timed_out', `${what} took too long.`, error);
+  const { cause, message } = error as { cause?: { code?: string; message?: string }; message?: string };
+  const reason = cause?.code ?? cause?.message ?? message ?? 'no connection';
+  return connectionError('connection_failed', `${what} failed: ${reason}.`, error);
+}
+
+/** Ends early, with an error, when the signal is aborted. */
+const pause = (milliseconds: number, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal!.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener('abort', abort, { once: true });
+  });
