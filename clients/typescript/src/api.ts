@@ -1649,6 +1649,8 @@ export interface Run {
   missionCostUsd: number;
   /** The name of the scheduled task or automation when the run began; without one, the first line of the prompt. */
   missionTitle: string | null;
+  /** The only agent that may work on it; null: one that a connected runtime offers. */
+  agentId: string | null;
   /** Whether its plan waits for a person to approve it. */
   awaitsApproval: boolean;
   /** When a person interrupted its agent; null while it is not interrupted. */
@@ -2593,6 +2595,18 @@ export interface Operations {
   me: { input: {}; output: Me };
   /** Every scope, the role it requires, and whether the caller could grant it. Any credential may call this. */
   scopes: { input: {}; output: ScopeCatalog };
+  /** Roles, harnesses with their models, the built-in agents and sandbox template, and instance types. Requires the scope `agents:read`. */
+  agentCatalog: { input: {}; output: AgentCatalog };
+  /** The organization’s own agents, newest first, then the built-in ones. Requires the scope `agents:read`. */
+  agents: { input: AgentsParameters; output: AgentPage };
+  /** Creates an agent out of what the catalog offers. Requires the scope `agents:write`. */
+  createAgent: { input: CreateAgentRequest; output: Agent };
+  /** One agent. Requires the scope `agents:read`. */
+  agent: { input: AgentParameters; output: Agent };
+  /** Changes an agent. A member that is left out stays; null clears what may be empty. Requires the scope `agents:write`. */
+  updateAgent: { input: UpdateAgentParameters & UpdateAgentRequest; output: Agent };
+  /** Deletes an agent of the organization. A built-in agent cannot be deleted. Requires the scope `agents:write`. */
+  deleteAgent: { input: DeleteAgentParameters; output: DeleteAgentResponse };
   /** Scheduled tasks, newest first; `projectId` limits them to one project. Requires the scope `scheduled-tasks:read`. */
   scheduledTasks: { input: ScheduledTasksParameters; output: ScheduledTaskPage };
   /** Creates a mission that starts on a schedule. Requires the scope `missions:run` too. Requires the scope `scheduled-tasks:write`. */
@@ -2601,7 +2615,7 @@ export interface Operations {
   scheduledTaskTemplates: { input: {}; output: ScheduledTaskTemplateList };
   /** One scheduled task. Requires the scope `scheduled-tasks:read`. */
   scheduledTask: { input: ScheduledTaskParameters; output: ScheduledTask };
-  /** Changes a scheduled task. Fields that are left out stay. The next run moves only with the triggers. Enabling it, or changing its prompt, triggers or project, requires the scope `missions:run` too. Requires the scope `scheduled-tasks:write`. */
+  /** Changes a scheduled task. Fields that are left out stay. The next run moves only with the triggers. Enabling it, or changing its prompt, triggers, project or agent, requires the scope `missions:run` too. Requires the scope `scheduled-tasks:write`. */
   updateScheduledTask: { input: UpdateScheduledTaskParameters & UpdateScheduledTaskRequest; output: ScheduledTask };
   /** Deletes a scheduled task and cancels its runs that wait; missions under way continue. Requires the scope `scheduled-tasks:write`. */
   deleteScheduledTask: { input: DeleteScheduledTaskParameters; output: DeleteScheduledTaskResponse };
@@ -2615,24 +2629,12 @@ export interface Operations {
   automationTemplates: { input: {}; output: ScheduledTaskTemplateList };
   /** One automation. Requires the scope `automations:read`. */
   automation: { input: AutomationParameters; output: Automation };
-  /** Changes an automation. Fields that are left out stay. The next run moves only with the triggers. Enabling it, or changing its prompt, triggers or project, requires the scope `missions:run` too. Requires the scope `automations:write`. */
+  /** Changes an automation. Fields that are left out stay. The next run moves only with the triggers. Enabling it, or changing its prompt, triggers, project or agent, requires the scope `missions:run` too. Requires the scope `automations:write`. */
   updateAutomation: { input: UpdateAutomationParameters & UpdateScheduledTaskRequest; output: Automation };
   /** Deletes an automation and cancels its runs that wait; missions under way continue. Requires the scope `automations:write`. */
   deleteAutomation: { input: DeleteAutomationParameters; output: DeleteAutomationResponse };
   /** The runs of an automation, newest first. Requires the scope `automations:read`. */
   automationRuns: { input: AutomationRunsParameters; output: AutomationRunPage };
-  /** Roles, harnesses with their models, the built-in agents and sandbox template, and instance types. Requires the scope `agents:read`. */
-  agentCatalog: { input: {}; output: AgentCatalog };
-  /** The organization’s own agents, newest first, then the built-in ones. Requires the scope `agents:read`. */
-  agents: { input: AgentsParameters; output: AgentPage };
-  /** Creates an agent out of what the catalog offers. Requires the scope `agents:write`. */
-  createAgent: { input: CreateAgentRequest; output: Agent };
-  /** One agent. Requires the scope `agents:read`. */
-  agent: { input: AgentParameters; output: Agent };
-  /** Changes an agent. A member that is left out stays; null clears what may be empty. Requires the scope `agents:write`. */
-  updateAgent: { input: UpdateAgentParameters & UpdateAgentRequest; output: Agent };
-  /** Deletes an agent of the organization. A built-in agent cannot be deleted. Requires the scope `agents:write`. */
-  deleteAgent: { input: DeleteAgentParameters; output: DeleteAgentResponse };
   /** The orchestrator of the organization, its daily cost cap and what today has cost. Requires the scope `orchestrator:read`. */
   orchestrator: { input: {}; output: Orchestrator };
   /** Changes the orchestrator. A member that is left out stays; null restores the default. Requires the scope `orchestrator:write`. */
@@ -2725,10 +2727,10 @@ export interface Operations {
   issues: { input: IssuesParameters; output: IssuePage };
   /** One issue of the built-in tracker. Requires the scope `missions:read`. */
   issue: { input: IssueParameters; output: Issue };
-  /** The next occurrence of each scheduled task and automation, soonest first. Automations need `automations:read`. Requires the scope `scheduled-tasks:read`. */
-  upcomingOccurrences: { input: UpcomingOccurrencesParameters; output: UpcomingOccurrenceList };
   /** The runtimes that work for the organization and were seen within a day, the latest first: at most 100. A run waits for a connected one with the harness of its agent. Requires the scope `agents:read`. */
   runtimes: { input: {}; output: Runtimes };
+  /** The next occurrence of each scheduled task and automation, soonest first. Automations need `automations:read`. Requires the scope `scheduled-tasks:read`. */
+  upcomingOccurrences: { input: UpcomingOccurrencesParameters; output: UpcomingOccurrenceList };
   /** The steps of a run in their order: who works on it, the plan, reviews and tests, tokens and cost. Requires the scope `missions:read`. */
   runSteps: { input: RunStepsParameters; output: RunSteps };
   /** What people said to the agents of a run and decided about it, in order. Requires the scope `missions:read`. */
@@ -2776,6 +2778,12 @@ export const routes = {
   organizationClosure: 'GET /organizations/{orgId}/closure',
   me: 'GET /me',
   scopes: 'GET /scopes',
+  agentCatalog: 'GET /agents/catalog',
+  agents: 'GET /agents',
+  createAgent: 'POST /agents',
+  agent: 'GET /agents/{agentId}',
+  updateAgent: 'PATCH /agents/{agentId}',
+  deleteAgent: 'DELETE /agents/{agentId}',
   scheduledTasks: 'GET /scheduled-tasks',
   createScheduledTask: 'POST /scheduled-tasks',
   scheduledTaskTemplates: 'GET /scheduled-tasks/templates',
@@ -2790,12 +2798,6 @@ export const routes = {
   updateAutomation: 'PATCH /automations/{automationId}',
   deleteAutomation: 'DELETE /automations/{automationId}',
   automationRuns: 'GET /automations/{automationId}/runs',
-  agentCatalog: 'GET /agents/catalog',
-  agents: 'GET /agents',
-  createAgent: 'POST /agents',
-  agent: 'GET /agents/{agentId}',
-  updateAgent: 'PATCH /agents/{agentId}',
-  deleteAgent: 'DELETE /agents/{agentId}',
   orchestrator: 'GET /orchestrator',
   updateOrchestrator: 'PATCH /orchestrator',
   sandboxes: 'GET /sandboxes',
@@ -2846,28 +2848,28 @@ export const documents = {
   organizationExport: 'query organizationExport($orgId:String!){organizationExport(orgId:$orgId){orgId status requestedAt url sizeBytes expiresAt}}',
   issues: 'query issues($limit:Int!=50$cursor:String$projectId:String){issues(limit:$limit cursor:$cursor projectId:$projectId){data{id projectId number key title body labels state runId createdAt updatedAt}nextCursor}}',
   issue: 'query issue($issueId:String!){issue(issueId:$issueId){id projectId number key title body labels state runId createdAt updatedAt}}',
-  upcomingOccurrences: 'query upcomingOccurrences($projectId:String$limit:Int!=10){upcomingOccurrences(projectId:$projectId limit:$limit){data{at name projectId scheduledTaskId automationId}}}',
   runtimes: 'query runtimes{runtimes{data{name harnesses{harness version}isolation places lastSeenAt isConnected}}}',
+  upcomingOccurrences: 'query upcomingOccurrences($projectId:String$limit:Int!=10){upcomingOccurrences(projectId:$projectId limit:$limit){data{at name projectId scheduledTaskId automationId}}}',
   runSteps: 'query runSteps($runId:String!){runSteps(runId:$runId){data{id runId seq role round status agentName harness model sandboxId sessionId output error turns costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens createdAt startedAt finishedAt}}}',
   runMessages: 'query runMessages($runId:String!){runMessages(runId:$runId){data{id runId seq kind text author authorUserId sandboxId fragmentSeq createdAt deliveredAt acknowledgedAt}}}',
   sendMessage: 'mutation sendMessage($runId:String!$text:String!$messageId:String){sendMessage(runId:$runId text:$text messageId:$messageId){id runId seq kind text author authorUserId sandboxId fragmentSeq createdAt deliveredAt acknowledgedAt}}',
   answerElicitation: 'mutation answerElicitation($runId:String!$text:String!$sandboxId:String$seq:Int){answerElicitation(runId:$runId text:$text sandboxId:$sandboxId seq:$seq){id runId seq kind text author authorUserId sandboxId fragmentSeq createdAt deliveredAt acknowledgedAt}}',
-  approvePlan: 'mutation approvePlan($runId:String!){approvePlan(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState}}',
-  interruptRun: 'mutation interruptRun($runId:String!){interruptRun(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState}}',
-  resumeRun: 'mutation resumeRun($runId:String!){resumeRun(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState}}',
-  startMission: 'mutation startMission($projectId:String!$prompt:String!$agentId:String$issue:String$planApproval:Boolean$budgetUsd:Float){startMission(projectId:$projectId prompt:$prompt agentId:$agentId issue:$issue planApproval:$planApproval budgetUsd:$budgetUsd){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState}}',
+  approvePlan: 'mutation approvePlan($runId:String!){approvePlan(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState}}',
+  interruptRun: 'mutation interruptRun($runId:String!){interruptRun(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState}}',
+  resumeRun: 'mutation resumeRun($runId:String!){resumeRun(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState}}',
+  startMission: 'mutation startMission($projectId:String!$prompt:String!$agentId:String$issue:String$planApproval:Boolean$budgetUsd:Float){startMission(projectId:$projectId prompt:$prompt agentId:$agentId issue:$issue planApproval:$planApproval budgetUsd:$budgetUsd){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState}}',
   sandboxUpdated: 'subscription sandboxUpdated($sandboxId:String!$after:Int){sandboxUpdated(sandboxId:$sandboxId after:$after){sandbox{sandboxId issueId projectId role harness harnessVersion runId status terminationReason instanceType createdAt timeoutAt lastHeartbeatAt destroyedAt lastCpuPct lastMemUsedMb lastMemTotalMb lastDiskUsedPct lastMetricAt}fragments{kind t body action parameter result toolUseId items{content status}}nextFragment metrics{t cpuPct memUsedMb memTotalMb diskUsedPct}}}',
-  runUpdated: 'subscription runUpdated($runId:String!){runUpdated(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState}}',
+  runUpdated: 'subscription runUpdated($runId:String!){runUpdated(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState}}',
 } as const;
 
 /** The member of a page that holds its records, for each operation that answers a page. */
 export const listings = {
   projects: 'data',
+  agents: 'data',
   scheduledTasks: 'data',
   scheduledTaskRuns: 'data',
   automations: 'data',
   automationRuns: 'data',
-  agents: 'data',
   sandboxes: 'data',
   environments: 'data',
   artifacts: 'data',
