@@ -20,7 +20,18 @@ export interface Caps {
   /** Whether the machine, when it runs out of memory, takes missions first. */
   isFirstToGo: boolean;
   description: string;
+  /** The same for the list of runtimes. */
+  word: string;
 }
+
+/** Containers cap what runs in them themselves. */
+export const cappedByContainers: Caps = {
+  cgroups: null,
+  isCounting: false,
+  isFirstToGo: false,
+  description: 'Memory and processes of each mission are capped by its container.',
+  word: 'capped',
+};
 
 const megabytes = (bytes: number): number => Math.round(bytes / 1024 ** 2);
 
@@ -51,12 +62,12 @@ export async function chooseCaps(kind: Kind, find = findCgroups, tried = printed
   ]);
   const isCounting = counted.includes('begun') && !counted.includes('done');
   const isFirstToGo = adjusted.includes('1000');
-  return { cgroups, isCounting, isFirstToGo, description: describe(cgroups !== null, isCounting) };
+  const has = [cgroups !== null, isCounting] as const;
+  return { cgroups, isCounting, isFirstToGo, description: describe(...has), word: wordOf(...has) };
 }
 
-/** For the list of runtimes. */
-export const wordOf = ({ cgroups, isCounting }: Caps): string =>
-  cgroups ? 'capped by cgroups' : isCounting ? 'processes capped by rlimits, memory measured' : 'memory measured';
+const wordOf = (hasCgroups: boolean, isCounting: boolean): string =>
+  hasCgroups ? 'capped by cgroups' : isCounting ? 'processes capped by rlimits, memory measured' : 'memory measured';
 
 function describe(hasCgroups: boolean, isCounting: boolean): string {
   if (hasCgroups) return 'The kernel caps memory and processes of each mission (cgroups).';

@@ -12,7 +12,7 @@ const system = ['/usr', '/etc/ssl', '/etc/passwd', '/etc/group', '/etc/alternati
 const links = ['bin', 'sbin', 'lib', 'lib32', 'lib64'];
 
 /**
- * The program in the cell, in JavaScript: opens the port for the gateway, a socket for the server of a harness (exposed, if that is
+ * The program in the cell or container, in JavaScript: opens the port for the gateway, a socket for the server of a harness (exposed, if that is
  * not 0), and runs the harness.
  */
 const inside = `
@@ -29,8 +29,8 @@ createServer(pipe(() => connect(gateway))).listen(Number(port), '127.0.0.1', () 
   rmSync(server, { recursive: true, force: true });
   if (exposed !== '0') createServer(pipe(() => connect(Number(exposed), '127.0.0.1'))).listen(server);
   const child = spawn(file, args, { stdio: 'inherit' });
-  // The harness gets signals of the group itself.
-  for (const name of ['SIGTERM', 'SIGINT']) process.on(name, () => {});
+  // In a cell the harness gets signals of the group itself; in a container they come to this program.
+  for (const name of ['SIGTERM', 'SIGINT']) process.on(name, () => process.pid === 1 && child.kill(name));
   child.on('error', (error) => { console.error(error.message); process.exit(127); });
   child.on('exit', (code, signal) => process.exit(signal ? 128 + require('node:os').constants.signals[signal] : code));
 });`;
@@ -39,10 +39,18 @@ createServer(pipe(() => connect(gateway))).listen(Number(port), '127.0.0.1', () 
 export const socketsOf = ({ root }: Place) => ({ gateway: `${root}/gateway`, server: `${root}/server` });
 
 /** The folder to show, so that a program finds what belongs to it: all packages, or where it is. */
-function packagesOf(program: string): string {
+export function packagesOf(program: string): string {
   const real = realpathSync(program);
   const at = real.indexOf('/node_modules/');
   return at < 0 ? path.dirname(real) : real.slice(0, at + '/node_modules'.length);
+}
+
+/** Sockets of its own around a program. `isServer`: the harness listens on `ports.server`. */
+export function helped(node: string, place: Place, program: string, args: string[], isServer: boolean): string[] {
+  const sockets = socketsOf(place);
+  const file = path.isAbsolute(program) ? realpathSync(program) : program;
+  const exposed = String(isServer ? ports.server : 0);
+  return [node, '--eval', inside, sockets.gateway, String(ports.gateway), sockets.server, exposed, file, ...args];
 }
 
 /** The command that runs a program with these arguments in a cell, after a prefix there. `isServer`: the harness listens on `ports.server`. */
@@ -54,7 +62,6 @@ export function inCell(
   prefix: string[] = [],
 ): [program: string, args: string[]] {
   const { work, home, artifacts, root } = place;
-  const sockets = socketsOf(place);
   const shown = [path.dirname(process.execPath), packagesOf(program)];
   const view = [
     ...system.flatMap((at) => ['--ro-bind-try', at, at]),
@@ -65,7 +72,6 @@ export function inCell(
     ...['--setenv', 'PATH', '/usr/local/bin:/usr/bin:/bin', '--chdir', work],
   ];
   const walls = ['--unshare-all', '--unshare-user', '--uid', '1000', '--gid', '1000', '--hostname', 'cell'];
-  const helper = [process.execPath, '--eval', inside, sockets.gateway, String(ports.gateway), sockets.server];
-  const run = [...helper, String(isServer ? ports.server : 0), realpathSync(program), ...args];
+  const run = helped(process.execPath, place, program, args, isServer);
   return ['bwrap', [...walls, '--cap-drop', 'ALL', '--die-with-parent', ...view, '--', ...prefix, ...run]];
 }

@@ -1,29 +1,35 @@
 // How agents are kept apart from the machine: in a cell, or, when the operator asks for that, not at all. Scripts have a
 // confinement of their own, which need not reach any network.
 import { execFile } from 'node:child_process';
+import path from 'node:path';
 import { promisify } from 'node:util';
 import { inCell, ports, socketsOf } from './cell.ts';
 import { type Account, behind, newAccount } from './confinement.ts';
-import type { Ask } from './harness/discovery.ts';
+import { askInContainer, type Container, type Containers, findContainers } from './container.ts';
+import { type Ask, askDirectly } from './harness/discovery.ts';
 import type { Launch, Task } from './harness/port.ts';
 import { makePlace, type Place } from './place.ts';
 
-const levels = ['cell', 'none'] as const;
+const levels = ['cell', 'container', 'none'] as const;
 export type Level = (typeof levels)[number];
 
 export interface Isolation {
   level: Level;
   /** For the log and for each sandbox: what an agent can reach. */
   description: string;
+  /** At the level `container`. */
+  containers?: Containers;
 }
 
 const descriptions: Record<Level, string> = {
   cell: 'Agents run in cells by bubblewrap: no network but the model and the platform through the gateway of this runner, no keys, no files but system programs and their own.',
+  container:
+    'Agents run in containers: no network but the model and the platform through the gateway of this runner, no keys, no capabilities, no files but those of the image and their own.',
   none: 'Agents are NOT isolated (ISOLATION=none): they can use the network and read whatever their user can.',
 };
 
 /**
- * @param wanted `cell`, `none`, or undefined: a cell where there can be one.
+ * @param wanted `cell`, `container`, `none`, or undefined: a cell where there can be one.
  * @returns null when there can be no cell and nobody asked for none: agents are refused then.
  * @throws when `wanted` is not to be had
  */
@@ -31,11 +37,24 @@ export async function chooseIsolation(
   wanted: string | undefined,
   platformUrl: string,
   offered = isCellOffered,
+  find = () => findContainers(process.env),
 ): Promise<Isolation | null> {
-  if (wanted !== undefined && !levels.includes(wanted as Level)) throw new Error('ISOLATION: must be cell or none.');
+  if (wanted !== undefined && !levels.includes(wanted as Level))
+    throw new Error('ISOLATION: must be cell, container or none.');
   if (wanted === 'none') {
     if (!isLoopback(platformUrl)) throw new Error('ISOLATION: none is for a platform on this machine alone.');
     return { level: 'none', description: descriptions.none };
+  }
+  if (wanted === 'container') {
+    const containers = await find().catch((error) => {
+      throw new Error(`ISOLATION: container does not work on this machine: ${error.message.trim().split('\n').at(-1)}`);
+    });
+    const { program, image } = containers;
+    return {
+      level: 'container',
+      description: `${descriptions.container} (${path.basename(program)}, ${image})`,
+      containers,
+    };
   }
   if (await offered()) return { level: 'cell', description: descriptions.cell };
   if (wanted) throw new Error('ISOLATION: cell does not work on this machine: bubblewrap cannot be run.');
@@ -58,6 +77,10 @@ export const askInCell: Ask = async (program, args) => {
   }
 };
 
+/** Runs programs as those of agents are run. */
+export const askIn = (isolation: Isolation | null): Ask =>
+  isolation?.containers ? askInContainer(isolation.containers) : isolation?.level === 'cell' ? askInCell : askDirectly;
+
 const isCellOffered = async (): Promise<boolean> => {
   if (process.platform !== 'linux') return false;
   return askInCell(process.execPath, ['--version']).then(
@@ -74,16 +97,22 @@ export function launchOf(
   graceMs: number,
   isServer: boolean,
   prefix: string[] = [],
+  container?: Container,
 ): Launch & Pick<Task, 'server'> {
-  const isCell = level === 'cell';
+  const wraps: Record<Level, Launch['wrap']> = {
+    cell: (program, args) => inCell(place, program, args, isServer, prefix),
+    container: (program, args, env) => container!.wrap(program, args, env),
+    none: (program, args) => behind(prefix, program, args),
+  };
   return {
     cwd: place.work,
-    // In a cell it gets another PATH.
+    // In a cell and in a container it gets another PATH.
     env: { PATH: process.env.PATH ?? '', LANG: 'C.UTF-8' },
     account,
     graceMs,
-    isConfined: isCell,
-    wrap: (program, args) => (isCell ? inCell(place, program, args, isServer, prefix) : behind(prefix, program, args)),
-    server: isCell ? { port: ports.server, socket: socketsOf(place).server } : { port: 0, socket: null },
+    isConfined: level !== 'none',
+    wrap: wraps[level],
+    container,
+    server: level === 'none' ? { port: 0, socket: null } : { port: ports.server, socket: socketsOf(place).server },
   };
 }

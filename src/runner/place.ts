@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { chmod, chown, mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { engineEnvironment } from './container.ts';
 
 export interface Place {
   /** The script. */
@@ -14,23 +15,30 @@ export interface Place {
   home: string;
   /** An empty folder: for a file view of the script's own, or for the sockets of an agent. */
   root: string;
-  /** Sets the process group that ends with the place, and the control group around it; undefined: none. */
-  guard(group: number | undefined, cgroup?: string): void;
+  /**
+   * Sets the process group that ends with the place (undefined or 0: none), and what is around it: `cgroup FOLDER`, or an engine of
+   * containers and the name of one.
+   */
+  guard(group: number | undefined, around?: string): void;
   remove(): Promise<void>;
 }
 
 // Reads which group it is; at the end of the pipe, whose other end dies with the runner, it ends that group. `rm` follows no link,
 // also when one is put in its way at that moment.
-const watching = `while read -r one two; do group=$one cgroup=$two; done
-[ -z "$group" ] || kill -KILL "-$group"
-if [ -n "$cgroup" ]; then echo 1 > "$cgroup/cgroup.kill"; sleep 1; rmdir "$cgroup"; fi
+const watching = `while read -r one two three; do group=$one around=$two name=$three; done
+[ "\${group:-0}" = 0 ] || kill -KILL "-$group"
+case "$around" in
+  '') ;;
+  cgroup) echo 1 > "$name/cgroup.kill"; sleep 1; rmdir "$name" ;;
+  *) "$around" rm --force "$name" ;;
+esac
 rm -rf "$1"`;
 
 /** @param account Owns the place: the user that the script runs as, when that is another than ours. */
 export async function makePlace(script: string, account?: { uid: number; gid: number }): Promise<Place> {
   const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'mission-')));
   const watchdog = spawn('sh', ['-c', watching, 'watchdog', folder], {
-    env: { PATH: process.env.PATH },
+    env: engineEnvironment(),
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
@@ -55,7 +63,7 @@ export async function makePlace(script: string, account?: { uid: number; gid: nu
     artifacts: artifacts!,
     home: home!,
     root: root!,
-    guard: (group, cgroup = '') => void watchdog.stdin.write(`${group ? `${group} ${cgroup}` : ''}\n`),
+    guard: (group, around = '') => void watchdog.stdin.write(`${group ?? 0} ${around}\n`),
     async remove() {
       watchdog.stdin.end();
       await gone;

@@ -7,11 +7,11 @@ import { availableParallelism, hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
-import { chooseCaps, type Limits, wordOf } from './caps.ts';
+import { cappedByContainers, chooseCaps, type Limits } from './caps.ts';
 import { chooseConfinement } from './confinement.ts';
 import { modelsFrom } from './gateway.ts';
-import { askDirectly, discover } from './harness/discovery.ts';
-import { askInCell, chooseIsolation } from './isolation.ts';
+import { discover } from './harness/discovery.ts';
+import { askIn, chooseIsolation } from './isolation.ts';
 import { type Claimed, carryOut, claimed, type Pace } from './mission.ts';
 import { connect, RequestRejected } from './platform.ts';
 import type { Equipment } from './workshop.ts';
@@ -67,7 +67,7 @@ const offer = {
     { harness: 'shell', version: process.version },
     ...found.map(({ harness, version }) => ({ harness, version })),
   ],
-  isolation: `${found.length > 0 ? isolation?.level : confinement.kind}, ${wordOf(found.length > 0 ? caps.agents : caps.scripts)}`,
+  isolation: `${found.length > 0 ? isolation?.level : confinement.kind}, ${(found.length > 0 ? caps.agents : caps.scripts).word}`,
   places: runsAtOnce,
 };
 while (!leaving.signal.aborted) {
@@ -116,9 +116,12 @@ async function equip(): Promise<Equipment> {
     chooseIsolation(ISOLATION || undefined, PLATFORM_URL),
   ]);
   const scripts = await chooseCaps(confinement.kind);
-  const ofAgents = isolation?.level === 'cell' ? 'bubblewrap' : 'none';
-  const agents = ofAgents === confinement.kind ? scripts : await chooseCaps(ofAgents, async () => scripts.cgroups);
-  const { found, missing } = await discover(process.env, models, isolation?.level === 'cell' ? askInCell : askDirectly);
+  const capsOfCells = () => {
+    const kind = isolation?.level === 'cell' ? 'bubblewrap' : 'none';
+    return kind === confinement.kind ? scripts : chooseCaps(kind, async () => scripts.cgroups);
+  };
+  const agents = isolation?.containers ? cappedByContainers : await capsOfCells();
+  const { found, missing } = await discover(process.env, models, askIn(isolation));
   for (const { harness, version, program } of found) notes.push(`${harness} ${version}: ${program}`);
   for (const { harness, why } of missing) notes.push(`${harness} is not offered: ${why}.`);
   if (found.length > 0 && !isolation) {

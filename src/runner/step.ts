@@ -93,7 +93,7 @@ export async function work(
   );
   if (leaving.aborted) return { ...result, session, failure: left };
   const harness = bench.start(take);
-  bench.place.guard(harness.pid, bench.group?.folder);
+  bench.place.guard(harness.pid, bench.around?.guarded);
   const talk = converse(harness, {
     said: (text) => journal.show({ kind: 'prompt', body: clip(text, 16_000) }),
     acknowledged: (messageId) => {
@@ -110,7 +110,7 @@ export async function work(
   let latest: Sample | null = null;
   /** Resolves when more memory is measured than it may use. The platform is not waited for. */
   async function overuse(): Promise<void> {
-    for (; harness.isRunning(); await wait(pace.sample, undefined, { signal: decided.signal })) {
+    for (; bench.isMeasured && harness.isRunning(); await wait(pace.sample, undefined, { signal: decided.signal })) {
       latest = await sample().catch(() => null);
       if (latest && latest.memUsedMb > latest.memTotalMb) return;
     }
@@ -134,7 +134,7 @@ export async function work(
       wait(timeout, 'timeout', { signal: decided.signal }),
     ]);
     await harness.end();
-    const failure = decision && (await bench.group?.isOverMemory()) ? overMemory(bench.limits) : decision;
+    const failure = decision && (await bench.around?.isOverMemory()) ? overMemory(bench.limits) : decision;
     bench.place.guard(undefined);
     await (await opening)?.close();
     await journal.close();

@@ -4,6 +4,7 @@ import { type Caps, type Limits, prefixOf } from './caps.ts';
 import { ports, socketsOf } from './cell.ts';
 import type { Cgroup } from './cgroup.ts';
 import { type Account, type Confinement, commandFor, newAccount } from './confinement.ts';
+import { guarded, openContainer } from './container.ts';
 import { type Gateway, openGateway, type Upstreams } from './gateway.ts';
 import type { Found } from './harness/discovery.ts';
 import { drivers } from './harness/drivers.ts';
@@ -37,8 +38,10 @@ export interface Bench {
   description: string;
   version: string;
   limits: Limits;
-  /** Around the harness; null: there is none. */
-  group: Cgroup | null;
+  /** What is around the harness, caps it, and is ended with the place; null: nothing is. */
+  around: { guarded: string; isOverMemory(): Promise<boolean> } | null;
+  /** Whether its processes can be measured from here. */
+  isMeasured: boolean;
   /** Starts the harness of the step. */
   start(on: Listener): Harness;
   /** Its session can be gone on with in a later step. */
@@ -77,7 +80,8 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
       description: `${description} ${caps.scripts.description}`,
       version: process.version,
       limits,
-      group,
+      around: group && inGroup(group),
+      isMeasured: true,
       start: (on) => shell(task, on),
       keep: () => {},
       deliver: async () => {},
@@ -90,10 +94,10 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
 
   async function sharedPlace(level: Isolation['level'], author: string) {
     if (shared) return shared;
-    const account = level === 'cell' ? await newAccount() : undefined;
+    const account = level === 'none' ? undefined : await newAccount();
     const place = await makePlace('', account);
     closing.push(place.remove);
-    const gateway = await openGateway(upstreams, level === 'cell' ? socketsOf(place).gateway : null);
+    const gateway = await openGateway(upstreams, level === 'none' ? null : socketsOf(place).gateway);
     closing.push(gateway.close);
     const { mirrors } = equipment;
     const checkout = await checkOut(platform, { held, place, account, mirrors, author });
@@ -107,15 +111,21 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
     const found = equipment.found.find((one) => one.harness === harness);
     if (!found || !isolation) throw new Error(`This runner has no ${harness}.`);
     const { place, account, gateway, checkout } = await sharedPlace(isolation.level, name);
+    const isServer = harness === 'opencode';
+    const { containers } = isolation;
+    const container = containers && openContainer(containers, place, account, limits, isServer);
+    const group = groupOf(caps.agents, step);
+    const around =
+      containers && container ? { ...container, guarded: guarded(containers, container) } : group && inGroup(group);
     const launch: Launch & Pick<Task, 'server'> = launchOf(
       isolation.level,
       place,
       account,
       graceMs,
-      harness === 'opencode',
+      isServer,
       prefixOf(caps.agents, limits),
+      container,
     );
-    const group = groupOf(caps.agents, step);
     const { resumeSessionId } = step;
     const url = `http://127.0.0.1:${gateway.port || ports.gateway}`;
     const servers = await platform.mcpServers(held);
@@ -143,7 +153,8 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
       description: `${isolation.description} ${caps.agents.description}${checkout ? `\nIt works ${checkout.description}.` : ''}`,
       version: found.version,
       limits,
-      group,
+      around,
+      isMeasured: !container,
       start: (on) => drivers[found.harness](task, on),
       keep: (session) => void sessions.add(session),
       deliver: async () => checkout?.deliver(),
@@ -159,3 +170,5 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
     },
   };
 }
+
+const inGroup = (group: Cgroup) => ({ guarded: `cgroup ${group.folder}`, isOverMemory: group.isOverMemory });

@@ -74,7 +74,7 @@ async function look(
   }
 }
 
-const inPath = (name: string, folders = ''): string | undefined =>
+export const inPath = (name: string, folders = ''): string | undefined =>
   folders
     .split(path.delimiter)
     .filter(Boolean)

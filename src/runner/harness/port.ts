@@ -2,12 +2,16 @@
 // isolation is not the driver's business: `wrap` puts the program into a cell.
 import type { Cgroup } from '../cgroup.ts';
 import type { Account } from '../confinement.ts';
+import type { Container } from '../container.ts';
 import type { Fragment } from '../journal.ts';
 
 export const harnessNames = ['shell', 'claude-code', 'codex', 'opencode'] as const;
 export type HarnessName = (typeof harnessNames)[number];
 /** A harness that asks a model. */
 export type AgentHarness = Exclude<HarnessName, 'shell'>;
+
+/** `env`: of the program itself, when that is another than the harness. */
+export type Command = [program: string, args: string[], env?: Record<string, string>];
 
 /** What every driver needs. */
 export interface Launch {
@@ -20,7 +24,9 @@ export interface Launch {
   /** Milliseconds from asking it to end to ending it. */
   graceMs: number;
   /** The command that runs a program with these arguments, in a cell or as it is. */
-  wrap(program: string, args: string[]): [program: string, args: string[]];
+  wrap(program: string, args: string[], env: Record<string, string>): Command;
+  /** What the program runs in when that is no child of ours, and ends otherwise than by signals. */
+  container?: Pick<Container, 'ask' | 'remove'> | undefined;
   /** Caps its memory and processes; undefined: something else does, or nothing. */
   group?: Cgroup | undefined;
   /** Whether `wrap` puts a program around it, whose end ends all that was started in it. */

@@ -48,10 +48,11 @@ export function startProcess(
   launch: Launch,
   { program, args, env, hasInput, longestLine, out, err }: Program,
 ): Process {
-  const { account, cwd, graceMs, isConfined, group } = launch;
-  const wrapped = launch.wrap(program, args);
-  const [file, rest] = group ? gated(...wrapped) : wrapped;
-  const options = { ...account, cwd, env: { ...launch.env, ...env }, detached: true } as const;
+  const { account, cwd, graceMs, isConfined, group, container } = launch;
+  const its = { ...launch.env, ...env };
+  const [wrapped, wrappedArgs, ownEnv = its] = launch.wrap(program, args, its);
+  const [file, rest] = group ? gated(wrapped, wrappedArgs) : [wrapped, wrappedArgs];
+  const options = { ...(!container && account), cwd, env: ownEnv, detached: true } as const;
   const gate = group ? (['pipe'] as const) : [];
   const child = spawn(file, rest, { ...options, stdio: [hasInput ? 'pipe' : 'ignore', 'pipe', 'pipe', ...gate] });
   if (group && child.pid) {
@@ -103,10 +104,12 @@ export function startProcess(
     if (!child.pid) return;
     child.stdin?.end();
     if (hasInput && isRunning()) await Promise.race([once(child, 'exit'), wait(farewell)]);
-    if (!isConfined) signal('SIGTERM');
+    if (container) await container.ask();
+    else if (!isConfined) signal('SIGTERM');
     // The leader is the program that confines them: when it ends, all end at once.
     else for (const pid of await membersOf(child.pid)) if (pid !== child.pid) signal('SIGTERM', pid);
     await Promise.race([taken, wait(graceMs)]);
+    await container?.remove();
     signal('SIGKILL');
     // Who has left the group can hold the output open for ever.
     await drain();

@@ -1,0 +1,142 @@
+// A container around an agent, by the command line of Docker or Podman: what a cell is where bubblewrap works, for machines where
+// containers are what can be had. Its network is none but the runner's gateway, a socket in a mounted folder.
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { Limits } from './caps.ts';
+import { helped, packagesOf } from './cell.ts';
+import { type Account, newAccount } from './confinement.ts';
+import { type Ask, inPath } from './harness/discovery.ts';
+import type { Command } from './harness/port.ts';
+import { makePlace, type Place } from './place.ts';
+
+export interface Containers {
+  /** Docker or Podman. */
+  program: string;
+  /** Has Node.js, git and a shell. */
+  image: string;
+}
+
+/** Of one step. */
+export interface Container {
+  name: string;
+  wrap(program: string, args: string[], env: Record<string, string>): Command;
+  /** Asks the harness in it to end. */
+  ask(): Promise<void>;
+  /** Ends it with all that runs in it. */
+  remove(): Promise<void>;
+  /** Whether it was ended for its memory; known when it is removed. */
+  isOverMemory(): Promise<boolean>;
+}
+
+/** Milliseconds: an image may have to be fetched first; everything else is done soon. */
+const [patience, soon] = [10 * 60_000, 60_000];
+
+/** What the program itself gets of our environment: where its engine is. The agent's variables, whose folders are the agent's, are not for it. */
+export const engineEnvironment = (): Record<string, string> => {
+  const names = ['PATH', 'HOME', 'DOCKER_HOST', 'DOCKER_CONFIG', 'DOCKER_CONTEXT', 'CONTAINER_HOST', 'XDG_RUNTIME_DIR'];
+  return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
+};
+
+/** @throws what is missing, or why no container can be run */
+export async function findContainers({
+  CONTAINER_PROGRAM,
+  CONTAINER_IMAGE,
+  PATH,
+}: NodeJS.ProcessEnv): Promise<Containers> {
+  const program = CONTAINER_PROGRAM || inPath('docker', PATH) || inPath('podman', PATH);
+  if (!program) throw new Error('there is neither docker nor podman in PATH, and CONTAINER_PROGRAM is not set');
+  if (/\s/.test(program)) throw new Error('CONTAINER_PROGRAM: must have no blanks');
+  const containers = { program, image: CONTAINER_IMAGE || 'node:22-bookworm' };
+  // One that writes where an agent would.
+  const script = `require('fs').writeFileSync('probe', ''); console.log(process.version)`;
+  const version = await askIn(containers, 'node', ['-e', script]);
+  if (!/^v\d+\./.test(version)) throw new Error(`${containers.image} has no Node.js`);
+  return containers;
+}
+
+/** Runs a program in a container of its own and gives what it prints. */
+export const askInContainer =
+  (containers: Containers): Ask =>
+  (program, args) =>
+    askIn(containers, program, args);
+
+const smallest: Limits = { memoryBytes: 1024 ** 3, processes: 256 };
+
+async function askIn(containers: Containers, program: string, args: string[]): Promise<string> {
+  const account = await newAccount();
+  const place = await makePlace('', account);
+  const container = openContainer(containers, place, account, smallest, false);
+  place.guard(0, guarded(containers, container));
+  try {
+    const [file, rest, env] = container.wrap(program, args, { HOME: place.home });
+    const done = await promisify(execFile)(file, rest, { env, timeout: patience, killSignal: 'SIGKILL' });
+    return done.stdout;
+  } finally {
+    await container.remove();
+    await place.remove();
+  }
+}
+
+/** How the watchdog of a place ends the container. */
+export const guarded = ({ program }: Containers, { name }: Container): string => `${program} ${name}`;
+
+let count = 0;
+
+export function openContainer(
+  { program: engine, image }: Containers,
+  place: Place,
+  account: Account | undefined,
+  limits: Limits,
+  isServer: boolean,
+): Container {
+  const name = `${path.basename(path.dirname(place.work)).toLowerCase()}-${process.pid}-${++count}`;
+  let isOverMemory = false;
+  const say = async (...args: string[]): Promise<string> => {
+    const options = { env: engineEnvironment(), timeout: soon, killSignal: 'SIGKILL' } as const;
+    return (await promisify(execFile)(engine, args, options)).stdout;
+  };
+  return {
+    name,
+    wrap(program, args, env) {
+      const { PATH: _, ...given } = env;
+      // In a file of ours: a command line can be read by everyone on the machine.
+      const variables = path.join(path.dirname(place.work), `${name}.env`);
+      const lines = Object.entries(given).map(([key, value]) => `${key}=${value.replaceAll('\n', ' ')}\n`);
+      writeFileSync(variables, lines.join(''), { mode: 0o600 });
+      const options = optionsOf(engine, place, account, limits, program);
+      const command = helped('node', place, program, args, isServer);
+      const run = ['run', '--interactive', '--name', name, '--env-file', variables, ...options];
+      return [engine, [...run, '--entrypoint', command[0]!, image, ...command.slice(1)], engineEnvironment()];
+    },
+    ask: async () => void (await say('kill', '--signal', 'TERM', name).catch(() => {})),
+    async remove() {
+      const how = await say('inspect', '--format', '{{.State.OOMKilled}}', name).catch(() => '');
+      isOverMemory ||= how.trim() === 'true';
+      await say('rm', '--force', name).catch(() => {});
+    },
+    isOverMemory: async () => isOverMemory,
+  };
+}
+
+function optionsOf(
+  engine: string,
+  { work, home, artifacts, root }: Place,
+  account: Account | undefined,
+  { memoryBytes, processes }: Limits,
+  program: string,
+): string[] {
+  const { uid, gid } = account ?? { uid: process.getuid!(), gid: process.getgid!() };
+  const mount = (folder: string, more = '') => ['--mount', `type=bind,source=${folder},target=${folder}${more}`];
+  // Without root, Podman maps its user to another one, who could not write in the folders.
+  const isOwnUser = !account && path.basename(engine) === 'podman';
+  return [
+    ...['--network', 'none', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--read-only'],
+    ...['--memory', `${memoryBytes}b`, '--memory-swap', `${memoryBytes}b`, '--pids-limit', String(processes)],
+    ...['--user', `${uid}:${gid}`, ...(isOwnUser ? ['--userns', 'keep-id'] : []), '--hostname', 'container'],
+    ...['--tmpfs', '/tmp:rw,nosuid,nodev,size=256m', '--workdir', work],
+    ...[work, home, artifacts, root].flatMap((folder) => mount(folder)),
+    ...(path.isAbsolute(program) ? mount(packagesOf(program), ',readonly') : []),
+  ];
+}

@@ -1,0 +1,120 @@
+// Agents in containers, with a stand-in for Docker's command line: no machine of these tests has an engine.
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findContainers, openContainer } from '../../src/runner/container.ts';
+import { chooseIsolation } from '../../src/runner/isolation.ts';
+import { makePlace } from '../../src/runner/place.ts';
+import { openMissionWorld, type Runner } from '../support/mission-world.ts';
+
+const docker = fileURLToPath(new URL('../support/stand-in-docker.mjs', import.meta.url));
+let missions: Awaited<ReturnType<typeof openMissionWorld>>;
+let engine: string;
+let settings: Record<string, string>;
+beforeAll(async () => {
+  missions = await openMissionWorld();
+  await missions.team('claude-code', 'builder');
+  engine = path.join(missions.folder, 'engine');
+  mkdirSync(engine);
+  settings = { ISOLATION: 'container', CONTAINER_PROGRAM: docker, DOCKER_HOST: `file://${engine}` };
+});
+afterAll(() => missions.close());
+
+const said = (): string[][] =>
+  readFileSync(path.join(engine, 'commands'), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+const containers = () => readdirSync(engine).filter((name) => name.endsWith('.pid'));
+
+describe('a mission in a container', () => {
+  let runner: Runner;
+  beforeAll(() => {
+    runner = missions.startRunner({ ...settings, MEMORY_MB: '700' });
+  });
+
+  it('works there through the gateway, and leaves no container', async () => {
+    const runId = await missions.mission('Work.');
+    expect(await missions.ended(runId), runner.output).toMatchObject({ status: 'completed', lastError: null });
+    expect(await missions.log(runId, 'system')).toContain('Agents run in containers: no network but');
+    expect(runner.output).toContain('capped by its container');
+    expect(containers()).toEqual([]);
+    const args = said().findLast(([command]) => command === 'run')!;
+    expect(args).toEqual(expect.arrayContaining(['--memory', '--pids-limit', '--user', '--read-only']));
+    // Neither a key nor the runner's token stands where others can read it.
+    expect(JSON.stringify(said())).not.toMatch(/real-key|srv_|GATEWAY_KEY|ANTHROPIC/);
+    expect(missions.models.seen.at(-1)!.headers['x-api-key']).toBe('real-key');
+  });
+
+  it('is asked to end, and ended with its container', async () => {
+    const runId = await missions.mission('[wait]');
+    await missions.until(async () => (await missions.look(runId)).steps[0]?.inputTokens > 0);
+    expect(containers()).toHaveLength(1);
+    await missions.graphql('mutation ($r: String!) { cancelRun(runId: $r) { id } }', { r: runId });
+    await missions.until(async () => containers().length === 0);
+    expect(await missions.ended(runId)).toMatchObject({ status: 'canceled' });
+    expect(said().map(([command]) => command)).toEqual(expect.arrayContaining(['kill', 'inspect', 'rm']));
+  });
+
+  it('whose memory runs out ends with that reason', async () => {
+    const runId = await missions.mission('[wait]');
+    await missions.until(async () => (await missions.look(runId)).steps[0]?.inputTokens > 0);
+    const [pid] = containers();
+    writeFileSync(path.join(engine, pid!.replace('.pid', '.oom')), '');
+    process.kill(-Number(readFileSync(path.join(engine, pid!))), 'SIGKILL');
+    expect(await missions.ended(runId), runner.output).toMatchObject({
+      status: 'failed',
+      lastError: 'It used more memory than it may: 700 MB.',
+    });
+  });
+
+  it('is ended with its runner, also by SIGKILL', async () => {
+    const runId = await missions.mission('[wait]');
+    await missions.until(async () => (await missions.look(runId)).steps[0]?.inputTokens > 0);
+    const pid = Number(readFileSync(path.join(engine, containers()[0]!)));
+    await missions.killRunners();
+    await missions.until(async () => containers().length === 0 && !existsSync(`/proc/${pid}`));
+  });
+});
+
+describe('containers', () => {
+  it('are refused with the reason where they do not work', async () => {
+    const asked = (env: Record<string, string>) =>
+      chooseIsolation('container', 'http://localhost:4000', undefined, () => findContainers(env));
+    await expect(asked({ PATH: '/nowhere' })).rejects.toThrow(
+      'ISOLATION: container does not work on this machine: there is neither docker nor podman in PATH',
+    );
+    process.env.DOCKER_HOST = settings.DOCKER_HOST;
+    await expect(asked({ CONTAINER_PROGRAM: docker, CONTAINER_IMAGE: 'nowhere' })).rejects.toThrow(
+      "Unable to find image 'nowhere'",
+    );
+    delete process.env.DOCKER_HOST;
+  });
+
+  it('have the walls that were asked for, and the variables in a file that only the runner reads', async () => {
+    const place = await makePlace('');
+    const account = { uid: 61_200, gid: 61_200 };
+    const limits = { memoryBytes: 2 ** 30, processes: 100 };
+    const container = openContainer({ program: 'podman', image: 'node:22' }, place, account, limits, true);
+    const [program, args, env] = container.wrap(process.execPath, ['--version'], {
+      PATH: '/x',
+      HOME: place.home,
+      KEY: 'k',
+    });
+    const text = args.join(' ');
+    expect([program, env!.HOME]).toEqual(['podman', process.env.HOME]);
+    expect(text).toContain('--network none --cap-drop ALL --security-opt no-new-privileges --read-only');
+    expect(text).toContain('--memory 1073741824b --memory-swap 1073741824b --pids-limit 100 --user 61200:61200');
+    expect(args.filter((word) => word.startsWith('type=bind')).map((word) => /source=([^,]*)/.exec(word)![1])).toEqual([
+      place.work,
+      place.home,
+      place.artifacts,
+      place.root,
+      path.dirname(process.execPath),
+    ]);
+    expect(text).not.toContain('KEY');
+    expect(readFileSync(args[args.indexOf('--env-file') + 1]!, 'utf8')).toBe(`HOME=${place.home}\nKEY=k\n`);
+    await place.remove();
+  });
+});

@@ -1,0 +1,143 @@
+#!/usr/bin/env node
+// A stand-in for Docker's command line: refuses what Docker would not know and a runner must not leave out, and obeys as far as it
+// can without an engine: by bubblewrap where that works (files, network, capabilities, processes), else as a plain process with the user,
+// the variables and the folder that were asked for. Like Docker's, a container outlives its client. `DOCKER_HOST=file:///FOLDER`
+// is where it keeps what it knows; whoever puts `NAME.oom` there has the container NAME ended for its memory.
+import { spawn, spawnSync } from 'node:child_process';
+import { appendFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const state = fileURLToPath(process.env.DOCKER_HOST);
+const [command, ...rest] = process.argv.slice(2);
+appendFileSync(path.join(state, 'commands'), `${JSON.stringify(process.argv.slice(2))}\n`);
+const refuse = (why, code = 125) => {
+  console.error(`docker: ${why}`);
+  process.exit(code);
+};
+const fileOf = (name) => path.join(state, `${name}.pid`);
+const pidOf = (name) =>
+  existsSync(fileOf(name)) ? Number(readFileSync(fileOf(name))) : refuse(`No such container: ${name}`, 1);
+const signal = (pid, name) => {
+  try {
+    process.kill(pid, name);
+  } catch {}
+};
+/** The first process in the container. */
+const firstOf = (pid) => {
+  const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+  return child ? Number(child) : pid;
+};
+
+const withValue = [
+  'name',
+  'env-file',
+  'network',
+  'cap-drop',
+  'security-opt',
+  'memory',
+  'memory-swap',
+  'pids-limit',
+  'user',
+];
+withValue.push('hostname', 'tmpfs', 'workdir', 'mount', 'entrypoint');
+const without = ['interactive', 'read-only'];
+
+function parsed(args) {
+  const options = {};
+  let at = 0;
+  for (; args[at]?.startsWith('--'); at++) {
+    const name = args[at].slice(2);
+    if (without.includes(name)) options[name] = [true];
+    else if (withValue.includes(name)) options[name] = [...(options[name] ?? []), args[++at]];
+    else refuse(`unknown flag: --${name}`);
+  }
+  return { options, image: args[at], args: args.slice(at + 1) };
+}
+
+/** What a container of an agent must have. */
+const walls = { network: 'none', 'cap-drop': 'ALL', 'security-opt': 'no-new-privileges', 'read-only': true };
+
+function run({ options, image, args }) {
+  for (const [name, value] of Object.entries(walls))
+    if (options[name]?.[0] !== value) refuse(`--${name} must be ${value}`);
+  for (const name of ['memory', 'memory-swap', 'pids-limit', 'user', 'workdir'])
+    if (!options[name]) refuse(`--${name} is missing`);
+  if (!image || image === 'nowhere') refuse(`Unable to find image '${image}'`);
+  const mounts = options.mount.map((text) => Object.fromEntries(text.split(',').map((one) => one.split('='))));
+  for (const { type, source, target } of mounts) {
+    if (type !== 'bind' || !existsSync(source)) refuse(`invalid mount ${source}`);
+    if (source !== target) refuse('the stand-in mounts a folder where it is');
+    if (source === '/' || /docker\.sock$/.test(source)) refuse('that is no mount for an agent');
+  }
+  if ((statSync(options['env-file'][0]).mode & 0o077) !== 0) refuse('others can read the variables');
+  const variables = readFileSync(options['env-file'][0], 'utf8').trim().split('\n').filter(Boolean);
+  const env = {
+    PATH: `${path.dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
+    ...Object.fromEntries(
+      variables.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+    ),
+  };
+  const [uid, gid] = options.user[0].split(':').map(Number);
+  const account = process.getuid() === 0 ? { uid, gid } : {};
+  const [workdir, entrypoint] = [options.workdir[0], options.entrypoint[0]];
+  const limits = ['prlimit', `--nproc=${options['pids-limit'][0]}`, '--'];
+  const system = ['/usr', '/etc', path.dirname(process.execPath)].flatMap((at) => ['--ro-bind', at, at]);
+  const view = [
+    ...['bin', 'sbin', 'lib', 'lib64'].flatMap((name) => ['--symlink', `usr/${name}`, `/${name}`]),
+    ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp', ...system],
+    ...mounts.flatMap(({ source, target, readonly }) => [
+      readonly === undefined ? '--bind' : '--ro-bind',
+      source,
+      target,
+    ]),
+  ];
+  const cell = [
+    '--unshare-all',
+    '--unshare-user',
+    '--uid',
+    uid,
+    '--gid',
+    gid,
+    '--as-pid-1',
+    '--cap-drop',
+    'ALL',
+    ...view,
+  ].map(String);
+  const bwrap = spawnSync('sh', ['-c', 'command -v bwrap']).stdout.toString().trim();
+  const hasCell = bwrap && spawnSync(bwrap, ['--unshare-all', '--ro-bind', '/', '/', 'true'], account).status === 0;
+  const [file, before] = hasCell
+    ? [bwrap, [...cell, '--chdir', workdir, '--', ...limits]]
+    : [limits[0], limits.slice(1)];
+  const name = options.name[0];
+  if (existsSync(fileOf(name))) refuse(`the name ${name} is in use`);
+  const child = spawn(file, [...before, entrypoint, ...args], { ...account, cwd: workdir, env, detached: true });
+  writeFileSync(fileOf(name), String(child.pid));
+  process.stdin.pipe(child.stdin).on('error', () => {});
+  child.stdout.pipe(process.stdout);
+  child.stderr.pipe(process.stderr);
+  child.on('error', (error) => refuse(error.message, 127));
+  child.on('exit', (code, by) => {
+    process.exitCode = by ? 137 : code;
+    process.stdin.destroy();
+  });
+}
+
+switch (command) {
+  case 'run':
+    run(parsed(rest));
+    break;
+  case 'kill':
+    signal(firstOf(pidOf(rest[2])), `SIG${rest[1]}`);
+    break;
+  case 'inspect':
+    pidOf(rest[2]);
+    console.log(existsSync(path.join(state, `${rest[2]}.oom`)));
+    break;
+  case 'rm':
+    signal(-pidOf(rest[1]), 'SIGKILL');
+    rmSync(fileOf(rest[1]));
+    break;
+  default:
+    refuse(`'${command}' is not a docker command.`);
+}
