@@ -374,6 +374,39 @@ async function expectEachOnce(send: Send, calls: Awaited<ReturnType<typeof sendA
   });
 }
 
+describe('A GraphQL mutation', () => {
+  const start = `mutation ($projectId: String!, $prompt: String!) {
+    startMission(projectId: $projectId, prompt: $prompt) { id prompt }
+  }`;
+  const send = (key: string, variables: object, query = start) =>
+    world.request('POST', '/graphql', { token, headers: { 'idempotency-key': key }, body: { query, variables } });
+
+  it('happens once · the repetition gets the same answer, another operation with the key is 422', async () => {
+    const variables = { projectId, prompt: 'Update the readme.' };
+    const first = await send('graph-1', variables);
+    expect([first.status, first.body.data.startMission.prompt]).toEqual([200, 'Update the readme.']);
+    const again = await send('graph-1', variables);
+    expect([again.body, again.headers.get('idempotency-replayed')]).toEqual([first.body, 'true']);
+    expect(again.headers.get('content-type')).toBe(first.headers.get('content-type'));
+    const other = await send('graph-1', { ...variables, prompt: 'Another.' });
+    expect(other.body.errors[0].extensions.problem.description).toBe('Idempotency-Key: was used for another request.');
+    expect(await beside('runs').where({ prompt: 'Update the readme.' })).toHaveLength(1);
+  });
+
+  it('leaves the key free after an error, and counts for mutations alone', async () => {
+    const refused = await send('graph-2', { projectId: 'prj_none', prompt: 'Look.' });
+    expect(refused.body.errors[0].extensions.code).toBe('not_found');
+    expect((await send('graph-2', { projectId, prompt: 'Look.' })).body.errors).toBeUndefined();
+    const query = 'query { me { userId } }';
+    for (const _ of [1, 2]) {
+      const read = await send('graph-3', {}, query);
+      expect([read.status, read.headers.get('idempotency-replayed')]).toEqual([200, null]);
+    }
+    const wrong = await send('', { projectId, prompt: 'Look.' });
+    expect(wrong.body.errors[0].message).toContain('Idempotency-Key: must be');
+  });
+});
+
 describe('Hundreds of calls', () => {
   it('each has happened once · connections are ended at random', { timeout: 600_000 }, async () => {
     const send = repeating(requestsTo(world.url));

@@ -47,6 +47,7 @@ export class Run extends BaseModel {
     'missionCostUsd',
     'missionCostIncomplete',
     'billingActorUserId',
+    'prompt',
     'agentId',
     'branch',
     'baseBranch',

@@ -33,6 +33,10 @@ export const RunType = runType('Run').implement({
       resolve: ({ recurringId }) => idOfNoun('automation', recurringId),
     }),
     ...runFields(t),
+    prompt: t.exposeString('prompt', {
+      nullable: true,
+      description: 'The task that it was started with; null for a run of a scheduled task or an automation.',
+    }),
     agentId: t.exposeString('agentId', {
       nullable: true,
       description: 'The only agent that may work on it; null: one that a connected runtime offers.',

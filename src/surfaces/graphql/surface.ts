@@ -16,6 +16,7 @@ import { boundPlugins, documentCache, introspectionPlugin, mayReadSchema, schema
 import { createBudget, createExecutions, type RequestBudget } from './budget.ts';
 import { costPlugin, pricePages } from './cost.ts';
 import { answerPage, answerPageFile } from './graphiql.ts';
+import { keyOf, respondOnce } from './idempotency.ts';
 import { introspectionCache } from './introspection.ts';
 import { jitPlugin } from './jit.ts';
 import { answerTooLarge, describeError, refuse } from './problems.ts';
@@ -88,7 +89,12 @@ export function createGraphql(settings: GraphqlSettings) {
     // A new Request: yoga parses its address, and a malformed Host header must not reach that.
     const method = exchange.req.method!;
     const request = new yoga.fetchAPI.Request(`http://localhost${path}`, { method, headers: { accept } });
-    const response = await yoga.fetch(request, { exchange, caller, operations, budget });
+    const respond = async () => yoga.fetch(request, { exchange, caller, operations, budget });
+    const key = keyOf(exchange, operations);
+    const response =
+      key === null
+        ? await respond()
+        : await respondOnce(exchange, caller, operations as Record<string, unknown>, key, respond);
     if (budget.refusal) throw budget.refusal;
     await send(exchange, response, budget);
   }

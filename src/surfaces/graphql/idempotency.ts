@@ -1,0 +1,61 @@
+// Idempotency-Key on a mutation that is sent on its own: who repeats it, because the answer was lost, gets the answer of the first
+// time. As on a POST of REST (foundation/idempotency.ts): all fields of the operation are one transaction, and only a success is
+// recorded; after an error nothing was written.
+import { getOperationAST, parse } from 'graphql';
+import type { Caller } from '#access/principal.ts';
+import type { Exchange } from '#foundation/http.ts';
+import { once } from '#foundation/idempotency.ts';
+import { answerType, type Operations } from './requests.ts';
+
+/** The key of the request; null where none counts: for a batch, and for all but mutations. */
+export function keyOf({ req }: Exchange, operations: Operations): string | null {
+  const key = req.headers['idempotency-key'];
+  if (typeof key !== 'string' || Array.isArray(operations)) return null;
+  return isMutation(operations) ? key : null;
+}
+
+function isMutation({ query, operationName }: Record<string, unknown>): boolean {
+  try {
+    const name = typeof operationName === 'string' ? operationName : null;
+    return getOperationAST(parse(String(query), { maxTokens: 10_000 }), name)?.operation === 'mutation';
+  } catch {
+    // Yoga says what is wrong with it.
+    return false;
+  }
+}
+
+/** Leaves the transaction with an answer that holds errors. */
+class Unrecorded extends Error {
+  readonly response: Response;
+  constructor(response: Response) {
+    super('answered with errors');
+    this.response = response;
+  }
+}
+
+/** The response of the operation, or that of its first time. @throws as `once` */
+export async function respondOnce(
+  exchange: Exchange,
+  { credentialId, orgId }: Caller,
+  { query, operationName, variables }: Record<string, unknown>,
+  key: string,
+  respond: () => Promise<Response>,
+): Promise<Response> {
+  const request = { route: 'POST /graphql', path: exchange.path, input: { query, operationName, variables } };
+  try {
+    const { status, body, replayed } = await once(`${credentialId} ${orgId}`, key, request, async () => {
+      const response = await respond();
+      const text = await response.text();
+      if (response.status !== 200 || 'errors' in JSON.parse(text)) throw new Unrecorded(new Response(text, response));
+      return { status: response.status, body: text };
+    });
+    const headers = {
+      'content-type': `${answerType(exchange)}; charset=utf-8`,
+      ...(replayed && { 'idempotency-replayed': 'true' }),
+    };
+    return new Response(body, { status, headers });
+  } catch (error) {
+    if (error instanceof Unrecorded) return error.response;
+    throw error;
+  }
+}
