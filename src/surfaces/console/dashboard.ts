@@ -61,7 +61,8 @@ const dashboardPage = (scope: Rule, titleOf: (visitor: Visitor, path: string) =>
     const { script, style } = await manifest();
     const address = await files.addresses();
     // The heading has its place before the application has it.
-    const body = html`<div id="dashboard" data-csrf="${visitor.csrf}" data-now="${now()}"
+    const body = html`<div id="dashboard" data-csrf="${visitor.csrf}" data-org="${visitor.caller.orgId}"
+      data-person="${visitor.person.id}" data-now="${now()}"
       data-api="${addresses().baseHost}/v1" data-scopes="${[...visitor.caller.scopes].join(' ')}"><h1>${title}</h1></div>
     <noscript><p class="note">This page shows live data and needs JavaScript. The same is at <a href="/reference">the API</a>.</p></noscript>`;
     const app = { script: address[script]!, style: address[style]! };
@@ -78,6 +79,7 @@ export const dashboardPages: readonly (readonly [path: string, page: Handler])[]
   fixed('/console/overview', 'Overview', 'missions:read'),
   fixed('/console/projects', 'Projects', 'projects:read'),
   fixed('/console/runs', 'Missions', 'missions:read'),
+  fixed('/console/runs/new', 'Start a mission', 'missions:run'),
   fixed('/console/artifacts', 'Artifacts', 'artifacts:read'),
 ];
 

@@ -11,6 +11,7 @@ const pages = {
   '/console/projects': page(async () => (await import('./projects.tsx')).Projects),
   '/console/projects/:id': page(async () => (await import('./project.tsx')).Project),
   '/console/runs': page(async () => (await import('./runs.tsx')).Runs),
+  '/console/runs/new': page(async () => (await import('./mission-new.tsx')).NewMission),
   '/console/runs/:id': page(async () => (await import('./run.tsx')).Run),
   '/console/sandboxes/:id': page(async () => (await import('./sandbox.tsx')).Sandbox),
   '/console/artifacts': page(async () => (await import('./artifacts.tsx')).Gallery),

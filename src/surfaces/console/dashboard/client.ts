@@ -1,6 +1,6 @@
 // Asks the graph. All that is asked within one tick goes in one HTTP request; what is asked twice in it is asked once.
 import type { Operation } from './documents.ts';
-import { csrf } from './page.ts';
+import { csrf, org } from './page.ts';
 
 /** The record of every error of the API (specification, Error). */
 export interface ProblemBody {
@@ -24,7 +24,7 @@ export const problemOf = (error: unknown): ProblemBody =>
     ? error.problem
     : {
         title: 'No connection',
-        description: 'The service could not be reached. Retrying.',
+        description: 'The service could not be reached. Try again.',
         retryable: true,
       };
 
@@ -40,6 +40,8 @@ interface Asked {
   reject(error: unknown): void;
 }
 
+/** Milliseconds until a mutation whose answer was lost is sent again. */
+const resendAfter = 1_000;
 /** As many operations as the service takes in a batch. */
 const atOnce = 20;
 let queue = new Map<string, Asked>();
@@ -73,17 +75,44 @@ async function send(batch: Asked[]): Promise<void> {
   }
 }
 
-async function post(body: unknown): Promise<Answer[]> {
+async function post(body: unknown, more: Record<string, string> = {}): Promise<Answer[]> {
   const response = await fetch('/graphql', {
     method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'application/json', 'x-csrf-token': csrf },
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json',
+      'x-csrf-token': csrf,
+      // A page stays in its organization when another one is chosen in another tab.
+      'x-org-id': org,
+      ...more,
+    },
     body: JSON.stringify(body),
   });
-  // The session has ended: the page itself leads to the sign-in, and back.
+  // The session has ended: the page itself leads to the sign-in, and back. What stands in a form is kept (form.ts).
   if (response.status === 401) location.reload();
   const answered: Answer | Answer[] = await response.json();
   if (Array.isArray(answered)) return answered;
+  if (answered.data) return [answered];
   throw failureOf(answered.errors);
+}
+
+/**
+ * The data of a mutation, sent on its own. With the same key it happens once, however often it is sent; it is sent again by itself
+ * when the answer is lost. @throws Failure
+ */
+export async function mutate<Data, Variables>(
+  { text }: Operation<Data, Variables>,
+  variables: Variables,
+  key: string = crypto.randomUUID(),
+): Promise<Data> {
+  const once = () => post({ query: text, variables }, { 'idempotency-key': key });
+  const [answer] = await once().catch(async (error) => {
+    if (error instanceof Failure) throw error;
+    await new Promise((resolve) => setTimeout(resolve, resendAfter));
+    return once();
+  });
+  if (answer!.errors) throw failureOf(answer!.errors);
+  return answer!.data as Data;
 }
 
 export function failureOf(errors: Answer['errors']): Failure {

@@ -1,9 +1,9 @@
 // What the server says about the person: who may do what, what time it is there, and the heading that it wrote.
 
 const root = document.getElementById('dashboard')!;
-const { csrf = '', scopes = '', api = '', now: sent = '' } = root.dataset;
+const { csrf = '', scopes = '', api = '', org = '', person = '', now: sent = '' } = root.dataset;
 
-export { api, csrf, root };
+export { api, csrf, org, person, root };
 
 /** The title of the page that the server sent; shown until the page has read it itself. */
 export const firstTitle = root.querySelector('h1')?.textContent ?? '';

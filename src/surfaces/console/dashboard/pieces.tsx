@@ -119,7 +119,8 @@ interface ActionProperties {
   class?: string;
   /** Asked before it is done. */
   question?: string;
-  act(): Promise<unknown>;
+  /** Gets a key that stays the same until it has succeeded. */
+  act(key: string): Promise<unknown>;
 }
 
 /** A button that does something: asks back where it must, works once at a time, and says what went wrong. */
@@ -127,11 +128,15 @@ export function Action({ label, describes, class: name = 'quiet slim', question,
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ProblemBody | null>(null);
   const dialog = useRef<HTMLDialogElement>(null);
+  const key = useRef(crypto.randomUUID());
   const run = () => {
     dialog.current?.close();
     setBusy(true);
     setProblem(null);
-    act()
+    act(key.current)
+      .then(() => {
+        key.current = crypto.randomUUID();
+      })
       .catch((error) => setProblem(problemOf(error)))
       .finally(() => setBusy(false));
   };

@@ -10,6 +10,7 @@ import {
 } from './documents.ts';
 import { taskCommand } from './first-steps.tsx';
 import { Heading } from './heading.tsx';
+import { may } from './page.ts';
 import { Card, Commands, Pill, Shown, Skeleton, Trouble } from './pieces.tsx';
 import { listIn, useBeat, useFresh, useList, useReading } from './reading.ts';
 import { Recurring, runOfAutomation, runTask } from './recurring.tsx';
@@ -63,7 +64,15 @@ interface OfProject {
 
 function About({ projectId }: OfProject) {
   const { data, problem, read } = useReading(oneProject, { projectId });
-  const heading = <Heading title={data?.project.name ?? null} above={[['/console/projects', 'Projects']]} />;
+  const heading = (
+    <Heading title={data?.project.name ?? null} above={[['/console/projects', 'Projects']]}>
+      {may('missions:run') && data?.project.status === 'active' && (
+        <a class="button slim" href={`/console/runs/new?projectId=${projectId}`}>
+          Start mission
+        </a>
+      )}
+    </Heading>
+  );
   if (!data) {
     return (
       <>

@@ -1,7 +1,7 @@
 // Missions that return, of one kind: when they run next, and a button that does not wait for it.
 import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso';
-import { ask } from './client.ts';
+import { mutate } from './client.ts';
 import { type Operation, runAutomation, runScheduledTask, type ScheduledTasksQuery } from './documents.ts';
 import { may } from './page.ts';
 import { Action, Card, Shown, Skeleton } from './pieces.tsx';
@@ -16,12 +16,14 @@ interface RecurringProperties<Data> {
   projectId: string;
   operation: Operation<Data, OfProject>;
   pageIn: (data: Data) => { data: Recurring[]; nextCursor: string | null };
-  runNow: (id: string) => Promise<string>;
+  runNow: (id: string, key: string) => Promise<string>;
   empty: ComponentChildren;
 }
 
-export const runTask = async (id: string) => (await ask(runScheduledTask, { id })).runScheduledTask.runId;
-export const runOfAutomation = async (id: string) => (await ask(runAutomation, { id })).runAutomation.runId;
+export const runTask = async (id: string, key: string) =>
+  (await mutate(runScheduledTask, { id }, key)).runScheduledTask.runId;
+export const runOfAutomation = async (id: string, key: string) =>
+  (await mutate(runAutomation, { id }, key)).runAutomation.runId;
 
 export function Recurring<Data>({ title, projectId, operation, pageIn, runNow, empty }: RecurringProperties<Data>) {
   const list = useList(operation, { projectId, limit: 20 }, pageIn, (one) => one.id);
@@ -66,7 +68,7 @@ export function Recurring<Data>({ title, projectId, operation, pageIn, runNow, e
                     label="Run now"
                     describes={`Run now: ${name}`}
                     class="slim"
-                    act={async () => route(`/console/runs/${await runNow(id)}`)}
+                    act={async (key) => route(`/console/runs/${await runNow(id, key)}`)}
                   />
                 )}
               </li>

@@ -1,6 +1,8 @@
 // One run while it runs: how far it is, what it costs, what its sandbox does, and what it left behind.
+
+import { useLocation } from 'preact-iso';
 import { ArtifactGrid } from './artifacts.tsx';
-import { ask } from './client.ts';
+import { ask, mutate } from './client.ts';
 import {
   approvePlan,
   cancelRun,
@@ -9,6 +11,7 @@ import {
   type RunPartsFragment,
   resumeRun,
   runLive,
+  startMission,
 } from './documents.ts';
 import { Fragments } from './fragments.tsx';
 import { Heading } from './heading.tsx';
@@ -17,6 +20,7 @@ import { Messages } from './messages.tsx';
 import { may } from './page.ts';
 import { Action, Card, Empty, Meter, Pill, Skeleton, Trouble } from './pieces.tsx';
 import { useReading } from './reading.ts';
+import { runOfAutomation, runTask } from './recurring.tsx';
 import { titleOf } from './runs.tsx';
 import { SandboxRows } from './sandboxes.tsx';
 import { Steps } from './steps.tsx';
@@ -39,7 +43,11 @@ export function Run({ id: runId }: { id: string }) {
     poll: read,
     isOver: () => run !== undefined && !isOpen(run),
   });
-  const heading = <Heading title={run ? titleOf(run) : null} above={aboveOf(run)} />;
+  const heading = (
+    <Heading title={run ? titleOf(run) : null} above={aboveOf(run)}>
+      {run && may('missions:run') && <RunAgain run={run} />}
+    </Heading>
+  );
   if (!run) {
     return (
       <>
@@ -97,6 +105,20 @@ export function Run({ id: runId }: { id: string }) {
       </div>
     </>
   );
+}
+
+/** The same mission once more: of the task or automation that it was of, else with the same prompt, agent and budget. */
+export async function rerun(run: RunPartsFragment, key: string): Promise<string> {
+  const { scheduledTaskId, automationId, projectId, prompt, agentId, budgetUsd } = run;
+  if (scheduledTaskId) return runTask(scheduledTaskId, key);
+  if (automationId) return runOfAutomation(automationId, key);
+  return (await mutate(startMission, { projectId, prompt: prompt!, agentId, budgetUsd }, key)).startMission.id;
+}
+
+function RunAgain({ run }: { run: RunPartsFragment }) {
+  const { route } = useLocation();
+  if (!run.scheduledTaskId && !run.automationId && !run.prompt) return null;
+  return <Action label="Run again" act={async (key) => route(`/console/runs/${await rerun(run, key)}`)} />;
 }
 
 const aboveOf = (run: RunPartsFragment | undefined): [string, string][] => [

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { type RunRowFragment, type RunStatus, runs } from './documents.ts';
 import { Heading } from './heading.tsx';
-import { now } from './page.ts';
+import { may, now } from './page.ts';
 import { Card, Meter, Pill, Shown, Skeleton } from './pieces.tsx';
 import { ProjectChoice } from './project-choice.tsx';
 import { type List, useBeat, useFilter, useList } from './reading.ts';
@@ -84,7 +84,13 @@ export function Runs() {
   const list = useRuns({ limit: 30, status: known, projectId });
   return (
     <>
-      <Heading title="Missions" />
+      <Heading title="Missions">
+        {may('missions:run') && (
+          <a class="button slim" href="/console/runs/new">
+            Start mission
+          </a>
+        )}
+      </Heading>
       <div class="filters">
         <ProjectChoice value={projectId} choose={setProjectId} />
         <label>

@@ -1,0 +1,186 @@
+// The parts of a form, each with its label, a hint and what is wrong with it.
+import type { ComponentChildren } from 'preact';
+import type { Form } from './form.ts';
+import { Trouble } from './pieces.tsx';
+
+interface FrameProperties<V> {
+  form: Form<V>;
+  /** What the button says. */
+  action: string;
+  /** Where one goes without sending. */
+  cancel?: string;
+  children: ComponentChildren;
+  /** The names of the fields as people read them, for what another has changed. */
+  labels?: Record<string, string>;
+}
+
+export function FormFrame<V>({ form, action, cancel, children, labels = {} }: FrameProperties<V>) {
+  return (
+    <form ref={form.element} class="fields" onSubmit={form.submit} aria-label={action}>
+      {form.isRestored && (
+        <div class="note row" role="status">
+          <div>What you had not sent is back.</div>
+          <button type="button" class="quiet slim" onClick={form.discard}>
+            Discard it
+          </button>
+        </div>
+      )}
+      {children}
+      {form.problem && <Trouble problem={form.problem} />}
+      {form.conflict && (
+        <div class="note error" role="alert">
+          <strong>Somebody has changed this since you opened it</strong>
+          <ul>
+            {form.conflict.map(({ name, theirs, mine }) => (
+              <li key={name}>
+                {labels[name] ?? name}: now “{words(theirs)}”, yours “{words(mine)}”
+              </li>
+            ))}
+          </ul>
+          <div class="actions">
+            <button type="button" class="slim" onClick={form.keepMine}>
+              Save mine
+            </button>
+            <button type="button" class="quiet slim" onClick={form.takeTheirs}>
+              Take theirs
+            </button>
+          </div>
+        </div>
+      )}
+      <div class="actions">
+        <button type="submit" disabled={form.isBusy}>
+          {form.isBusy ? 'Sending …' : action}
+        </button>
+        {cancel && (
+          <a class="button quiet" href={cancel}>
+            Cancel
+          </a>
+        )}
+      </div>
+    </form>
+  );
+}
+
+const words = (value: unknown): string =>
+  typeof value === 'object'
+    ? JSON.stringify(value)
+    : typeof value === 'boolean'
+      ? value
+        ? 'yes'
+        : 'no'
+      : String(value);
+
+interface FieldProperties<V> {
+  form: Form<V>;
+  name: keyof V & string;
+  label: string;
+  hint?: ComponentChildren;
+}
+
+function Field<V>({ form, name, label, hint, children }: FieldProperties<V> & { children: ComponentChildren }) {
+  const error = form.errorOf(name);
+  return (
+    <div class="field">
+      <label for={`field-${name}`}>{label}</label>
+      {hint && (
+        <p class="hint" id={`hint-${name}`}>
+          {hint}
+        </p>
+      )}
+      {children}
+      {error && (
+        <p class="field-error" id={`error-${name}`}>
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+const described = <V,>({ form, name, hint }: FieldProperties<V>) => {
+  const error = form.errorOf(name);
+  const by = [hint && `hint-${name}`, error && `error-${name}`].filter(Boolean).join(' ');
+  return {
+    id: `field-${name}`,
+    'aria-invalid': error ? ('true' as const) : undefined,
+    'aria-describedby': by || undefined,
+  };
+};
+
+type TextProperties<V> = FieldProperties<V> & {
+  required?: boolean;
+  maxLength?: number;
+  /** More than one: a text of several lines. */
+  rows?: number;
+  type?: 'text' | 'email' | 'number' | 'time';
+  step?: string;
+};
+
+export function Text<V>(properties: TextProperties<V>) {
+  const { form, name, required, maxLength, rows = 1, type = 'text', step } = properties;
+  const attributes = {
+    ...described(properties),
+    value: String(form.values[name] ?? ''),
+    required,
+    maxLength,
+    onInput: ({ currentTarget }: { currentTarget: { value: string } }) =>
+      form.set({ [name]: currentTarget.value } as Partial<V>),
+  };
+  return (
+    <Field {...properties}>
+      {rows > 1 ? (
+        <textarea rows={rows} {...attributes} />
+      ) : (
+        <input type={type as 'text'} step={step} autocomplete="off" {...attributes} />
+      )}
+    </Field>
+  );
+}
+
+type ChoiceProperties<V> = FieldProperties<V> & { options: readonly (readonly [value: string, words: string])[] };
+
+export function Choice<V>(properties: ChoiceProperties<V>) {
+  const { form, name, options } = properties;
+  const value = String(form.values[name] ?? '');
+  const isKnown = options.some(([one]) => one === value);
+  return (
+    <Field {...properties}>
+      <select
+        {...described(properties)}
+        value={value}
+        onChange={({ currentTarget }) => form.set({ [name]: currentTarget.value } as Partial<V>)}
+      >
+        {!isKnown && <option value={value}>{value || '–'}</option>}
+        {options.map(([one, text]) => (
+          <option key={one} value={one}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </Field>
+  );
+}
+
+export function Check<V>({ form, name, label, hint }: FieldProperties<V>) {
+  return (
+    <div class="field">
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={Boolean(form.values[name])}
+          aria-describedby={hint ? `hint-${name}` : undefined}
+          onChange={({ currentTarget }) => form.set({ [name]: currentTarget.checked } as Partial<V>)}
+        />
+        {label}
+      </label>
+      {hint && (
+        <p class="hint" id={`hint-${name}`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** What is sent for a text that may be empty. */
+export const optional = (text: string): string | null => (text.trim() === '' ? null : text.trim());

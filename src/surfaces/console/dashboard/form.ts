@@ -1,0 +1,145 @@
+// What stands in a form until the service has taken it: nothing is lost when a connection, a session or a page ends, a repetition
+// is the same request, and who edits what another has changed meanwhile is told.
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { type ProblemBody, problemOf } from './client.ts';
+import { org, person } from './page.ts';
+
+interface Kept<V> {
+  values: V;
+  /** The record as it was when the form was opened. */
+  base: V;
+}
+
+interface FormSettings<V> {
+  /** Names the form and the record that it edits; what is unsent is kept for it in this tab. */
+  name: string;
+  initial: V;
+  /** Sends the values; with the same key they are taken once. */
+  send(values: V, key: string): Promise<unknown>;
+  /** The record as it is now, where another one may have changed it. */
+  current?(): Promise<V>;
+}
+
+export interface Form<V> {
+  values: V;
+  set(change: Partial<V>): void;
+  /** What is wrong with a field, in the API's words. */
+  errorOf(name: string): string | null;
+  /** What went wrong beside the fields. */
+  problem: ProblemBody | null;
+  isBusy: boolean;
+  /** Whether unsent values of an earlier visit were found. */
+  isRestored: boolean;
+  /** What another has saved meanwhile, by field. */
+  conflict: { name: string; theirs: unknown; mine: unknown }[] | null;
+  submit(event?: Event): Promise<void>;
+  discard(): void;
+  keepMine(): void;
+  takeTheirs(): void;
+  /** Given to the `form` element: after an error the first wrong field gets the focus. */
+  element: { current: HTMLFormElement | null };
+}
+
+export function useForm<V extends object>({ name, initial, send, current }: FormSettings<V>): Form<V> {
+  const place = `form ${person} ${org} ${name}`;
+  const [found] = useState(() => readKept<V>(place));
+  const [values, setValues] = useState<V>(found?.values ?? initial);
+  const [base, setBase] = useState<V>(found?.base ?? initial);
+  const [isRestored, setRestored] = useState(found !== null);
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<ProblemBody | null>(null);
+  const [theirs, setTheirs] = useState<V | null>(null);
+  const key = useRef(crypto.randomUUID());
+  const element = useRef<HTMLFormElement>(null);
+  const latest = useRef(values);
+  latest.current = values;
+
+  const errors = fieldErrors(problem, Object.keys(values));
+  useLayoutEffect(() => {
+    if (problem) element.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [problem]);
+
+  function start(to: V): void {
+    sessionStorage.removeItem(place);
+    key.current = crypto.randomUUID();
+    setValues(to);
+    setBase(to);
+    setRestored(false);
+    setProblem(null);
+    setTheirs(null);
+  }
+  function set(change: Partial<V>): void {
+    const next = { ...latest.current, ...change };
+    latest.current = next;
+    key.current = crypto.randomUUID();
+    setValues(next);
+    sessionStorage.setItem(place, JSON.stringify({ values: next, base } satisfies Kept<V>));
+  }
+  async function run(known: V): Promise<void> {
+    if (isBusy) return;
+    setBusy(true);
+    setProblem(null);
+    try {
+      const now = await current?.();
+      if (now && !isSame(now, known)) return setTheirs(now);
+      await send(values, key.current);
+      start(values);
+    } catch (error) {
+      setProblem(problemOf(error));
+    } finally {
+      setBusy(false);
+    }
+  }
+  return {
+    values,
+    set,
+    errorOf: (field) => errors.fields[field] ?? null,
+    problem: errors.rest,
+    isBusy,
+    isRestored,
+    conflict: theirs && differences(theirs, values, base),
+    submit: async (event) => {
+      event?.preventDefault();
+      await run(base);
+    },
+    discard: () => start(initial),
+    keepMine: () => {
+      const known = theirs!;
+      setBase(known);
+      setTheirs(null);
+      void run(known);
+    },
+    takeTheirs: () => start(theirs!),
+    element,
+  };
+}
+
+function readKept<V>(place: string): Kept<V> | null {
+  try {
+    return JSON.parse(sessionStorage.getItem(place) ?? 'null');
+  } catch {
+    return null;
+  }
+}
+
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+const differences = <V extends object>(theirs: V, mine: V, base: V) =>
+  (Object.keys(theirs) as (keyof V & string)[])
+    .filter((name) => !isSame(theirs[name], base[name]))
+    .map((name) => ({ name, theirs: theirs[name], mine: mine[name] }));
+
+/** Takes `name: must be at least 1 character; triggers.0.schedule.time: must …` apart by the fields of the form. */
+function fieldErrors(problem: ProblemBody | null, names: string[]) {
+  const fields: Record<string, string> = {};
+  const others: string[] = [];
+  for (const part of problem?.description.split('; ') ?? []) {
+    const [, path, words] = /^(?:input\.)?([\w.]+): (.+)$/s.exec(part) ?? [];
+    const name = names.find((one) => path === one || path?.startsWith(`${one}.`));
+    if (name && words) fields[name] ??= capital(words.replace(/\.?$/, '.'));
+    else others.push(part);
+  }
+  return { fields, rest: problem && others.length > 0 ? { ...problem, description: others.join('; ') } : null };
+}
+
+const capital = (words: string): string => words[0]!.toUpperCase() + words.slice(1);

@@ -1,0 +1,117 @@
+// Start a mission: in which project, with which words, and within which bounds.
+import { useLocation } from 'preact-iso';
+import { mutate } from './client.ts';
+import { agentNames, projects, startMission } from './documents.ts';
+import { Choice, FormFrame, optional, Text } from './fields.tsx';
+import { useForm } from './form.ts';
+import { Heading } from './heading.tsx';
+import { may } from './page.ts';
+import { Card, Skeleton, Trouble } from './pieces.tsx';
+import { useReading } from './reading.ts';
+
+export function NewMission() {
+  const { data, problem, read } = useReading(projects, { limit: 100 });
+  const known = data?.projects.data.filter(({ status }) => status === 'active');
+  return (
+    <>
+      <Heading title="Start a mission" above={[['/console/runs', 'Missions']]} />
+      {problem && <Trouble problem={problem} retry={read} />}
+      {!known && !problem && <Skeleton rows={4} height={72} />}
+      {known?.length === 0 && (
+        <Card title="A mission works in a project">
+          <p>A project connects a repository. There is no active one yet.</p>
+          <a class="button" href="/console/projects">
+            Open projects
+          </a>
+        </Card>
+      )}
+      {known && known.length > 0 && <Mission projects={known} />}
+    </>
+  );
+}
+
+function Mission({ projects: known }: { projects: { id: string; name: string }[] }) {
+  const { query, route } = useLocation();
+  const { data } = useReading(agentNames, {});
+  const form = useForm({
+    name: 'mission',
+    initial: {
+      projectId: query.projectId ?? known[0]!.id,
+      prompt: '',
+      agentId: '',
+      budgetUsd: '',
+      planApproval: '',
+      issue: '',
+    },
+    async send({ projectId, prompt, agentId, budgetUsd, planApproval, issue }, key) {
+      const variables = {
+        projectId,
+        prompt,
+        ...(agentId && { agentId }),
+        ...(budgetUsd && { budgetUsd: Number(budgetUsd) }),
+        ...(planApproval && { planApproval: planApproval === 'yes' }),
+        ...(optional(issue) && { issue: optional(issue) }),
+      };
+      const { startMission: run } = await mutate(startMission, variables, key);
+      route(`/console/runs/${run.id}`);
+    },
+  });
+  const agents = (data?.agents.data ?? []).map(({ id, name, harness, model }) => {
+    const how = harness === 'shell' ? harness : `${harness} with ${model}`;
+    return [id, `${name} (${how})`] as const;
+  });
+  return (
+    <Card title="Mission">
+      <FormFrame form={form} action="Start mission" cancel="/console/runs">
+        <Choice
+          form={form}
+          name="projectId"
+          label="Project"
+          options={known.map(({ id, name }) => [id, name] as const)}
+        />
+        <Text
+          form={form}
+          name="prompt"
+          label="What is to be done"
+          hint="The task for the agent, in your words. Its first line becomes the title."
+          rows={8}
+          maxLength={20_000}
+          required
+        />
+        {may('agents:read') && (
+          <Choice
+            form={form}
+            name="agentId"
+            label="Agent"
+            hint="One agent works alone; otherwise the team of the organization does."
+            options={[['', 'The organization’s team'], ...agents]}
+          />
+        )}
+        <Choice
+          form={form}
+          name="planApproval"
+          label="Plan"
+          options={[
+            ['', 'As the organization has set it'],
+            ['yes', 'Wait until a person has approved it'],
+            ['no', 'Go on without approval'],
+          ]}
+        />
+        <Text
+          form={form}
+          name="budgetUsd"
+          label="Budget in US dollars"
+          hint="The mission ends when it has cost this much. Without one, when the credits allow no more."
+          type="number"
+          step="0.01"
+        />
+        <Text
+          form={form}
+          name="issue"
+          label="Issue"
+          hint="An issue of the project’s tracker, such as WEB-12 or #12. Without one, an issue is created."
+        />
+      </FormFrame>
+    </Card>
+  );
+}
