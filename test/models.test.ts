@@ -33,7 +33,6 @@ const internalColumns: Record<string, Record<string, string>> = {
     failure: 'the end of the run reads it',
     next_harness: 'the claim of a runtime reads it',
     plan_approval: 'the end of a step reads it',
-    prompt: 'long: the claim of a runtime and the dispatch read it',
     silent_since: 'the lease of the runtime',
     team: 'the end of a step reads it',
     waiting_since: 'the lease of the runtime',

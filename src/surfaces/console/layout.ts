@@ -181,7 +181,7 @@ function markedPlace(path: string): Marked | undefined {
 
 const isWithin = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`);
 
-const navigation = ({ visitor, marked }: Menu): Html => html`<div class="menu" id="menu">
+const navigation = ({ visitor, marked }: Menu): Html => html`<div class="menu" id="menu"><div>
 <nav aria-label="Console">${groups.map(
   ({ name, places }) =>
     html`${name && html`<h2>${name}</h2>`}<ul>${places.map(([address, label, scope]) => {
@@ -191,7 +191,7 @@ const navigation = ({ visitor, marked }: Menu): Html => html`<div class="menu" i
     })}</ul>`,
 )}<h2>Developers</h2><ul><li><a href="/reference">API reference</a></li><li><a href="/graphql">GraphiQL</a></li></ul></nav>
 ${personBar(visitor)}
-</div>`;
+</div></div>`;
 
 /** Stands in every form of a signed-in person. */
 export const csrfField = ({ csrf }: Visitor): Html => html`<input type="hidden" name="csrf_token" value="${csrf}">`;

@@ -78,7 +78,7 @@ main > h1:has(+ .lead) { margin-bottom: .375rem; }
   .console { display: grid; grid-template: auto 1fr / 14rem minmax(0, 1fr); }
   .console .bar { grid-column: 1 / -1; }
   .menu-button { display: none; }
-  .menu nav { position: sticky; top: 1rem; }
+  .menu > div { position: sticky; top: 1rem; max-height: calc(100vh - 2rem); overflow-y: auto; }
 }
 @media (max-width: 61.99rem) {
   .menu { border-right: 0; border-bottom: 1px solid var(--line); }
