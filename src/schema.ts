@@ -24,6 +24,7 @@ import './domain/artifacts/schema.ts';
 import './domain/runs/schema.ts';
 import './domain/runs/live.ts';
 import './domain/missions/schema.ts';
+import './domain/checkpoints/schema.ts';
 import './domain/mcp-servers/schema.ts';
 import './domain/setup/schema.ts';
 import './domain/notices/schema.ts';

@@ -94,6 +94,7 @@ it('every root field without a route with its scope and tool', () => {
     appendLog              -                                                   runtime:report       -
     approvePlan            -                                                   missions:run         approve_plan
     claimRun               -                                                   runtime:report       -
+    continueRun            -                                                   missions:run         continue_run
     createArtifactUpload   -                                                   runtime:report       -
     exportOrganization     -                                                   person               -
     finishRun              -                                                   runtime:report       -
@@ -112,6 +113,7 @@ it('every root field without a route with its scope and tool', () => {
     registerEnvironment    -                                                   runtime:report       -
     registerSandbox        -                                                   runtime:report       -
     reportBranch           -                                                   runtime:report       -
+    reportCheckpoint       -                                                   runtime:report       -
     reportCost             -                                                   runtime:report       -
     reportSession          -                                                   runtime:report       -
     reportUsage            -                                                   runtime:report       -

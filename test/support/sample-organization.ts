@@ -5,6 +5,7 @@ import { cp, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Checkpoint } from '#domain/checkpoints/model.ts';
 import { requestExport } from '#domain/closure/export.ts';
 import { grantCredits } from '#domain/credits/grants.ts';
 import type { Vendor, VendorKind } from '#domain/integrations/model.ts';
@@ -108,6 +109,16 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     { orgId: organization.id, projectId: project.id },
     { sandboxId: sandbox.id, caption: `Screenshot of ${name}` },
   );
+
+  await Checkpoint.query().insert({
+    stepId: step.stepId,
+    runId,
+    orgId: organization.id,
+    projectId: project.id,
+    artifactId: artifact.id,
+    commitSha: 'b'.repeat(40),
+    createdAt: present(),
+  } as Partial<Checkpoint>);
 
   const buy = async (offer: object) => {
     const { checkoutId } = await make('/billing/checkout-sessions', { ...offer, startNowConsent: true });
@@ -268,6 +279,12 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   MoveEnvironmentRequest: ({ ids }) => ({ environmentId: ids.environmentId, status: 'destroying' }),
   OpenRepositoryRequest: (sample) => held(sample),
   ReportBranchRequest: (sample) => ({ ...held(sample), headSha: 'a'.repeat(40), baseBranch: 'main' }),
+  ReportCheckpointRequest: (sample) => ({
+    ...held(sample),
+    stepId: sample.ids.stepId,
+    contentKey: sample.ids.contentKey,
+    commitSha: 'a'.repeat(40),
+  }),
   FinishRunRequest: (sample) => ({ ...held(sample), status: 'completed' }),
   HandBackRunRequest: (sample) => ({ ...held(sample), reason: 'shutting down' }),
   UpdateSetupMilestoneRequest: () => ({ mark: 'skipped' }),
@@ -298,6 +315,7 @@ const plain: Record<string, string> = {
   'sendMessage.text': 'Use the UTC helper.',
   'answerElicitation.text': 'Yes.',
   'startMission.prompt': 'Make the date test pass.',
+  'continueRun.prompt': 'Now in UTC.',
   'putMcpBinding.serverName': 'issues',
   'deleteMcpBinding.serverName': 'issues',
   'refreshMcpTools.serverName': 'issues',
@@ -377,6 +395,9 @@ export async function admitted(
     const body = bodyOf('CloseOrganizationRequest', sample);
     await world.rest('POST', `/organizations/${sample.organization.id}/closure`, { session, body });
     if (name === 'organizationExport') await requestExport(sample.organization.id);
+  }
+  if (name === 'continueRun') {
+    await world.knex('runs').where({ id: sample.ids.runId }).update({ status: 'completed', leaseUntil: null });
   }
   if (name === 'approvePlan') await world.knex('runs').where({ id: sample.ids.runId }).update({ awaitsApproval: true });
   return { session };

@@ -135,6 +135,7 @@ describe('what is there', () => {
       update_project: 'idempotent',
       delete_project: 'destructive, idempotent',
       start_mission: 'open world',
+      continue_run: 'adds',
       cancel_run: 'destructive, idempotent',
       send_message: 'adds',
       answer_elicitation: 'idempotent',

@@ -529,6 +529,15 @@ export interface CheckoutTeamPlan {
   /** Its name, for people. */
   name: string;
 }
+/** The workspace as it was after a step, with uncommitted files, but for those that git ignores. Kept as long as its artifact. */
+export interface Checkpoint {
+  /** A commit of all files, which is not on the branch of the run. */
+  commitSha: string;
+  /** When it was taken: at the end of the step, or while it goes on. */
+  createdAt: number;
+  /** The artifact that holds it: a bundle of git. */
+  artifactId: string;
+}
 /** Something that ended with the organization. */
 export interface ClosureSettlement {
   /** What was settled. */
@@ -546,6 +555,17 @@ export interface CompleteMcpOAuthRequest {
   state: string;
   /** The issuer identifier, where the server sends one (RFC 9207). */
   iss?: string;
+}
+/** The parameters of `continueRun`. */
+export interface ContinueRunParameters {
+  /** The run that has ended. */
+  runId: string;
+  /** What is to be done now: 1 to 20000 characters. */
+  prompt: string;
+  /** The step whose checkpoint it begins from; absent: the newest checkpoint of the run. */
+  stepId?: string;
+  /** It ends when it has cost this many US dollars, 0.01 to 10,000. Absent: when the credits allow no more. */
+  budgetUsd?: number;
 }
 /** A new agent of the organization. */
 export interface CreateAgentRequest {
@@ -1325,6 +1345,8 @@ export interface MissionStep {
   startedAt: number | null;
   /** When it ended; null before. */
   finishedAt: number | null;
+  /** Its newest checkpoint; null before there is one, for scripts, and once it has expired. */
+  checkpoint: Checkpoint | null;
 }
 /** The models that the orchestrator can use, by vendor. */
 export interface ModelsByVendor {
@@ -2749,6 +2771,8 @@ export interface Operations {
   resumeRun: { input: ResumeRunParameters; output: Run };
   /** Starts a mission in a project, without a scheduled task or an automation. After an error of the tracker its issue is created later. Requires the scope `missions:run`. */
   startMission: { input: StartMissionParameters; output: Run };
+  /** Continues a run that has ended, by another run with the same agents and issue: it begins from a checkpoint, on a branch of its own. The session of the agent is resumed where its files are in the checkpoint; else the agent is told what has happened so far. Requires the scope `missions:run`. */
+  continueRun: { input: ContinueRunParameters; output: Run };
 }
 
 /** Each subscription with what it takes and each of its events. */
@@ -2852,7 +2876,7 @@ export const documents = {
   issue: 'query issue($issueId:String!){issue(issueId:$issueId){id projectId number key title body labels state runId createdAt updatedAt}}',
   runtimes: 'query runtimes{runtimes{data{name harnesses{harness version}isolation places lastSeenAt isConnected}}}',
   upcomingOccurrences: 'query upcomingOccurrences($projectId:String$limit:Int!=10){upcomingOccurrences(projectId:$projectId limit:$limit){data{at name projectId scheduledTaskId automationId}}}',
-  runSteps: 'query runSteps($runId:String!){runSteps(runId:$runId){data{id runId seq role round status agentName harness model sandboxId sessionId output error turns costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens createdAt startedAt finishedAt}}}',
+  runSteps: 'query runSteps($runId:String!){runSteps(runId:$runId){data{id runId seq role round status agentName harness model sandboxId sessionId output error turns costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens createdAt startedAt finishedAt checkpoint{commitSha createdAt artifactId}}}}',
   runMessages: 'query runMessages($runId:String!){runMessages(runId:$runId){data{id runId seq kind text author authorUserId sandboxId fragmentSeq createdAt deliveredAt acknowledgedAt}}}',
   sendMessage: 'mutation sendMessage($runId:String!$text:String!$messageId:String){sendMessage(runId:$runId text:$text messageId:$messageId){id runId seq kind text author authorUserId sandboxId fragmentSeq createdAt deliveredAt acknowledgedAt}}',
   answerElicitation: 'mutation answerElicitation($runId:String!$text:String!$sandboxId:String$seq:Int){answerElicitation(runId:$runId text:$text sandboxId:$sandboxId seq:$seq){id runId seq kind text author authorUserId sandboxId fragmentSeq createdAt deliveredAt acknowledgedAt}}',
@@ -2860,6 +2884,7 @@ export const documents = {
   interruptRun: 'mutation interruptRun($runId:String!){interruptRun(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState}}',
   resumeRun: 'mutation resumeRun($runId:String!){resumeRun(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState}}',
   startMission: 'mutation startMission($projectId:String!$prompt:String!$agentId:String$issue:String$planApproval:Boolean$budgetUsd:Float){startMission(projectId:$projectId prompt:$prompt agentId:$agentId issue:$issue planApproval:$planApproval budgetUsd:$budgetUsd){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState}}',
+  continueRun: 'mutation continueRun($runId:String!$prompt:String!$stepId:String$budgetUsd:Float){continueRun(runId:$runId prompt:$prompt stepId:$stepId budgetUsd:$budgetUsd){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState}}',
   sandboxUpdated: 'subscription sandboxUpdated($sandboxId:String!$after:Int){sandboxUpdated(sandboxId:$sandboxId after:$after){sandbox{sandboxId issueId projectId role harness harnessVersion runId status terminationReason instanceType createdAt timeoutAt lastHeartbeatAt destroyedAt lastCpuPct lastMemUsedMb lastMemTotalMb lastDiskUsedPct lastMetricAt}fragments{kind t body action parameter result toolUseId items{content status}}nextFragment metrics{t cpuPct memUsedMb memTotalMb diskUsedPct}}}',
   runUpdated: 'subscription runUpdated($runId:String!){runUpdated(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState}}',
 } as const;

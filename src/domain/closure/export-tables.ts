@@ -4,6 +4,7 @@ import { type BaseModel, columnsOf, snake } from '#foundation/base-model.ts';
 import { Registration } from '../agent-identities/model.ts';
 import { Agent } from '../agents/model.ts';
 import { Artifact, StoredContent } from '../artifacts/model.ts';
+import { Checkpoint } from '../checkpoints/model.ts';
 import { CreditEntry, CreditLot, CreditTransfer } from '../credits/model.ts';
 import { Environment } from '../environments/model.ts';
 import { Integration } from '../integrations/model.ts';
@@ -33,7 +34,19 @@ type Model = Pick<typeof BaseModel, 'tableName' | 'columns'>;
 /** Their rows name the organization. */
 const ofOrganization: readonly Model[] = [
   ...[OrgClosure, Membership, Invite, Project, Integration, Orchestrator, Agent, RecurringMission, Issue],
-  ...[Run, RunStep, RunMessage, MissionCost, Sandbox, Environment, Artifact, StoredContent, McpBinding, McpCall],
+  ...[
+    Run,
+    RunStep,
+    RunMessage,
+    Checkpoint,
+    MissionCost,
+    Sandbox,
+    Environment,
+    Artifact,
+    StoredContent,
+    McpBinding,
+    McpCall,
+  ],
   ...[Token, ServiceToken, SignIn, Registration, SetupMilestone, SetupGuide, NoticeDismissal],
   ...[CreditLot, CreditTransfer, CreditRequest],
   ...[BillingSettings, BillingOrder, BillingSubscription, BillingCheckout],

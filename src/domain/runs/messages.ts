@@ -55,6 +55,12 @@ export const findAnswer = async (
 export const hasApproval = async (trx: Transaction, runId: Run['id']): Promise<boolean> =>
   (await RunMessage.query(trx).select('id').findOne({ runId, kind: 'approval' })) !== undefined;
 
+export interface SpokenMessage {
+  author: string;
+  text: string;
+  acknowledgedAt: number;
+}
+
 export interface Delivered {
   runId: string;
   messageId: string;
@@ -92,6 +98,15 @@ export async function deliverMessages(trx: Transaction, runIds: readonly string[
   if (isNew.length > 0) await sql(deliverSql, [isNew.map(({ messageId }) => messageId), now()], trx);
   return open;
 }
+
+const spokenSql = `select author, text, acknowledged_at from (
+    select author, text, acknowledged_at, seq from run_messages
+    where run_id = $1 and kind in ('message', 'answer') and acknowledged_at is not null order by seq desc limit 20
+  ) m order by seq`;
+
+/** The newest 20 messages that the agents of the run have taken up, in order. */
+export const spokenTo = (trx: Transaction, runId: string): Promise<SpokenMessage[]> =>
+  sql<SpokenMessage>(spokenSql, [runId], trx);
 
 /** The same for one run, as a part of a prompt: they are taken up with it. */
 export async function takeMessages(trx: Transaction, runId: string): Promise<Delivered[]> {

@@ -58,6 +58,7 @@ export class Run extends BaseModel {
     'awaitsApproval',
     'interruptedAt',
     'budgetUsd',
+    'continuesStepId',
     'attempts',
     'startedAt',
     'finishedAt',
@@ -137,6 +138,8 @@ export class Run extends BaseModel {
   declare interruptedAt: number | null;
   /** US dollars; null: what the plan of the organization allows. */
   declare budgetUsd: number | null;
+  /** The step of another run whose checkpoint it began from; null: none. */
+  declare continuesStepId: Id<'runStep'> | null;
   /** Why its steps have failed, until its runtime has finished it. */
   declare failure: string | null;
   /** How often a runtime claimed it and was lost, in its present step. */

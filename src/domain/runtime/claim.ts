@@ -16,7 +16,7 @@ import { releaseRun } from '../runs/finish.ts';
 import { Run, type RunAgent } from '../runs/model.ts';
 import { firstStep } from './chain.ts';
 import { branchOf } from './repository.ts';
-import { newStep, openStep, orderOf, type StepOrder, taskOfRun, writeStep } from './steps.ts';
+import { newStep, openStep, type StepOrder, taskOfRun, writeStep } from './steps.ts';
 import { chooseTeam } from './team.ts';
 
 export interface ClaimedRun {
@@ -109,7 +109,7 @@ async function claimNext(trx: Transaction, caller: Caller, claim: Claim): Promis
     instanceType: defaultInstanceType.id,
     memoryMb: defaultInstanceType.memory,
     agent: step.agent,
-    step: orderOf(step),
+    step,
     budgetUsd: await budgetOf(trx, run),
     stepTimeoutMs: mission.stepMs,
     maxTurns: mission.turns,

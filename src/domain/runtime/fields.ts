@@ -35,6 +35,10 @@ export const role = AgentRole.zod.describe('The role of the agent.');
 export const key = boundedText(text.runtimeKey).describe(
   'The runtime’s own id: a repeated request with it changes nothing.',
 );
+export const commitSha = z
+  .string()
+  .regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/, 'must be the id of a commit: 40 or 64 hexadecimal digits')
+  .describe('The commit of all files of the workspace.');
 const real = (max: number) => z.number().min(0).max(max);
 
 export const ClaimRunRequest = request(
@@ -200,10 +204,7 @@ export const ReportBranchRequest = request(
   z
     .object({
       ...ofRun,
-      headSha: z
-        .string()
-        .regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/, 'must be the id of a commit: 40 or 64 hexadecimal digits')
-        .describe('The newest commit of the branch.'),
+      headSha: commitSha.describe('The newest commit of the branch.'),
       baseBranch: boundedText(text.gitRef).describe('The branch that it is to be merged into.'),
       title: boundedText(text.caption).nullish().describe('Of the pull request; absent: the title of the mission.'),
       body: boundedText(text.runError).nullish().describe('Of the pull request: what was done and why.'),

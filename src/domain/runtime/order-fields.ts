@@ -30,6 +30,18 @@ export const RunAgentType = builder.objectRef<StepOrder['agent']>('RunAgent').im
   }),
 });
 
+const CheckpointOrder = builder.objectRef<NonNullable<StepOrder['checkpoint']>>('CheckpointOrder').implement({
+  description: 'A checkpoint for a runtime.',
+  fields: (t) => ({
+    commitSha: t.exposeString('commitSha', {
+      description: 'The commit of all files; its parent is the one that was checked out.',
+    }),
+    url: t.exposeString('url', {
+      description: 'Address of the bundle, for about an hour; a 404 when it is lost.',
+    }),
+  }),
+});
+
 export const RunStepType = builder.objectRef<StepOrder>('RunStep').implement({
   description: 'What the runtime has to have an agent do now. Its session, sandbox and cost are its own.',
   fields: (t) => ({
@@ -48,6 +60,21 @@ export const RunStepType = builder.objectRef<StepOrder>('RunStep').implement({
     resumeSessionId: t.exposeString('resumeSessionId', {
       nullable: true,
       description: 'The session of the harness to continue; null, or where that session is lost: a new one.',
+    }),
+    resumePrompt: t.exposeString('resumePrompt', {
+      nullable: true,
+      complexity: weightOf(text.prompt.max),
+      description: 'What that session is asked instead of `prompt`, which it has been asked already; null: `prompt`.',
+    }),
+    preamble: t.exposeString('preamble', {
+      nullable: true,
+      complexity: weightOf(text.prompt.max),
+      description: 'What a new session is told before `prompt`: what has happened so far; null: nothing.',
+    }),
+    checkpoint: t.expose('checkpoint', {
+      type: CheckpointOrder,
+      nullable: true,
+      description: 'What a new workspace begins from; null: the branch of the run, or else its base branch.',
     }),
   }),
 });

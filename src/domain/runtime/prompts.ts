@@ -39,6 +39,45 @@ export const testPrompt = (task: Task): string =>
       'for. Change nothing.',
   );
 
+/** Of the recap of earlier steps: characters of each output and message. */
+const recapCharacters = 1_000;
+const shortened = (words: string): string =>
+  words.length <= recapCharacters ? words : `${words.slice(0, recapCharacters).toWellFormed()} …`;
+const said = (messages: readonly { author: string; text: string }[]): string =>
+  listed(messages.map(({ author, text }) => `${author}: ${shortened(text)}`));
+
+interface History {
+  /** Null: the prompt that follows says it. */
+  task: string | null;
+  steps: readonly { role: string; status: string; output: string | null; error: string | null }[];
+  /** Whether another runtime has worked on the present step, and was lost. */
+  wasBegun: boolean;
+  messages: readonly { author: string; text: string }[];
+}
+
+/** For a new session that continues work of a session that is lost. */
+export const historyPrompt = ({ task, steps, wasBegun, messages }: History): string =>
+  sections(
+    '# What has happened so far',
+    'You continue work that began in another session, whose conversation is lost. Its files are in your folder as far as they ' +
+      'were saved: look at them before you begin.',
+    task && `## The task\n\n${task}`,
+    steps.length > 0
+      ? `## Steps\n\n${listed(steps.map(({ role, status, output, error }) => `${role}, ${status}${shortened(output ?? error ?? '') && `: ${shortened(output ?? error ?? '')}`}`))}`
+      : null,
+    messages.length > 0 ? `## What was said meanwhile\n\n${said(messages)}` : null,
+    wasBegun ? 'The step that follows was begun, and interrupted when its machine was lost.' : null,
+    '# What to do now',
+  );
+
+/** For a session that is resumed where it was at that time. */
+export const lostPrompt = (at: string, messages: readonly { author: string; text: string }[]): string =>
+  sections(
+    `The machine that you worked on was lost. Your files and this conversation are as they were at ${at}: what you did after ` +
+      'that is gone. Continue your work.',
+    messages.length > 0 ? `What was said to you since then:\n\n${said(messages)}` : null,
+  );
+
 export const reviewedPrompt = ({ comments }: Review): string =>
   sections(
     '# The review requests changes',

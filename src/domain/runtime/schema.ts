@@ -17,6 +17,7 @@ import {
   RepositoryFile,
   RunRepositoryType,
 } from './answers.ts';
+import { reportCheckpoint } from './checkpoints.ts';
 import { claimRun } from './claim.ts';
 import * as endings from './endings.ts';
 import * as requests from './fields.ts';
@@ -172,6 +173,16 @@ builder.mutationFields((t) => ({
     type: ReportedBranch,
     args: { input: t.arg({ type: requests.ReportBranchRequest, required: true, description: 'The report.' }) },
     resolve: (_, { input }, { caller }) => repository.reportBranch(caller, input),
+  }),
+  reportCheckpoint: t.field({
+    description:
+      'Keeps the workspace of a step that goes on or has ended. Another runtime, or a run that continues this one, begins from it.',
+    scope,
+    type: ReportAcknowledgement,
+    args: {
+      input: t.arg({ type: stepRequests.ReportCheckpointRequest, required: true, description: 'The report.' }),
+    },
+    resolve: (_, { input }, { caller }) => acknowledge(reportCheckpoint(caller, input)),
   }),
   finishRun: t.field({
     description: 'Ends a run and its running sandboxes. A canceled run stays canceled.',

@@ -5,7 +5,7 @@ import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { AgentRole } from '../agents/fields.ts';
 import { stepText } from '../runs/bounds.ts';
-import { Ending, id, key, ofRun, sessionDescription, sessionId } from './fields.ts';
+import { commitSha, Ending, id, key, ofRun, sessionDescription, sessionId } from './fields.ts';
 
 const stepId = id.describe('A step of the run.');
 const tokens = z.int().min(0).max(1e9);
@@ -28,6 +28,18 @@ export const ReportUsageRequest = request(
       outputTokens: tokens.describe('Also those of thoughts.'),
     })
     .describe('Tokens that a step has used. The platform computes their cost from the list prices of the catalog.'),
+);
+export const ReportCheckpointRequest = request(
+  'ReportCheckpointRequest',
+  z
+    .object({
+      ...ofRun,
+      stepId,
+      contentKey: id.describe('From the answer of `createArtifactUpload`, after the upload of a bundle of git.'),
+      commitSha,
+      sessionId: sessionId.nullish().describe('The harness’ own id of the session that works on the step.'),
+    })
+    .describe('The workspace during or after a step. It replaces the checkpoint of that step.'),
 );
 export const FinishStepRequest = request(
   'FinishStepRequest',

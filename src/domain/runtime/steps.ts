@@ -13,8 +13,9 @@ import { releaseRun } from '../runs/finish.ts';
 import { takeMessages } from '../runs/messages.ts';
 import { Run, type RunAgent } from '../runs/model.ts';
 import { RunStep, type StepOutcome } from '../runs/step-model.ts';
-import { appendStep, beginStep, type NewStep, stepsOf } from '../runs/steps.ts';
+import { appendStep, beginStep, latestStepOf, type NewStep, stepsOf } from '../runs/steps.ts';
 import { decide, isStructured, type Next } from './chain.ts';
+import { noRecovery, type Recovery, recover } from './checkpoints.ts';
 import { type Handover, outputSchemaOf, readHandover } from './handovers.ts';
 import { leaseIsLost, serviceReach } from './lease.ts';
 import { messagesPrompt, repeatPrompt, type Task } from './prompts.ts';
@@ -29,11 +30,15 @@ export interface StepOrder {
   prompt: string;
   outputSchema: string | null;
   resumeSessionId: string | null;
+  /** What continues earlier work; null in the answer to the runtime that did that work. */
+  resumePrompt: string | null;
+  preamble: string | null;
+  checkpoint: Recovery['checkpoint'];
 }
 
 export const orderOf = ({ id: stepId, seq, role, agent, prompt, hasSchema, resumeSessionId }: RunStep): StepOrder => {
   const outputSchema = hasSchema ? outputSchemaOf(role) : null;
-  return { stepId, seq, role, agent, prompt, outputSchema, resumeSessionId };
+  return { stepId, seq, role, agent, prompt, outputSchema, resumeSessionId, ...noRecovery };
 };
 
 /** What the run is to do; undefined once its recurring mission is deleted. */
@@ -41,11 +46,17 @@ export const taskOfRun = async (trx: Transaction, { prompt, recurringId }: Run):
   prompt ?? (recurringId ? (await RecurringMission.find({ id: recurringId }, trx))?.prompt : undefined);
 
 /** The step that the runtime which has claimed the run works on: the open one, also one that another runtime has lost. */
-export async function openStep(trx: Transaction, run: Run, leaseId: RunStep['leaseId']): Promise<RunStep | undefined> {
-  const steps = await stepsOf(trx, run.id);
-  const latest = steps.at(-1);
+export async function openStep(
+  trx: Transaction,
+  run: Run,
+  leaseId: RunStep['leaseId'],
+): Promise<StepOrder | undefined> {
+  const latest = await latestStepOf(trx, run.id);
   if (!latest) return undefined;
-  return latest.status === 'running' && latest.leaseId === leaseId ? latest : beginStep(trx, latest, leaseId);
+  const isOpen = latest.status === 'running' && latest.leaseId === leaseId;
+  const recovery = await recover(trx, run, latest, latest.startedAt !== null && !isOpen);
+  const step = isOpen ? latest : await beginStep(trx, latest, leaseId);
+  return { ...orderOf(step), ...recovery };
 }
 
 /** Writes the step and makes it the present one of the run; it waits until it is begun. */

@@ -1,0 +1,264 @@
+// Checkpoints as runtimes report them and people use them: a lost step is begun again from its own, and a run that has ended is
+// continued by another one.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { sweepArtifacts } from '#domain/artifacts/content.ts';
+import { releaseSilentRuns } from '#domain/runs/waiting.ts';
+import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import { seconds } from '#foundation/clock.ts';
+import { openStorage } from '#foundation/storage.ts';
+import { folderStorage } from '#foundation/storage-folder.ts';
+import { type Account, createOwner, createProject } from '../support/callers.ts';
+import { openWorld, present, type World } from '../support/world.ts';
+
+let world: World;
+let alice: Account;
+let mallory: Account;
+let projectId: string;
+let runtime: string;
+let agentId: string;
+const contents = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
+
+beforeAll(async () => {
+  world = await openWorld();
+  openStorage(folderStorage(contents));
+  [alice, mallory] = [await createOwner(world, 'Alice', 'Acme'), await createOwner(world, 'Mallory', 'Globex')];
+  projectId = await createProject(world, alice, 'Shop');
+  runtime = (await createServiceToken({ name: 'runtime', orgId: alice.organization.id })).token;
+  const sandbox = { kind: 'existing', templateId: 'standard' };
+  const body = { name: 'Bob', role: 'builder', harness: 'claude-code', model: 'claude-sonnet-4-5', sandbox };
+  agentId = (await world.rest('POST', '/agents', { token: alice.token, body })).body.id;
+});
+afterAll(async () => {
+  await world.close();
+  rmSync(contents, { recursive: true });
+});
+beforeEach(() => world.knex('runs').whereIn('status', ['dispatching', 'running']).update({ status: 'canceled' }));
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+type Json = any;
+
+const graphql = async (query: string, variables: Record<string, unknown>, token = alice.token): Promise<Json> => {
+  const { body } = await world.graphql(query, { token, variables });
+  return body.errors ? body.errors[0].extensions.problem : Object.values(body.data)[0];
+};
+const report = (name: string, input: object, selection = '{ ok }'): Promise<Json> =>
+  graphql(
+    `mutation ($input: ${name[0]!.toUpperCase()}${name.slice(1)}Request!) { ${name}(input: $input) ${selection} }`,
+    { input },
+    runtime,
+  );
+const claim = (): Promise<Json> =>
+  report(
+    'claimRun',
+    { runtime: 'Runtime', harnesses: ['claude-code', 'shell'] },
+    `{ runId leaseId prompt branch step { stepId seq role prompt resumeSessionId resumePrompt preamble
+      checkpoint { commitSha url } agent { name } } }`,
+  );
+const start = async (more: object = {}): Promise<Json> => {
+  world.clock.turn(1);
+  const arguments_ = '$projectId: String!, $prompt: String!, $agentId: String';
+  const passed = 'projectId: $projectId, prompt: $prompt, agentId: $agentId';
+  const variables = { projectId, prompt: 'Make the date test pass.', agentId, ...more };
+  return graphql(`mutation (${arguments_}) { startMission(${passed}) { id } }`, variables);
+};
+const held = async (more: object = {}): Promise<Json> => {
+  await start(more);
+  return claim();
+};
+const commit = (digit: string) => digit.repeat(40);
+const keep = async ({ runId, leaseId, step }: Json, more: object = {}, bytes = 'bundle'): Promise<string> => {
+  const { contentKey, uploadUrl } = await report(
+    'createArtifactUpload',
+    { runId, leaseId },
+    '{ contentKey uploadUrl }',
+  );
+  await fetch(uploadUrl, { method: 'PUT', body: bytes });
+  const input = { runId, leaseId, stepId: step.stepId, contentKey, commitSha: commit('a'), ...more };
+  expect(await report('reportCheckpoint', input)).toEqual({ ok: true });
+  // Said again, it changes nothing.
+  expect(await report('reportCheckpoint', input)).toEqual({ ok: true });
+  return contentKey;
+};
+const end = async ({ runId, leaseId, step }: Json) => {
+  await report(
+    'finishStep',
+    { runId, leaseId, stepId: step.stepId, status: 'completed', sessionId: 'session-1' },
+    '{ outcome }',
+  );
+  await report('finishRun', { runId, leaseId, status: 'completed' });
+};
+const lose = async () => {
+  world.clock.turn(seconds(61));
+  await releaseSilentRuns();
+};
+const stepsOf = async (runId: string): Promise<Json> =>
+  (
+    await graphql(
+      `query ($runId: String!) { runSteps(runId: $runId) { data { id checkpoint { commitSha createdAt artifactId artifact {
+      kind caption contentType sizeBytes } } } } }`,
+      { runId },
+    )
+  ).data;
+const continuing = `mutation ($runId: String!, $prompt: String!, $stepId: String) {
+  continueRun(runId: $runId, prompt: $prompt, stepId: $stepId) { id status issueId agentId continuesStep { id runId } } }`;
+const go = (runId: string, more: object = {}, token = alice.token) => {
+  world.clock.turn(1);
+  return graphql(continuing, { runId, prompt: 'Now in UTC.', ...more }, token);
+};
+
+describe('a step that its runtime lost', () => {
+  it('is begun again from its checkpoint, in its session, which is told what people have said since', async () => {
+    const one = await held();
+    expect(one.step).toMatchObject({ checkpoint: null, preamble: null, resumePrompt: null });
+    await keep(one, { sessionId: 'session-1' });
+    const at = present();
+    world.clock.turn(seconds(1));
+    const say = 'mutation ($runId: String!) { sendMessage(runId: $runId, text: "Use UTC.") { id } }';
+    const { id } = await graphql(say, { runId: one.runId });
+    const { runId, leaseId } = one;
+    await report('heartbeat', { runs: [{ runId, leaseId, acknowledged: [id] }] }, '{ runs { desired } }');
+    await lose();
+    const { step } = await claim();
+    expect(step).toMatchObject({
+      stepId: one.step.stepId,
+      prompt: 'Make the date test pass.',
+      resumeSessionId: 'session-1',
+      checkpoint: { commitSha: commit('a') },
+    });
+    expect(await (await fetch(step.checkpoint.url)).text()).toBe('bundle');
+    expect(step.resumePrompt).toContain(`as they were at ${new Date(at).toISOString()}`);
+    expect(step.resumePrompt).toContain('- Alice: Use UTC.');
+    expect(step.preamble).toMatch(/^# What has happened so far[\s\S]*- Alice: Use UTC\.[\s\S]*# What to do now$/);
+  });
+
+  it('without a checkpoint is begun by an agent that is told so', async () => {
+    const one = await held();
+    await lose();
+    const { step } = await claim();
+    expect(step).toMatchObject({
+      stepId: one.step.stepId,
+      resumeSessionId: null,
+      checkpoint: null,
+      resumePrompt: null,
+    });
+    expect(step.preamble).toContain('was begun, and interrupted when its machine was lost');
+  });
+
+  it('is a script: begun as it was', async () => {
+    await held({ agentId: 'agn_builtin_shell' });
+    await lose();
+    expect((await claim()).step).toMatchObject({ checkpoint: null, preamble: null });
+  });
+});
+
+describe('a checkpoint', () => {
+  it('is shown with its step, and replaced by a newer one', async () => {
+    const one = await held();
+    await keep(one);
+    world.clock.turn(seconds(5));
+    await keep(one, { commitSha: commit('b') }, 'another bundle');
+    const [{ checkpoint }] = await stepsOf(one.runId);
+    expect(checkpoint).toEqual({
+      commitSha: commit('b'),
+      createdAt: present(),
+      artifactId: expect.stringMatching(/^art_/),
+      artifact: {
+        kind: 'file',
+        caption: 'Checkpoint of step 1',
+        contentType: 'application/x-git-bundle',
+        sizeBytes: 14,
+      },
+    });
+    const { body } = await world.rest('GET', `/artifacts?projectId=${projectId}`, { token: alice.token });
+    expect(body.data.filter(({ caption }: Json) => caption === 'Checkpoint of step 1')).toHaveLength(
+      (await world.knex('checkpoints').count())[0]!.count as number,
+    );
+    const run = await world.graphql(`{ run(runId: "${one.runId}") { artifacts { id } } }`, { token: alice.token });
+    expect(run.body.data.run.artifacts).toEqual([]);
+  });
+
+  it('404, 409 · of a step of another run, or of a run that is lost', async () => {
+    const [one, two] = [await held(), await held()];
+    const input = { runId: one.runId, leaseId: one.leaseId, contentKey: 'cnt_x', commitSha: commit('a') };
+    expect(await report('reportCheckpoint', { ...input, stepId: two.step.stepId })).toMatchObject({
+      code: 'not_found',
+    });
+    const stolen = { ...input, leaseId: two.leaseId, stepId: one.step.stepId };
+    expect(await report('reportCheckpoint', stolen)).toMatchObject({ code: 'lease_lost' });
+  });
+
+  it('is taken of a run that was canceled, by the runtime that held it', async () => {
+    const one = await held();
+    await graphql('mutation ($runId: String!) { cancelRun(runId: $runId) { id } }', { runId: one.runId });
+    await keep(one);
+    expect((await stepsOf(one.runId))[0].checkpoint.commitSha).toBe(commit('a'));
+  });
+});
+
+describe('a run that has ended', () => {
+  it('is continued from its newest checkpoint, in the session of its agent', async () => {
+    const one = await held();
+    await keep(one);
+    await end(one);
+    const [{ id: stepId }] = await stepsOf(one.runId);
+    const { body: before } = await world.rest('GET', `/runs/${one.runId}`, { token: alice.token });
+    const next = await go(one.runId);
+    expect(next).toEqual({
+      id: expect.not.stringMatching(one.runId),
+      status: 'dispatching',
+      issueId: before.issueId,
+      agentId,
+      continuesStep: { id: stepId, runId: one.runId },
+    });
+    const claimed = await claim();
+    expect(claimed).toMatchObject({
+      runId: next.id,
+      branch: `mission/${next.id}`,
+      prompt: 'Make the date test pass.\n\n# What is to be done now\n\nNow in UTC.',
+      step: {
+        seq: 0,
+        role: 'builder',
+        agent: { name: 'Bob' },
+        prompt: 'Now in UTC.',
+        resumeSessionId: 'session-1',
+        resumePrompt: null,
+        checkpoint: { commitSha: commit('a') },
+      },
+    });
+    expect(claimed.step.preamble).toContain('- builder, completed');
+    expect(claimed.step.preamble).toContain('Make the date test pass.');
+    // Also of one that was continued itself, and lost.
+    await lose();
+    expect((await claim()).step).toMatchObject({
+      resumeSessionId: 'session-1',
+      checkpoint: { commitSha: commit('a') },
+    });
+  });
+
+  it('404, 409 · while it is open, without a checkpoint, and for others', async () => {
+    const one = await held();
+    expect(await go(one.runId)).toMatchObject({ code: 'conflict', description: expect.stringContaining('not ended') });
+    await end(one);
+    const none = 'The run has no checkpoint: scripts leave none, and one is kept for 90 days.';
+    expect(await go(one.runId)).toMatchObject({ code: 'conflict', description: none });
+    const { stepId } = one.step;
+    expect(await go(one.runId, { stepId })).toMatchObject({ description: none.replace('run', 'step') });
+    expect(await go(one.runId, { stepId: 'stp_none' })).toMatchObject({ description: 'No such step.' });
+    expect(await go(one.runId, {}, mallory.token)).toMatchObject({ code: 'not_found', description: 'No such run.' });
+    const reader = await world.token(alice.person, alice.organization, { scopes: ['missions:read'] });
+    expect(await go(one.runId, {}, reader)).toMatchObject({ code: 'missing_scope' });
+  });
+
+  it('409 · once the checkpoint has expired', async () => {
+    const one = await held();
+    await keep(one);
+    await end(one);
+    await world.knex('artifacts').update({ expires_at: present() });
+    await sweepArtifacts();
+    expect(await go(one.runId)).toMatchObject({ code: 'conflict' });
+    expect((await stepsOf(one.runId))[0].checkpoint).toBeNull();
+  });
+});
