@@ -278,6 +278,7 @@ describe('the graph', () => {
       'Notice.body': 1,
       'PromptSpan.content': 1_024,
       'RepositoryFile.content': 1_024,
+      'Run.prompt': 20,
       'RunAgent.userPrompt': 20,
       'RunStep.prompt': 20,
       'SandboxLiveFragment.body': 16,

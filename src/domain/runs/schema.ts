@@ -4,7 +4,8 @@ import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
-import { pages, previewSizes } from '#limits.ts';
+import { weightOf } from '#graph/weight.ts';
+import { pages, previewSizes, text } from '#limits.ts';
 import { ProjectType } from '../projects/schema.ts';
 import { SandboxType } from '../sandboxes/schema.ts';
 import { RunStatus, runFields, runType } from './fields.ts';
@@ -35,6 +36,7 @@ export const RunType = runType('Run').implement({
     ...runFields(t),
     prompt: t.exposeString('prompt', {
       nullable: true,
+      complexity: weightOf(text.prompt.max),
       description: 'The task that it was started with; null for a run of a scheduled task or an automation.',
     }),
     agentId: t.exposeString('agentId', {
