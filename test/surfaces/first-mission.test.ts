@@ -1,4 +1,5 @@
-// examples/first-mission.sh as it stands, against a running service; the test is the runtime that carries out the mission.
+// examples/first-mission.sh and first-mission.ts as they stand, against a running service; the test is the runtime that carries
+// out the mission.
 import { execFile, spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -6,6 +7,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { settleMissions } from '#domain/billing/settle.ts';
 import { createSignInLink } from '#domain/people/sign-in-links.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import { createOwner } from '../support/callers.ts';
 import { projectFolder } from '../support/processes.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -15,32 +17,38 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
+/** A runtime that claims the next run and completes it at a cost of 0.25; returns the run. */
+async function carryOut(): Promise<string> {
+  const { token } = await createServiceToken({ name: 'runtime' });
+  async function report(name: string, input: object, selection = '{ ok }') {
+    const type = `${name[0]!.toUpperCase()}${name.slice(1)}Request`;
+    const query = `mutation ($input: ${type}!) { said: ${name}(input: $input) ${selection} }`;
+    return (await world.graphql(query, { token, variables: { input } })).body.data.said;
+  }
+  const held = await vi.waitFor(async () => {
+    const run = await report('claimRun', { runtime: 'Runtime', harnesses: ['shell'] }, '{ runId leaseId }');
+    expect(run).not.toBeNull();
+    return run;
+  });
+  await report('reportCost', { ...held, costId: 'cost-1', usd: 0.25 });
+  await report('finishRun', { ...held, status: 'completed' });
+  return held.runId;
+}
+
 const runScript = async (link: string) =>
   (await promisify(execFile)('sh', [path.join(projectFolder, 'examples/first-mission.sh'), link])).stdout;
 
 it.skipIf(spawnSync('curl', ['--version']).error !== undefined)(
   'From an empty organization over a purchase to a billed mission, with curl alone',
   async () => {
-    const { token } = await createServiceToken({ name: 'runtime' });
-    async function report(name: string, input: object, selection = '{ ok }') {
-      const type = `${name[0]!.toUpperCase()}${name.slice(1)}Request`;
-      const query = `mutation ($input: ${type}!) { said: ${name}(input: $input) ${selection} }`;
-      return (await world.graphql(query, { token, variables: { input } })).body.data.said;
-    }
     const script = runScript(await createSignInLink((await world.person('Ada')).email));
-    const held = await vi.waitFor(async () => {
-      const run = await report('claimRun', { runtime: 'Runtime', harnesses: ['shell'] }, '{ runId leaseId }');
-      expect(run).not.toBeNull();
-      return run;
-    });
-    await report('reportCost', { ...held, costId: 'cost-1', usd: 0.25 });
-    await report('finishRun', { ...held, status: 'completed' });
+    const runId = await carryOut();
     await settleMissions();
     expect(await script).toBe(
       [
         'Founded first-mission.',
         'Bought 100 credits; the balance is 200.',
-        `Started ${held.runId}.`,
+        `Started ${runId}.`,
         'The mission is completed, and the ledger says -0.25 credits.',
         'The balance is 199.',
         '',
@@ -48,3 +56,16 @@ it.skipIf(spawnSync('curl', ['--version']).error !== undefined)(
     );
   },
 );
+
+it('From a token to a mission that is done, with the typed client', async () => {
+  const { token } = await createOwner(world, 'Grace', 'Typed');
+  const program = promisify(execFile)(
+    process.execPath,
+    ['--conditions=source', '--import', 'tsx', 'examples/first-mission.ts'],
+    { cwd: projectFolder, env: { ...process.env, AEP_URL: world.url, AEP_TOKEN: token } },
+  );
+  const runId = await carryOut();
+  const lines = (await program).stdout.trimEnd().split('\n');
+  expect(lines.slice(0, 2)).toEqual(['You are owner here; the project is First mission.', `Started ${runId}.`]);
+  expect(lines.slice(-2)).toEqual(['completed', 'It cost 0.25 US dollars.']);
+});
