@@ -32,6 +32,12 @@ export interface Client extends Calls, Streams {
     variables?: Record<string, unknown>,
     options?: CallOptions,
   ): Promise<Data>;
+  /** The events of any GraphQL subscription. */
+  subscribe<Data = Record<string, unknown>>(
+    query: string,
+    variables?: Record<string, unknown>,
+    options?: CallOptions,
+  ): AsyncGenerator<Data>;
 }
 
 type Values = Record<string, unknown>;
@@ -41,7 +47,11 @@ export function createClient(settings: TransportSettings): Client {
   const transport = createTransport(settings);
   const graphql = (query: string, variables: Values = {}, options: CallOptions = {}) =>
     askGraph(transport, query, variables, options);
-  const calls: Record<string, unknown> = { graphql };
+  const calls: Record<string, unknown> = {
+    graphql,
+    subscribe: (query: string, variables: Values = {}, options: CallOptions = {}) =>
+      subscribe(transport, query, () => variables, options),
+  };
   for (const [name, route] of Object.entries(routes)) {
     calls[name] = listed(name, (input, options) => callRoute(transport, route, input, options));
   }

@@ -1,0 +1,118 @@
+// Signing in and out, and who is signed in.
+import { spawn } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { authorize, defaultScopes, discover, register, revoke } from '../oauth.ts';
+import { paint, printError, printJson, printLine, printRecord } from '../output.ts';
+import type { CommonOptions } from '../program.ts';
+import { openClient, serviceUrl, UserError } from '../session.ts';
+import { changeStore, readStore, type SignIn, storeFile } from '../store.ts';
+
+interface BrowserOption {
+  browser: boolean;
+}
+
+export async function signIn(options: CommonOptions & BrowserOption & { scopes?: string[] }): Promise<void> {
+  const url = await serviceUrl(options.url);
+  const service = await discover(url);
+  const before = (await readStore()).signIns[url];
+  const clientId = before?.issuer === service.server.issuer ? before.clientId : await register(service);
+  const signIn = await byBrowser(
+    (redirectUri) => authorize(service, clientId, redirectUri, options.scopes ?? defaultScopes),
+    options.browser,
+  );
+  await changeStore(async (store) => {
+    store.url = url;
+    store.signIns[url] = signIn;
+  });
+  if (options.json) printJson({ url, signedIn: true });
+  else printLine(`You are signed in to ${url}. The sign-in is kept in ${storeFile}.`);
+}
+
+/** Opens the page and waits for the browser to come back to a port of this machine. */
+async function byBrowser(
+  prepare: (redirectUri: string) => ReturnType<typeof authorize>,
+  mayOpen: boolean,
+): Promise<SignIn> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const redirectUri = `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`;
+  try {
+    const request = await prepare(redirectUri);
+    printError('Sign in on this page:');
+    printError(`  ${request.address}`);
+    if (mayOpen) openBrowser(request.address);
+    return await new Promise<SignIn>((resolve, reject) => {
+      server.on('request', (incoming, response) => {
+        const callback = new URL(incoming.url!, redirectUri);
+        if (callback.pathname !== '/callback') return response.writeHead(404).end();
+        request.finish(callback).then(
+          (signIn) => {
+            answer(response, 200, 'You are signed in', 'You can close this page and go back to the terminal.');
+            resolve(signIn);
+          },
+          (error: Error) => {
+            answer(response, 400, 'The sign-in failed', 'The terminal says why.');
+            reject(new UserError(`The sign-in failed: ${error.message}`));
+          },
+        );
+      });
+    });
+  } finally {
+    server.close();
+    server.closeIdleConnections();
+  }
+}
+
+function answer(response: import('node:http').ServerResponse, status: number, title: string, text: string): void {
+  response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', connection: 'close' });
+  response.end(`<!doctype html><html lang="en"><title>${title}</title><h1>${title}</h1><p>${text}</p></html>`);
+}
+
+/** Whether or not one opens: its address is printed too. */
+function openBrowser(address: string): void {
+  const [program, ...args] = process.env.BROWSER
+    ? [process.env.BROWSER]
+    : process.platform === 'darwin'
+      ? ['open']
+      : process.platform === 'win32'
+        ? ['rundll32', 'url.dll,FileProtocolHandler']
+        : ['xdg-open'];
+  spawn(program!, [...args, address], { stdio: 'ignore', detached: true })
+    .on('error', () => {})
+    .unref();
+}
+
+export async function signOut(options: CommonOptions): Promise<void> {
+  const url = await serviceUrl(options.url);
+  const known = await changeStore(async (store) => {
+    const signIn = store.signIns[url];
+    if (!signIn) return false;
+    await revoke(signIn);
+    delete store.signIns[url];
+    return true;
+  });
+  if (options.json) printJson({ url, signedIn: false });
+  else printLine(known ? `You are signed out of ${url}.` : `You were not signed in to ${url}.`);
+}
+
+export async function whoAmI(options: CommonOptions): Promise<void> {
+  const me = await (await openClient(options.url)).me();
+  if (options.json) return printJson(me);
+  printRecord({
+    service: await serviceUrl(options.url),
+    user: me.userId,
+    organization: me.orgId,
+    role: me.role,
+    project: me.projectId,
+    scopes: me.scopes.join(' '),
+  });
+}
+
+/** A token cannot manage tokens: people do that in the console. */
+export async function openTokens(options: CommonOptions & BrowserOption): Promise<void> {
+  const page = `${await serviceUrl(options.url)}/console/tokens`;
+  if (options.json) return printJson({ url: page });
+  printLine(`A token cannot manage tokens. Use the console: ${paint('bold', page)}`);
+  if (options.browser && process.stdout.isTTY) openBrowser(page);
+}

@@ -1,0 +1,55 @@
+// Artifacts: list, download.
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream } from 'node:stream/web';
+import { printError, printJson, printTable } from '../output.ts';
+import type { CommonOptions } from '../program.ts';
+import { openClient, UserError } from '../session.ts';
+import { findProject } from './projects.ts';
+
+export async function list(options: CommonOptions & { run?: string; project?: string; limit: number }): Promise<void> {
+  const client = await openClient(options.url);
+  const issueId = options.run && (await client.run({ runId: options.run })).issueId;
+  const artifacts =
+    issueId === null
+      ? []
+      : await client
+          .artifacts({
+            ...(issueId && { issueId }),
+            ...(options.project && { projectId: (await findProject(client, options.project)).id }),
+          })
+          .take(options.limit);
+  if (options.json) return printJson(artifacts);
+  printTable(artifacts, {
+    id: ({ id }) => id,
+    kind: ({ kind }) => kind,
+    type: ({ contentType }) => contentType,
+    bytes: ({ sizeBytes }) => sizeBytes,
+    caption: ({ caption }) => caption,
+  });
+}
+
+export async function get(options: CommonOptions & { output?: string }, artifactId: string): Promise<void> {
+  const artifact = await (await openClient(options.url)).artifact({ artifactId });
+  if (options.json) return printJson(artifact);
+  const isText = /^text\/|json|xml/.test(artifact.contentType);
+  if (!options.output && process.stdout.isTTY && !isText) {
+    throw new UserError(`${artifactId} is ${artifact.contentType}. Name a file with --output.`);
+  }
+  if (!artifact.url) throw new UserError(`${artifactId} has no content any more.`);
+  // The address is signed: it takes no token.
+  const response = await fetch(artifact.url);
+  if (!response.ok || !response.body) throw new UserError(`The download failed with HTTP ${response.status}.`);
+  const content = Readable.fromWeb(response.body as ReadableStream);
+  if (!options.output || options.output === '-') return pipeline(content, process.stdout, { end: false });
+  const draft = `${options.output}.part`;
+  try {
+    await pipeline(content, createWriteStream(draft));
+    await rename(draft, options.output);
+  } finally {
+    await rm(draft, { force: true });
+  }
+  printError(`Wrote ${options.output}.`);
+}

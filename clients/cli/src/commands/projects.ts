@@ -1,0 +1,56 @@
+// Projects: list, show, create; and how other commands find one.
+import type { Client, Project } from '../../../typescript/src/exports.ts';
+import { paint, printJson, printLine, printRecord, printTable, timeOf } from '../output.ts';
+import type { CommonOptions } from '../program.ts';
+import { openClient, UserError } from '../session.ts';
+
+/** By id, slug or name. @throws where none or several have it */
+export async function findProject(client: Client, wanted: string): Promise<Project> {
+  if (wanted.startsWith('prj_')) return client.project({ projectId: wanted });
+  const found: Project[] = [];
+  for await (const project of client.projects({ limit: 100 })) {
+    if (project.slug === wanted) return project;
+    if (project.name === wanted) found.push(project);
+  }
+  if (found.length === 1) return found[0]!;
+  const reason = found.length === 0 ? 'There is no project' : `${found.length} projects have the name`;
+  throw new UserError(`${reason} ${wanted}. "aep projects list" shows ids.`);
+}
+
+export async function list(options: CommonOptions & { limit: number }): Promise<void> {
+  const projects = await (await openClient(options.url))
+    .projects({ limit: Math.min(options.limit, 100) })
+    .take(options.limit);
+  if (options.json) return printJson(projects);
+  printTable(projects, {
+    id: ({ id }) => id,
+    slug: ({ slug }) => slug,
+    name: ({ name }) => name,
+    repository: ({ scmOwner, scmRepo }) => `${scmOwner}/${scmRepo}`,
+    status: ({ status }) => status,
+  });
+}
+
+export async function show(options: CommonOptions, wanted: string): Promise<void> {
+  const project = await findProject(await openClient(options.url), wanted);
+  if (options.json) return printJson(project);
+  printRecord({
+    id: project.id,
+    slug: project.slug,
+    name: project.name,
+    repository: `${project.scmOwner}/${project.scmRepo}`,
+    tracker: project.tracker,
+    status: project.status,
+    merges: project.autoMerge ? 'without a person' : 'by a person',
+    missing: project.missingConnectorKinds?.join(', '),
+    created: timeOf(project.createdAt),
+  });
+}
+
+export async function create(options: CommonOptions & { name?: string }, repository: string): Promise<void> {
+  const client = await openClient(options.url);
+  const name = options.name ?? repository.split('/').at(-1)!;
+  const project = await client.createProject({ name, repoFullName: repository });
+  if (options.json) printJson(project);
+  else printLine(`Created ${paint('bold', project.slug)}, ${project.id}.`);
+}

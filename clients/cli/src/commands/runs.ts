@@ -1,0 +1,77 @@
+// Missions and their runs: start, list, show, cancel.
+import { text } from 'node:stream/consumers';
+import type { Run } from '../../../typescript/src/exports.ts';
+import { followRun } from '../follow.ts';
+import { paintStatus, printJson, printLine, printRecord, printTable, timeOf } from '../output.ts';
+import type { CommonOptions } from '../program.ts';
+import { openClient } from '../session.ts';
+import { findProject } from './projects.ts';
+
+interface StartOptions extends CommonOptions {
+  agent?: string;
+  issue?: string;
+  budget?: number;
+  planApproval?: true;
+  detach?: true;
+}
+
+/** A prompt of `-` is what comes from standard input. */
+export const readPrompt = async (prompt: string): Promise<string> => (prompt === '-' ? text(process.stdin) : prompt);
+
+export async function start(options: StartOptions, project: string, prompt: string): Promise<void> {
+  const client = await openClient(options.url);
+  const { agent, issue, budget, planApproval } = options;
+  const run = await client.startMission({
+    projectId: (await findProject(client, project)).id,
+    prompt: await readPrompt(prompt),
+    ...(agent && { agentId: agent }),
+    ...(issue && { issue }),
+    ...(budget && { budgetUsd: budget }),
+    ...(planApproval && { planApproval }),
+  });
+  if (!options.detach) return followRun(client, run.id, options);
+  if (options.json) printJson(run);
+  else printLine(run.id);
+}
+
+export async function list(
+  options: CommonOptions & { project?: string; status?: string; limit: number },
+): Promise<void> {
+  const client = await openClient(options.url);
+  const runs = await client
+    .runs({
+      ...(options.project && { projectId: (await findProject(client, options.project)).id }),
+      ...(options.status && { status: options.status as Run['status'] }),
+      limit: Math.min(options.limit, 200),
+    })
+    .take(options.limit);
+  if (options.json) return printJson(runs);
+  printTable(runs, {
+    id: ({ id }) => id,
+    status: ({ status }) => status,
+    title: ({ missionTitle }) => missionTitle?.slice(0, 60),
+    'cost usd': ({ missionCostUsd }) => missionCostUsd.toFixed(2),
+    created: ({ createdAt }) => timeOf(createdAt),
+  });
+}
+
+export async function show(options: CommonOptions, runId: string): Promise<void> {
+  const run = await (await openClient(options.url)).run({ runId });
+  if (options.json) return printJson(run);
+  printRecord({ id: run.id, title: run.missionTitle, status: run.status, reason: run.reason });
+  printRecord({
+    activity: run.missionActivity,
+    'cost usd': run.missionCostUsd.toFixed(2),
+    issue: run.issueUrl,
+    'pull request': run.prUrl,
+    created: timeOf(run.createdAt),
+    started: timeOf(run.startedAt),
+    finished: timeOf(run.finishedAt),
+  });
+}
+
+export async function cancel(options: CommonOptions, runId: string): Promise<void> {
+  const run = await (await openClient(options.url)).cancelRun({ runId });
+  if (options.json) printJson(run);
+  else printLine(`${run.id} is ${paintStatus(run.status)}.`);
+}

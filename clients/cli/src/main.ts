@@ -1,0 +1,12 @@
+// aep: the command line of the platform.
+import { endWith } from './output.ts';
+import { createProgram } from './program.ts';
+
+// Who reads the output may leave first: `aep runs | head`.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+
+try {
+  await createProgram().parseAsync();
+} catch (error) {
+  endWith(error, process.argv.includes('--json'));
+}

@@ -1,0 +1,74 @@
+// What commands print: tables and lines for people, JSON for programs, and how they end.
+import { styleText } from 'node:util';
+import { ApiError } from '../../typescript/src/exports.ts';
+
+export const exitCodes = { ok: 0, error: 1, usage: 2, failed: 3, canceled: 4, interrupted: 130 };
+
+type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan';
+
+/** Colors on a terminal only, and never with NO_COLOR (no-color.org). */
+export const paint = (style: Style, text: string, stream: NodeJS.WriteStream = process.stdout): string =>
+  stream.isTTY && !process.env.NO_COLOR ? styleText(style, text) : text;
+
+/** Control characters of a record must not reach the terminal. */
+export const plain = (text: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed
+  text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
+
+export const printLine = (line: string): void => void process.stdout.write(`${line}\n`);
+export const printError = (line: string): void => void process.stderr.write(`${line}\n`);
+export const printJson = (value: unknown): void => printLine(JSON.stringify(value, null, 2));
+
+/** One line for each record, in columns. */
+export function printTable<Row>(rows: readonly Row[], columns: Record<string, (row: Row) => unknown>): void {
+  if (rows.length === 0) {
+    printError('There is none.');
+    return;
+  }
+  const cells = rows.map((row) =>
+    Object.values(columns).map((read) => plain(String(read(row) ?? '')).replace(/\s+/g, ' ')),
+  );
+  const names = Object.keys(columns).map((name) => name.toUpperCase());
+  const widths = names.map((name, i) => Math.max(name.length, ...cells.map((line) => line[i]!.length)));
+  const inColumns = (line: string[]) =>
+    line
+      .map((cell, i) => cell.padEnd(widths[i]!))
+      .join('  ')
+      .trimEnd();
+  printLine(paint('dim', inColumns(names)));
+  for (const line of cells) printLine(inColumns(line));
+}
+
+/** One line for each member. */
+export function printRecord(members: Record<string, unknown>): void {
+  const width = Math.max(...Object.keys(members).map((name) => name.length));
+  for (const [name, value] of Object.entries(members)) {
+    if (value !== null && value !== undefined)
+      printLine(`${paint('dim', name.padEnd(width))}  ${plain(String(value))}`);
+  }
+}
+
+export const timeOf = (milliseconds: number | null): string | null =>
+  milliseconds === null ? null : new Date(milliseconds).toISOString().slice(0, 19).replace('T', ' ');
+
+const statusStyles: Record<string, Style> = {
+  completed: 'green',
+  failed: 'red',
+  running: 'cyan',
+  skipped: 'dim',
+  canceled: 'dim',
+};
+export const paintStatus = (status: string): string => paint(statusStyles[status] ?? 'yellow', status);
+
+/** Says what went wrong and sets the exit code. */
+export function endWith(error: unknown, asJson: boolean): void {
+  process.exitCode = exitCodes.error;
+  const { message } = error as Error;
+  if (asJson) {
+    const { status, code, requestId, retryable } = error as Partial<ApiError>;
+    printError(JSON.stringify({ error: { message, status, code, requestId, retryable } }));
+    return;
+  }
+  printError(`${paint('red', 'error', process.stderr)}: ${plain(message)}`);
+  if (error instanceof ApiError && error.requestId) printError(`Request id: ${error.requestId}`);
+}

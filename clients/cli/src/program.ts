@@ -1,0 +1,195 @@
+// The commands with their options. What they do stands in commands/.
+import { Command, type CommanderError, InvalidArgumentError } from 'commander';
+import * as account from './commands/account.ts';
+import * as artifacts from './commands/artifacts.ts';
+import { showLogs } from './commands/logs.ts';
+import * as projects from './commands/projects.ts';
+import * as runs from './commands/runs.ts';
+import * as tasks from './commands/tasks.ts';
+import { completionScript, shells } from './completion.ts';
+import { exitCodes, printLine } from './output.ts';
+
+/** Options of every command. */
+export interface CommonOptions {
+  url?: string;
+  json?: true;
+}
+
+export function createProgram(): Command {
+  const program = new Command('aep')
+    .description('Run missions of the Agent Engineering Platform from a terminal.')
+    .option('--url <address>', 'address of the service (AEP_URL)')
+    .option('--json', 'print what the API answers as JSON')
+    .showHelpAfterError('Run with --help for usage.')
+    .exitOverride(endUsage)
+    .addHelpText(
+      'after',
+      `
+Environment:
+  AEP_URL    address of the service
+  AEP_TOKEN  a personal access token, in place of "aep login"
+  NO_COLOR   no colors
+
+Exit codes: 0 done, 1 error, 2 wrong usage, 3 the mission failed, 4 it was canceled or skipped, 130 interrupted.`,
+    );
+  addAccount(program);
+  addProjects(program);
+  addTasks(program);
+  addRuns(program);
+  addArtifacts(program);
+  program
+    .command('completion')
+    .description('print the completion script of a shell, to be sourced by it')
+    .argument('<shell>', shells.join(', '), oneOf(shells))
+    .action((shell: string) => printLine(completionScript(program, shell)));
+  return program;
+}
+
+function addAccount(program: Command): void {
+  program
+    .command('login')
+    .description('sign in with the browser')
+    .option('--scopes <list>', 'scopes to ask for, separated by commas', list)
+    .option('--no-browser', 'only print the address')
+    .action(run(account.signIn));
+  program.command('logout').description('revoke the sign-in and forget it').action(run(account.signOut));
+  program.command('whoami').description('show who you are and what you may do').action(run(account.whoAmI));
+  const tokens = program.command('tokens').description('personal access tokens, which people manage in the console');
+  for (const [name, does] of [
+    ['list', 'list tokens'],
+    ['create', 'create a token'],
+    ['revoke', 'revoke a token'],
+  ] as const) {
+    tokens
+      .command(name)
+      .description(`${does}, on a page of the console`)
+      .option('--no-browser', 'only print the address')
+      .action(run(account.openTokens));
+  }
+}
+
+function addProjects(program: Command): void {
+  const command = program.command('projects').description('list, show and create projects');
+  command
+    .command('list')
+    .description('list projects, newest first')
+    .option('--limit <n>', 'at most so many', count, 50)
+    .action(run(projects.list));
+  command
+    .command('show')
+    .description('show a project')
+    .argument('<project>', 'id, slug or name')
+    .action(run(projects.show));
+  command
+    .command('create')
+    .description('create a project')
+    .argument('<repository>', 'owner/name')
+    .option('--name <name>', 'name; that of the repository unless given')
+    .action(run(projects.create));
+}
+
+function addTasks(program: Command): void {
+  const command = program.command('tasks').description('list, create and run scheduled tasks');
+  command
+    .command('list')
+    .description('list scheduled tasks, newest first')
+    .option('--project <project>', 'of this project only')
+    .option('--limit <n>', 'at most so many', count, 50)
+    .action(run(tasks.list));
+  command
+    .command('create')
+    .description('create a scheduled task')
+    .argument('<project>', 'id, slug or name')
+    .argument('<prompt>', 'the task for the agent; - reads it from standard input')
+    .requiredOption('--name <name>', 'name')
+    .requiredOption('--every <interval>', 'daily, weekly or monthly', oneOf(['daily', 'weekly', 'monthly']))
+    .option('--at <time>', 'HH:MM', '09:00')
+    .option('--zone <zone>', 'IANA time zone', Intl.DateTimeFormat().resolvedOptions().timeZone)
+    .option('--weekday <day>', 'of a weekly task', 'monday')
+    .option('--day <n>', 'of a monthly task', count, 1)
+    .option('--disabled', 'do not start it by its schedule')
+    .action(run(tasks.create));
+  command
+    .command('run')
+    .description('run a scheduled task now')
+    .argument('<task>', 'id or name')
+    .option('--follow', 'follow the run to its end')
+    .action(run(tasks.runNow));
+}
+
+function addRuns(program: Command): void {
+  program
+    .command('run')
+    .description('start a mission and follow it to its end')
+    .argument('<project>', 'id, slug or name')
+    .argument('<prompt>', 'the task for the agent; - reads it from standard input')
+    .option('--agent <id>', 'the only agent that may work on it')
+    .option('--issue <issue>', 'an issue of the tracker to work on')
+    .option('--budget <usd>', 'end it at this cost in US dollars', amount)
+    .option('--plan-approval', 'wait for a person to approve the plan')
+    .option('--detach', 'print the run and leave')
+    .action(run(runs.start));
+  program
+    .command('runs')
+    .description('list runs, newest first')
+    .option('--project <project>', 'of this project only')
+    .option('--status <status>', 'in this status only')
+    .option('--limit <n>', 'at most so many', count, 20)
+    .action(run(runs.list));
+  program.command('show').description('show a run').argument('<run>', 'id').action(run(runs.show));
+  program.command('cancel').description('cancel a run').argument('<run>', 'id').action(run(runs.cancel));
+  program
+    .command('logs')
+    .description('print the logs of a run')
+    .argument('<run>', 'id')
+    .option('-f, --follow', 'go on until the run has ended')
+    .action(run(showLogs));
+}
+
+function addArtifacts(program: Command): void {
+  const command = program.command('artifacts').description('list and download artifacts');
+  command
+    .command('list')
+    .description('list artifacts, newest first')
+    .option('--run <run>', 'of this run only')
+    .option('--project <project>', 'of this project only')
+    .option('--limit <n>', 'at most so many', count, 50)
+    .action(run(artifacts.list));
+  command
+    .command('get')
+    .description('download an artifact')
+    .argument('<artifact>', 'id')
+    .option('-o, --output <file>', 'where to write it; standard output unless given')
+    .action(run(artifacts.get));
+}
+
+/** Commander hands over the arguments, the options of the command and the command, which knows those of the program. */
+const run =
+  (action: (options: never, ...args: never[]) => Promise<void>) =>
+  (...given: unknown[]): Promise<void> => {
+    const command = given.at(-1) as Command;
+    const perform = action as (options: unknown, ...args: unknown[]) => Promise<void>;
+    return perform(command.optsWithGlobals(), ...given.slice(0, -2));
+  };
+
+function endUsage(error: CommanderError): never {
+  process.exit(error.exitCode === 0 ? 0 : exitCodes.usage);
+}
+
+const list = (text: string): string[] => text.split(',').filter(Boolean);
+
+function count(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1.');
+  return Number(text);
+}
+
+function amount(text: string): number {
+  const value = Number(text);
+  if (text === '' || !(value > 0)) throw new InvalidArgumentError('It must be a number above 0.');
+  return value;
+}
+
+const oneOf = (words: readonly string[]) => (text: string) => {
+  if (!words.includes(text)) throw new InvalidArgumentError(`It must be one of ${words.join(', ')}.`);
+  return text;
+};

@@ -1,0 +1,13 @@
+// Bundles the command line into one file, so that the package needs no other.
+import { defineConfig } from 'vite';
+
+export default defineConfig({
+  logLevel: 'warn',
+  build: {
+    ssr: 'src/main.ts',
+    target: 'node20',
+    minify: false,
+    rolldownOptions: { output: { entryFileNames: 'aep.js', banner: '#!/usr/bin/env node' } },
+  },
+  ssr: { noExternal: true },
+});
