@@ -1,0 +1,300 @@
+// `aep` as a person in a terminal meets it: the bundled program as a process of its own, against a service.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import { openStorage } from '#foundation/storage.ts';
+import { folderStorage } from '#foundation/storage-folder.ts';
+import { locationOf, type OAuthWorld, openOAuthWorld, type Visit } from '../support/oauth-world.ts';
+import { freePort, projectFolder } from '../support/processes.ts';
+import { leaveArtifact } from '../support/runtime-records.ts';
+import { present } from '../support/world.ts';
+
+let world: OAuthWorld;
+let ada: Visit;
+let token: string;
+let folder: string;
+let program: string;
+/** The person's folder of settings. */
+let settings: string;
+
+beforeAll(async () => {
+  world = await openOAuthWorld();
+  ada = await world.visitor('ada');
+  token = await world.personalToken(ada);
+  folder = mkdtempSync(path.join(tmpdir(), 'aep-cli-'));
+  openStorage(folderStorage(path.join(folder, 'contents')));
+  program = path.join(folder, 'aep.js');
+  writeFileSync(path.join(folder, 'package.json'), '{"type": "module"}');
+  const { build } = await import('vite');
+  const root = path.join(projectFolder, 'clients/cli');
+  await build({ root, configFile: path.join(root, 'vite.config.ts'), build: { outDir: folder, emptyOutDir: false } });
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true });
+  await world.close();
+});
+beforeEach(() => {
+  settings = mkdtempSync(path.join(folder, 'settings-'));
+});
+
+interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+function start(args: string[], env: NodeJS.ProcessEnv = {}): { child: ChildProcess; ended: Promise<Ended> } {
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { PATH: process.env.PATH, XDG_CONFIG_HOME: settings, AEP_URL: world.url, ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]).then(
+    ([stdout, stderr, [code]]) => ({ code: code as number, stdout, stderr }),
+  );
+  return { child, ended };
+}
+/** What came so far. */
+function collect(stream: NodeJS.ReadableStream): () => string {
+  let said = '';
+  stream.on('data', (chunk) => {
+    said += chunk;
+  });
+  return () => said;
+}
+const aep = (...args: string[]): Promise<Ended> => start(args, { AEP_TOKEN: token }).ended;
+const signedIn = (...args: string[]): Promise<Ended> => start(args).ended;
+async function json(...args: string[]) {
+  const { code, stdout, stderr } = await aep(...args, '--json');
+  expect([code, stderr]).toEqual([0, '']);
+  return JSON.parse(stdout);
+}
+const storeFile = () => path.join(settings, 'aep/credentials.json');
+const store = () => JSON.parse(readFileSync(storeFile(), 'utf8'));
+
+async function runtime(name: string, input: object, selection = '{ ok }') {
+  const type = `${name[0]!.toUpperCase()}${name.slice(1)}Request`;
+  const query = `mutation ($input: ${type}!) { said: ${name}(input: $input) ${selection} }`;
+  const { token } = await createServiceToken({ name: 'runtime' });
+  const { body } = await world.graphql(query, { token, variables: { input } });
+  return body.data.said;
+}
+const claim = () =>
+  vi.waitFor(async () => {
+    const run = await runtime('claimRun', { runtime: 'Runtime', harnesses: ['shell'] }, '{ runId leaseId }');
+    expect(run).not.toBeNull();
+    return run as { runId: string; leaseId: string };
+  });
+
+describe('signing in', () => {
+  /** What the person does with the page, and what the browser then opens. */
+  async function signIn(choice: object = {}): Promise<Ended & { page: string }> {
+    const { child, ended } = start(['login', '--no-browser']);
+    const said = collect(child.stderr!);
+    const address = await vi.waitFor(() => {
+      const [found] = said().match(/http:\S+\/oauth\/authorize\S+/) ?? expect.unreachable();
+      return new URL(found);
+    });
+    const answer = await world.authorize(ada, Object.fromEntries(address.searchParams), choice);
+    const page = await (await fetch(locationOf(answer))).text();
+    return { ...(await ended), page };
+  }
+
+  it('ends with a file that only the person can read, and a token of the API that renews itself', async () => {
+    const { code, stdout, page } = await signIn();
+    expect(page).toContain('<h1>You are signed in</h1>');
+    expect(code).toBe(0);
+    expect(stdout).toBe(`You are signed in to ${world.url}. The sign-in is kept in ${storeFile()}.\n`);
+    expect(statSync(storeFile()).mode & 0o777).toBe(0o600);
+
+    const me = await signedIn('whoami', '--json');
+    expect(JSON.parse(me.stdout)).toMatchObject({ userId: ada.person.id, orgId: ada.organization.id });
+    expect(JSON.parse(me.stdout).scopes).toContain('missions:run');
+
+    // Three commands at once, and one refresh: a second one with the same token would end the sign-in.
+    const before = store();
+    before.signIns[world.url].expiresAt = 0;
+    writeFileSync(storeFile(), JSON.stringify(before));
+    const all = await Promise.all([signedIn('whoami'), signedIn('whoami'), signedIn('whoami')]);
+    expect(all.map(({ code }) => code)).toEqual([0, 0, 0]);
+    const after = store().signIns[world.url];
+    expect(after.refreshToken).not.toBe(before.signIns[world.url].refreshToken);
+    expect(statSync(storeFile()).mode & 0o777).toBe(0o600);
+
+    // A token that the service refuses is renewed as well.
+    writeFileSync(
+      storeFile(),
+      JSON.stringify({ ...store(), signIns: { [world.url]: { ...after, accessToken: 'oat_x' } } }),
+    );
+    expect((await signedIn('whoami')).code).toBe(0);
+
+    const { accessToken } = store().signIns[world.url];
+    expect((await signedIn('logout')).stdout).toBe(`You are signed out of ${world.url}.\n`);
+    expect(store().signIns).toEqual({});
+    expect((await world.rest('GET', '/me', { token: accessToken })).status).toBe(401);
+    expect(await signedIn('whoami')).toMatchObject({
+      code: 1,
+      stderr: `error: You are not signed in to ${world.url}. Run "aep login", or set AEP_TOKEN to a personal access token.\n`,
+    });
+  });
+
+  it('says so when the person refuses', async () => {
+    const { code, stderr, page } = await signIn({ decision: 'deny' });
+    expect(page).toContain('The sign-in failed');
+    expect(code).toBe(1);
+    expect(stderr).toContain('error: The sign-in failed:');
+  });
+
+  it('needs https away from this machine', async () => {
+    const { code, stderr } = await start(['login', '--url', 'http://platform.example']).ended;
+    expect([code, stderr]).toEqual([1, 'error: http://platform.example: sign-in needs an https address.\n']);
+  });
+});
+
+describe('records', () => {
+  it('projects are created, found by slug and name, and listed', async () => {
+    const created = await json('projects', 'create', 'acme/shop', '--name', 'Web shop');
+    expect(created).toMatchObject({ name: 'Web shop', slug: 'web-shop' });
+    expect(await json('projects', 'show', 'web-shop')).toEqual(created);
+    expect(await json('projects', 'show', 'Web shop')).toEqual(created);
+    expect(await json('projects', 'list')).toEqual([created]);
+    const { stdout } = await aep('projects', 'list');
+    expect(stdout.split('\n')[0]).toMatch(/^ID +SLUG +NAME +REPOSITORY +STATUS$/);
+    expect(stdout.split('\n')[1]).toMatch(/^prj_\w+ {2}web-shop {2}Web shop {2}acme\/shop {3}active$/);
+  });
+
+  it('scheduled tasks are created, listed and run', async () => {
+    const options = ['--name', 'Check', '--every', 'weekly', '--weekday', 'friday', '--at', '07:30', '--zone', 'UTC'];
+    const created = await json('tasks', 'create', 'web-shop', 'echo checked', ...options);
+    expect(created.triggers[0].schedule).toEqual({
+      interval: 'weekly',
+      weekday: 'friday',
+      time: '07:30',
+      timezone: 'UTC',
+    });
+    expect(await json('tasks', 'list', '--project', 'web-shop')).toEqual([created]);
+    const started = await json('tasks', 'run', 'Check');
+    expect(started).toMatchObject({ ok: true, status: 'dispatching' });
+    expect(await json('runs', '--status', 'dispatching')).toMatchObject([{ id: started.runId }]);
+    expect(await json('cancel', started.runId)).toMatchObject({ status: 'canceled' });
+  });
+
+  it('an artifact is downloaded', async () => {
+    const project = await json('projects', 'show', 'web-shop');
+    const place = { orgId: ada.organization.id, projectId: project.id };
+    const artifact = await leaveArtifact(place, 'the report');
+    expect(await json('artifacts', 'list', '--project', 'web-shop')).toMatchObject([{ id: artifact.id }]);
+    expect((await aep('artifacts', 'get', artifact.id)).stdout).toBe('the report');
+    const file = path.join(settings, 'report.txt');
+    expect((await aep('artifacts', 'get', artifact.id, '-o', file)).stderr).toBe(`Wrote ${file}.\n`);
+    expect(readFileSync(file, 'utf8')).toBe('the report');
+  });
+});
+
+describe('missions', () => {
+  it('are followed to their end, and the exit code says how it was', async () => {
+    const { child, ended } = start(['run', 'web-shop', 'echo it works'], { AEP_TOKEN: token });
+    const said = collect(child.stdout!);
+    const { runId, leaseId } = await claim();
+    const kind = { key: 'one', role: 'builder', harness: 'shell', instanceType: 'lite' };
+    const { sandboxId } = await runtime('registerSandbox', { runId, leaseId, ...kind }, '{ sandboxId }');
+    const session = { leaseId, sandboxId, role: 'builder', sessionId: 'first' };
+    await runtime('reportSession', session);
+    await runtime('appendLog', { ...session, part: 'session', seq: 0, content: 'it ' }, '{ nextSeq }');
+    await runtime('appendLog', { ...session, part: 'session', seq: 1, content: 'wörks\n' }, '{ nextSeq }');
+    const fragments = [{ kind: 'thought', t: present(), body: 'Reading \u001b[2Jthe code.' }];
+    await runtime('appendFragments', { leaseId, sandboxId, seq: 0, fragments }, '{ nextSeq }');
+    await vi.waitFor(() => expect(said()).toContain('  Reading [2Jthe code.\n'));
+    await runtime('finishSandbox', { leaseId, sandboxId, status: 'completed' });
+    await runtime('finishRun', { runId, leaseId, status: 'completed' });
+    const { code, stdout } = await ended;
+    expect(code).toBe(0);
+    expect(stdout.split('\n')[0]).toBe(runId);
+    expect(stdout).toContain('completed (0.00 US dollars)');
+    expect(await aep('logs', runId)).toMatchObject({
+      code: 0,
+      stdout: 'it wörks\n',
+      stderr: '── builder · first\n',
+    });
+    expect(await aep('logs', runId, '--follow')).toMatchObject({ code: 0, stdout: 'it wörks\n' });
+  });
+
+  it('that fail or are canceled have codes of their own', async () => {
+    const failing = start(['run', 'web-shop', '-'], { AEP_TOKEN: token });
+    failing.child.stdin!.end('exit 1');
+    const held = await claim();
+    await runtime('finishRun', { ...held, status: 'failed', error: 'It broke.' });
+    expect(await failing.ended).toMatchObject({ code: 3, stdout: expect.stringContaining('failed: It broke.') });
+
+    const canceled = start(['run', 'web-shop', 'sleep 1', '--json'], { AEP_TOKEN: token });
+    const [first] = (await once(canceled.child.stdout!, 'data')) as [Buffer];
+    await aep('cancel', JSON.parse(String(first)).id);
+    expect((await canceled.ended).code).toBe(4);
+  });
+
+  it('go on when the person leaves with Ctrl-C', async () => {
+    const { child, ended } = start(['run', 'web-shop', 'sleep 1'], { AEP_TOKEN: token });
+    const said = collect(child.stdout!);
+    await vi.waitFor(() => expect(said()).toContain('dispatching'));
+    child.kill('SIGINT');
+    const { code, stderr } = await ended;
+    expect(code).toBe(130);
+    const [id] = said().split('\n');
+    expect((await world.rest('GET', `/runs/${id}`, { token })).body.status).toBe('dispatching');
+    expect(stderr).toContain(`${id} goes on.`);
+    expect(stderr).toContain(`aep cancel ${id}`);
+    await world.rest('POST', `/runs/${id}/cancel`, { token });
+  });
+});
+
+describe('mistakes', () => {
+  it('of use end with 2, and those that the service tells with 1 and the request id', async () => {
+    expect(await aep('projects', 'list', '--limit', 'many')).toMatchObject({ code: 2, stdout: '' });
+    expect((await aep('unknown')).code).toBe(2);
+    expect((await aep('--help')).code).toBe(0);
+    const { code, stderr } = await aep('show', 'run_none');
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^error: Not found: No such run\.\nRequest id: req_\w+\n$/);
+    const { error } = JSON.parse((await aep('show', 'run_none', '--json')).stderr);
+    expect(error).toMatchObject({ status: 404, code: 'not_found', requestId: expect.stringMatching(/^req_/) });
+    expect((await aep('projects', 'show', 'nowhere')).stderr).toBe(
+      'error: There is no project nowhere. "aep projects list" shows ids.\n',
+    );
+    const url = `http://127.0.0.1:${await freePort()}`;
+    const away = await start(['logout'], { AEP_URL: url }).ended;
+    expect([away.code, away.stdout]).toEqual([0, `You were not signed in to ${url}.\n`]);
+  });
+
+  it('tokens are managed in the console', async () => {
+    expect((await aep('tokens', 'create')).stdout).toBe(
+      `A token cannot manage tokens. Use the console: ${world.url}/console/tokens\n`,
+    );
+  });
+});
+
+describe('completion', () => {
+  it.each(['zsh', 'fish'])('%s has a script with every command', async (shell) => {
+    const { stdout } = await aep('completion', shell);
+    for (const word of ['login', 'projects', 'artifacts', 'follow', 'detach']) expect(stdout).toContain(word);
+  });
+
+  it('bash completes commands, their commands and their options', async () => {
+    const { stdout: script } = await aep('completion', 'bash');
+    const complete = async (...words: string[]) => {
+      const shell = spawn('bash', [
+        '-c',
+        `${script}\nCOMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _aep; echo "\${COMPREPLY[@]}"`,
+        '-',
+        ...words,
+      ]);
+      return (await text(shell.stdout)).trim();
+    };
+    expect(await complete('aep', 'pro')).toBe('projects');
+    expect(await complete('aep', 'projects', '')).toContain('list show create');
+    expect(await complete('aep', 'logs', 'run_1', '--f')).toBe('--follow');
+  });
+});
