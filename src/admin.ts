@@ -8,6 +8,7 @@ import { type DatabaseConnection, findEmbeddedDatabase, startEmbeddedDatabase } 
 import { DatabaseInUse } from '#foundation/embedded/owner.ts';
 import { scrub } from '#foundation/log.ts';
 import { migrationStatus } from '#foundation/migrations.ts';
+import { addressOfPrimary } from '#foundation/primary.ts';
 import { readOrMakeSecretKey } from '#foundation/secret-key.ts';
 import { bindSecretKey } from '#foundation/secrets.ts';
 import { openStorage } from '#foundation/storage.ts';
@@ -83,7 +84,7 @@ interface OpenDatabase {
 async function openAnyDatabase(config: Config): Promise<OpenDatabase> {
   for (let tries = 1; ; tries++) {
     try {
-      return await (config.databaseUrl ? open(config, { connection: config.databaseUrl }) : openEmbedded(config));
+      return await (config.databaseUrl ? openNamed(config, config.databaseUrl) : openEmbedded(config));
     } catch (error) {
       const isTemporary = error instanceof DatabaseInUse || /^(retry|unknown)$/.test(databaseErrorKind(error) ?? '');
       if (config.databaseUrl || !isTemporary || tries === 100) throw error;
@@ -91,6 +92,10 @@ async function openAnyDatabase(config: Config): Promise<OpenDatabase> {
     }
   }
 }
+
+/** A command is short: it stays with the server that takes writes when it begins. */
+const openNamed = async (config: Config, url: string): Promise<OpenDatabase> =>
+  open(config, { connection: await addressOfPrimary(url) });
 
 async function openEmbedded(config: Config): Promise<OpenDatabase> {
   const home = databaseHome(config);

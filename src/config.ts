@@ -5,6 +5,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { type Addresses, endpointOf, identifier, isIdentifier, isLoopback, originOf } from '#foundation/addresses.ts';
 import { type LogFormat, logFormats } from '#foundation/log.ts';
+import { serversOf } from '#foundation/primary.ts';
 import { linesOf, parseGroup, runnerSettings, stripeSettings, upstreamSettings } from '#foundation/setting-groups.ts';
 import { readBucket } from '#foundation/storage-s3.ts';
 import { type TrustedIssuer, trustedIssuers } from '#foundation/trusted-issuers.ts';
@@ -87,12 +88,10 @@ const oneOf = <const V extends readonly string[]>(values: V) => z.enum(values, `
 const hasProtocol = (value: string, ...protocols: string[]): boolean =>
   URL.canParse(value) && protocols.includes(new URL(value).protocol);
 
-/** The driver connects to one host only; several need a proxy or a pooler in front. */
-const isDatabaseUrl = (value: string): boolean => {
-  if (!hasProtocol(value, 'postgres:', 'postgresql:')) return false;
-  const { hostname, pathname } = new URL(value);
-  return !hostname.includes(',') && pathname.length > 1;
-};
+const isDatabaseUrl = (value: string): boolean =>
+  serversOf(value).every((at) => hasProtocol(at, 'postgres:', 'postgresql:') && new URL(at).pathname.length > 1) &&
+  // Only the server that takes writes can be followed.
+  /^(?:read-write|primary)?$/.test(/[?&]target_session_attrs=([^&]*)/.exec(value)?.[1] ?? '');
 const isSender = (value: string): boolean =>
   /^(?:[^\s@<>,;]+@[^\s@<>,;]+|[^<>\r\n]*<[^\s@<>,;]+@[^\s@<>,;]+>)$/.test(value);
 const isStorage = (value: string): boolean => {
@@ -103,7 +102,7 @@ const isStorage = (value: string): boolean => {
 
 const origin = parsed('an http or https address without path, query or user', originOf).optional();
 const database = matching(
-  'postgres://user:password@host:port/database with one host, special characters percent-encoded',
+  'postgres://user:password@host:port/database, with host:port,host:port for several servers, special characters percent-encoded',
   isDatabaseUrl,
 ).optional();
 const vendorAddress = parsed(identifier, (value) => (isIdentifier(value) ? endpointOf(value) : undefined));

@@ -118,6 +118,10 @@ describe('Good settings', () => {
     [{ PORT: '1' }, { port: 1 }],
     [{ PORT: '65535' }, { port: 65_535 }],
     [{ DATABASE_URL: 'postgres://u:p@db.example/app' }, { databaseUrl: 'postgres://u:p@db.example/app' }],
+    [
+      { DATABASE_URL: 'postgres://u:p@one:5432,two/app?target_session_attrs=read-write' },
+      { databaseUrl: 'postgres://u:p@one:5432,two/app?target_session_attrs=read-write' },
+    ],
     [{ DATABASE_URL: 'postgresql:///app?host=/run/pg' }, { databaseUrl: 'postgresql:///app?host=/run/pg' }],
     [{ DATABASE_DIRECT_URL: 'postgres://u:p@db.example/app' }, { databaseDirectUrl: 'postgres://u:p@db.example/app' }],
     [{ DATABASE_POOL_MAX: '1' }, { databasePoolMax: 1 }],
@@ -216,7 +220,7 @@ describe('Good settings', () => {
 
 const origin = 'must be an http or https address without path, query or user';
 const databaseUrl =
-  'must be postgres://user:password@host:port/database with one host, special characters percent-encoded';
+  'must be postgres://user:password@host:port/database, with host:port,host:port for several servers, special characters percent-encoded';
 const secretKey = 'must be 32 bytes in base64, such as `openssl rand -base64 32` prints';
 const sender = 'must be an email address, or a name followed by one in angle brackets';
 const storage =
@@ -261,7 +265,8 @@ describe('Wrong settings', () => {
     ['DATABASE_URL', 'db.example', databaseUrl],
     ['DATABASE_URL', 'postgres://db.example', databaseUrl],
     ['DATABASE_URL', 'postgres://u:p@db.example/', databaseUrl],
-    ['DATABASE_URL', 'postgres://u:p@one,two/app', databaseUrl],
+    ['DATABASE_URL', 'postgres://u:p@one,two:x/app', databaseUrl],
+    ['DATABASE_URL', 'postgres://u:p@one,two/app?target_session_attrs=any', databaseUrl],
     ['DATABASE_URL', 'postgres://u:p#q@db.example/app', databaseUrl],
     ['DATABASE_POOL_MAX', '0', 'must be an integer 1 to 1000'],
     ['DATABASE_POOL_MAX', '1001', 'must be an integer 1 to 1000'],
@@ -389,7 +394,7 @@ describe('Wrong settings', () => {
 
   it('One message lists everything wrong and repeats none of the values', () => {
     const secrets = {
-      DATABASE_URL: 'postgres://root:hunter2@one,two/app',
+      DATABASE_URL: 'postgres://root:hunter2@one,two/',
       SECRET_KEY: 'hunter2',
       SMTP_URL: 'http://u:hunter2@mail',
       TRUSTED_ISSUERS: '[{"issuer":"hunter2","hunter2":1}, hunter2]',

@@ -4,6 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { seconds } from './clock.ts';
 import type { Transaction } from './database.ts';
+import { primaryOf } from './primary.ts';
 
 /** Reconnecting after a lost connection, checking that it is alive, and polling where no connection can listen. */
 export const timing = {
@@ -146,7 +147,9 @@ async function listen(
 
 /** One connection, until it is lost or the process closes. */
 async function hear(connection: string | pg.ClientConfig, closing: AbortSignal, begun: () => void): Promise<void> {
-  const base = typeof connection === 'string' ? { connectionString: connection } : connection;
+  const primary = primaryOf(connection);
+  const base =
+    typeof connection === 'string' ? { connectionString: (await primary?.address()) ?? connection } : connection;
   const client = new pg.Client({
     ...base,
     connectionTimeoutMillis: 3_000,
@@ -155,12 +158,14 @@ async function hear(connection: string | pg.ClientConfig, closing: AbortSignal, 
   });
   let probes: NodeJS.Timeout | undefined;
   let leave = () => {};
+  let ignoreMoves = () => {};
   try {
     await new Promise<void>((resolve, reject) => {
       leave = resolve;
       // Without a listener an error of the connection would end the process.
       client.on('error', reject);
       client.on('end', resolve);
+      ignoreMoves = primary?.onMove(() => resolve()) ?? ignoreMoves;
       client.on('notification', ({ payload }) => {
         for (const wake of waiting.get(payload ?? '') ?? []) wake();
       });
@@ -174,8 +179,12 @@ async function hear(connection: string | pg.ClientConfig, closing: AbortSignal, 
         .then(begun)
         .catch(reject);
     });
+  } catch (error) {
+    primary?.doubt();
+    throw error;
   } finally {
     clearInterval(probes);
+    ignoreMoves();
     closing.removeEventListener('abort', leave);
     void client.end().catch(() => {});
   }

@@ -8,6 +8,7 @@ import pg from 'pg';
 import { minutes, seconds } from './clock.ts';
 import { databaseErrorKind, isStalePlan, retrying } from './database-errors.ts';
 import { type FreeConnections, freeConnectionsOf } from './free-connections.ts';
+import { connectionTo, keepOn, primaryOf } from './primary.ts';
 import { send } from './statement.ts';
 
 // int8 and numeric arrive as strings by default. Epoch milliseconds and money fit a double exactly in our ranges.
@@ -15,12 +16,16 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number);
 
 export interface DatabaseSettings {
+  /** A string may name several servers: then the one that takes writes is followed. */
   connection: string | pg.ClientConfig;
   poolMax?: number;
   /** Named (prepared) statements save a parse per read; a pooler in transaction mode can't carry them. */
   namedStatements?: boolean;
   onError?: (message: string) => void;
 }
+
+const configOf = (connection: string | pg.ClientConfig): pg.ClientConfig =>
+  typeof connection === 'string' ? { connectionString: connection } : connection;
 
 let bound: { knex: Knex; connections: FreeConnections } | undefined;
 let named = true;
@@ -29,12 +34,12 @@ const listeners = new Set<(statement: string) => void>();
 /** Opens the pool and binds it for the process. Nothing is sent before the first statement. */
 export function openDatabase(settings: DatabaseSettings): Knex {
   const report = settings.onError ?? (() => {});
-  const base =
-    typeof settings.connection === 'string' ? { connectionString: settings.connection } : settings.connection;
+  const primary = primaryOf(settings.connection);
+  const options = { connectionTimeoutMillis: 3_000, query_timeout: 30_000, keepAlive: true };
   const quiet = { warn: report, error: report, deprecate: () => {}, debug: () => {} };
   const knex = knexFactory({
     client: 'pg',
-    connection: { ...base, connectionTimeoutMillis: 3_000, query_timeout: 30_000, keepAlive: true } as never,
+    connection: (primary ? connectionTo(primary, options) : { ...configOf(settings.connection), ...options }) as never,
     pool: {
       min: 0,
       max: settings.poolMax ?? 16,
@@ -42,12 +47,14 @@ export function openDatabase(settings: DatabaseSettings): Knex {
       idleTimeoutMillis: 30_000,
       afterCreate: (client: pg.Client, done: (error: Error | null, client: pg.Client) => void) => {
         retireWhenEnded(client);
+        keep(client);
         done(null, client);
       },
     },
     log: quiet,
     ...knexSnakeCaseMappers(),
   });
+  const keep = primary ? keepOn(primary, knex) : () => {};
   knex.on('query', (query: { sql: string }) => {
     for (const listener of listeners) listener(query.sql);
   });

@@ -66,6 +66,8 @@ export interface WorldSettings {
   trustProxy?: boolean;
   /** Where vendors are asked; nobody is there when absent. */
   vendors?: Partial<VendorAddresses>;
+  /** The connection string of a migrated database, in place of one of its own. */
+  database?: string;
   /** Where the log lines go; nowhere when absent. */
   log?: (line: string) => void;
 }
@@ -103,8 +105,8 @@ export const requestsTo =
 
 export async function openWorld(settings: WorldSettings = {}) {
   const { connection, drop } = await freshDatabase();
-  const knex = openDatabase({ connection });
-  const changes = openChanges({ connection });
+  const knex = openDatabase({ connection: settings.database ?? connection });
+  const changes = openChanges({ connection: settings.database ?? connection });
   let time = Date.UTC(2026, 10, 23, 9);
   let step = 0;
   setClock(() => (time += step));

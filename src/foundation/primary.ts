@@ -1,0 +1,175 @@
+// Several servers of one database (streaming replication), one of which takes writes. pg connects to one server only, so the
+// servers are asked: before the first connection, and again after one fails or stays silent.
+import type { EventEmitter } from 'node:events';
+import type { Duplex } from 'node:stream';
+import type { Knex } from 'knex';
+import pg from 'pg';
+
+/** Milliseconds that a server has for an answer. */
+const patience = 1_000;
+
+/**
+ * One connection string per server of `postgres://user:password@one:5432,two:5432/app?target_session_attrs=read-write`
+ * (PostgreSQL, 32.1.1.3).
+ */
+export function serversOf(url: string): string[] {
+  const [, before, hosts, rest] = /^(postgres(?:ql)?:\/\/(?:[^@/]*@)?)([^@/?]*)(.*)$/i.exec(url) ?? [];
+  if (!hosts?.includes(',')) return [url];
+  return hosts.split(',').map((host) => {
+    const server = `${before}${host}${rest}`;
+    if (!URL.canParse(server)) return server;
+    const address = new URL(server);
+    address.searchParams.delete('target_session_attrs');
+    return address.href;
+  });
+}
+
+export interface Primary {
+  /**
+   * The connection string of the server that takes writes, as last found.
+   * @throws an error of the kind `retry` when none does.
+   */
+  address(): Promise<string>;
+  /** Whether the last address found is still believed in. */
+  isKnown(address: string): boolean;
+  /** Asks all servers again before the next connection. */
+  doubt(): void;
+  /** Asks all servers now; tells the listeners where another one takes writes than before. */
+  look(): Promise<void>;
+  /** Calls back with the new address, until the returned function is called. */
+  onMove(listener: (address: string) => void): () => void;
+}
+
+const primaries = new Map<string, Primary>();
+
+/** The primary among the servers of a connection string, one for all who ask. Null when it names one server. */
+export function primaryOf(url: unknown): Primary | null {
+  if (typeof url !== 'string') return null;
+  const servers = serversOf(url);
+  if (servers.length < 2) return null;
+  const primary = primaries.get(url) ?? follow(servers);
+  primaries.set(url, primary);
+  return primary;
+}
+
+/** The connection string of the one server, or of the primary among several. */
+export const addressOfPrimary = async (url: string): Promise<string> => primaryOf(url)?.address() ?? url;
+
+function follow(servers: readonly string[]): Primary {
+  const listeners = new Set<(address: string) => void>();
+  let known: string | null = null;
+  let last: string | null = null;
+  let newest = 0;
+  let looking: Promise<string> | null = null;
+
+  /** A promotion begins a new timeline: a former primary that comes back with an older one is not followed. */
+  async function ask(): Promise<string> {
+    const timelines = await Promise.all(servers.map(timelineOf));
+    const timeline = Math.max(...timelines);
+    if (timeline < 1 || timeline < newest) {
+      known = null;
+      throw Object.assign(new Error('no server of DATABASE_URL takes writes'), { code: '08001' });
+    }
+    newest = timeline;
+    const address = servers[timelines.indexOf(timeline)]!;
+    known = address;
+    if (last !== null && last !== address) for (const listener of listeners) listener(address);
+    last = address;
+    return address;
+  }
+  const find = (): Promise<string> => {
+    looking ??= ask().finally(() => {
+      looking = null;
+    });
+    return looking;
+  };
+  return {
+    address: async () => known ?? (await find()),
+    isKnown: (address) => known === address,
+    doubt() {
+      known = null;
+    },
+    look: () =>
+      find().then(
+        () => {},
+        () => {},
+      ),
+    onMove(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+/** The timeline that a server writes; 0 when it does not take writes or does not answer. */
+async function timelineOf(connectionString: string): Promise<number> {
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: patience, query_timeout: patience });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    // The first eight digits of a WAL file's name (PostgreSQL, 9.28.3).
+    const { rows } = await client.query(`select case when pg_is_in_recovery() then null
+      else ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int end as timeline`);
+    return rows[0].timeline ?? 0;
+  } catch {
+    return 0;
+  } finally {
+    void client.end().catch(() => {});
+  }
+}
+
+/** What knex connects with: asks again where the primary is when it is in doubt, and then renews every connection. */
+export const connectionTo = (primary: Primary, options: pg.ClientConfig) => async () => {
+  const connectionString = await primary.address();
+  return { connectionString, ...options, expirationChecker: () => !primary.isKnown(connectionString) };
+};
+
+/**
+ * Keeps the connections of a pool on the primary. A server that fails, or says that it only reads, puts the address in doubt; one
+ * that stays silent is compared with the others every second, and left when another one takes writes.
+ */
+export function keepOn(primary: Primary, { client }: Knex): (connection: pg.Client) => void {
+  const connections = new Set<pg.Client>();
+  const leave = primary.onMove(() => {
+    // The outcome of what they have sent is unknown: the callers are told so.
+    for (const connection of connections) end(connection, new Error('Connection terminated unexpectedly'));
+  });
+  let busy = new Map<pg.Client, unknown>();
+  const watching = setInterval(() => {
+    if (!client.pool) {
+      clearInterval(watching);
+      leave();
+      return;
+    }
+    const now = new Map([...connections].map((connection) => [connection, statementOf(connection)]));
+    const isSilent = [...now].some(([connection, statement]) => statement && busy.get(connection) === statement);
+    busy = now;
+    if (isSilent) void primary.look();
+  }, patience).unref();
+
+  const acquire = client.acquireRawConnection.bind(client);
+  client.acquireRawConnection = () =>
+    acquire().catch((error: unknown) => {
+      primary.doubt();
+      throw error;
+    });
+  return (connection) => {
+    connections.add(connection);
+    connection.on('error', primary.doubt);
+    connection.on('end', () => connections.delete(connection));
+    wireOf(connection).on('errorMessage', ({ code }: { code?: string }) => {
+      if (code !== '25006') return;
+      primary.doubt();
+      Object.assign(connection, { __knex__disposed: code });
+    });
+  };
+}
+
+const wireOf = (connection: pg.Client) =>
+  (connection as unknown as { connection: EventEmitter & { stream: Duplex } }).connection;
+const statementOf = (connection: pg.Client) => (connection as unknown as { _activeQuery: unknown })._activeQuery;
+
+function end(connection: pg.Client, error: Error): void {
+  Object.assign(connection, { __knex__disposed: error });
+  wireOf(connection).stream.destroy(error);
+}

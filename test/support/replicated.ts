@@ -1,0 +1,155 @@
+// Two database servers of the bundled binaries: a primary with the migrated schema, and a standby that it replicates to before it
+// acknowledges. Copies of one folder, each time as new.
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import pg from 'pg';
+import { type DatabaseConnection, startEmbeddedDatabase } from '#foundation/embedded/database.ts';
+import { type EmbeddedFiles, findPrograms, locateFiles } from '#foundation/embedded/files.ts';
+import { launch, type Server } from '#foundation/embedded/server.ts';
+import { migrate } from '#foundation/migrations.ts';
+import { openDatabase } from '../../src/foundation/database.ts';
+import { careless, temporaryHome } from './global-setup.ts';
+
+export interface DatabaseServer {
+  /** `host:port`. */
+  host: string;
+  /** Makes a standby take writes. */
+  promote(): Promise<void>;
+  /** As by a machine that is gone. */
+  kill(): Promise<void>;
+  /** As by a machine that hangs, and comes back with `thaw`. */
+  freeze(): void;
+  thaw(): void;
+  query(text: string): Promise<Record<string, unknown>[]>;
+}
+
+export interface Replicated {
+  primary: DatabaseServer;
+  standby: DatabaseServer;
+  /** Names both servers. */
+  url: string;
+  close(): Promise<void>;
+}
+
+let origin: { home: string; connection: DatabaseConnection; files: EmbeddedFiles } | undefined;
+
+/** The folder that both servers are copies of. */
+async function prepare(): Promise<NonNullable<typeof origin>> {
+  const home = temporaryHome();
+  const { connection, stop } = await startEmbeddedDatabase({ home, settings: careless });
+  const knex = openDatabase({ connection });
+  await migrate(knex);
+  await knex.destroy();
+  await stop();
+  return { home, connection, files: locateFiles(home) };
+}
+
+export async function openReplicated(): Promise<Replicated> {
+  origin ??= await prepare();
+  const { connection } = origin;
+  const login = `${connection.user}:${connection.password}`;
+  const homes = [temporaryHome(), temporaryHome()] as const;
+  const ports = await Promise.all([freePort(), freePort()]);
+  const primary = await start(homes[0], ports[0]!, {
+    // Acknowledged is what the standby has: else a failover loses writes, whatever the service does.
+    synchronous_standby_names: '*',
+    synchronous_commit: 'on',
+  });
+  const source = `host=127.0.0.1 port=${ports[0]} user=${connection.user} password=${connection.password}`;
+  const standby = await start(homes[1], ports[1]!, { primary_conninfo: `'${source}'` }, 'standby.signal');
+  return {
+    primary: primary.server,
+    standby: standby.server,
+    url: `postgres://${login}@${primary.server.host},${standby.server.host}/${connection.database}`,
+    async close() {
+      await Promise.all([primary.server.kill(), standby.server.kill()]);
+      for (const home of homes) rmSync(home, { recursive: true, force: true });
+    },
+  };
+}
+
+export function removeOrigin(): void {
+  if (origin) rmSync(origin.home, { recursive: true, force: true });
+  origin = undefined;
+}
+
+async function start(home: string, port: number, settings: Record<string, string>, marker?: string) {
+  const { connection, files: source } = origin!;
+  const files = { ...locateFiles(home), passwordFile: source.passwordFile };
+  execFileSync('cp', ['-a', source.data, files.data]);
+  if (marker) writeFileSync(path.join(files.data, marker), '');
+  const { primary_conninfo, ...others } = settings;
+  if (primary_conninfo) {
+    writeFileSync(path.join(files.data, 'postgresql.auto.conf'), `primary_conninfo = ${primary_conninfo}\n`);
+  }
+  const programs = findPrograms(source);
+  const { pid, ended }: Server = await launch({
+    files,
+    port,
+    program: (name) => path.join(programs, 'bin', name),
+    as: { ...files.account, cwd: files.folder, env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } },
+    parameters: {
+      ...careless,
+      listen_addresses: '127.0.0.1',
+      unix_socket_directories: '',
+      port,
+      wal_receiver_timeout: '5s',
+      ...others,
+    },
+  });
+  const signal = (name: NodeJS.Signals) => {
+    for (const one of [pid, ...childrenOf(pid)]) signalTo(one, name);
+  };
+  const server: DatabaseServer = {
+    host: `127.0.0.1:${port}`,
+    promote: async () => void (await server.query('select pg_promote()')),
+    async kill() {
+      signal('SIGKILL');
+      await ended;
+    },
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
+    async query(text) {
+      const client = new pg.Client({ ...connection, host: '127.0.0.1', port });
+      client.on('error', () => {});
+      await client.connect();
+      try {
+        return (await client.query(text)).rows;
+      } finally {
+        await client.end();
+      }
+    },
+  };
+  return { server };
+}
+
+function signalTo(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+const childrenOf = (parent: number): number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return Number(/\) \w (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]) === parent;
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer().on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
