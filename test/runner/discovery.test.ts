@@ -77,7 +77,7 @@ describe('the isolation of agents', () => {
   it('is the one that was asked for, or none at all', async () => {
     const asked = (wanted: string, url: string) => chooseIsolation(wanted, url, cannot);
     await expect(asked('cell', local)).rejects.toThrow('ISOLATION: cell does not work on this machine');
-    await expect(asked('docker', local)).rejects.toThrow('ISOLATION: must be cell or none.');
+    await expect(asked('docker', local)).rejects.toThrow('ISOLATION: must be cell, container or none.');
     await expect(asked('none', 'https://platform.example.com')).rejects.toThrow(
       'ISOLATION: none is for a platform on this',
     );
