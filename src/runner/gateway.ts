@@ -6,6 +6,7 @@ import { chmod } from 'node:fs/promises';
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { sendOn } from './answers.ts';
 
 /** Where requests go, and with which credentials. */
 export interface Upstream {
@@ -40,7 +41,7 @@ const routes: [RegExp, keyof Upstreams][] = [
   [/^(?:GET|POST|DELETE) \/mcp\/([A-Za-z0-9_-]+)()$/, 'mcp'],
 ];
 
-/** Of one connection, or of the key that is replaced. */
+/** Of one connection, or replaced by the gateway. */
 const dropped = [
   'authorization',
   'x-api-key',
@@ -49,6 +50,8 @@ const dropped = [
   'keep-alive',
   'cookie',
   'proxy-authorization',
+  // Answers are looked at.
+  'accept-encoding',
   'te',
 ];
 
@@ -73,7 +76,7 @@ export async function openGateway(upstreams: Upstreams, socket: string | null): 
     const isMcp = name === 'mcp';
     const upstream = isMcp ? ownOf(upstreams.mcp, match[1]!) : upstreams[name];
     if (!upstream) return refuse(response, 403, `The runner has no access to ${name}.`);
-    forward(request, response, upstream, isMcp ? '' : match[1]! + (match[2] ?? ''));
+    forward(request, response, upstream, isMcp ? null : match[1]! + (match[2] ?? ''));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -95,11 +98,16 @@ export async function openGateway(upstreams: Upstreams, socket: string | null): 
 const ownOf = (servers: Record<string, Upstream>, name: string): Upstream | null =>
   Object.hasOwn(servers, name) ? servers[name]! : null;
 
-function forward(from: IncomingMessage, to: ServerResponse, { base, headers }: Upstream, path: string): void {
-  const url = new URL(base + path);
+/** @param path Of a model call; null: for an MCP server, whose answers are not bounded here. */
+function forward(from: IncomingMessage, to: ServerResponse, { base, headers }: Upstream, path: string | null): void {
+  const url = new URL(base + (path ?? ''));
   const kept = Object.entries(from.headers).filter(([name]) => !dropped.includes(name));
-  const options = { method: from.method, headers: { ...Object.fromEntries(kept), ...headers } };
+  const options = {
+    method: from.method,
+    headers: { ...Object.fromEntries(kept), 'accept-encoding': 'identity', ...headers },
+  };
   const onward = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options, (answer) => {
+    if (path) return sendOn(answer, to, path, (message) => refuse(to, 400, message, 'invalid_request_error'));
     const { connection: _, 'set-cookie': __, ...shown } = answer.headers;
     to.writeHead(answer.statusCode!, shown);
     // An answer that breaks off upstream breaks off here.
@@ -113,7 +121,7 @@ function forward(from: IncomingMessage, to: ServerResponse, { base, headers }: U
 }
 
 /** In a form that clients of both vendors understand. */
-function refuse(response: ServerResponse, status: number, message: string): void {
-  const error = { type: 'gateway_error', message };
+function refuse(response: ServerResponse, status: number, message: string, type = 'gateway_error'): void {
+  const error = { type, message };
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ type: 'error', error }));
 }

@@ -10,6 +10,13 @@ import { scripted } from '../support/harness-turns.ts';
 import { fileOf, isolation, openWorld, programs, whyMissing } from './world.ts';
 
 const table: Record<string, Record<string, string>> = {};
+const columns = ['start', 'stream', 'cost', 'MCP', 'steer', 'ms to steer', 'interrupt', 'resume', 'structured'];
+/** For src/runner/README.md: what was not shown is not said. */
+function markdown(rows: typeof table): string {
+  const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
+  const lines = Object.entries(rows).map(([name, row]) => line([name, ...columns.map((column) => row[column] ?? '')]));
+  return [line(['', ...columns]), line(['', ...columns].map(() => '---')), ...lines].join('\n');
+}
 let world: Awaited<ReturnType<typeof openWorld>>;
 beforeAll(async () => {
   world = await openWorld();
@@ -17,7 +24,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await world.close();
   console.log(`\nin ${isolation.level === 'cell' ? 'cells' : 'no cell: bubblewrap does not work here'}`);
-  console.table(table);
+  console.log(markdown(table));
 });
 
 const kinds = (fragments: { kind: string }[]) => new Set(fragments.map(({ kind }) => kind));

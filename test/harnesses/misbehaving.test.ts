@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tooLong } from '../../src/runner/answers.ts';
 import type { AgentHarness } from '../../src/runner/harness/port.ts';
 import { scripted } from '../support/harness-turns.ts';
 import { fileOf, isolation, openWorld, whyMissing } from './world.ts';
@@ -49,14 +50,19 @@ describe.each<AgentHarness>(['claude-code', 'codex', 'opencode'])('%s, whose mod
     await played.harness.end();
   });
 
-  it('says ten megabytes, is heard', async ({ skip }) => {
+  it('says ten megabytes, is cut off by the gateway, and the turn fails with that reason', async ({ skip }) => {
     skip(missing !== null, missing ?? '');
-    // Codex takes minutes for an answer of one line of this length.
-    skip(name === 'codex', 'codex does not come to its end in two minutes');
     const played = await start({ characters: 10_000_000 });
-    const { status, text } = await played.turn(0);
-    expect([status, text.length]).toEqual(['completed', 10_000_000]);
-    expect(played.fragments().at(-1)!.body!.length).toBe(16_384);
+    expect(await played.turn(0)).toMatchObject({ status: 'failed', error: expect.stringContaining(tooLong) });
+    await played.harness.end();
+  });
+
+  it('calls a tool with half of its JSON, goes on or fails with the reason', async ({ skip }) => {
+    skip(missing !== null, missing ?? '');
+    const begin = await world.prepare(name);
+    const played = begin({ prompt: scripted({ broken: '{"command": "ec' }, { say: 'done' }), maxCalls: 8 });
+    const { status, error, text } = await played.turn(0);
+    expect(status === 'completed' ? text : error).toBeTruthy();
     await played.harness.end();
   });
 
@@ -75,21 +81,25 @@ describe.each<AgentHarness>(['claude-code', 'codex', 'opencode'])('%s, whose mod
     await played.harness.end();
   });
 
-  it('asks for what is not its own, sees neither the machine nor a key', async ({ skip }) => {
+  it('asks for what is not its own, as a file of the repository told it, sees neither the machine nor a key', async ({
+    skip,
+  }) => {
     skip(missing !== null, missing ?? '');
     skip(isolation.level !== 'cell', 'bubblewrap does not work here');
     const secret = path.join(tmpdir(), `secret-${name}`);
     writeFileSync(secret, 'of-somebody-else', { mode: 0o644 });
     // In a shell of its own: opencode reads commands, and refuses those that name other folders.
-    const look = `sh -c 'id -u; cat ${secret} /proc/1/environ; ls /home /root /var; tail -n +3 /proc/net/dev | wc -l; env' > look.txt 2>&1`;
-    const played = await start({ shell: look }, { say: 'done' });
+    const look = `sh -c 'id -u; cat ${secret} /proc/*/environ /proc/*/cmdline; ls /home /root /var; tail -n +3 /proc/net/dev | wc -l; env' > look.txt 2>&1`;
+    const played = await start({ read: 'NOTES.md' }, { read: secret }, { shell: look }, { say: 'done' });
     expect(await played.turn(0)).toMatchObject({ status: 'completed', text: 'done' });
     const saw = fileOf(played.place, 'look.txt');
     expect(saw).toMatch(/^1000\n/);
-    expect(saw).not.toMatch(/of-somebody-else|real-key|platform-token/);
+    expect(saw + JSON.stringify(played.events)).not.toMatch(/of-somebody-else|real-key|platform-token/);
     expect(saw.match(/No such file or directory/g)!.length).toBeGreaterThanOrEqual(4);
     // Loopback is all of its network.
     expect(saw).toMatch(/^1$/m);
+    // The answer to the injection of NOTES.md went through the model, without a secret.
+    expect(JSON.stringify(world.calls().map(({ body }) => body))).not.toMatch(/of-somebody-else|platform-token/);
     await played.harness.end();
   });
 });

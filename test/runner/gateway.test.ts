@@ -2,6 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bounds, tooLong } from '../../src/runner/answers.ts';
 import { type Gateway, modelsFrom, openGateway } from '../../src/runner/gateway.ts';
 
 const seen: { url: string; headers: Record<string, unknown>; body: string }[] = [];
@@ -83,5 +84,80 @@ describe('the credentials of models', () => {
       anthropic: { base: 'https://api.anthropic.com', headers: { 'x-api-key': 'k' } },
       openai: { base: 'http://localhost:11434/v1', headers: {} },
     });
+  });
+});
+
+describe('answers of models', () => {
+  const sse = { 'content-type': 'text/event-stream' };
+  let upstream: string;
+  let asked: Record<string, unknown>[] = [];
+  const server = createServer(async (request, response) => {
+    asked.push(request.headers);
+    const { kind } = JSON.parse(String((await request.toArray())[0]));
+    if (kind === 'body') return response.writeHead(200).end(`{"text":"${'x'.repeat(bounds.event)}"}`);
+    response.writeHead(200, sse).write('event: first\ndata: {"n":1}\n\n');
+    if (kind === 'event') return response.end(`event: second\ndata: ${'x'.repeat(10_000_000)}\n\nevent: third\n\n`);
+    if (kind === 'half') return setTimeout(() => response.destroy(), 20);
+    if (kind === 'whole') return response.end(`data: ${'y'.repeat(1_000_000)}\n\ndata: end`);
+    // For ever.
+    const more = () =>
+      response.writable && response.write(`data: ${'z'.repeat(1_000_000)}\n\n`, () => setImmediate(more));
+    more();
+  });
+  let own: Gateway;
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    upstream = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    own = await openGateway(
+      { ...modelsFrom({ ANTHROPIC_BASE_URL: upstream, OPENAI_BASE_URL: upstream }), mcp: {} },
+      null,
+    );
+  });
+  afterAll(async () => {
+    await own.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  const say = (kind: string, path = '/anthropic/v1/messages') =>
+    fetch(`http://127.0.0.1:${own.port}${path}`, {
+      method: 'POST',
+      headers: { 'x-api-key': own.key, 'accept-encoding': 'gzip' },
+      body: JSON.stringify({ kind }),
+    });
+
+  it('go through as they are, uncompressed, so that they can be looked at', async () => {
+    asked = [];
+    expect(await (await say('whole')).text()).toBe(
+      `event: first\ndata: {"n":1}\n\ndata: ${'y'.repeat(1_000_000)}\n\ndata: end`,
+    );
+    expect(asked[0]!['accept-encoding']).toBe('identity');
+  });
+
+  it.each([
+    ['/anthropic/v1/messages', /^event: first\ndata: {"n":1}\n\n\nevent: error\ndata: {"type":"error",.*\n\n$/],
+    ['/openai/v1/responses', /\n\nevent: response.failed\ndata: {"type":"response.failed",.*"invalid_prompt".*\n\n$/],
+    ['/openai/v1/chat/completions', /\n\ndata: {"error":{"type":"invalid_request_error",.*\n\n$/],
+  ])('of one event of ten megabytes end with an error that clients of %s understand', async (path, pattern) => {
+    const text = (await (await say('event', path)).text()).replace('event: second\n', '');
+    expect(text).toMatch(pattern);
+    expect(text).toContain(tooLong);
+  });
+
+  it('that never end are ended', async () => {
+    const text = await (await say('endless')).text();
+    expect(text.length).toBeLessThan(1.1 * bounds.stream);
+    expect(text.slice(-1_000)).toContain(tooLong);
+  });
+
+  it('of one body that is too long are refused', async () => {
+    const answer = await say('body');
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      { type: 'error', error: { type: 'invalid_request_error', message: tooLong } },
+    ]);
+  });
+
+  it('that stop half way stop here too', async () => {
+    await expect((await say('half')).text()).rejects.toThrow();
   });
 });

@@ -7,7 +7,8 @@
 // says what to do; the tool for that is found among those that the request offers. Further steps: {write: {file, content}},
 // {plan: [{content, status}]}, {mcp: {tool, args}}, {json: {…}} (the answer in the shape that was asked for), {wait: ms},
 // {use: {name, input}}; and those of a model that misbehaves: {fail: {status, type, message, retryAfter?, times?}},
-// {loop: step} (for ever), {characters: n} (an answer of that length), {breakOff: times} (a stream that stops half way).
+// {loop: step} (for ever), {characters: n} (an answer of that length), {breakOff: times} (a stream that stops half way),
+// {broken: text} (a call of the shell with this instead of JSON).
 // Each may have `think`.
 import { randomUUID } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
@@ -47,6 +48,7 @@ function inWords(step: Json, tools: Json[], cwd = ''): Json {
   if ('say' in step) return say(step.say);
   if ('characters' in step) return say('x'.repeat(step.characters));
   if ('breakOff' in step) return say('This is said half');
+  if ('broken' in step) return { ...inWords({ shell: 'true' }, tools, cwd), raw: step.broken };
   if ('use' in step) return { name: step.use.name, input: step.use.input };
   // A model of Codex's "code mode" has one tool, which runs JavaScript that calls the others.
   if (names.includes('exec') && !names.includes('exec_command') && !('json' in step)) {
@@ -197,11 +199,11 @@ const readers: Record<string, (body: Json) => Reading> = {
 };
 const cwdOf = (said: string) => /(?:[Ww]orking directory:\s*|<cwd>)(\/[^\s<]*)/.exec(said)?.[1] ?? '';
 
-function anthropic(response: ServerResponse, { model, stream }: Json, { text, name, input, think }: Json): void {
+function anthropic(response: ServerResponse, { model, stream }: Json, { text, name, input, raw, think }: Json): void {
   const blocks: Json[] = [];
   if (think) blocks.push({ type: 'thinking', thinking: think, signature: 'c3RhbmQtaW4=' });
   if (text !== undefined) blocks.push({ type: 'text', text });
-  if (name) blocks.push({ type: 'tool_use', id: id('toolu_'), name, input });
+  if (name) blocks.push({ type: 'tool_use', id: id('toolu_'), name, input, ...(raw && { raw }) });
   const used = {
     input_tokens: usage.input,
     cache_creation_input_tokens: 0,
@@ -238,7 +240,7 @@ function anthropic(response: ServerResponse, { model, stream }: Json, { text, na
         ],
         tool_use: () => [
           { ...block, input: {} },
-          { type: 'input_json_delta', partial_json: JSON.stringify(block.input) },
+          { type: 'input_json_delta', partial_json: block.raw ?? JSON.stringify(block.input) },
         ],
       } as Record<string, () => Json[]>
     )[block.type]!();
@@ -256,7 +258,7 @@ function anthropic(response: ServerResponse, { model, stream }: Json, { text, na
 function responses(
   response: ServerResponse,
   { model, stream }: Json,
-  { text, name, namespace, input, free, think, search }: Json,
+  { text, name, namespace, input, raw, free, think, search }: Json,
 ): void {
   const output: Json[] = [];
   if (think)
@@ -300,7 +302,7 @@ function responses(
       call_id: id('call_'),
       name,
       ...(namespace && { namespace }),
-      arguments: JSON.stringify(input),
+      arguments: raw ?? JSON.stringify(input),
       status: 'completed',
     });
   const used = {
@@ -373,7 +375,7 @@ function responses(
 function chat(
   response: ServerResponse,
   { model, stream, stream_options }: Json,
-  { text, name, input, think }: Json,
+  { text, name, input, raw, think }: Json,
 ): void {
   const used = {
     prompt_tokens: usage.input,
@@ -383,7 +385,7 @@ function chat(
     completion_tokens_details: { reasoning_tokens: usage.reasoning },
   };
   const tool_calls = name && [
-    { id: id('call_'), type: 'function', function: { name, arguments: JSON.stringify(input) } },
+    { id: id('call_'), type: 'function', function: { name, arguments: raw ?? JSON.stringify(input) } },
   ];
   const finish_reason = name ? 'tool_calls' : 'stop';
   const base = { id: id('chatcmpl-'), created: Math.floor(Date.now() / 1000), model };
