@@ -119,9 +119,9 @@ export async function openMissionWorld() {
         if (status !== 201) throw new Error(`no agent: ${status}`);
       }
     },
-    async mission(prompt: string): Promise<string> {
+    async mission(prompt: string, project = projectId): Promise<string> {
       const start = 'mutation ($p: String!, $prompt: String!) { startMission(projectId: $p, prompt: $prompt) { id } }';
-      return (await graphql(start, { p: projectId, prompt })).id;
+      return (await graphql(start, { p: project, prompt })).id;
     },
     ended: (runId: string) =>
       until(async () => {

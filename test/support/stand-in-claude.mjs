@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // A stand-in for Claude Code that speaks its protocol and asks its model once a turn, through the gateway. What it does is told by its
-// prompt: `[commit]` commits a change; `[wait]` waits for a message, an interruption or its end; else it answers at once, in the shape that was asked for.
-import { execFileSync } from 'node:child_process';
+// prompt: `[stall]` asks no model and does not end; `[run]` executes the rest as a command; `[once:FILE]` has what follows done while FILE is not there; `[commit]` commits a change; `[wait]` waits for a message, an interruption or its end; else it answers at once, in the shape that was asked for.
+import { execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -41,6 +41,15 @@ function output() {
   return { verdict: isFirst ? 'request_changes' : 'approve', comments };
 }
 
+/** Without what is done once, when that has been. */
+function spoken(text) {
+  const [, mark, rest] = /\[once:([^\]]+)\]([\s\S]*)/.exec(text) ?? [];
+  if (!mark) return text;
+  if (existsSync(mark)) return 'again';
+  writeFileSync(mark, '');
+  return rest;
+}
+
 const end = (more) => tell({ type: 'result', subtype: 'success', is_error: false, usage: {}, ...more });
 let isWaiting = false;
 async function take({ type, message }) {
@@ -48,10 +57,13 @@ async function take({ type, message }) {
     isWaiting = false;
     return end({ is_error: true, terminal_reason: 'aborted_tools' });
   }
-  const { text } = message.content[0];
+  const text = spoken(message.content[0].text);
   if (!isWaiting) tell({ type: 'system', subtype: 'init' });
   tell({ type: 'user', isReplay: true, message });
+  if (text.includes('[stall]')) await new Promise(() => {});
   await call();
+  const [, command] = /\[run\]\n([\s\S]*)/.exec(text) ?? [];
+  if (command) await new Promise((resolve) => spawn('sh', ['-c', command], { stdio: 'ignore' }).on('exit', resolve));
   if (text.includes('[commit]')) execFileSync('sh', ['-c', 'echo new > a.txt && git commit -qam "Say new" || true']);
   isWaiting = text.includes('[wait]');
   say(`I ${isWaiting ? 'wait' : 'heard'}: ${text} (${session})`);

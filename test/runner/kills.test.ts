@@ -1,0 +1,161 @@
+// SIGKILL of harness, runner and service at every step of a mission: it goes on or fails with the reason, no process of it is left, and
+// each call of the model is paid for once.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer, request as forward, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { releaseSilentRuns } from '#domain/runs/waiting.ts';
+import { seconds } from '#foundation/clock.ts';
+import { kill, openMissionWorld } from '../support/mission-world.ts';
+import { freePort, startService } from '../support/processes.ts';
+
+let missions: Awaited<ReturnType<typeof openMissionWorld>>;
+beforeAll(async () => {
+  missions = await openMissionWorld();
+  await missions.team('claude-code', 'builder');
+});
+afterEach(async () => {
+  await missions.killRunners();
+  missions.models.seen.length = 0;
+});
+afterAll(() => missions.close());
+
+/** Whoever was started for the run has its id in the environment. */
+function processesOf(runId: string): { pid: number; command: string }[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.flatMap((pid) => {
+    try {
+      if (!readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`RUN_ID=${runId}`)) return [];
+      return [{ pid: Number(pid), command: readFileSync(`/proc/${pid}/cmdline`, 'utf8') }];
+    } catch {
+      return [];
+    }
+  });
+}
+const isLinux = process.platform === 'linux';
+const noneIsLeft = (runId: string) => missions.until(async () => processesOf(runId).length === 0);
+const isIn = (runId: string, text: string) =>
+  missions.until(async () => processesOf(runId).some(({ command }) => command.includes(text)));
+
+let count = 0;
+const mark = () => path.join(missions.folder, `once-${count}`);
+/** A mission that comes to this point the first time that it is worked on, and is done with it the next time. */
+const begin = (words: string) => {
+  count++;
+  return missions.mission(`[once:${mark()}] ${words}`);
+};
+const isPaid = (runId: string) =>
+  missions.until(async () => (await missions.look(runId)).steps[0]?.inputTokens === 1_200);
+
+const points: [string, string, (runId: string) => Promise<unknown>][] = [
+  ['before it has asked its model', '[stall]', () => missions.until(async () => existsSync(mark()))],
+  ['while it waits for a person', '[wait]', isPaid],
+  ['while its command runs', '[run]\nsleep 98765', (runId) => isIn(runId, '98765').then(() => isPaid(runId))],
+];
+
+describe.skipIf(!isLinux).each(points)('killed %s', (_, words, reached) => {
+  it('the harness fails its mission with the reason', async () => {
+    missions.startRunner();
+    const runId = await begin(words);
+    await reached(runId);
+    for (const { pid, command } of processesOf(runId))
+      if (command.includes('stand-in-claude')) process.kill(pid, 'SIGKILL');
+    const run = await missions.ended(runId);
+    expect(run).toMatchObject({ status: 'failed', lastError: 'killed by SIGKILL' });
+    expect(run.steps[0].inputTokens).toBe(1_200 * missions.models.seen.length);
+    await noneIsLeft(runId);
+  });
+
+  it('the runner leaves no process, and another one does the mission', async () => {
+    missions.startRunner();
+    const runId = await begin(words);
+    await reached(runId);
+    await missions.killRunners();
+    await noneIsLeft(runId);
+    missions.turn(seconds(121));
+    await releaseSilentRuns();
+    missions.startRunner();
+    const run = await missions.ended(runId);
+    expect(run).toMatchObject({ status: 'completed', lastError: null });
+    expect(run.steps[0].inputTokens).toBe(1_200 * missions.models.seen.length);
+    expect(run.missionCostUsd).toBeCloseTo(run.steps[0].costUsd, 9);
+    await noneIsLeft(runId);
+  });
+});
+
+describe('the service', () => {
+  /** A way to a service: `to` names it, and whether the answer to a request of this kind is lost. */
+  async function openWire(
+    to: (kind: string) => { url: string; isLost: boolean },
+  ): Promise<{ server: Server; url: string }> {
+    const server = createServer(async (request, response) => {
+      const body = Buffer.concat(await request.toArray());
+      const { method, headers } = request;
+      const { url, isLost } = to(/answer: (\w+)\(/.exec(body.toString('latin1'))?.[1] ?? method!);
+      const onward = forward(url + request.url, { method, headers }, (answer) => {
+        if (isLost) {
+          answer.resume().on('end', () => response.destroy());
+          return;
+        }
+        response.writeHead(answer.statusCode!, answer.headers);
+        answer.pipe(response);
+      });
+      onward.on('error', () => response.destroy()).end(body);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  }
+
+  it('whose answer to each report is lost once has a mission that is done once', async () => {
+    const lost = new Set<string>();
+    const { server, url } = await openWire((kind) => {
+      const isLost = !lost.has(kind);
+      lost.add(kind);
+      return { url: missions.world.url, isLost };
+    });
+    missions.startRunner({ PLATFORM_URL: url });
+    const runId = await missions.mission('[run]\necho kept > "$ARTIFACTS/kept.txt"');
+    const run = await missions.ended(runId);
+    expect(run).toMatchObject({ status: 'completed', lastError: null, artifacts: [{ caption: 'kept.txt' }] });
+    expect(missions.models.seen).toHaveLength(1);
+    expect(run.steps).toMatchObject([{ status: 'completed', turns: 1, inputTokens: 1_200 }]);
+    expect(run.missionCostUsd).toBeCloseTo(run.steps[0].costUsd, 9);
+    expect([...lost]).toEqual(
+      expect.arrayContaining([
+        'claimRun',
+        'registerSandbox',
+        'heartbeat',
+        'appendLog',
+        'appendFragments',
+        'reportUsage',
+      ]),
+    );
+    expect([...lost]).toEqual(
+      expect.arrayContaining(['createArtifactUpload', 'registerArtifact', 'finishStep', 'finishRun']),
+    );
+    server.closeAllConnections();
+    server.close();
+  });
+
+  it('that is killed is waited for, and the mission goes on in the same step', async () => {
+    const service = startService(missions.world.connection, await freePort());
+    await service.ready;
+    let { url } = service;
+    const wire = await openWire(() => ({ url, isLost: false }));
+    missions.startRunner({ PLATFORM_URL: wire.url });
+    const runId = await missions.mission('[wait]');
+    await isPaid(runId);
+    await kill(service.process);
+    // Another one takes its place.
+    url = missions.world.url;
+    const text = 'That is enough';
+    const send = 'mutation ($runId: String!, $text: String!) { sendMessage(runId: $runId, text: $text) { id } }';
+    await missions.graphql(send, { runId, text });
+    const run = await missions.ended(runId);
+    expect(run).toMatchObject({ status: 'completed', steps: [{ turns: 2, inputTokens: 2_400 }] });
+    expect(missions.models.seen).toHaveLength(2);
+    wire.server.closeAllConnections();
+    wire.server.close();
+  });
+});
