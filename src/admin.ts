@@ -8,12 +8,13 @@ import { type DatabaseConnection, findEmbeddedDatabase, startEmbeddedDatabase } 
 import { DatabaseInUse } from '#foundation/embedded/owner.ts';
 import { scrub } from '#foundation/log.ts';
 import { migrationStatus } from '#foundation/migrations.ts';
+import { openOutbound } from '#foundation/outbound.ts';
 import { addressOfPrimary } from '#foundation/primary.ts';
 import { readOrMakeSecretKey } from '#foundation/secret-key.ts';
 import { bindSecretKey } from '#foundation/secrets.ts';
 import { openStorage } from '#foundation/storage.ts';
 import { type Config, readConfig, SettingsError } from './config.ts';
-import { contentsFolder, databaseHome, storageOf } from './services.ts';
+import { contentsFolder, databaseHome, servesOnlyThisMachine, storageOf } from './services.ts';
 import { type Command, helpOf, helpOfAll, type Place, readOptions } from './surfaces/operator/command.ts';
 import { commands } from './surfaces/operator/commands.ts';
 
@@ -46,6 +47,7 @@ async function run(name: string, args: string[]): Promise<unknown> {
   const options = readOptions(command, args);
   const config = readConfig();
   bindAddresses(config.addresses);
+  openOutbound({ allowLoopback: servesOnlyThisMachine(config) });
   const { place, close } = await openPlace(config, command);
   try {
     if (command.needs === 'schema') await requireSchema();

@@ -17,6 +17,7 @@ import './domain/automations/schema.ts';
 import './domain/recurring/schema.ts';
 import './domain/agents/schema.ts';
 import './domain/orchestrator/schema.ts';
+import './domain/vendors/schema.ts';
 import './domain/sandboxes/schema.ts';
 import './domain/sandboxes/live.ts';
 import './domain/environments/schema.ts';

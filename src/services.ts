@@ -8,6 +8,7 @@ import { bindInvitesPerDay } from '#domain/invites/rate.ts';
 import { bindPaymentProvider } from '#domain/plans/provider.ts';
 import { bindTokenQuota } from '#domain/tokens/operations.ts';
 import { bindVendorAddresses } from '#domain/vendors/connection.ts';
+import { bindModelLog } from '#domain/vendors/models.ts';
 import { bindAddresses, isLoopback } from '#foundation/addresses.ts';
 import { type Changes, openChanges } from '#foundation/changes.ts';
 import { openDatabase } from '#foundation/database.ts';
@@ -73,6 +74,7 @@ export async function openServices(config: Config): Promise<Services> {
   openOutbound({ allowLoopback: servesOnlyThisMachine(config) });
   bindTrustedIssuers(config.trustedIssuers);
   bindVendorAddresses(config.vendorAddresses);
+  bindModelLog((line) => log.warn(line));
   bindInvitesPerDay(config.invitesPerDay);
   bindCreditsGrace(config.creditsGraceSeconds);
   bindTokenQuota(config.tokensPerPerson);

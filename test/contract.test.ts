@@ -93,9 +93,12 @@ it('every root field without a route with its scope and tool', () => {
     appendFragments        -                                                   runtime:report       -
     appendLog              -                                                   runtime:report       -
     approvePlan            -                                                   missions:run         approve_plan
+    checkModelConnector    -                                                   orchestrator:write   -
     claimRun               -                                                   runtime:report       -
+    connectModel           -                                                   orchestrator:write   -
     continueRun            -                                                   missions:run         continue_run
     createArtifactUpload   -                                                   runtime:report       -
+    deleteModelConnector   -                                                   orchestrator:write   -
     exportOrganization     -                                                   person               -
     finishRun              -                                                   runtime:report       -
     finishSandbox          -                                                   runtime:report       -
@@ -119,6 +122,8 @@ it('every root field without a route with its scope and tool', () => {
     reportUsage            -                                                   runtime:report       -
     repositoryFile         -                                                   runtime:report       -
     resumeRun              -                                                   missions:run         resume_run
+    revokeModelConnector   -                                                   orchestrator:write   -
+    rotateModelConnector   -                                                   orchestrator:write   -
     runMcpServers          -                                                   runtime:report       -
     runMessages            -                                                   missions:read        list_run_messages
     runSteps               -                                                   missions:read        list_run_steps

@@ -9,17 +9,25 @@ import { connectIntegration } from '#domain/projects/connectors.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { days, hours } from '#foundation/clock.ts';
 import { transaction } from '#foundation/database.ts';
+import { openOutbound } from '#foundation/outbound.ts';
 import { type Place, spend } from '../support/runtime-records.ts';
+import { startModels } from '../support/stand-in-models.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
+let models: Awaited<ReturnType<typeof startModels>>;
 let owner: Row<Person>;
 
 beforeAll(async () => {
-  world = await openWorld();
+  [world, models] = await Promise.all([openWorld(), startModels()]);
+  models.settings.key = 'sk-right';
+  openOutbound({ allowLoopback: true });
   owner = await world.person('Alice');
 });
-afterAll(() => world.close());
+afterAll(async () => {
+  openOutbound({ allowLoopback: false });
+  await Promise.all([world.close(), models.close()]);
+});
 
 let founded = 0;
 /** An organization of one test, with a project and the owner's token. */
@@ -121,18 +129,33 @@ describe('PATCH /orchestrator', () => {
     expect((await change({ model: null })).body).toMatchObject({ model: 'claude-opus-4-5', isBuiltin: true });
   });
 
-  it('200 · a connector is usable when it is of the model’s vendor and holds credentials', async () => {
+  it('200 · a connector is usable when it is of the model’s vendor, who accepts its credentials', async () => {
     const { organization, change } = await found();
     const connect = (vendor: 'anthropic' | 'openai', credentials?: string) =>
-      connectIntegration({ orgId: organization.id, vendor, vendorKind: 'llm', displayName: vendor, credentials });
+      connectIntegration({
+        orgId: organization.id,
+        vendor,
+        vendorKind: 'llm',
+        displayName: vendor,
+        credentials,
+        baseUrl: vendor === 'openai' ? `${models.url}/v1` : models.url,
+      });
     const usable = async (llmConnectorId: string, model: string | null = null) => {
       const { body } = await change({ llmConnectorId, model });
       return [body.llmConnectorId === llmConnectorId, body.assignedCredentialUsableForInference];
     };
-    const [empty, full] = [await connect('anthropic'), await connect('anthropic', 'sk-secret')];
-    expect(await usable(empty.id)).toEqual([true, false]);
-    expect(await usable(full.id)).toEqual([true, true]);
-    expect(await usable(full.id, 'gpt-5.1')).toEqual([true, false]);
+    const ids = await Promise.all([
+      connect('anthropic'),
+      connect('anthropic', 'sk-right'),
+      connect('openai', 'sk-wrong'),
+    ]);
+    const [empty, right, wrong] = ids.map(({ id }) => id);
+    expect(await usable(empty!)).toEqual([true, false]);
+    expect(models.seen).toEqual([]);
+    expect(await usable(right!)).toEqual([true, true]);
+    expect(await usable(right!, 'gpt-5.1')).toEqual([true, false]);
+    expect(await usable(wrong!, 'gpt-5.1')).toEqual([true, false]);
+    expect(models.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /v1/models', 'GET /v1/models']);
     expect((await change({ llmConnectorId: null })).body.llmConnectorId).toBe(null);
   });
 

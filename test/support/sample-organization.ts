@@ -72,7 +72,7 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
       displayName: `${vendor} of ${name}`,
       externalOrgId,
     });
-  const [tracker, scm, session] = await Promise.all([
+  const [tracker, scm, session, model] = await Promise.all([
     connect('tracker', 'builtin'),
     connect('scm', 'builtin', await repositoryOf(`repositories/shop-${n}`)),
     world.session(owner!, organization.id),
@@ -168,6 +168,7 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     orderId: orders[0].id,
     byTrackerConnectorId: tracker.id,
     byScmConnectorId: scm.id,
+    integrationId: model.id,
     ...ofOwner,
     ...ofProject,
   };
@@ -312,6 +313,10 @@ const plain: Record<string, string> = {
   'updateSetupMilestone.milestoneId': 'checkpoints',
   'updateSetupGroup.groupId': 'explore',
   'updateSetupGuide.guideId': 'mission-control',
+  'connectModel.vendor': 'openai',
+  'connectModel.displayName': 'Connected',
+  'connectModel.apiKey': 'sk-key',
+  'rotateModelConnector.apiKey': 'sk-new',
   'sendMessage.text': 'Use the UTC helper.',
   'answerElicitation.text': 'Yes.',
   'startMission.prompt': 'Make the date test pass.',

@@ -62,7 +62,7 @@ function inWords(step: Json, tools: Json[], cwd = ''): Json {
     };
   }
   if ('json' in step) {
-    const name = first('StructuredOutput');
+    const name = first('StructuredOutput', 'choose_agents');
     return name ? { name, input: step.json } : say(JSON.stringify(step.json));
   }
   if ('mcp' in step) {
@@ -435,9 +435,10 @@ export interface Asked {
   body: Json;
 }
 
-/** `seen` has every request. */
+/** `seen` has every request. With a `key` it lets in who shows that one. */
 export async function startModels(port = 0) {
   const seen: Asked[] = [];
+  const settings = { key: null as string | null };
   /** How often a failure was told, by its message. */
   const told = new Map<string, number>();
   const isTold = (what: string, times = Number.POSITIVE_INFINITY): boolean => {
@@ -456,6 +457,11 @@ export async function startModels(port = 0) {
       body = { unreadable: text.length };
     }
     seen.push({ method: request.method!, path, headers: request.headers, body });
+    const { authorization, 'x-api-key': shown = authorization?.replace(/^Bearer /, '') } = request.headers;
+    if (settings.key !== null && shown !== settings.key) {
+      const error = { type: 'authentication_error', code: 'invalid_api_key', message: 'invalid x-api-key' };
+      return json(response, 401, /messages$|\/v1\/models$/.test(path) ? { type: 'error', error } : { error });
+    }
     if (/count_tokens$/.test(path)) return json(response, 200, { input_tokens: usage.input });
     if (/\/models$/.test(path)) return json(response, 200, { object: 'list', data: [] });
     const [, kind, answer] = vendors.find(([pattern]) => pattern.test(path)) ?? [];
@@ -489,6 +495,7 @@ export async function startModels(port = 0) {
   return {
     url,
     seen,
+    settings,
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

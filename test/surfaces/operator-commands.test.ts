@@ -122,6 +122,10 @@ describe('The commands, as processes beside the running server', () => {
     const integration = JSON.parse(stdout);
     expect(integration).toEqual({
       brokenSince: null,
+      baseUrl: null,
+      hasCredentials: true,
+      checkedAt: null,
+      checkFailure: null,
       id: expect.stringMatching(/^int_/),
       orgId: acme.id,
       vendor: 'linear',
@@ -139,6 +143,14 @@ describe('The commands, as processes beside the running server', () => {
     const others = await admin(['integration:credentials', '--id', integration.id], settings(), 'lin_api_other\n');
     expect(JSON.parse(others.stdout)).toMatchObject({ id: integration.id, displayName: 'Linear' });
     expect(await credentials()).toBe('lin_api_other');
+    expect(await said('integration:revoke', '--id', integration.id)).toMatchObject({ hasCredentials: false });
+    expect(await said('integration:delete', '--id', integration.id)).toEqual({ ok: true, id: integration.id });
+    const there = ['--org', 'acme', '--vendor', 'openai', '--name', 'Own', '--base-url', 'http://127.0.0.1:9/v1/'];
+    const model = await said('integration:create', ...there);
+    expect(model).toMatchObject({ vendorKind: 'llm', baseUrl: 'http://127.0.0.1:9/v1' });
+    expect(await said('integration:check', '--id', model.id)).toMatchObject({
+      checkFailure: 'The connector has no credentials.',
+    });
   });
 
   it('Exit with 1 and one clear message', async () => {

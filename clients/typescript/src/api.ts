@@ -497,6 +497,11 @@ export interface CancelRunParameters {
   /** The id of the run. */
   runId: string;
 }
+/** The parameters of `checkModelConnector`. */
+export interface CheckModelConnectorParameters {
+  /** An integration of the kind `llm`. */
+  integrationId: string;
+}
 /** The parameters of `checkoutSession`. */
 export interface CheckoutSessionParameters {
   /** The id of the checkout session. */
@@ -555,6 +560,17 @@ export interface CompleteMcpOAuthRequest {
   state: string;
   /** The issuer identifier, where the server sends one (RFC 9207). */
   iss?: string;
+}
+/** The parameters of `connectModel`. */
+export interface ConnectModelParameters {
+  /** Whose protocol the server speaks. */
+  vendor: 'anthropic' | 'openai';
+  /** The name that people see, 1 to 120 characters. */
+  displayName: string;
+  /** The key of the vendor: encrypted, and never returned. */
+  apiKey: string;
+  /** A compatible server at a public address, by https on port 443; for `openai` with its version, such as `https://models.example.com/v1`. Absent: the vendor. It cannot be changed later. */
+  baseUrl?: string;
 }
 /** The parameters of `continueRun`. */
 export interface ContinueRunParameters {
@@ -767,6 +783,18 @@ export interface DeleteMembershipParameters {
 export interface DeleteMembershipResponse {
   /** Always true: a call that fails returns an error instead. */
   ok: true;
+}
+/** The parameters of `deleteModelConnector`. */
+export interface DeleteModelConnectorParameters {
+  /** An integration of the kind `llm`. */
+  integrationId: string;
+}
+/** Confirms that the call succeeded. */
+export interface DeleteModelConnectorResponse {
+  /** Always true: a call that fails returns an error instead. */
+  ok: true;
+  /** The record that the call changed. */
+  id: string;
 }
 /** The parameters of `deleteProject`. */
 export interface DeleteProjectParameters {
@@ -1378,7 +1406,7 @@ export interface Orchestrator {
   vendor: 'anthropic' | 'openai';
   /** The integration that holds the credentials of its model; null when none is assigned. */
   llmConnectorId: string | null;
-  /** Whether the connector holds credentials and is of the model’s vendor. */
+  /** Whether the connector is of the model’s vendor, which accepts its credentials. The vendor is asked for its list of models, for at most three seconds; a yes counts for five minutes, a no for one. */
   assignedCredentialUsableForInference: boolean;
   modelsByVendor: ModelsByVendor;
   /** The id of the model without a choice of the organization. */
@@ -1632,6 +1660,18 @@ export interface RevokeInviteParameters {
 export interface RevokeInviteResponse {
   /** Always true: a call that fails returns an error instead. */
   ok: true;
+}
+/** The parameters of `revokeModelConnector`. */
+export interface RevokeModelConnectorParameters {
+  /** An integration of the kind `llm`. */
+  integrationId: string;
+}
+/** The parameters of `rotateModelConnector`. */
+export interface RotateModelConnectorParameters {
+  /** An integration of the kind `llm`. */
+  integrationId: string;
+  /** The new key: encrypted, and never returned. */
+  apiKey: string;
 }
 /** One mission: a run of a scheduled task or an automation, or one that was started on its own. */
 export interface Run {
@@ -2759,6 +2799,16 @@ export interface Operations {
   runSteps: { input: RunStepsParameters; output: RunSteps };
   /** What people said to the agents of a run and decided about it, in order. Requires the scope `missions:read`. */
   runMessages: { input: RunMessagesParameters; output: RunHistory };
+  /** Connects a vendor of language models. Missions of the organization use its key instead of that of the runtime; projects without a model connector get this one. Requires the scope `orchestrator:write`. */
+  connectModel: { input: ConnectModelParameters; output: Integration };
+  /** Asks the vendor now whether it accepts the key: see `checkFailure`. Requires the scope `orchestrator:write`. */
+  checkModelConnector: { input: CheckModelConnectorParameters; output: Integration };
+  /** Replaces the key. Missions under way use the new one from the next heartbeat of their runtime. Requires the scope `orchestrator:write`. */
+  rotateModelConnector: { input: RotateModelConnectorParameters; output: Integration };
+  /** Deletes the key. Steps under way that use it fail with the next heartbeat of their runtime; later ones use another connector of the vendor or the key of the runtime. Requires the scope `orchestrator:write`. */
+  revokeModelConnector: { input: RevokeModelConnectorParameters; output: Integration };
+  /** Deletes a model connector, as `revokeModelConnector` does its key. Its projects get the next one. Requires the scope `orchestrator:write`. */
+  deleteModelConnector: { input: DeleteModelConnectorParameters; output: DeleteModelConnectorResponse };
   /** Sends a message to the agent of a run: it takes it up in its present turn, within about two seconds, or when its step begins. A message that no step has taken up when the work is done is one more step. Requires the scope `missions:run`. */
   sendMessage: { input: SendMessageParameters; output: RunMessage };
   /** Answers a question of the agent of a run. A question is answered once. Requires the scope `missions:run`. */
@@ -2878,6 +2928,11 @@ export const documents = {
   upcomingOccurrences: 'query upcomingOccurrences($projectId:String$limit:Int!=10){upcomingOccurrences(projectId:$projectId limit:$limit){data{at name projectId scheduledTaskId automationId}}}',
   runSteps: 'query runSteps($runId:String!){runSteps(runId:$runId){data{id runId seq role round status agentName harness model sandboxId sessionId output error turns costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens createdAt startedAt finishedAt checkpoint{commitSha createdAt artifactId}}}}',
   runMessages: 'query runMessages($runId:String!){runMessages(runId:$runId){data{id runId seq kind text author authorUserId sandboxId fragmentSeq createdAt deliveredAt acknowledgedAt}}}',
+  connectModel: 'mutation connectModel($vendor:ModelVendor!$displayName:String!$apiKey:String!$baseUrl:String){connectModel(vendor:$vendor displayName:$displayName apiKey:$apiKey baseUrl:$baseUrl){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt dependentProjectCount}}',
+  checkModelConnector: 'mutation checkModelConnector($integrationId:String!){checkModelConnector(integrationId:$integrationId){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt dependentProjectCount}}',
+  rotateModelConnector: 'mutation rotateModelConnector($integrationId:String!$apiKey:String!){rotateModelConnector(integrationId:$integrationId apiKey:$apiKey){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt dependentProjectCount}}',
+  revokeModelConnector: 'mutation revokeModelConnector($integrationId:String!){revokeModelConnector(integrationId:$integrationId){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt dependentProjectCount}}',
+  deleteModelConnector: 'mutation deleteModelConnector($integrationId:String!){deleteModelConnector(integrationId:$integrationId){ok id}}',
   sendMessage: 'mutation sendMessage($runId:String!$text:String!$messageId:String){sendMessage(runId:$runId text:$text messageId:$messageId){id runId seq kind text author authorUserId sandboxId fragmentSeq createdAt deliveredAt acknowledgedAt}}',
   answerElicitation: 'mutation answerElicitation($runId:String!$text:String!$sandboxId:String$seq:Int){answerElicitation(runId:$runId text:$text sandboxId:$sandboxId seq:$seq){id runId seq kind text author authorUserId sandboxId fragmentSeq createdAt deliveredAt acknowledgedAt}}',
   approvePlan: 'mutation approvePlan($runId:String!){approvePlan(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState}}',

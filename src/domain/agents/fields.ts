@@ -4,6 +4,7 @@ import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { text } from '#limits.ts';
 import type * as catalog from './catalog.ts';
+import { modelVendors } from './catalog.ts';
 import { agentRoles, efforts, harnessIds, instanceTypeIds } from './model.ts';
 import type { Runtime } from './runtime-harnesses.ts';
 
@@ -20,6 +21,11 @@ export const Effort = wordSet('AgentEffort', efforts, 'How long the model may th
   low: 'Fastest and cheapest.',
   medium: 'A balance of speed and care.',
   high: 'Slowest and most careful.',
+});
+
+export const ModelVendor = wordSet('ModelVendor', modelVendors, 'The vendor of a language model.', {
+  anthropic: 'The Claude models.',
+  openai: 'The GPT models.',
 });
 
 const CatalogRole = builder.objectRef<catalog.Role>('CatalogRole').implement({

@@ -31,6 +31,10 @@ export class Integration extends BaseModel {
     'createdAt',
     'updatedAt',
     'brokenSince',
+    'baseUrl',
+    'hasCredentials',
+    'checkedAt',
+    'checkFailure',
   ];
 
   static visibleTo = orgWide;
@@ -52,4 +56,12 @@ export class Integration extends BaseModel {
   declare updatedAt: number;
   /** Since when the vendor rejects the credentials; null: it does not, as far as is known. */
   declare brokenSince: number | null;
+  /** Of a language model: the address of a compatible server, without a slash at its end; null: the vendor's own. */
+  declare baseUrl: string | null;
+  /** False before there are any, and once they are revoked. */
+  declare hasCredentials: boolean;
+  /** When the vendor was last asked whether the credentials work; null: never since they were set. */
+  declare checkedAt: number | null;
+  /** Why it said no; null: it said yes. */
+  declare checkFailure: string | null;
 }

@@ -1,4 +1,5 @@
 // Operations on the integrations of an organization: list, create, replace and unseal credentials.
+import { raw } from 'objection';
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { columnsOf, type Row } from '#foundation/base-model.ts';
@@ -21,31 +22,44 @@ export interface NewIntegration {
   vendorKind: VendorKind;
   displayName: string;
   externalOrgId?: string | undefined;
+  /** Of a language model: a compatible server. */
+  baseUrl?: string | undefined;
   /** The vendor's API credentials; sealed with the service key. */
   credentials?: string | undefined;
 }
 
 /** Writes a connector. @throws 400 for a vendor that does not offer this kind */
 export async function insertIntegration(trx: Transaction, input: NewIntegration): Promise<Row<Integration>> {
-  const { credentials, ...record } = input;
+  const { credentials, externalOrgId = null, baseUrl = null, ...record } = input;
   if (!(vendors[input.vendorKind] as readonly string[]).includes(input.vendor)) {
     throw invalid(`vendor: must be one of ${vendors[input.vendorKind].join(', ')} for the kind ${input.vendorKind}.`);
   }
   const at = now();
   const id = newId('integration');
   const sealedCredentials = credentials === undefined ? null : seal(sealContext(id), credentials);
-  const integration = { externalOrgId: null, ...record, id, createdAt: at, updatedAt: at, brokenSince: null };
+  const integration = { ...record, externalOrgId, baseUrl, id, createdAt: at, updatedAt: at };
   await Integration.query(trx).insert({ ...integration, sealedCredentials });
-  return integration;
+  const hasCredentials = sealedCredentials !== null;
+  return { ...integration, hasCredentials, brokenSince: null, checkedAt: null, checkFailure: null };
 }
 
 /** The context that credentials of an integration are sealed for. */
 const sealContext = (id: string) => `integration:${id}`;
 
 /** Replaces the credentials of a connector; its projects keep it. @throws 404 */
-export async function replaceCredentials(id: string, credentials: string): Promise<Row<Integration>> {
-  const sealedCredentials = seal(sealContext(id), credentials);
-  await Integration.query().where({ id }).patch({ sealedCredentials, updatedAt: now(), brokenSince: null });
+export const replaceCredentials = (id: string, credentials: string): Promise<Row<Integration>> =>
+  setCredentials(id, seal(sealContext(id), credentials));
+
+/** Forgets the credentials of a connector; its projects keep it. @throws 404 */
+export const revokeCredentials = (id: string): Promise<Row<Integration>> => setCredentials(id, null);
+
+async function setCredentials(id: string, sealedCredentials: string | null): Promise<Row<Integration>> {
+  const unknown = { brokenSince: null, checkedAt: null, checkFailure: null };
+  // Also within a millisecond the time differs: it tells runtimes that the credentials do.
+  const updatedAt = raw('greatest(?, updated_at + 1)', [now()]);
+  await Integration.query()
+    .where({ id })
+    .patch({ sealedCredentials, updatedAt, ...unknown });
   return Integration.get({ id });
 }
 
@@ -64,10 +78,12 @@ export async function credentialsOf({ id, displayName }: Pick<Integration, 'id' 
 }
 
 /** Records whether the vendor accepts the credentials, where that is news. */
-export async function noteCredentials({ id, brokenSince }: Row<Integration>, areAccepted: boolean): Promise<void> {
+export async function noteCredentials(connector: Row<Integration>, areAccepted: boolean): Promise<void> {
+  const { id, brokenSince, updatedAt } = connector;
   if (areAccepted === (brokenSince === null)) return;
+  // Not of credentials that were replaced meanwhile.
   await Integration.query()
-    .where({ id, brokenSince })
+    .where({ id, brokenSince, updatedAt })
     .patch({ brokenSince: areAccepted ? null : now() });
 }
 
@@ -77,13 +93,9 @@ const brokenSql = `select ${columnsOf(Integration)} from integrations
 /** Those whose credentials the vendor rejects, the latest first; at most 20. */
 export const listBrokenIntegrations = (orgId: string): Promise<Row<Integration>[]> => sql(brokenSql, [orgId]);
 
-/** Whether the connector is of this vendor and holds credentials. */
-export async function holdsCredentials(id: string, vendor: Vendor): Promise<boolean> {
-  const held = await sql(
-    'select id from integrations where id = $1 and vendor = $2 and sealed_credentials is not null',
-    [id, vendor],
-  );
-  return held.length > 0;
+/** Records what the vendor said of the credentials; `failure` null: they work. */
+export async function noteCheck({ id, updatedAt }: Row<Integration>, failure: string | null): Promise<void> {
+  await Integration.query().where({ id, updatedAt }).patch({ checkedAt: now(), checkFailure: failure });
 }
 
 /** Null when they were sealed with another key. */

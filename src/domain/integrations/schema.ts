@@ -32,6 +32,32 @@ export const IntegrationType = builder.modelType(Integration, 'Integration').imp
     displayName: t.exposeString('displayName', { description: 'Name for display.' }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was connected.' }),
     updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When its credentials were last replaced.' }),
+    baseUrl: t.exposeString('baseUrl', {
+      nullable: true,
+      link: 'open',
+      description: 'Of a language model: the address of a compatible server; null: the vendor’s own.',
+    }),
+    hasCredentials: t.exposeBoolean('hasCredentials', {
+      link: 'open',
+      description: 'Whether it holds credentials: not before some are set, and not once they are revoked.',
+    }),
+    brokenSince: t.expose('brokenSince', {
+      type: 'EpochMs',
+      nullable: true,
+      link: 'open',
+      description: 'Since when the vendor rejects the credentials; null while it is not known to.',
+    }),
+    checkedAt: t.expose('checkedAt', {
+      type: 'EpochMs',
+      nullable: true,
+      link: 'open',
+      description: 'When a vendor of models was last asked whether it accepts the credentials; null: not yet.',
+    }),
+    checkFailure: t.exposeString('checkFailure', {
+      nullable: true,
+      link: 'open',
+      description: 'What went wrong when it was asked; null: nothing.',
+    }),
     organization: t.belongsTo('organization', {
       link: 'organizations:read',
       description: 'The organization that owns it; null when the caller may not read organizations.',

@@ -10,10 +10,10 @@ import { invalid } from '#foundation/problem.ts';
 import { type ModelVendor, modelsByVendor, modelVendors, vendorOfModel } from '../agents/catalog.ts';
 import { startableMissions } from '../credits/missions.ts';
 import { Integration } from '../integrations/model.ts';
-import { holdsCredentials } from '../integrations/operations.ts';
 import { isOrganizationOpen } from '../organizations/operations.ts';
 import { currentPlan } from '../plans/operations.ts';
 import { countOpenRuns } from '../runs/operations.ts';
+import { isUsableForInference } from '../vendors/models.ts';
 import { type CostCap, costCap, dayOf } from './cost-cap.ts';
 import { Orchestrator } from './model.ts';
 
@@ -32,7 +32,6 @@ export interface OrchestratorRecord extends CostCap {
   /** The vendor of the model. */
   vendor: ModelVendor;
   llmConnectorId: string | null;
-  assignedCredentialUsableForInference: boolean;
   modelsByVendor: typeof modelsByVendor;
   defaultModel: string;
   isBuiltin: boolean;
@@ -63,7 +62,6 @@ export async function findOrchestrator(caller: Caller): Promise<OrchestratorReco
     model,
     vendor,
     llmConnectorId,
-    assignedCredentialUsableForInference: llmConnectorId !== null && (await holdsCredentials(llmConnectorId, vendor)),
     modelsByVendor,
     defaultModel: builtin.model,
     isBuiltin: own.name === null && own.blurb === null && own.model === null,
@@ -73,6 +71,14 @@ export async function findOrchestrator(caller: Caller): Promise<OrchestratorReco
     updatedAt: own.updatedAt,
   };
 }
+
+/** Whether the vendor of the model accepts the credentials of the assigned connector; asks it, where it did not say lately. */
+export const isAssignedCredentialUsable = async ({
+  orgId,
+  llmConnectorId,
+  vendor,
+}: OrchestratorRecord): Promise<boolean> =>
+  llmConnectorId !== null && isUsableForInference(orgId, llmConnectorId, vendor);
 
 export interface SpendPoint {
   /** Start of the hour, epoch milliseconds. */

@@ -2,20 +2,13 @@
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';
-import { wordSet } from '#graph/scalars.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
-import { modelVendors } from '../agents/catalog.ts';
-import { CatalogModelType } from '../agents/fields.ts';
+import { CatalogModelType, ModelVendor } from '../agents/fields.ts';
 import { IntegrationType } from '../integrations/schema.ts';
 import { OrganizationType } from '../organizations/schema.ts';
 import { costCapUsd } from './cost-cap.ts';
 import * as operations from './operations.ts';
-
-const ModelVendor = wordSet('ModelVendor', modelVendors, 'The vendor of a language model.', {
-  anthropic: 'The Claude models.',
-  openai: 'The GPT models.',
-});
 
 const ModelsByVendor = builder.objectRef<operations.OrchestratorRecord['modelsByVendor']>('ModelsByVendor').implement({
   description: 'The models that the orchestrator can use, by vendor.',
@@ -53,8 +46,11 @@ const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orche
       nullable: true,
       description: 'The integration that holds the credentials of its model; null when none is assigned.',
     }),
-    assignedCredentialUsableForInference: t.exposeBoolean('assignedCredentialUsableForInference', {
-      description: 'Whether the connector holds credentials and is of the model’s vendor.',
+    assignedCredentialUsableForInference: t.boolean({
+      description:
+        'Whether the connector is of the model’s vendor, which accepts its credentials. The vendor is asked for its list of ' +
+        'models, for at most three seconds; a yes counts for five minutes, a no for one.',
+      resolve: operations.isAssignedCredentialUsable,
     }),
     modelsByVendor: t.expose('modelsByVendor', { type: ModelsByVendor, description: 'The models that it can use.' }),
     defaultModel: t.exposeString('defaultModel', {

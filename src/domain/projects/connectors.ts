@@ -20,6 +20,28 @@ export async function connectIntegration(input: NewIntegration, trx?: Transactio
   return trx ? connect(trx) : transaction(connect);
 }
 
+/**
+ * Deletes a connector. Projects whose models it ran use the organization's next one, if there is one.
+ * @throws 404, or 409 for a tracker or source host that projects use
+ */
+export const disconnectIntegration = (id: string): Promise<Row<Integration>> =>
+  transaction(async (trx) => {
+    // Locked against projects that begin to use it.
+    const connector = (await Integration.query(trx).findById(id).forUpdate()) ?? Integration.refuse();
+    const { vendorKind, orgId } = connector;
+    const using = { orgId, [connectorMembers[vendorKind]]: id };
+    if (vendorKind === 'llm') {
+      const others = await Integration.findAll({ orgId, vendorKind }, trx);
+      const next = others.find((one) => one.id !== id)?.id ?? null;
+      await Project.query(trx).where(using).patch({ llmConnectorId: next });
+    } else {
+      const projects = await Project.query(trx).where(using).resultSize();
+      if (projects > 0) throw conflict(`The connector is in use: ${projects} projects have it as their ${vendorKind}.`);
+    }
+    await Integration.query(trx).deleteById(id);
+    return connector;
+  });
+
 export type Connectors = Record<VendorKind, Id<'integration'> | null>;
 
 /** The connectors of a new project: the oldest of each kind; for the tracker, of that vendor. */

@@ -7,22 +7,12 @@ import { demoProjects, seedDemo } from '#demo/seed.ts';
 import { revokeRegistration } from '#domain/agent-identities/revoke.ts';
 import { requestExport } from '#domain/closure/export.ts';
 import { close } from '#domain/closure/operations.ts';
-import {
-  Integration,
-  type Vendor,
-  type VendorKind,
-  vendorKinds,
-  vendorNames,
-  vendors,
-} from '#domain/integrations/model.ts';
-import { replaceCredentials } from '#domain/integrations/operations.ts';
 import { addMember, findMembership } from '#domain/memberships/operations.ts';
 import { rotateSigningKey } from '#domain/oauth/keys.ts';
 import { foundOrganization } from '#domain/organizations/operations.ts';
 import { emailAddress } from '#domain/people/email.ts';
 import { findOrCreatePerson, findPersonByAddress } from '#domain/people/operations.ts';
 import { createSignInLink } from '#domain/people/sign-in-links.ts';
-import { connectIntegration } from '#domain/projects/connectors.ts';
 import { createToken } from '#domain/tokens/operations.ts';
 import { createServiceToken, revokeServiceToken } from '#domain/tokens/service-tokens.ts';
 import { transaction } from '#foundation/database.ts';
@@ -32,6 +22,7 @@ import { billingCommands } from './billing-commands.ts';
 import { type Command, command, flag, wholeNumber } from './command.ts';
 import { credentialLists } from './credential-lists.ts';
 import { databaseCommands } from './database-commands.ts';
+import { integrationCommands } from './integration-commands.ts';
 import { memberCommands } from './member-commands.ts';
 import { organizationOf, slug } from './organization-option.ts';
 
@@ -149,50 +140,6 @@ export const commands: Record<string, Command> = {
       return { ok: true };
     },
   }),
-  'integration:create': command({
-    example: '--org acme --vendor github --kind tracker --name GitHub',
-    about:
-      'Connects a tracker, a source host or a language model; its credentials are read from standard input and sealed.',
-    options: z.object({
-      org: slug,
-      vendor: z.enum(vendorNames).describe(`One of ${vendorNames.join(', ')}.`),
-      kind: z
-        .enum(vendorKinds)
-        .describe(`One of ${vendorKinds.join(', ')}; required where the vendor has several.`)
-        .optional(),
-      name: nameText(text.integrationName).describe('The name that people see.'),
-      'external-org': boundedText(text.externalOrgId).describe('The account or workspace at the vendor.').optional(),
-      'credentials-stdin': flag,
-    }),
-    run: async (
-      { org, vendor, kind, name, 'external-org': externalOrgId, 'credentials-stdin': piped },
-      { readInput },
-    ) => {
-      const vendorKind = kind ?? onlyKind(vendor);
-      const { id: orgId } = await organizationOf(org);
-      const credentials = piped ? await readInput() : undefined;
-      if (credentials === '') throw new Error('--credentials-stdin: standard input is empty');
-      const created = await connectIntegration({
-        orgId,
-        vendor,
-        vendorKind,
-        displayName: name,
-        externalOrgId,
-        credentials,
-      });
-      return Integration.find({ id: created.id });
-    },
-  }),
-  'integration:credentials': command({
-    example: '--id int_01a207a232804b897f93a2a46f8445e3',
-    about: 'Replaces the credentials of a connector; the new ones are read from standard input and sealed.',
-    options: z.object({ id: boundedText(text.pathId).describe('The id of an integration.') }),
-    run: async ({ id }, { readInput }) => {
-      const credentials = await readInput();
-      if (!credentials) throw new Error('standard input is empty');
-      return replaceCredentials(id, credentials);
-    },
-  }),
   'demo:seed': command({
     example: '--projects 30 --runs 2000',
     about: 'Seeds the demo organization; repeated calls add only what is missing.',
@@ -205,6 +152,7 @@ export const commands: Record<string, Command> = {
     }),
     run: seedDemo,
   }),
+  ...integrationCommands,
   ...memberCommands,
   ...billingCommands,
   ...credentialLists,
@@ -220,10 +168,4 @@ async function memberOf(org: string, email: string): Promise<Caller> {
   const { userId, role } = membership;
   const scopes = scopesOfRole(role);
   return { principalType: 'cookie', credentialId: 'operator', userId, orgId, role, scopes, projectId: null };
-}
-
-function onlyKind(vendor: Vendor): VendorKind {
-  const kinds = vendorKinds.filter((kind) => (vendors[kind] as readonly string[]).includes(vendor));
-  if (kinds.length > 1) throw new Error(`--kind: is required for ${vendor}: one of ${kinds.join(', ')}`);
-  return kinds[0]!;
 }

@@ -1,0 +1,97 @@
+// The operator's commands for connectors: connect a vendor, replace or revoke its credentials, check and delete it.
+import { z } from 'zod';
+import {
+  Integration,
+  type Vendor,
+  type VendorKind,
+  vendorKinds,
+  vendorNames,
+  vendors,
+} from '#domain/integrations/model.ts';
+import { replaceCredentials, revokeCredentials } from '#domain/integrations/operations.ts';
+import { connectIntegration, disconnectIntegration } from '#domain/projects/connectors.ts';
+import { modelText } from '#domain/vendors/bounds.ts';
+import { checkBaseUrl } from '#domain/vendors/model-address.ts';
+import { checkModel } from '#domain/vendors/models.ts';
+import { boundedText, nameText } from '#graph/validation.ts';
+import { text } from '#limits.ts';
+import { type Command, command, flag } from './command.ts';
+import { organizationOf, slug } from './organization-option.ts';
+
+const id = boundedText(text.pathId).describe('The id of an integration.');
+
+export const integrationCommands: Record<string, Command> = {
+  'integration:create': command({
+    example: '--org acme --vendor github --kind tracker --name GitHub',
+    about:
+      'Connects a tracker, a source host or a language model; its credentials are read from standard input and sealed.',
+    options: z.object({
+      org: slug,
+      vendor: z.enum(vendorNames).describe(`One of ${vendorNames.join(', ')}.`),
+      kind: z
+        .enum(vendorKinds)
+        .describe(`One of ${vendorKinds.join(', ')}; required where the vendor has several.`)
+        .optional(),
+      name: nameText(text.integrationName).describe('The name that people see.'),
+      'external-org': boundedText(text.externalOrgId).describe('The account or workspace at the vendor.').optional(),
+      'base-url': boundedText(modelText.baseUrl)
+        .describe('Of a language model: the address of a compatible server; for openai with its version, such as /v1.')
+        .optional(),
+      'credentials-stdin': flag,
+    }),
+    run: async (
+      { org, vendor, kind, name, 'external-org': externalOrgId, 'base-url': baseUrl, 'credentials-stdin': piped },
+      { readInput },
+    ) => {
+      const vendorKind = kind ?? onlyKind(vendor);
+      const { id: orgId } = await organizationOf(org);
+      const credentials = piped ? await readInput() : undefined;
+      if (baseUrl && vendorKind !== 'llm') throw new Error('--base-url: is for language models only');
+      if (credentials === '') throw new Error('--credentials-stdin: standard input is empty');
+      const created = await connectIntegration({
+        orgId,
+        vendor,
+        vendorKind,
+        displayName: name,
+        externalOrgId,
+        baseUrl: baseUrl && (await checkBaseUrl(baseUrl)),
+        credentials,
+      });
+      return Integration.find({ id: created.id });
+    },
+  }),
+  'integration:credentials': command({
+    example: '--id int_01a207a232804b897f93a2a46f8445e3',
+    about: 'Replaces the credentials of a connector; the new ones are read from standard input and sealed.',
+    options: z.object({ id }),
+    run: async ({ id }, { readInput }) => {
+      const credentials = await readInput();
+      if (!credentials) throw new Error('standard input is empty');
+      return replaceCredentials(id, credentials);
+    },
+  }),
+  'integration:check': command({
+    example: '--id int_01a207a232804b897f93a2a46f8445e3',
+    about: 'Asks the vendor of a language model whether it accepts the credentials of the connector.',
+    options: z.object({ id }),
+    run: async ({ id }) => checkModel(await Integration.get({ id, vendorKind: 'llm' })),
+  }),
+  'integration:revoke': command({
+    example: '--id int_01a207a232804b897f93a2a46f8445e3',
+    about: 'Deletes the credentials of a connector at once; its projects keep it, for others.',
+    options: z.object({ id }),
+    run: ({ id }) => revokeCredentials(id),
+  }),
+  'integration:delete': command({
+    example: '--id int_01a207a232804b897f93a2a46f8445e3',
+    about: 'Deletes a connector. A tracker or source host must not be in use.',
+    options: z.object({ id }),
+    run: async ({ id }) => ({ ok: true, id: (await disconnectIntegration(id)).id }),
+  }),
+};
+
+function onlyKind(vendor: Vendor): VendorKind {
+  const kinds = vendorKinds.filter((kind) => (vendors[kind] as readonly string[]).includes(vendor));
+  if (kinds.length > 1) throw new Error(`--kind: is required for ${vendor}: one of ${kinds.join(', ')}`);
+  return kinds[0]!;
+}
