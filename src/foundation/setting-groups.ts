@@ -60,6 +60,7 @@ const namesOfRunnerSettings = [
   'MEMORY_MB',
   'PROCESSES',
   'MIRRORS_DIR',
+  'CHECKPOINT_MS',
 ];
 
 /** Of the settings, the environment of the local runner. */

@@ -3,9 +3,11 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import type { Limits } from './caps.ts';
 import { inCell, ports, socketsOf } from './cell.ts';
+import type { RunScript } from './checkpoint.ts';
 import { type Account, behind, newAccount } from './confinement.ts';
-import { askInContainer, type Container, type Containers, findContainers } from './container.ts';
+import { askInContainer, type Container, type Containers, findContainers, openContainer } from './container.ts';
 import { type Ask, askDirectly } from './harness/discovery.ts';
 import type { Launch, Task } from './harness/port.ts';
 import { makePlace, type Place } from './place.ts';
@@ -88,6 +90,23 @@ const isCellOffered = async (): Promise<boolean> => {
     () => false,
   );
 };
+
+/** A shell script in this place, as harnesses are run there and beside the one that works. */
+export const scriptIn =
+  (isolation: Isolation, place: Place, account: Account | undefined, limits: Limits, prefix: string[]): RunScript =>
+  async (script, args, timeout) => {
+    const { level, containers } = isolation;
+    const container = containers && openContainer(containers, place, account, limits, false);
+    const { wrap, env: usual, cwd } = launchOf(level, place, account, 0, false, prefix, container);
+    const env = { ...usual, HOME: place.home, GIT_CONFIG_NOSYSTEM: '1' };
+    const [file, rest, own] = wrap(container ? 'sh' : '/bin/sh', ['-c', script, 'sh', ...args], env);
+    const options = { cwd, env: own ?? env, timeout, killSignal: 'SIGKILL' } as const;
+    try {
+      return (await promisify(execFile)(file, rest, container ? options : { ...options, ...account })).stdout;
+    } finally {
+      await container?.remove();
+    }
+  };
 
 /** How a harness is started in this place. */
 export function launchOf(

@@ -2,6 +2,7 @@
 import { keepLease } from './heart.ts';
 import { clip, type Session } from './journal.ts';
 import { type Platform, PlatformUnreachable, RequestRejected } from './platform.ts';
+import type { CheckpointOrder } from './repository.ts';
 import { left, type Outcome, work } from './step.ts';
 import { type Equipment, openWorkshop } from './workshop.ts';
 
@@ -19,8 +20,13 @@ export interface Step {
   /** JSON Schema as text. */
   outputSchema: string | null;
   resumeSessionId: string | null;
+  /** What that session is asked instead of the prompt. */
+  resumePrompt: string | null;
+  /** What a new session is told before the prompt. */
+  preamble: string | null;
+  checkpoint: CheckpointOrder | null;
 }
-const stepFields = `{ stepId prompt outputSchema resumeSessionId agent { name role harness model effort userPrompt } }`;
+const stepFields = `{ stepId prompt outputSchema resumeSessionId resumePrompt preamble checkpoint { commitSha url } agent { name role harness model effort userPrompt } }`;
 
 export interface Claimed {
   runId: string;
@@ -56,6 +62,8 @@ export interface Pace {
   /** From asking a harness to stop to ending it. */
   grace: number;
   timeout: number;
+  /** Between two checkpoints of a step that goes on. */
+  checkpoint: number;
 }
 
 /**

@@ -1,7 +1,10 @@
 // The platform as a runtime sees it: GraphQL mutations, and signed addresses for bytes. A call whose answer got lost is made
 // again: every report says who it is (a lease, a key, a sequence number), so that the second time changes nothing.
-import type { FileHandle } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import { type FileHandle, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream } from 'node:stream/web';
 import { setTimeout as wait } from 'node:timers/promises';
 
 /** What the platform said no to: `code` is `lease_lost`, `unauthenticated`, `invalid_request`, … */
@@ -79,6 +82,17 @@ export function connect(url: string, token: string, leaving: AbortSignal) {
       throw new RequestRejected(String(response.status), `${name}: ${description}`);
     });
 
+  /** Writes what is at the address into a new file. False: it is gone. */
+  const download = (address: string, file: string): Promise<boolean> =>
+    again(false, async () => {
+      const response = await fetch(address, { signal: AbortSignal.timeout(10 * 60_000) });
+      if ([403, 404].includes(response.status)) return false;
+      if (!response.ok || !response.body) throw new Error(`the platform answered ${response.status}`);
+      await rm(file, { force: true });
+      await pipeline(Readable.fromWeb(response.body as ReadableStream), createWriteStream(file, { flags: 'wx' }));
+      return true;
+    });
+
   async function again<T>(once: boolean, call: () => Promise<T>): Promise<T> {
     const since = Date.now();
     for (let pause = 250; ; pause = Math.min(pause * 2, 5_000)) {
@@ -94,5 +108,5 @@ export function connect(url: string, token: string, leaving: AbortSignal) {
     }
   }
 
-  return { url, say, upload, mcpServers, authorization: headers.authorization };
+  return { url, say, upload, download, mcpServers, authorization: headers.authorization };
 }

@@ -1,17 +1,33 @@
 // The repository of a run, checked out for its agents; what they commit is pushed, and reported with its difference as an artifact.
-import { rm, writeFile } from 'node:fs/promises';
+// A project without one that git reaches has an empty folder. Both begin from a checkpoint where there is one.
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
+import { type Bundle, forget, unpack, writeFiles, writeSessions } from './checkpoint.ts';
 import type { Account } from './confinement.ts';
+import { git } from './git.ts';
 import type { Held } from './mission.ts';
 import type { Place } from './place.ts';
 import { type Platform, RequestRejected } from './platform.ts';
-import { type Origin, openWorkspace } from './workspace.ts';
+import { type Origin, openWorkspace, type Workspace } from './workspace.ts';
 
 export interface Checkout {
   /** What a log says of it. */
   description: string;
+  /** Harness sessions whose files are in the place. */
+  sessions: string[];
+  /** A commit that the repository of the project has; null without one. */
+  base: string | null;
   /** Pushes what was committed since the last time, if anything was. */
   deliver(): Promise<void>;
+}
+
+/** As a claim answers it. */
+export interface CheckpointOrder {
+  commitSha: string;
+  url: string;
 }
 
 export interface CheckoutSettings {
@@ -22,32 +38,92 @@ export interface CheckoutSettings {
   mirrors: string;
   /** The name of the agent that commits. */
   author: string;
+  checkpoint: CheckpointOrder | null;
 }
 
 const fields = '{ url username password defaultBranch branch }';
 
-/** Null: the project has no repository that git reaches. */
-export async function checkOut(platform: Platform, settings: CheckoutSettings): Promise<Checkout | null> {
+export async function checkOut(platform: Platform, settings: CheckoutSettings): Promise<Checkout> {
   const { held, place, account, mirrors, author: name } = settings;
   const origin = await platform.say<Origin>('openRepository', held, fields).catch((error) => {
     if (error instanceof RequestRejected && error.code === 'conflict') return null;
     throw error;
   });
-  if (!origin) return null;
+  const bundle = await fetchBundle(platform, settings);
+  if (!origin) return openFolder(settings, bundle);
   const author = { name, email: `agent@${new URL(platform.url).hostname}` };
   const { branch, defaultBranch: baseBranch } = origin;
-  const workspace = await openWorkspace({ mirrors, checkout: place.work, origin, account, author });
+  const workspace = await openWorkspace({ mirrors, checkout: place.work, origin, account, author, checkpoint: bundle });
+  const { mirror, base, restored } = workspace;
+  const sessions = bundle && restored === true ? await writeSessions(mirror, bundle, place).catch(() => []) : [];
+  await own(account, place.home);
+  if (bundle) await forget(mirror, bundle);
   return {
-    description: `on the branch ${branch} of ${origin.url}`,
-    async deliver() {
-      const delivery = await workspace.deliver();
-      if (!delivery) return;
-      const { headSha, diff } = delivery;
-      const file = path.join(place.artifacts, 'change.diff');
-      // The folder is the agent's: what it has put in the way is not followed.
-      await rm(file, { force: true, recursive: true });
-      await writeFile(file, diff, { flag: 'wx' });
-      await platform.say('reportBranch', { ...held, headSha, baseBranch }, '{ prNumber }');
-    },
+    description: `It works on the branch ${branch} of ${origin.url}.${told(settings, bundle, restored)}`,
+    sessions,
+    base,
+    deliver: () => deliver(platform, settings, workspace, baseBranch),
   };
+}
+
+/** Null when there is none, or it is lost. */
+async function fetchBundle(platform: Platform, { mirrors, checkpoint }: CheckoutSettings): Promise<Bundle | null> {
+  if (!checkpoint) return null;
+  const file = path.join(mirrors, `${randomUUID()}.bundle`);
+  return (await platform.download(checkpoint.url, file)) ? { file, commitSha: checkpoint.commitSha } : null;
+}
+
+/** A project without a repository: its files are restored, and pushed nowhere. */
+async function openFolder(settings: CheckoutSettings, bundle: Bundle | null): Promise<Checkout> {
+  const { place, account, mirrors } = settings;
+  let [sessions, restored]: [string[], true | string | null] = [[], null];
+  if (bundle) {
+    const repository = await mkdtemp(path.join(mirrors, 'restore-'));
+    try {
+      await git(repository, ['init', '--quiet', '--bare']);
+      await unpack(repository, bundle);
+      await writeFiles(repository, bundle, place.work);
+      sessions = await writeSessions(repository, bundle, place).catch(() => []);
+      restored = true;
+    } catch (error) {
+      restored = (error as Error).message;
+    } finally {
+      await forget(null, bundle);
+      await rm(repository, { recursive: true, force: true });
+    }
+    for (const folder of [place.work, place.home]) await own(account, folder);
+  }
+  return {
+    description: `Its project has no repository that git reaches.${told(settings, bundle, restored)}`,
+    sessions,
+    base: null,
+    deliver: async () => {},
+  };
+}
+
+function told({ checkpoint }: CheckoutSettings, bundle: Bundle | null, restored: true | string | null): string {
+  if (!checkpoint) return '';
+  if (restored === true) return `\nIt begins from the checkpoint ${checkpoint.commitSha}.`;
+  const why = bundle ? (restored ?? 'it cannot be read') : 'it is gone';
+  return `\nThe checkpoint ${checkpoint.commitSha} is not restored: ${why}.`;
+}
+
+async function own(account: Account | undefined, folder: string): Promise<void> {
+  if (account) await promisify(execFile)('chown', ['-R', `${account.uid}:${account.gid}`, folder]);
+}
+
+async function deliver(
+  platform: Platform,
+  { held, place }: CheckoutSettings,
+  workspace: Workspace,
+  baseBranch: string,
+): Promise<void> {
+  const delivery = await workspace.deliver();
+  if (!delivery) return;
+  const { headSha, diff } = delivery;
+  const file = path.join(place.artifacts, 'change.diff');
+  // The folder is the agent's: what it has put in the way is not followed.
+  await rm(file, { force: true, recursive: true });
+  await writeFile(file, diff, { flag: 'wx' });
+  await platform.say('reportBranch', { ...held, headSha, baseBranch }, '{ prNumber }');
 }

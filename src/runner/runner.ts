@@ -33,6 +33,7 @@ const pace: Pace = {
   flush: setting('FLUSH_MS', 250),
   grace: setting('GRACE_MS', 5_000),
   timeout: setting('TIMEOUT_MS', 30 * 60_000),
+  checkpoint: setting('CHECKPOINT_MS', 2 * 60_000),
 };
 
 const leaving = new AbortController();

@@ -11,7 +11,7 @@ import { type State, startHeart } from './heart.ts';
 import { clip, openJournal, type Session } from './journal.ts';
 import { meter, type Sample } from './measure.ts';
 import type { Claimed, Held, Pace, Step } from './mission.ts';
-import type { Platform } from './platform.ts';
+import { type Platform, RequestRejected } from './platform.ts';
 import { openPreview, type Preview } from './preview.ts';
 import type { Bench } from './workshop.ts';
 
@@ -84,9 +84,10 @@ export async function work(
     await journal.room();
   }
 
-  const { harness: name, userPrompt } = step.agent;
-  if (userPrompt && name !== 'shell') await journal.write('prompt', `${userPrompt}\n\n`, 'agent');
-  await journal.write('prompt', step.prompt, 'mission');
+  const { harness: name } = step.agent;
+  for (const [i, { spanId, text }] of bench.prompt.entries()) {
+    await journal.write('prompt', i < bench.prompt.length - 1 ? `${text}\n\n` : text, spanId);
+  }
   await journal.write(
     'system',
     `${process.platform} ${release()}, ${name === 'shell' ? 'node' : name} ${bench.version}, in ${cwd}\n${bench.description}\n`,
@@ -121,6 +122,13 @@ export async function work(
     latest = null;
     return taken;
   };
+  /** Without one the mission goes on all the same. */
+  const save = () =>
+    bench.save().catch((error) => {
+      if (error instanceof RequestRejected && error.code === 'lease_lost') throw error;
+      journal.log(`No checkpoint: ${clip((error as Error).message, 2_000)}\n`);
+    });
+  const saving = repeat(save, pace.checkpoint, decided.signal);
   const heart = startHeart(platform, held, sandboxId, state, measured, pace);
   try {
     const decision = await Promise.race([
@@ -137,6 +145,9 @@ export async function work(
     const failure = decision && (await bench.around?.isOverMemory()) ? overMemory(bench.limits) : decision;
     bench.place.guard(undefined);
     await (await opening)?.close();
+    decided.abort();
+    await saving;
+    await save();
     await journal.close();
     // Also of a step that failed: its commits are what another one goes on with.
     await bench.deliver();
@@ -149,6 +160,18 @@ export async function work(
     journal.stop();
     await harness.end();
     await (await opening)?.close();
+  }
+}
+
+/** Does it now and then, until the signal; an error ends it, since the work that follows meets it too. */
+async function repeat(work: () => Promise<void>, everyMs: number, signal: AbortSignal): Promise<void> {
+  try {
+    for (;;) {
+      await wait(everyMs, undefined, { signal });
+      await work();
+    }
+  } catch {
+    // Aborted, or the lease is lost.
   }
 }
 

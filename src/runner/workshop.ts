@@ -1,8 +1,10 @@
 // Where the steps of a run are worked on: one place for its agents, with the gateway that is their way out; one for each script.
 
+import { open, rm } from 'node:fs/promises';
 import { type Caps, type Limits, prefixOf } from './caps.ts';
 import { ports, socketsOf } from './cell.ts';
 import type { Cgroup } from './cgroup.ts';
+import { type RunScript, takeCheckpoint } from './checkpoint.ts';
 import { type Account, type Confinement, commandFor, newAccount } from './confinement.ts';
 import { guarded, openContainer } from './container.ts';
 import { type Gateway, openGateway, type Upstreams } from './gateway.ts';
@@ -10,7 +12,7 @@ import type { Found } from './harness/discovery.ts';
 import { drivers } from './harness/drivers.ts';
 import type { Harness, Launch, Listener, Task } from './harness/port.ts';
 import { shell } from './harness/shell.ts';
-import { type Isolation, launchOf } from './isolation.ts';
+import { type Isolation, launchOf, scriptIn } from './isolation.ts';
 import type { Held, Step } from './mission.ts';
 import { makePlace, type Place } from './place.ts';
 import type { Platform } from './platform.ts';
@@ -46,10 +48,20 @@ export interface Bench {
   start(on: Listener): Harness;
   /** Its session can be gone on with in a later step. */
   keep(session: string): void;
+  /** What it is told, with the id of each part. */
+  prompt: readonly PromptPart[];
+  /** Keeps the workspace as a checkpoint, if it has changed; also while the harness works. */
+  save(): Promise<void>;
   /** Pushes what the agent has committed; called once its harness has ended. */
   deliver(): Promise<void>;
   /** When the step is over. */
   clear(): Promise<void>;
+}
+
+export interface PromptPart {
+  /** `agent`: its instructions; `history`: what has happened so far; `mission`. */
+  spanId: string;
+  text: string;
 }
 
 export function openWorkshop(platform: Platform, equipment: Equipment, held: Held, memoryMb: number, graceMs: number) {
@@ -59,10 +71,27 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
   const limits = { ...equipment.limits, memoryBytes };
   const groupOf = ({ cgroups }: Caps, { stepId }: Step) => cgroups?.(stepId, limits) ?? null;
   const upstreams: Upstreams = { ...equipment.models, mcp: {} };
-  let shared: { place: Place; account: Account | undefined; gateway: Gateway; checkout: Checkout | null } | undefined;
+  let shared: { place: Place; account: Account | undefined; gateway: Gateway; checkout: Checkout } | undefined;
   const closing: (() => Promise<void>)[] = [];
   /** Sessions whose files are in the shared place. */
   const sessions = new Set<string>();
+
+  /** Of the step that was saved last. */
+  let saved: { stepId: string; state: string } | undefined;
+  let session: string | null = null;
+
+  async function save({ stepId }: Step, run: RunScript, place: Place, { base }: Checkout): Promise<void> {
+    const { file, commitSha, state } = await takeCheckpoint(run, place, base, equipment.mirrors);
+    try {
+      if (saved?.stepId === stepId && saved.state === state) return;
+      const content = await open(file);
+      const contentKey = await platform.upload(held, 'checkpoint', content).finally(() => content.close());
+      await platform.say('reportCheckpoint', { ...held, stepId, contentKey, commitSha, sessionId: session });
+      saved = { stepId, state };
+    } finally {
+      await rm(file, { force: true });
+    }
+  }
 
   async function forScript(step: Step): Promise<Bench> {
     const { kind, description } = equipment.confinement;
@@ -83,7 +112,9 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
       around: group && inGroup(group),
       isMeasured: true,
       start: (on) => shell(task, on),
+      prompt: [{ spanId: 'mission', text: step.prompt }],
       keep: () => {},
+      save: async () => {},
       deliver: async () => {},
       async clear() {
         await group?.close();
@@ -92,7 +123,7 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
     };
   }
 
-  async function sharedPlace(level: Isolation['level'], author: string) {
+  async function sharedPlace(level: Isolation['level'], author: string, { checkpoint }: Step) {
     if (shared) return shared;
     const account = level === 'none' ? undefined : await newAccount();
     const place = await makePlace('', account);
@@ -100,7 +131,8 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
     const gateway = await openGateway(upstreams, level === 'none' ? null : socketsOf(place).gateway);
     closing.push(gateway.close);
     const { mirrors } = equipment;
-    const checkout = await checkOut(platform, { held, place, account, mirrors, author });
+    const checkout = await checkOut(platform, { held, place, account, mirrors, author, checkpoint });
+    for (const restored of checkout.sessions) sessions.add(restored);
     shared = { place, account, gateway, checkout };
     return shared;
   }
@@ -110,7 +142,7 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
     const { isolation } = equipment;
     const found = equipment.found.find((one) => one.harness === harness);
     if (!found || !isolation) throw new Error(`This runner has no ${harness}.`);
-    const { place, account, gateway, checkout } = await sharedPlace(isolation.level, name);
+    const { place, account, gateway, checkout } = await sharedPlace(isolation.level, name, step);
     const isServer = harness === 'opencode';
     const { containers } = isolation;
     const container = containers && openContainer(containers, place, account, limits, isServer);
@@ -126,7 +158,11 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
       prefixOf(caps.agents, limits),
       container,
     );
-    const { resumeSessionId } = step;
+    const run = scriptIn(isolation, place, account, limits, prefixOf(caps.agents, limits));
+    // One whose files are not to be had is lost.
+    const resume = step.resumeSessionId && sessions.has(step.resumeSessionId) ? step.resumeSessionId : null;
+    const said = partsOf(step, resume !== null);
+    session = resume;
     const url = `http://127.0.0.1:${gateway.port || ports.gateway}`;
     const servers = await platform.mcpServers(held);
     const headers = { authorization: platform.authorization, 'x-lease-id': leaseId };
@@ -137,27 +173,31 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
       env: { ...launch.env, ARTIFACTS: place.artifacts, RUN_ID: runId },
       program: found.program,
       home: place.home,
-      prompt: step.prompt,
+      prompt: said.map(({ text }) => text).join('\n\n'),
       instructions: userPrompt,
       model,
       effort: effort?.toLowerCase() ?? null,
       schema: step.outputSchema === null ? null : JSON.parse(step.outputSchema),
-      // One of another runtime, or of an earlier claim, is lost.
-      resume: resumeSessionId && sessions.has(resumeSessionId) ? resumeSessionId : null,
+      resume,
       maxCalls,
       gateway: { url, key: gateway.key },
       mcp: Object.fromEntries(servers.map(({ serverName }) => [serverName, `${url}/mcp/${serverName}`])),
     };
     return {
       place,
-      description: `${isolation.description} ${caps.agents.description}${checkout ? `\nIt works ${checkout.description}.` : ''}`,
+      description: `${isolation.description} ${caps.agents.description}\n${checkout.description}`,
+      prompt: [...(userPrompt ? [{ spanId: 'agent', text: userPrompt }] : []), ...said],
       version: found.version,
       limits,
       around,
       isMeasured: !container,
       start: (on) => drivers[found.harness](task, on),
-      keep: (session) => void sessions.add(session),
-      deliver: async () => checkout?.deliver(),
+      keep: (begun) => {
+        sessions.add(begun);
+        session = begun;
+      },
+      save: () => save(step, run, place, checkout),
+      deliver: checkout.deliver,
       clear: async () => group?.close(),
     };
   }
@@ -170,5 +210,11 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
     },
   };
 }
+
+/** A session that is resumed knows what has happened. */
+const partsOf = ({ prompt, resumePrompt, preamble }: Step, isResumed: boolean): PromptPart[] =>
+  isResumed
+    ? [{ spanId: 'mission', text: resumePrompt ?? prompt }]
+    : [...(preamble ? [{ spanId: 'history', text: preamble }] : []), { spanId: 'mission', text: prompt }];
 
 const inGroup = (group: Cgroup) => ({ guarded: `cgroup ${group.folder}`, isOverMemory: group.isOverMemory });

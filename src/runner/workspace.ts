@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { lstat, mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { type Bundle, unpack, workOf } from './checkpoint.ts';
 import type { Account } from './confinement.ts';
 import { git, type Login } from './git.ts';
 
@@ -24,6 +25,8 @@ export interface WorkspaceSettings {
   origin: Origin;
   /** Whose the checkout is; undefined: the runner's. */
   account: Account | undefined;
+  /** What it begins from, where its commits follow those of the branch. */
+  checkpoint: Bundle | null;
   /** The author of the commits. */
   author: { name: string; email: string };
 }
@@ -35,6 +38,14 @@ export interface Delivery {
 }
 
 export interface Workspace {
+  /** The repository of the runner. */
+  mirror: string;
+  /** A commit that the repository of the project has. */
+  base: string;
+  /** Of the checkout at its beginning. */
+  startSha: string;
+  /** Whether it began from the checkpoint; else why not. */
+  restored: true | string | null;
   /** Pushes the commits of the branch. Null: there are no new ones. @throws when the branch was changed by others, or the checkout is no longer one */
   deliver(): Promise<Delivery | null>;
 }
@@ -61,16 +72,30 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
   const start = begun ?? (await commitOf(mirror, `refs/origin/${base}`));
   if (!start) throw new Error(`The repository has no branch ${base}.`);
 
+  const baseSha = await commitOf(mirror, `refs/origin/${base}`);
+  const restored = settings.checkpoint && (await take(mirror, settings.checkpoint, begun));
   // A clone of its own: a worktree's .git would lie in the mirror.
   await git(checkout, ['init', '--quiet', '--initial-branch', branch]);
   await git(checkout, ['fetch', '--quiet', '--no-tags', mirror, `+refs/origin/${base}:refs/heads/${base}`, start]);
-  await git(checkout, ['reset', '--quiet', '--hard', start]);
+  let startSha = start;
+  if (settings.checkpoint && restored === true) {
+    const files = workOf(settings.checkpoint);
+    await git(checkout, ['fetch', '--quiet', '--no-tags', mirror, files]);
+    await git(checkout, ['reset', '--quiet', '--hard', 'FETCH_HEAD']);
+    // What was not committed is not committed again.
+    await git(checkout, ['reset', '--quiet', 'FETCH_HEAD^']);
+    startSha = (await commitOf(mirror, `${files}^`))!;
+  } else await git(checkout, ['reset', '--quiet', '--hard', start]);
   await git(checkout, ['config', 'user.name', author.name]);
   await git(checkout, ['config', 'user.email', author.email]);
   if (account) await promisify(execFile)('chown', ['-R', `${account.uid}:${account.gid}`, checkout]);
 
   let pushed = begun ?? '';
   return {
+    mirror,
+    base: baseSha ?? start,
+    startSha,
+    restored,
     async deliver() {
       await checkIsOrdinary(checkout);
       return alone(mirror, async () => {
@@ -89,6 +114,20 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
       });
     },
   };
+}
+
+/** The checkpoint in the mirror, or why nothing begins from it. Commits that others have pushed meanwhile are kept. */
+async function take(mirror: string, checkpoint: Bundle, begun: string | null): Promise<true | string> {
+  try {
+    await alone(mirror, () => unpack(mirror, checkpoint));
+    const head = await commitOf(mirror, `${workOf(checkpoint)}^`);
+    if (!head) return 'it follows no commit';
+    if (begun) await git(mirror, ['merge-base', '--is-ancestor', begun, head]);
+    return true;
+  } catch (error) {
+    const { message } = error as Error;
+    return message.startsWith('git merge-base') ? 'the branch has other commits by now' : message;
+  }
 }
 
 const commitOf = (mirror: string, ref: string): Promise<string | null> =>

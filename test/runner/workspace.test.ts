@@ -47,7 +47,7 @@ async function open(account?: { uid: number; gid: number }) {
   mkdirSync(checkout);
   const mirrors = path.join(folder, 'mirrors');
   const author = { name: 'Builder', email: 'builder@example.com' };
-  const workspace = await openWorkspace({ mirrors, checkout, origin, account, author });
+  const workspace = await openWorkspace({ mirrors, checkout, origin, account, author, checkpoint: null });
   return { checkout, ...workspace };
 }
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 // A stand-in for Claude Code that speaks its protocol and asks its model once a turn, through the gateway. What it does is told by its
-// prompt: `[stall]` asks no model and does not end; `[run]` executes the rest as a command; `[once:FILE]` has what follows done while FILE is not there; `[commit]` commits a change; `[wait]` waits for a message, an interruption or its end; else it answers at once, in the shape that was asked for.
+// prompt: `[stall]` asks no model and does not end; `[run]` executes the rest as a command; `[once:FILE]` has what follows done while FILE is not there; `[commit]` commits a change; `[draft]` leaves one uncommitted; `[look]` says what is in its folder; `[wait]` waits for a message, an interruption or its end; else it answers at once, in the shape that was asked for.
 import { execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 
@@ -19,6 +19,15 @@ const schema = option('--json-schema') ?? '';
 const tell = (event) => process.stdout.write(`${JSON.stringify({ ...event, session_id: session })}\n`);
 const say = (text) =>
   tell({ type: 'assistant', message: { model: option('--model'), content: [{ type: 'text', text }] } });
+
+/** What was said in the session, in the file that Claude Code has it in. */
+const folder = path.join(CLAUDE_CONFIG_DIR, 'projects', process.cwd().replace(/[^a-zA-Z0-9]/g, '-'));
+const conversation = path.join(folder, `${session}.jsonl`);
+if (option('--resume') && !existsSync(conversation)) {
+  console.error(`No conversation found with session ID: ${session}`);
+  process.exit(1);
+}
+const remembered = () => readFileSync(conversation, 'utf8').trim().split('\n').length;
 
 async function call() {
   const headers = { 'content-type': 'application/json', 'x-api-key': ANTHROPIC_API_KEY };
@@ -65,6 +74,14 @@ async function take({ type, message }) {
   const [, command] = /\[run\]\n([\s\S]*)/.exec(text) ?? [];
   if (command) await new Promise((resolve) => spawn('sh', ['-c', command], { stdio: 'ignore' }).on('exit', resolve));
   if (text.includes('[commit]')) execFileSync('sh', ['-c', 'echo new > a.txt && git commit -qam "Say new" || true']);
+  mkdirSync(folder, { recursive: true });
+  appendFileSync(conversation, `${JSON.stringify({ text })}\n`);
+  if (text.includes('[draft]')) execFileSync('sh', ['-c', 'echo draft > draft.txt; echo changed >> a.txt']);
+  if (text.includes('[look]')) {
+    const files = readdirSync('.').filter((name) => name !== '.git');
+    const read = files.map((name) => `${name}=${readFileSync(name, 'utf8').trim().replaceAll('\n', '+')}`);
+    say(`I see ${read.sort().join(' ')} after ${remembered()} messages`);
+  }
   isWaiting = text.includes('[wait]');
   say(`I ${isWaiting ? 'wait' : 'heard'}: ${text} (${session})`);
   if (!isWaiting) end(schema ? { structured_output: output() } : { result: 'Done.' });

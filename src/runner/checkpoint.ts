@@ -1,0 +1,143 @@
+// Checkpoints: all files of a workspace as a commit, and the session files of its harnesses as another, in one bundle of git. It is
+// made where the agent works, in its cell: outside of it git never runs in what an agent has had.
+import { randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { git } from './git.ts';
+import { openInside } from './inside.ts';
+import type { Place } from './place.ts';
+
+/** Beyond these there is no checkpoint: the platform takes 512 MiB. */
+const maxBundleBytes = 256 * 1024 * 1024;
+const timeoutMs = 120_000;
+
+/** What git ignores is no part of it. The agent may work meanwhile: neither its index nor its branch is touched. */
+const script = `set -e
+out=$1 base=$2
+export GIT_AUTHOR_NAME=Checkpoint GIT_AUTHOR_EMAIL=checkpoint@localhost
+export GIT_COMMITTER_NAME=Checkpoint GIT_COMMITTER_EMAIL=checkpoint@localhost
+if [ -d .git ]; then GIT_DIR=$PWD/.git; else GIT_DIR=$HOME/checkpoint.git; [ -d "$GIT_DIR" ] || git init -q --bare "$GIT_DIR"; fi
+export GIT_DIR GIT_INDEX_FILE=$HOME/tmp/checkpoint.index
+head=$(git rev-parse -q --verify 'HEAD^{commit}' || true)
+[ ! -f "$GIT_DIR/index" ] || cp "$GIT_DIR/index" "$GIT_INDEX_FILE"
+GIT_WORK_TREE=$PWD git add -A .
+tree=$(git write-tree)
+git update-ref refs/checkpoint/work "$(git commit-tree "$tree" \${head:+-p "$head"} -m Checkpoint)"
+GIT_INDEX_FILE=$HOME/tmp/sessions.index
+rm -f "$GIT_INDEX_FILE"
+for folder in .claude/projects .codex/sessions; do
+  [ ! -d "$HOME/$folder" ] || (cd "$HOME" && GIT_WORK_TREE=$HOME git add -Af "$folder")
+done
+sessions=$(git write-tree)
+git update-ref refs/checkpoint/sessions "$(git commit-tree "$sessions" -m Sessions)"
+rm -f "$out"
+git bundle create -q "$out" refs/checkpoint/work refs/checkpoint/sessions \${base:+"^$base"}
+echo "$tree $head $sessions"`;
+
+export interface Taken {
+  commitSha: string;
+  /** Of the runner; the caller removes it. */
+  file: string;
+  /** Equal when nothing has changed. */
+  state: string;
+}
+
+/** Runs a shell script where the agent works, as the agent's programs are run, and gives what it prints. */
+export type RunScript = (script: string, args: string[], timeoutMs: number) => Promise<string>;
+
+/**
+ * @param base A commit that the repository of the project has: the bundle begins after it.
+ * @param folder Of the runner, for the bundle.
+ * @throws when the workspace is too large, or cannot be read
+ */
+export async function takeCheckpoint(
+  run: RunScript,
+  place: Place,
+  base: string | null,
+  folder: string,
+): Promise<Taken> {
+  const made = `${place.root}/checkpoint.bundle`;
+  const state = await run(script, [made, base ?? ''], timeoutMs);
+  const file = path.join(folder, `${randomUUID()}.bundle`);
+  try {
+    await copyInside(place.root, made, file);
+    const heads = await git(folder, ['bundle', 'list-heads', file]);
+    const commitSha = /^([0-9a-f]{40,64}) refs\/checkpoint\/work$/m.exec(heads)?.[1];
+    if (!commitSha) throw new Error('it holds no files');
+    return { commitSha, file, state };
+  } catch (error) {
+    await rm(file, { force: true });
+    throw error;
+  }
+}
+
+async function copyInside(folder: string, from: string, to: string): Promise<void> {
+  const source = await openInside(folder, from);
+  try {
+    if ((await source.stat()).size > maxBundleBytes) throw new Error('the workspace is too large');
+    await pipeline(
+      source.createReadStream({ autoClose: false, end: maxBundleBytes }),
+      createWriteStream(to, { flags: 'wx', mode: 0o600 }),
+    );
+  } finally {
+    await source.close();
+  }
+}
+
+/** A bundle that was downloaded. */
+export interface Bundle {
+  file: string;
+  commitSha: string;
+}
+
+const nameOf = ({ file }: Bundle): string => path.basename(file, '.bundle');
+export const workOf = (bundle: Bundle): string => `refs/checkpoints/${nameOf(bundle)}`;
+const sessionsOf = (bundle: Bundle): string => `refs/sessions/${nameOf(bundle)}`;
+
+/** Takes the bundle into a repository of the runner. @throws when that lacks commits which the bundle begins after */
+export async function unpack(repository: string, bundle: Bundle): Promise<void> {
+  const refs = [`+refs/checkpoint/work:${workOf(bundle)}`, `+refs/checkpoint/sessions:${sessionsOf(bundle)}`];
+  await git(repository, ['fetch', '--quiet', '--no-tags', bundle.file, ...refs]);
+  const commit = (await git(repository, ['rev-parse', workOf(bundle)])).trim();
+  if (commit !== bundle.commitSha) throw new Error('the bundle holds another commit');
+}
+
+/** Removes the bundle, also from the repository. */
+export async function forget(repository: string | null, bundle: Bundle): Promise<void> {
+  await rm(bundle.file, { force: true });
+  if (!repository) return;
+  for (const ref of [workOf(bundle), sessionsOf(bundle)]) await git(repository, ['update-ref', '-d', ref]);
+}
+
+/** The files without a repository: of a project that has none. */
+export async function writeFiles(repository: string, bundle: Bundle, folder: string): Promise<void> {
+  const where = ['--git-dir', repository, '--work-tree', folder];
+  await git(repository, [...where, 'read-tree', '--reset', '-u', workOf(bundle)]);
+}
+
+/** Writes session files into the home of the harnesses, as they expect them there. @returns the ids of the sessions */
+export async function writeSessions(repository: string, bundle: Bundle, { home, work }: Place): Promise<string[]> {
+  const listed = await git(repository, ['ls-tree', '-r', '-z', '--name-only', sessionsOf(bundle)]);
+  const ids: string[] = [];
+  for (const name of listed.split('\0')) {
+    const session = sessionOf(name, work);
+    if (!session) continue;
+    const file = path.join(home, session.file);
+    await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
+    const content = await git(repository, ['cat-file', 'blob', `${sessionsOf(bundle)}:${name}`]);
+    await writeFile(file, content, { flag: 'wx', mode: 0o600 });
+    ids.push(session.id);
+  }
+  return ids;
+}
+
+/** Claude Code looks for the sessions of its folder, under the name of that; Codex for all. */
+function sessionOf(name: string, work: string): { id: string; file: string } | null {
+  const claude = /^\.claude\/projects\/[^/]+\/([\w-]+)\.jsonl$/.exec(name)?.[1];
+  if (claude) return { id: claude, file: `.claude/projects/${work.replace(/[^a-zA-Z0-9]/g, '-')}/${claude}.jsonl` };
+  const codex =
+    /^\.codex\/sessions\/(?:\d+\/)*rollout-[\w:.-]*?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl$/.exec(name);
+  return codex && { id: codex[1]!, file: name };
+}
