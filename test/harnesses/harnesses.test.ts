@@ -10,12 +10,12 @@ import { scripted } from '../support/harness-turns.ts';
 import { fileOf, isolation, openWorld, programs, whyMissing } from './world.ts';
 
 const table: Record<string, Record<string, string>> = {};
-const columns = ['start', 'stream', 'cost', 'MCP', 'steer', 'ms to steer', 'interrupt', 'resume', 'structured'];
+const columns = ['start', 'stream', 'cost', 'steer', 'interrupt', 'resume', 'MCP', 'structured answer'];
 /** For src/runner/README.md: what was not shown is not said. */
 function markdown(rows: typeof table): string {
   const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
   const lines = Object.entries(rows).map(([name, row]) => line([name, ...columns.map((column) => row[column] ?? '')]));
-  return [line(['', ...columns]), line(['', ...columns].map(() => '---')), ...lines].join('\n');
+  return [line(['harness', ...columns]), `|${'---|'.repeat(columns.length + 1)}`, ...lines].join('\n');
 }
 let world: Awaited<ReturnType<typeof openWorld>>;
 beforeAll(async () => {
@@ -25,6 +25,8 @@ afterAll(async () => {
   await world.close();
   console.log(`\nin ${isolation.level === 'cell' ? 'cells' : 'no cell: bubblewrap does not work here'}`);
   console.log(markdown(table));
+  for (const [name, row] of Object.entries(table))
+    if (row.steered) console.log(`${name} was steered in ${row.steered} ms`);
 });
 
 const kinds = (fragments: { kind: string }[]) => new Set(fragments.map(({ kind }) => kind));
@@ -129,7 +131,7 @@ describe.each(variants)('$name $mode', ({ name, model, tokens, mode }) => {
     expect(await played.turn(0)).toMatchObject({ status: 'completed', text: 'steered' });
     expect(fileOf(played.place, 's.txt')).toBe('steered\n');
     passed('steer');
-    table[name]!['ms to steer'] = String(Date.now() - since);
+    table[name]!.steered = String(Date.now() - since);
     await played.harness.send(scripted({ shell: 'timeout 33 tail -f /dev/null' }, { say: 'never' }));
     await played.seen('timeout 33');
     await played.harness.interrupt();
@@ -154,7 +156,7 @@ describe.each(variants)('$name $mode', ({ name, model, tokens, mode }) => {
     const start = await world.prepare(name);
     const played = start({ model, schema, prompt: scripted({ read: 'a.txt' }, { json: { verdict: 'approve' } }) });
     expect(await played.turn(0)).toMatchObject({ status: 'completed', structured: { verdict: 'approve' } });
-    passed('structured');
+    passed('structured answer');
     await played.harness.end();
   });
 });

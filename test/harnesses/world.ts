@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chownSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { chooseCaps, prefixOf } from '../../src/runner/caps.ts';
 import { ports, socketsOf } from '../../src/runner/cell.ts';
 import { newAccount } from '../../src/runner/confinement.ts';
 import { openGateway } from '../../src/runner/gateway.ts';
@@ -20,8 +21,19 @@ export const programs: Record<AgentHarness, string> = {
   // The program itself: `opencode-ai` names packages for other machines that a registry may lack.
   opencode: path.join(packages, 'opencode-linux-x64/bin/opencode'),
 };
-export const whyMissing = (name: AgentHarness): string | null =>
-  existsSync(programs[name]) ? null : `${name} is not installed: npm ci --prefix test/harnesses`;
+/** A program may be there, and not be made for this processor. */
+const reasons = Object.entries(programs).map(([name, program]) => {
+  if (!existsSync(program)) return [name, `${name} is not installed: npm ci --prefix test/harnesses`];
+  try {
+    execFileSync(program, ['--version'], { stdio: 'pipe', timeout: 120_000 });
+    return [name, null];
+  } catch (error) {
+    return [name, `${name} cannot be run here: ${(error as Error).message.trim().split('\n').at(-1)}`];
+  }
+});
+const missing: Record<string, string | null> = Object.fromEntries(reasons);
+export const whyMissing = (name: AgentHarness): string | null => missing[name]!;
+
 /** A checkout with one commit. */
 export function seed(cwd: string, account?: { uid: number; gid: number }): void {
   const git = (...args: string[]) =>
@@ -45,6 +57,9 @@ export const fileOf = ({ work }: Place, name: string): string => readFileSync(pa
 const loopback = 'http://127.0.0.1';
 /** A cell where bubblewrap works. */
 export const isolation = (await chooseIsolation(undefined, loopback)) ?? (await chooseIsolation('none', loopback))!;
+const caps = await chooseCaps(isolation.level === 'cell' ? 'bubblewrap' : 'none');
+/** What a mission is planned with. */
+const planned = { memoryBytes: 1024 ** 3, processes: 1_024 };
 
 export async function openWorld() {
   const [models, mcp] = await Promise.all([startModels(), startMcp('platform-token')]);
@@ -65,7 +80,7 @@ export async function openWorld() {
     const gateway = await openGateway(upstreams, isCell ? socketsOf(place).gateway : null);
     closing.push(place.remove, gateway.close);
     const url = `${loopback}:${gateway.port || ports.gateway}`;
-    const launch = launchOf(isolation.level, place, account, 3_000, name === 'opencode');
+    const launch = launchOf(isolation.level, place, account, 3_000, name === 'opencode', prefixOf(caps, planned));
     return (given: Pick<Task, 'prompt'> & Partial<Task>) => {
       const task = { ...launch, program: programs[name], home: place.home, gateway: { url, key: gateway.key } };
       const played = begin(name, { ...task, mcp: { platform: `${url}/mcp/platform` }, ...given });

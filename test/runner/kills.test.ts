@@ -39,48 +39,63 @@ const isIn = (runId: string, text: string) =>
   missions.until(async () => processesOf(runId).some(({ command }) => command.includes(text)));
 
 let count = 0;
-const mark = () => path.join(missions.folder, `once-${count}`);
-/** A mission that comes to this point the first time that it is worked on, and is done with it the next time. */
-const begin = (words: string) => {
-  count++;
-  return missions.mission(`[once:${mark()}] ${words}`);
-};
 const isPaid = (runId: string) =>
   missions.until(async () => (await missions.look(runId)).steps[0]?.inputTokens === 1_200);
 
-const points: [string, string, (runId: string) => Promise<unknown>][] = [
-  ['before it has asked its model', '[stall]', () => missions.until(async () => existsSync(mark()))],
-  ['while it waits for a person', '[wait]', isPaid],
-  ['while its command runs', '[run]\nsleep 98765', (runId) => isIn(runId, '98765').then(() => isPaid(runId))],
-];
+/** Missions that come to these points the first time that they are worked on, and are done the next time; when all are there. */
+async function beginAll(): Promise<string[]> {
+  const begin = async (words: string, reached: (runId: string, mark: string) => Promise<unknown>) => {
+    const mark = path.join(missions.folder, `once-${++count}`);
+    const runId = await missions.mission(`[once:${mark}] ${words}`);
+    return reached(runId, mark).then(() => runId);
+  };
+  return Promise.all([
+    // Before it has asked its model, while it waits for a person, while its command runs.
+    begin('[stall]', (_, mark) => missions.until(async () => existsSync(mark))),
+    begin('[wait]', isPaid),
+    begin('[run]\nsleep 98765', (runId) => isIn(runId, '98765').then(() => isPaid(runId))),
+  ]);
+}
 
-describe.skipIf(!isLinux).each(points)('killed %s', (_, words, reached) => {
-  it('the harness fails its mission with the reason', async () => {
-    missions.startRunner();
-    const runId = await begin(words);
-    await reached(runId);
-    for (const { pid, command } of processesOf(runId))
-      if (command.includes('stand-in-claude')) process.kill(pid, 'SIGKILL');
-    const run = await missions.ended(runId);
-    expect(run).toMatchObject({ status: 'failed', lastError: 'killed by SIGKILL' });
-    expect(run.steps[0].inputTokens).toBe(1_200 * missions.models.seen.length);
-    await noneIsLeft(runId);
-  });
+/** Each call of the model once. */
+function expectPaid(runs: { missionCostUsd: number; steps: { inputTokens: number; costUsd: number }[] }[]): void {
+  const tokens = runs.reduce((sum, { steps }) => sum + steps[0]!.inputTokens, 0);
+  expect(tokens).toBe(1_200 * missions.models.seen.length);
+  for (const { missionCostUsd, steps } of runs) expect(missionCostUsd).toBeCloseTo(steps[0]!.costUsd, 9);
+}
 
-  it('the runner leaves no process, and another one does the mission', async () => {
-    missions.startRunner();
-    const runId = await begin(words);
-    await reached(runId);
-    await missions.killRunners();
-    await noneIsLeft(runId);
+/** Its last heartbeat may still be on its way, and renew the lease. */
+const isReleased = (runId: string) =>
+  missions.until(async () => {
+    if ((await missions.look(runId)).status === 'dispatching') return true;
     missions.turn(seconds(121));
     await releaseSilentRuns();
-    missions.startRunner();
-    const run = await missions.ended(runId);
-    expect(run).toMatchObject({ status: 'completed', lastError: null });
-    expect(run.steps[0].inputTokens).toBe(1_200 * missions.models.seen.length);
-    expect(run.missionCostUsd).toBeCloseTo(run.steps[0].costUsd, 9);
-    await noneIsLeft(runId);
+    return false;
+  });
+
+describe.skipIf(!isLinux)('missions at every step', () => {
+  it('fail with the reason when their harness is killed', async () => {
+    missions.startRunner({ RUNS_AT_ONCE: '3' });
+    const runIds = await beginAll();
+    const harnesses = runIds.flatMap(processesOf).filter(({ command }) => command.includes('stand-in-claude'));
+    for (const { pid } of harnesses) process.kill(pid, 'SIGKILL');
+    const runs = await Promise.all(runIds.map(missions.ended));
+    for (const run of runs) expect(run).toMatchObject({ status: 'failed', lastError: 'killed by SIGKILL' });
+    expectPaid(runs);
+    await Promise.all(runIds.map(noneIsLeft));
+  });
+
+  it('leave no process when their runner is killed, and are done by another one', async () => {
+    missions.startRunner({ RUNS_AT_ONCE: '3' });
+    const runIds = await beginAll();
+    await missions.killRunners();
+    await Promise.all(runIds.map(noneIsLeft));
+    for (const runId of runIds) await isReleased(runId);
+    missions.startRunner({ RUNS_AT_ONCE: '3' });
+    const runs = await Promise.all(runIds.map(missions.ended));
+    for (const run of runs) expect(run).toMatchObject({ status: 'completed', lastError: null });
+    expectPaid(runs);
+    await Promise.all(runIds.map(noneIsLeft));
   });
 });
 

@@ -8,7 +8,7 @@ import { type Json, parsed } from './fragments.ts';
 /** Linux: an open file that can only be named. */
 const O_PATH = 0x200000;
 /** Milliseconds, and characters of an answer. */
-const [patience, longest] = [60_000, 32 * 1024 * 1024];
+const [patience, longest] = [120_000, 32 * 1024 * 1024];
 
 type Take = (type: string, properties: Json) => Promise<void>;
 
