@@ -89,7 +89,12 @@ const list = (more: object = {}, by = client) => by.listTasks(ListTasksRequest.f
 
 async function say(name: string, input: object): Promise<Record<string, string>> {
   const type = `${name[0]!.toUpperCase()}${name.slice(1)}Request`;
-  const selection = name === 'claimRun' ? '{ runId leaseId prompt }' : '{ ok }';
+  const selections: Record<string, string> = {
+    claimRun: '{ runId leaseId prompt }',
+    registerSandbox: '{ sandboxId }',
+    appendFragments: '{ nextSeq }',
+  };
+  const selection = selections[name] ?? '{ ok }';
   const query = `mutation ($input: ${type}!) { said: ${name}(input: $input) ${selection} }`;
   return (await world.graphql(query, { token: runtime, variables: { input } })).body.data.said;
 }
@@ -492,6 +497,36 @@ describe('push notifications', () => {
       currentDate: new Date(present()),
     });
     expect(payload.request_body_sha256).toBe(createHash('sha256').update(body).digest('base64url'));
+  });
+
+  it('tell that the task waits for its client, and that it goes on', async () => {
+    const config = { returnImmediately: true, taskPushNotificationConfig: { url } };
+    const task = (await client.sendMessage(request(message('Ask me'), config))) as Task;
+    const { id } = task;
+    const heard = async () => {
+      await deliver();
+      const { status } = JSON.parse(pushed.filter(({ body }) => body.includes(id)).at(-1)!.body).statusUpdate;
+      return [about(task), status.state, status.message?.parts[0].text];
+    };
+    const plan = 'Waiting for a person to approve the plan.';
+    await world.knex('runs').where({ id }).update({ awaitsApproval: true, reason: plan });
+    expect(await heard()).toEqual([1, 'TASK_STATE_INPUT_REQUIRED', plan]);
+    expect((await get(id)).status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
+    await client.sendMessage(request(message('', { taskId: id, parts: [{ data: { approvePlan: true } }] })));
+    expect(await heard()).toEqual([2, 'TASK_STATE_SUBMITTED', undefined]);
+    const { leaseId } = await claim();
+    const box = { runId: id, leaseId, key: 'box', role: 'builder', harness: 'claude-code', instanceType: 'lite' };
+    const { sandboxId } = await say('registerSandbox', box);
+    const show = (seq: number, kind: string, body: string) =>
+      say('appendFragments', { sandboxId, leaseId, seq, fragments: [{ kind, body, t: present() }] });
+    await show(0, 'elicitation', 'Which cart?');
+    expect(await heard()).toEqual([3, 'TASK_STATE_INPUT_REQUIRED', 'Which cart?']);
+    expect((await list()).tasks.find((one) => one.id === id)?.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
+    world.clock.turn(1);
+    await send('The new one.', { taskId: id });
+    expect((await heard()).slice(0, 2)).toEqual([4, 'TASK_STATE_WORKING']);
+    await show(1, 'response', 'I take the new one.');
+    expect((await heard()).slice(0, 2)).toEqual([4, 'TASK_STATE_WORKING']);
   });
 
   it('are configured with a message: once, however often it is sent, and before anything is started', async () => {

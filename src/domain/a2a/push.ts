@@ -17,6 +17,7 @@ import { signJwt } from '../oauth/keys.ts';
 import { Run, type RunStatus } from '../runs/model.ts';
 import { findRun } from '../runs/operations.ts';
 import { messagesOfRuns } from './messages.ts';
+import { awaitsApproval, findQuestions } from './questions.ts';
 import { taskOf } from './tasks.ts';
 
 export const configsPerTask = 10;
@@ -106,9 +107,10 @@ export async function deletePushConfig(caller: Caller, runId: string, id: string
 }
 
 const openSql = `select distinct run_id from a2a_push_configs where told_status in ('dispatching', 'running')`;
-const tellSql = `update a2a_push_configs set told_status = $2 where run_id = $1 and told_status <> $2 returning id`;
+const tellSql = `update a2a_push_configs set told_status = $2, told_input_required = $3
+  where run_id = $1 and (told_status, told_input_required) is distinct from ($2, $3::boolean) returning id`;
 
-/** Writes a notification for each open task whose status has changed since the last one. */
+/** Writes a notification for each open task whose state has changed since the last one. */
 export async function writePushNotifications(): Promise<void> {
   const open = await sql<{ runId: string }>(openSql);
   if (open.length === 0) return;
@@ -116,10 +118,13 @@ export async function writePushNotifications(): Promise<void> {
     'id',
     open.map(({ runId }) => runId),
   );
-  for (const { id: runId, status } of runs) {
+  const questions = await findQuestions(runs);
+  for (const run of runs) {
+    const { id: runId, status } = run;
+    const inputRequired = awaitsApproval(run) || questions.has(runId);
     await transaction(async (trx) => {
-      for (const { id } of await sql<{ id: string }>(tellSql, [runId, status], trx)) {
-        await enqueue(trx, 'a2a push', { runId, id, status } satisfies Notification);
+      for (const { id } of await sql<{ id: string }>(tellSql, [runId, status, inputRequired], trx)) {
+        await enqueue(trx, 'a2a push', { runId, id, status, inputRequired } satisfies Notification);
       }
     });
   }
@@ -129,13 +134,15 @@ interface Notification {
   runId: string;
   id: string;
   status: RunStatus;
+  /** Whether it waits for a person; absent in those of an earlier release. */
+  inputRequired?: boolean;
 }
 
 /**
  * Sends the status of a task to one address. Does nothing when the configuration was deleted or its person has left the
  * organization. @throws when the receiver does not answer 2xx: the background tries it again
  */
-export async function deliverPush({ runId, id, status }: Notification): Promise<void> {
+export async function deliverPush({ runId, id, status, inputRequired = false }: Notification): Promise<void> {
   const [stored] = await sql<Stored>(`select ${columns} from a2a_push_configs where run_id = $1 and id = $2`, [
     runId,
     id,
@@ -148,7 +155,13 @@ export async function deliverPush({ runId, id, status }: Notification): Promise<
     contextId,
     status: current,
     metadata,
-  } = taskOf({ ...run, status }, { message: (await messagesOfRuns([runId])).get(runId) });
+  } = taskOf(
+    { ...run, status, awaitsApproval: inputRequired && status === 'dispatching' },
+    {
+      message: (await messagesOfRuns([runId])).get(runId),
+      question: inputRequired ? ((await findQuestions([run])).get(runId) ?? '') : undefined,
+    },
+  );
   const event = { taskId, contextId, status: current, metadata };
   const text = JSON.stringify(StreamResponse.toJSON({ payload: { $case: 'statusUpdate', value: event } }));
   const answered = await sendRequest(url, {

@@ -14,6 +14,7 @@ import { RunMessage } from '../runs/message-model.ts';
 import { Run, type RunStatus } from '../runs/model.ts';
 import { countRuns, findRun, listRuns } from '../runs/operations.ts';
 import { countContext, messagesOfRuns, runsOfContext, type TaskMessage } from './messages.ts';
+import { awaitsApproval, findQuestions } from './questions.ts';
 
 export const taskStates: Readonly<Record<RunStatus, TaskState>> = {
   dispatching: TaskState.TASK_STATE_SUBMITTED,
@@ -42,8 +43,10 @@ export const textMessage = (of: OfTask, value: string): Message => ({
 });
 
 /** What the agent waits for is said by the client. */
-const stateOf = ({ status, awaitsApproval }: Row<Run>): TaskState =>
-  awaitsApproval && status === 'dispatching' ? TaskState.TASK_STATE_INPUT_REQUIRED : taskStates[status];
+const stateOf = (run: Row<Run>, { question }: Related): TaskState =>
+  awaitsApproval(run) || (question !== undefined && run.status === 'running')
+    ? TaskState.TASK_STATE_INPUT_REQUIRED
+    : taskStates[run.status];
 
 /** What a task shows beside its run. */
 interface Related {
@@ -52,18 +55,21 @@ interface Related {
   /** To its agent, since then. */
   messages?: readonly Row<RunMessage>[] | undefined;
   artifacts?: readonly Row<Artifact>[] | undefined;
+  /** What its agent asks, and waits to be told. */
+  question?: string | undefined;
 }
 
 /** A run as a task, without history and artifacts where those are absent. */
-export function taskOf(run: Row<Run>, { message, messages = [], artifacts = [] }: Related = {}): Task {
+export function taskOf(run: Row<Run>, related: Related = {}): Task {
+  const { message, messages = [], artifacts = [] } = related;
   const { id: taskId, projectId, issueId, issueUrl, missionTitle, missionProgress, missionCostUsd } = run;
   const contextId = message?.contextId ?? taskId;
   return {
     id: taskId,
     contextId,
     status: {
-      state: stateOf(run),
-      message: statusMessage(run, contextId),
+      state: stateOf(run, related),
+      message: statusMessage(run, contextId, related),
       timestamp: isoTime(run.updatedAt),
     },
     artifacts: artifacts.map(artifactOf),
@@ -74,8 +80,13 @@ export function taskOf(run: Row<Run>, { message, messages = [], artifacts = [] }
   };
 }
 
-function statusMessage(run: Row<Run>, contextId: string): Message | undefined {
-  const words = run.status === 'failed' ? (run.lastError ?? run.reason) : (run.reason ?? run.missionActivity);
+function statusMessage(run: Row<Run>, contextId: string, { question }: Related): Message | undefined {
+  const words =
+    question && run.status === 'running'
+      ? question
+      : run.status === 'failed'
+        ? (run.lastError ?? run.reason)
+        : (run.reason ?? run.missionActivity);
   if (!words) return undefined;
   return textMessage(
     { messageId: `${run.id}-${run.updatedAt}`, contextId, taskId: run.id, role: Role.ROLE_AGENT },
@@ -113,12 +124,18 @@ interface Detail {
 /** Artifacts are the newest 20 of the run's issue, for a caller with `artifacts:read`. @throws 404 */
 export async function readTask(caller: Caller, runId: string, { historyLength, artifacts }: Detail): Promise<Task> {
   const run = await findRun(caller, runId);
-  const [started, said, found] = await Promise.all([
+  const [started, said, found, asked] = await Promise.all([
     messagesOfRuns([runId]),
     messagesTo(caller, [runId]),
     artifacts ? artifactsOf(caller, [run]) : new Map<string, Row<Artifact>[]>(),
+    findQuestions([run]),
   ]);
-  const related = { message: started.get(runId), messages: said.get(runId), artifacts: found.get(run.issueId ?? '') };
+  const related = {
+    message: started.get(runId),
+    messages: said.get(runId),
+    artifacts: found.get(run.issueId ?? ''),
+    question: asked.get(runId),
+  };
   const task = taskOf(run, related);
   return { ...task, history: task.history.slice(0, historyLength) };
 }
@@ -158,16 +175,18 @@ export async function listTasks(caller: Caller, filter: TaskFilter): Promise<Pag
     : await allRuns(caller, { limit, cursor }, status);
   const runs = data.filter((run) => !status || run.status === status);
   const ids = runs.map(({ id }) => id);
-  const [started, said, found] = await Promise.all([
+  const [started, said, found, asked] = await Promise.all([
     messagesOfRuns(ids),
     historyLength === 0 ? new Map<string, Row<RunMessage>[]>() : messagesTo(caller, ids),
     artifacts ? artifactsOf(caller, runs) : new Map<string, Row<Artifact>[]>(),
+    findQuestions(runs),
   ]);
   const tasks = runs.map((run) => {
     const related = {
       message: started.get(run.id),
       messages: said.get(run.id),
       artifacts: found.get(run.issueId ?? ''),
+      question: asked.get(run.id),
     };
     const task = taskOf(run, related);
     return { ...task, history: task.history.slice(0, historyLength) };

@@ -93,8 +93,10 @@ export interface FragmentsReport {
 /** Appends what an agent thinks, does and says. @throws 409 as above */
 export const appendFragments = (caller: Caller, input: FragmentsReport): Promise<{ nextSeq: number }> =>
   transaction(async (trx) => {
-    const { id } = await lockHeldSandbox(trx, caller, input);
+    const { id, runId } = await lockHeldSandbox(trx, caller, input);
     const { nextSeq, added } = await insertFragments(trx, id, input.seq, input.fragments);
-    if (added > 0) await announce(trx, id);
+    const asks = input.fragments.some(({ kind }) => kind === 'elicitation');
+    // Who follows the run hears that it waits for an answer.
+    if (added > 0) await announce(trx, id, ...(asks && runId ? [runId] : []));
     return { nextSeq };
   });
