@@ -22,8 +22,12 @@ export type Scalars = {
   Boolean: { input: boolean; output: boolean; }
   Int: { input: number; output: number; }
   Float: { input: number; output: number; }
+  /** What a console may offer the caller, so that it need not interpret scopes. One of: org.manage, members.manage, billing.manage, projects.manage, missions.run, tokens.create. */
+  Capability: { input: string; output: string; }
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   EpochMs: { input: number; output: number; }
+  /** Seconds since 1970-01-01T00:00:00Z. */
+  EpochSec: { input: number; output: number; }
   /** The program that drives the model. One of: claude-code, codex, opencode, shell. */
   Harness: { input: string; output: string; }
   /** How large a sandbox is. One of: lite, basic, standard-1, standard-2, standard-4. */
@@ -64,6 +68,11 @@ export type AgentRole =
   /** Reviews the change. */
   | 'reviewer';
 
+/** Where the sandbox of an agent comes from. */
+export type AgentSandboxKind =
+  /** From an existing template, named by `templateId`. */
+  | 'existing';
+
 /** What a piece of proof is. */
 export type ArtifactKind =
   /** Any other file. */
@@ -79,6 +88,100 @@ export type ArtifactKind =
   /** A recording. */
   | 'video';
 
+/** A new agent of the organization. */
+export type CreateAgentRequest = {
+  /** How long the model may think; null: the harness decides. */
+  effort?: InputMaybe<AgentEffort>;
+  /** The program that drives its model. */
+  harness: Scalars['Harness']['input'];
+  /** One of the models of the harness. */
+  model: Scalars['String']['input'];
+  /** 1 to 120 characters; unique in the organization. */
+  name: Scalars['String']['input'];
+  /** The part it plays in a mission. */
+  role: AgentRole;
+  /** What the agent works in. */
+  sandbox: CreateAgentRequestSandbox;
+  /** `<owner>/<repo>` of repositories with skills: at most 20. */
+  skillRepos?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** Instructions in addition to the issue: at most 20,000 characters. */
+  userPrompt?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** What the agent works in. */
+export type CreateAgentRequestSandbox = {
+  /** Always `existing`. */
+  kind: AgentSandboxKind;
+  /** An existing template, such as the catalog’s `standard`. */
+  templateId: Scalars['String']['input'];
+};
+
+/** A new invite, which is mailed to the address. */
+export type CreateInviteRequest = {
+  /** An email address; case-insensitive. */
+  email: Scalars['String']['input'];
+  /** Not above the caller’s own. */
+  role: OrgRole;
+};
+
+/** A new project of the organization. */
+export type CreateProjectRequest = {
+  /** 2 to 10 capital letters or digits, beginning with a letter; or null. */
+  issueCode?: InputMaybe<Scalars['String']['input']>;
+  /** 1 to 120 characters. */
+  name: Scalars['String']['input'];
+  /** `<owner>/<repo>`. */
+  repoFullName: Scalars['String']['input'];
+  /** Where its issues live; `builtin` without it. */
+  tracker?: InputMaybe<ProjectTracker>;
+  /** The key of the team in the tracker. */
+  trackerTeamKey?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** A new scheduled task or automation. */
+export type CreateScheduledTaskRequest = {
+  /** The only agent that may work on its runs: one of the organization, or a built-in one. Null: one that a connected runtime offers. */
+  agentId?: InputMaybe<Scalars['String']['input']>;
+  /** Whether the schedule is active. */
+  enabled?: InputMaybe<Scalars['Boolean']['input']>;
+  /** At most 20, put on each issue. */
+  labels?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** 1 to 120 characters. */
+  name: Scalars['String']['input'];
+  /** The project in whose repository the missions work. */
+  projectId: Scalars['String']['input'];
+  /** The task for the agent: 1 to 20,000 characters. */
+  prompt: Scalars['String']['input'];
+  /** Whether an open run makes an occurrence skipped. */
+  skipIfPreviousOpen?: InputMaybe<Scalars['Boolean']['input']>;
+  /** The key of a template. */
+  templateKey?: InputMaybe<Scalars['String']['input']>;
+  /** 1 to 10; each occurrence of any of them starts a mission. */
+  triggers: Array<CreateScheduledTaskRequestTriggers>;
+};
+
+/** What starts a mission. */
+export type CreateScheduledTaskRequestTriggers = {
+  /** Always `schedule`. */
+  kind: TriggerKind;
+  /** When it is due. */
+  schedule: CreateScheduledTaskRequestTriggersSchedule;
+};
+
+/** When it is due. */
+export type CreateScheduledTaskRequestTriggersSchedule = {
+  /** 1 to 31; required when `interval` is monthly. */
+  dayOfMonth?: InputMaybe<Scalars['Int']['input']>;
+  /** How often it is due. */
+  interval: ScheduleInterval;
+  /** HH:MM, 00:00 to 23:59. */
+  time: Scalars['String']['input'];
+  /** An IANA time zone such as Europe/Berlin. */
+  timezone: Scalars['String']['input'];
+  /** Required when `interval` is weekly. */
+  weekday?: InputMaybe<Weekday>;
+};
+
 /** How far a preview environment is. */
 export type EnvironmentStatus =
   /** It can be reached at its address. */
@@ -92,12 +195,47 @@ export type EnvironmentStatus =
   /** The runtime is starting it. */
   | 'provisioning';
 
+/** What became of an invite. */
+export type InviteStatus =
+  /** The person has joined. */
+  | 'accepted'
+  /** Nobody accepted it within 7 days. */
+  | 'expired'
+  /** It can be accepted until `expiresAt`. */
+  | 'pending'
+  /** A member withdrew it. */
+  | 'revoked';
+
 /** Whether there is still something to do. */
 export type IssueState =
   /** Its run has ended. */
   | 'closed'
   /** Work is expected or under way. */
   | 'open';
+
+/** How a bound server is authenticated to. */
+export type McpAuthKind =
+  /** A bearer token. */
+  | 'bearer'
+  /** Headers of the declaration, with secrets filled in. */
+  | 'headers'
+  /** No credential. */
+  | 'none'
+  /** OAuth, connected by a person. */
+  | 'oauth';
+
+/** Whether a bound server can be used. */
+export type McpBindingStatus =
+  /** A person has turned it off. */
+  | 'disabled'
+  /** The config file does not declare it, or connecting to it failed. */
+  | 'error'
+  /** A credential is missing or was rejected. */
+  | 'needs_auth'
+  /** Its declaration or its tools have changed since they were approved. */
+  | 'needs_review'
+  /** Runs can use the approved tools. */
+  | 'ready';
 
 /** How a call of a tool ended. */
 export type McpCallOutcome =
@@ -109,6 +247,13 @@ export type McpCallOutcome =
   | 'refused'
   /** The tool returned an error. */
   | 'tool_error';
+
+/** Where a bound server runs: elsewhere, or in sandboxes. */
+export type McpTransport =
+  /** Elsewhere, reached over HTTP through the gateway of the service. */
+  | 'remote'
+  /** As a command inside the sandboxes of runs. */
+  | 'sandbox';
 
 /** The vendor of a language model. */
 export type ModelVendor =
@@ -136,6 +281,19 @@ export type OrgRole =
   | 'owner'
   /** Reads only. */
   | 'viewer';
+
+/** The kind of caller. `cookie`: a person in the console. `user`: a credential that acts for a person. `service`: an internal service. `system`: the service itself. `agent`: an unclaimed agent. */
+export type PrincipalType =
+  /** An unclaimed agent. */
+  | 'agent'
+  /** A person who is signed in to the console. */
+  | 'cookie'
+  /** An internal service, such as a runtime. */
+  | 'service'
+  /** The service itself. */
+  | 'system'
+  /** A token that acts for a person. */
+  | 'user';
 
 /** Whether missions may start on the project. */
 export type ProjectStatus =
@@ -321,6 +479,130 @@ export type TriggerKind =
   /** Each occurrence of a schedule. */
   | 'schedule';
 
+/** Members that are left out stay as they are. */
+export type UpdateAgentRequest = {
+  /** How long the model may think; null: the harness decides. */
+  effort?: InputMaybe<AgentEffort>;
+  /** The program that drives its model. */
+  harness?: InputMaybe<Scalars['Harness']['input']>;
+  /** One of the models of the harness. */
+  model?: InputMaybe<Scalars['String']['input']>;
+  /** 1 to 120 characters; unique in the organization. */
+  name?: InputMaybe<Scalars['String']['input']>;
+  /** The part it plays in a mission. */
+  role?: InputMaybe<AgentRole>;
+  /** What the agent works in. */
+  sandbox?: InputMaybe<UpdateAgentRequestSandbox>;
+  /** `<owner>/<repo>` of repositories with skills: at most 20. */
+  skillRepos?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** Instructions in addition to the issue: at most 20,000 characters. */
+  userPrompt?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** What the agent works in. */
+export type UpdateAgentRequestSandbox = {
+  /** Always `existing`. */
+  kind: AgentSandboxKind;
+  /** An existing template, such as the catalog’s `standard`. */
+  templateId: Scalars['String']['input'];
+};
+
+/** Another role for a member. */
+export type UpdateMembershipRequest = {
+  /** Not above the caller’s own. */
+  role: OrgRole;
+};
+
+/** Members that are left out stay as they are; null restores the default. */
+export type UpdateOrchestratorRequest = {
+  /** At most 500 characters; null: the default. */
+  blurb?: InputMaybe<Scalars['String']['input']>;
+  /** 0, or 0.0001 to 1000000, kept to a hundredth of a cent; null: the default. At 0 no mission starts. */
+  dailyCostCapUsd?: InputMaybe<Scalars['Float']['input']>;
+  /** Whether it may ask its model. */
+  inferenceEnabled?: InputMaybe<Scalars['Boolean']['input']>;
+  /** An integration of the kind llm, or null. */
+  llmConnectorId?: InputMaybe<Scalars['String']['input']>;
+  /** One of `modelsByVendor`; null: the default, beside `vendor` that vendor’s. */
+  model?: InputMaybe<Scalars['String']['input']>;
+  /** 1 to 120 characters; null: the default. */
+  name?: InputMaybe<Scalars['String']['input']>;
+  /** Whether a person has to approve each plan before an agent follows it. */
+  planApproval?: InputMaybe<Scalars['Boolean']['input']>;
+  /** Without `model` its first model is used; with `model` it must be the vendor of that model. */
+  vendor?: InputMaybe<ModelVendor>;
+};
+
+/** Members that are left out stay as they are. */
+export type UpdateOrganizationRequest = {
+  /** 1 to 120 characters. */
+  name?: InputMaybe<Scalars['String']['input']>;
+  /** 1 to 64 lower-case letters, digits and hyphens; unique. */
+  slug?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** Members that are left out stay as they are. */
+export type UpdateProjectRequest = {
+  /** Whether an approved change merges without a person. */
+  autoMerge?: InputMaybe<Scalars['Boolean']['input']>;
+  /** A template that exists: the catalog’s `standard`; or null. */
+  defaultSandboxTemplateId?: InputMaybe<Scalars['String']['input']>;
+  /** 2 to 10 capital letters or digits, beginning with a letter; or null. */
+  issueCode?: InputMaybe<Scalars['String']['input']>;
+  /** 1 to 120 characters. */
+  name?: InputMaybe<Scalars['String']['input']>;
+  /** `<owner>/<repo>`. */
+  repoFullName?: InputMaybe<Scalars['String']['input']>;
+  /** Missions start only while it is `active`. */
+  status?: InputMaybe<ProjectStatus>;
+  /** The key of the team in the tracker. */
+  trackerTeamKey?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** Members that are left out stay as they are. */
+export type UpdateScheduledTaskRequest = {
+  /** The only agent that may work on its runs: one of the organization, or a built-in one. Null: one that a connected runtime offers. */
+  agentId?: InputMaybe<Scalars['String']['input']>;
+  /** Whether the schedule is active. */
+  enabled?: InputMaybe<Scalars['Boolean']['input']>;
+  /** At most 20, put on each issue. */
+  labels?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** 1 to 120 characters. */
+  name?: InputMaybe<Scalars['String']['input']>;
+  /** Moves it to this project; its earlier runs stay where they are. */
+  projectId?: InputMaybe<Scalars['String']['input']>;
+  /** The task for the agent: 1 to 20,000 characters. */
+  prompt?: InputMaybe<Scalars['String']['input']>;
+  /** Whether an open run makes an occurrence skipped. */
+  skipIfPreviousOpen?: InputMaybe<Scalars['Boolean']['input']>;
+  /** The key of a template. */
+  templateKey?: InputMaybe<Scalars['String']['input']>;
+  /** 1 to 10; each occurrence of any of them starts a mission. */
+  triggers?: InputMaybe<Array<UpdateScheduledTaskRequestTriggers>>;
+};
+
+/** What starts a mission. */
+export type UpdateScheduledTaskRequestTriggers = {
+  /** Always `schedule`. */
+  kind: TriggerKind;
+  /** When it is due. */
+  schedule: UpdateScheduledTaskRequestTriggersSchedule;
+};
+
+/** When it is due. */
+export type UpdateScheduledTaskRequestTriggersSchedule = {
+  /** 1 to 31; required when `interval` is monthly. */
+  dayOfMonth?: InputMaybe<Scalars['Int']['input']>;
+  /** How often it is due. */
+  interval: ScheduleInterval;
+  /** HH:MM, 00:00 to 23:59. */
+  time: Scalars['String']['input'];
+  /** An IANA time zone such as Europe/Berlin. */
+  timezone: Scalars['String']['input'];
+  /** Required when `interval` is weekly. */
+  weekday?: InputMaybe<Weekday>;
+};
+
 /** Marks a milestone. */
 export type UpdateSetupMilestoneRequest = {
   /** What holds for a milestone from now on. */
@@ -366,6 +648,58 @@ export type Weekday =
   /** Day 3 of the week (ISO 8601). */
   | 'wednesday';
 
+export type AgentsQueryVariables = Exact<{
+  limit: Scalars['Int']['input'];
+  cursor?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type AgentsQuery = { agents: { nextCursor: string | null, data: Array<AgentRowFragment> } };
+
+export type AgentRowFragment = { id: string, name: string, role: AgentRole, harness: string, model: string, isBuiltin: boolean };
+
+export type RuntimesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type RuntimesQuery = { runtimes: { data: Array<{ name: string, isConnected: boolean, isolation: string | null, places: number | null, lastSeenAt: number, harnesses: Array<{ harness: string, version: string | null }> }> } };
+
+export type AgentQueryVariables = Exact<{
+  agentId: Scalars['String']['input'];
+}>;
+
+
+export type AgentQuery = { agent: (
+    { effort: AgentEffort | null, userPrompt: string | null, skillRepos: Array<string>, sandboxTemplateId: string }
+    & AgentRowFragment
+  ) };
+
+export type AgentCatalogQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type AgentCatalogQuery = { agentCatalog: { roles: Array<{ key: AgentRole, name: string, blurb: string }>, harnesses: Array<{ id: string, label: string, models: Array<{ id: string, label: string }> }>, builtinSandboxTemplate: { key: string, name: string } } };
+
+export type CreateAgentMutationVariables = Exact<{
+  input: CreateAgentRequest;
+}>;
+
+
+export type CreateAgentMutation = { createAgent: { id: string } };
+
+export type UpdateAgentMutationVariables = Exact<{
+  agentId: Scalars['String']['input'];
+  input: UpdateAgentRequest;
+}>;
+
+
+export type UpdateAgentMutation = { updateAgent: { id: string } };
+
+export type DeleteAgentMutationVariables = Exact<{
+  agentId: Scalars['String']['input'];
+}>;
+
+
+export type DeleteAgentMutation = { deleteAgent: { id: string } };
+
 export type ArtifactsQueryVariables = Exact<{
   projectId?: InputMaybe<Scalars['String']['input']>;
   limit: Scalars['Int']['input'];
@@ -395,6 +729,77 @@ export type StartMissionMutationVariables = Exact<{
 
 
 export type StartMissionMutation = { startMission: { id: string } };
+
+export type MembersQueryVariables = Exact<{
+  orgId: Scalars['String']['input'];
+}>;
+
+
+export type MembersQuery = { memberships: { memberships: Array<{ userId: string, role: OrgRole, createdAt: number, person: { name: string, email: string } | null }> }, invites: { invites: Array<{ id: string, email: string, role: OrgRole, status: InviteStatus, expiresAtSec: number, createdAt: number }> }, me: { userId: string | null, role: OrgRole | null } };
+
+export type CreateInviteMutationVariables = Exact<{
+  email: Scalars['String']['input'];
+  role: OrgRole;
+}>;
+
+
+export type CreateInviteMutation = { createInvite: { id: string } };
+
+export type RevokeInviteMutationVariables = Exact<{
+  inviteId: Scalars['String']['input'];
+}>;
+
+
+export type RevokeInviteMutation = { revokeInvite: { ok: true } };
+
+export type UpdateMembershipMutationVariables = Exact<{
+  orgId: Scalars['String']['input'];
+  userId: Scalars['String']['input'];
+  role: OrgRole;
+}>;
+
+
+export type UpdateMembershipMutation = { updateMembership: { userId: string } };
+
+export type DeleteMembershipMutationVariables = Exact<{
+  orgId: Scalars['String']['input'];
+  userId: Scalars['String']['input'];
+}>;
+
+
+export type DeleteMembershipMutation = { deleteMembership: { ok: true } };
+
+export type IntegrationsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type IntegrationsQuery = { integrations: { integrations: Array<{ id: string, displayName: string, vendor: Vendor, vendorKind: VendorKind, externalOrgId: string | null, dependentProjectCount: number, createdAt: number, updatedAt: number }> } };
+
+export type McpBindingsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type McpBindingsQuery = { mcpBindings: { bindings: Array<{ projectId: string, projectName: string, serverName: string, status: McpBindingStatus, statusDetail: string | null, transport: McpTransport, roles: Array<AgentRole>, updatedAt: number }> } };
+
+export type OrganizationSettingsQueryVariables = Exact<{
+  orgId: Scalars['String']['input'];
+}>;
+
+
+export type OrganizationSettingsQuery = { organization: { id: string, name: string, slug: string }, orchestrator: { dailyCostCapUsd: number | null, defaultDailyCostCapUsd: number, effectiveDailyCostCapUsd: number, dailySpendUsd: number, planApproval: boolean } };
+
+export type UpdateOrganizationMutationVariables = Exact<{
+  orgId: Scalars['String']['input'];
+  input: UpdateOrganizationRequest;
+}>;
+
+
+export type UpdateOrganizationMutation = { updateOrganization: { id: string } };
+
+export type UpdateOrchestratorMutationVariables = Exact<{
+  input: UpdateOrchestratorRequest;
+}>;
+
+
+export type UpdateOrchestratorMutation = { updateOrchestrator: { orgId: string } };
 
 export type OpenRunsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -430,6 +835,35 @@ export type SandboxRowFragment = { sandboxId: string, status: SandboxStatus, rol
 export type ArtifactCardFragment = { id: string, kind: ArtifactKind, contentType: string, sizeBytes: number, caption: string | null, criterion: string | null, criterionPassed: boolean | null, role: AgentRole, createdAt: string, expiresAt: string, url: string, traceViewerUrl: string | null, sandboxId: string | null, projectId: string };
 
 export type ScheduleWordsFragment = { schedule: { interval: ScheduleInterval, time: string, timezone: string, weekday: Weekday | null, dayOfMonth: number | null } };
+
+export type ProjectSettingsQueryVariables = Exact<{
+  projectId: Scalars['String']['input'];
+}>;
+
+
+export type ProjectSettingsQuery = { project: { id: string, name: string, issueCode: string | null, scmOwner: string, scmRepo: string, status: ProjectStatus, autoMerge: boolean } };
+
+export type CreateProjectMutationVariables = Exact<{
+  input: CreateProjectRequest;
+}>;
+
+
+export type CreateProjectMutation = { createProject: { id: string } };
+
+export type UpdateProjectMutationVariables = Exact<{
+  projectId: Scalars['String']['input'];
+  input: UpdateProjectRequest;
+}>;
+
+
+export type UpdateProjectMutation = { updateProject: { id: string, status: ProjectStatus } };
+
+export type DeleteProjectMutationVariables = Exact<{
+  projectId: Scalars['String']['input'];
+}>;
+
+
+export type DeleteProjectMutation = { deleteProject: { id: string } };
 
 export type ProjectsQueryVariables = Exact<{
   limit: Scalars['Int']['input'];
@@ -486,6 +920,94 @@ export type RunAutomationMutationVariables = Exact<{
 
 
 export type RunAutomationMutation = { runAutomation: { runId: string } };
+
+export type TaskPartsFragment = { id: string, name: string, projectId: string, prompt: string, agentId: string | null, enabled: boolean, labels: Array<string>, skipIfPreviousOpen: boolean, templateKey: string | null, nextRunAt: number | null, upcoming: Array<number>, triggers: Array<ScheduleWordsFragment>, project: { name: string } | null };
+
+export type AutomationPartsFragment = { id: string, name: string, projectId: string, prompt: string, agentId: string | null, enabled: boolean, labels: Array<string>, skipIfPreviousOpen: boolean, templateKey: string | null, nextRunAt: number | null, upcoming: Array<number>, triggers: Array<ScheduleWordsFragment>, project: { name: string } | null };
+
+export type ScheduledTaskQueryVariables = Exact<{
+  id: Scalars['String']['input'];
+}>;
+
+
+export type ScheduledTaskQuery = { scheduledTask: TaskPartsFragment };
+
+export type AutomationQueryVariables = Exact<{
+  id: Scalars['String']['input'];
+}>;
+
+
+export type AutomationQuery = { automation: AutomationPartsFragment };
+
+export type TaskRunsQueryVariables = Exact<{
+  id: Scalars['String']['input'];
+  limit: Scalars['Int']['input'];
+}>;
+
+
+export type TaskRunsQuery = { scheduledTaskRuns: { data: Array<{ id: string, status: RunStatus, missionTitle: string | null, createdAt: number }> } };
+
+export type AutomationRunsQueryVariables = Exact<{
+  id: Scalars['String']['input'];
+  limit: Scalars['Int']['input'];
+}>;
+
+
+export type AutomationRunsQuery = { automationRuns: { data: Array<{ id: string, status: RunStatus, missionTitle: string | null, createdAt: number }> } };
+
+export type TaskTemplatesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type TaskTemplatesQuery = { scheduledTaskTemplates: { data: Array<{ key: string, name: string, blurb: string, prompt: string, suggestedSchedule: { interval: ScheduleInterval, time: string, timezone: string, weekday: Weekday | null, dayOfMonth: number | null } }> } };
+
+export type AutomationTemplatesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type AutomationTemplatesQuery = { automationTemplates: { data: Array<{ key: string, name: string, blurb: string, prompt: string, suggestedSchedule: { interval: ScheduleInterval, time: string, timezone: string, weekday: Weekday | null, dayOfMonth: number | null } }> } };
+
+export type CreateScheduledTaskMutationVariables = Exact<{
+  input: CreateScheduledTaskRequest;
+}>;
+
+
+export type CreateScheduledTaskMutation = { createScheduledTask: { id: string } };
+
+export type CreateAutomationMutationVariables = Exact<{
+  input: CreateScheduledTaskRequest;
+}>;
+
+
+export type CreateAutomationMutation = { createAutomation: { id: string } };
+
+export type UpdateScheduledTaskMutationVariables = Exact<{
+  id: Scalars['String']['input'];
+  input: UpdateScheduledTaskRequest;
+}>;
+
+
+export type UpdateScheduledTaskMutation = { updateScheduledTask: { id: string } };
+
+export type UpdateAutomationMutationVariables = Exact<{
+  id: Scalars['String']['input'];
+  input: UpdateScheduledTaskRequest;
+}>;
+
+
+export type UpdateAutomationMutation = { updateAutomation: { id: string } };
+
+export type DeleteScheduledTaskMutationVariables = Exact<{
+  id: Scalars['String']['input'];
+}>;
+
+
+export type DeleteScheduledTaskMutation = { deleteScheduledTask: { id: string } };
+
+export type DeleteAutomationMutationVariables = Exact<{
+  id: Scalars['String']['input'];
+}>;
+
+
+export type DeleteAutomationMutation = { deleteAutomation: { id: string } };
 
 export type RunStepFragment = { id: string, role: AgentRole, round: number, status: StepStatus, agentName: string, harness: string, model: string, output: unknown | null, error: string | null, costUsd: number, inputTokens: number, cachedInputTokens: number, cacheWriteTokens: number, outputTokens: number, startedAt: number | null, finishedAt: number | null };
 
@@ -628,6 +1150,34 @@ export type DismissNoticeMutationVariables = Exact<{
 
 export type DismissNoticeMutation = { dismissNotice: { noticeId: string } };
 
+export const agents: Operation<AgentsQuery, AgentsQueryVariables> = {
+  text: 'query Agents($limit:Int!$cursor:String){agents(limit:$limit cursor:$cursor){data{...AgentRow}nextCursor}}fragment AgentRow on Agent{id name role harness model isBuiltin}',
+};
+
+export const runtimes: Operation<RuntimesQuery, RuntimesQueryVariables> = {
+  text: 'query Runtimes{runtimes{data{name isConnected isolation places lastSeenAt harnesses{harness version}}}}',
+};
+
+export const agent: Operation<AgentQuery, AgentQueryVariables> = {
+  text: 'query Agent($agentId:String!){agent(agentId:$agentId){...AgentRow effort userPrompt skillRepos sandboxTemplateId}}fragment AgentRow on Agent{id name role harness model isBuiltin}',
+};
+
+export const agentCatalog: Operation<AgentCatalogQuery, AgentCatalogQueryVariables> = {
+  text: 'query AgentCatalog{agentCatalog{roles{key name blurb}harnesses{id label models{id label}}builtinSandboxTemplate{key name}}}',
+};
+
+export const createAgent: Operation<CreateAgentMutation, CreateAgentMutationVariables> = {
+  text: 'mutation CreateAgent($input:CreateAgentRequest!){createAgent(input:$input){id}}',
+};
+
+export const updateAgent: Operation<UpdateAgentMutation, UpdateAgentMutationVariables> = {
+  text: 'mutation UpdateAgent($agentId:String!$input:UpdateAgentRequest!){updateAgent(agentId:$agentId input:$input){id}}',
+};
+
+export const deleteAgent: Operation<DeleteAgentMutation, DeleteAgentMutationVariables> = {
+  text: 'mutation DeleteAgent($agentId:String!){deleteAgent(agentId:$agentId){id}}',
+};
+
 export const artifacts: Operation<ArtifactsQuery, ArtifactsQueryVariables> = {
   text: 'query Artifacts($projectId:String$limit:Int!$cursor:String$sandboxId:String){artifacts(projectId:$projectId limit:$limit cursor:$cursor sandboxId:$sandboxId){data{...ArtifactCard project{name}}nextCursor}}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
@@ -638,6 +1188,46 @@ export const agentNames: Operation<AgentNamesQuery, AgentNamesQueryVariables> = 
 
 export const startMission: Operation<StartMissionMutation, StartMissionMutationVariables> = {
   text: 'mutation StartMission($projectId:String!$prompt:String!$agentId:String$budgetUsd:Float$planApproval:Boolean$issue:String){startMission(projectId:$projectId prompt:$prompt agentId:$agentId budgetUsd:$budgetUsd planApproval:$planApproval issue:$issue){id}}',
+};
+
+export const members: Operation<MembersQuery, MembersQueryVariables> = {
+  text: 'query Members($orgId:String!){memberships(orgId:$orgId){memberships{userId role createdAt person{name email}}}invites{invites{id email role status expiresAtSec createdAt}}me{userId role}}',
+};
+
+export const createInvite: Operation<CreateInviteMutation, CreateInviteMutationVariables> = {
+  text: 'mutation CreateInvite($email:String!$role:OrgRole!){createInvite(input:{email:$email role:$role}){id}}',
+};
+
+export const revokeInvite: Operation<RevokeInviteMutation, RevokeInviteMutationVariables> = {
+  text: 'mutation RevokeInvite($inviteId:String!){revokeInvite(inviteId:$inviteId){ok}}',
+};
+
+export const updateMembership: Operation<UpdateMembershipMutation, UpdateMembershipMutationVariables> = {
+  text: 'mutation UpdateMembership($orgId:String!$userId:String!$role:OrgRole!){updateMembership(orgId:$orgId userId:$userId input:{role:$role}){userId}}',
+};
+
+export const deleteMembership: Operation<DeleteMembershipMutation, DeleteMembershipMutationVariables> = {
+  text: 'mutation DeleteMembership($orgId:String!$userId:String!){deleteMembership(orgId:$orgId userId:$userId){ok}}',
+};
+
+export const integrations: Operation<IntegrationsQuery, IntegrationsQueryVariables> = {
+  text: 'query Integrations{integrations{integrations{id displayName vendor vendorKind externalOrgId dependentProjectCount createdAt updatedAt}}}',
+};
+
+export const mcpBindings: Operation<McpBindingsQuery, McpBindingsQueryVariables> = {
+  text: 'query McpBindings{mcpBindings{bindings{projectId projectName serverName status statusDetail transport roles updatedAt}}}',
+};
+
+export const organizationSettings: Operation<OrganizationSettingsQuery, OrganizationSettingsQueryVariables> = {
+  text: 'query OrganizationSettings($orgId:String!){organization(orgId:$orgId){id name slug}orchestrator{dailyCostCapUsd defaultDailyCostCapUsd effectiveDailyCostCapUsd dailySpendUsd planApproval}}',
+};
+
+export const updateOrganization: Operation<UpdateOrganizationMutation, UpdateOrganizationMutationVariables> = {
+  text: 'mutation UpdateOrganization($orgId:String!$input:UpdateOrganizationRequest!){updateOrganization(orgId:$orgId input:$input){id}}',
+};
+
+export const updateOrchestrator: Operation<UpdateOrchestratorMutation, UpdateOrchestratorMutationVariables> = {
+  text: 'mutation UpdateOrchestrator($input:UpdateOrchestratorRequest!){updateOrchestrator(input:$input){orgId}}',
 };
 
 export const openRuns: Operation<OpenRunsQuery, OpenRunsQueryVariables> = {
@@ -654,6 +1244,22 @@ export const spend: Operation<SpendQuery, SpendQueryVariables> = {
 
 export const busySandboxes: Operation<BusySandboxesQuery, BusySandboxesQueryVariables> = {
   text: 'query BusySandboxes($projectId:String$limit:Int!$status:SandboxStatus){sandboxes(projectId:$projectId limit:$limit status:$status){data{...SandboxRow project{name}sparkline{t cpuPct memUsedMb memTotalMb}}nextCursor}}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}',
+};
+
+export const projectSettings: Operation<ProjectSettingsQuery, ProjectSettingsQueryVariables> = {
+  text: 'query ProjectSettings($projectId:String!){project(projectId:$projectId){id name issueCode scmOwner scmRepo status autoMerge}}',
+};
+
+export const createProject: Operation<CreateProjectMutation, CreateProjectMutationVariables> = {
+  text: 'mutation CreateProject($input:CreateProjectRequest!){createProject(input:$input){id}}',
+};
+
+export const updateProject: Operation<UpdateProjectMutation, UpdateProjectMutationVariables> = {
+  text: 'mutation UpdateProject($projectId:String!$input:UpdateProjectRequest!){updateProject(projectId:$projectId input:$input){id status}}',
+};
+
+export const deleteProject: Operation<DeleteProjectMutation, DeleteProjectMutationVariables> = {
+  text: 'mutation DeleteProject($projectId:String!){deleteProject(projectId:$projectId){id}}',
 };
 
 export const projects: Operation<ProjectsQuery, ProjectsQueryVariables> = {
@@ -682,6 +1288,54 @@ export const runScheduledTask: Operation<RunScheduledTaskMutation, RunScheduledT
 
 export const runAutomation: Operation<RunAutomationMutation, RunAutomationMutationVariables> = {
   text: 'mutation RunAutomation($id:String!){runAutomation(automationId:$id){runId}}',
+};
+
+export const scheduledTask: Operation<ScheduledTaskQuery, ScheduledTaskQueryVariables> = {
+  text: 'query ScheduledTask($id:String!){scheduledTask(id:$id){...TaskParts}}fragment TaskParts on ScheduledTask{id name projectId prompt agentId enabled labels skipIfPreviousOpen templateKey nextRunAt triggers{...ScheduleWords}upcoming project{name}}fragment ScheduleWords on Trigger{schedule{interval time timezone weekday dayOfMonth}}',
+};
+
+export const automation: Operation<AutomationQuery, AutomationQueryVariables> = {
+  text: 'query Automation($id:String!){automation(automationId:$id){...AutomationParts}}fragment AutomationParts on Automation{id name projectId prompt agentId enabled labels skipIfPreviousOpen templateKey nextRunAt triggers{...ScheduleWords}upcoming project{name}}fragment ScheduleWords on Trigger{schedule{interval time timezone weekday dayOfMonth}}',
+};
+
+export const taskRuns: Operation<TaskRunsQuery, TaskRunsQueryVariables> = {
+  text: 'query TaskRuns($id:String!$limit:Int!){scheduledTaskRuns(id:$id limit:$limit){data{id status missionTitle createdAt}}}',
+};
+
+export const automationRuns: Operation<AutomationRunsQuery, AutomationRunsQueryVariables> = {
+  text: 'query AutomationRuns($id:String!$limit:Int!){automationRuns(automationId:$id limit:$limit){data{id status missionTitle createdAt}}}',
+};
+
+export const taskTemplates: Operation<TaskTemplatesQuery, TaskTemplatesQueryVariables> = {
+  text: 'query TaskTemplates{scheduledTaskTemplates{data{key name blurb prompt suggestedSchedule{interval time timezone weekday dayOfMonth}}}}',
+};
+
+export const automationTemplates: Operation<AutomationTemplatesQuery, AutomationTemplatesQueryVariables> = {
+  text: 'query AutomationTemplates{automationTemplates{data{key name blurb prompt suggestedSchedule{interval time timezone weekday dayOfMonth}}}}',
+};
+
+export const createScheduledTask: Operation<CreateScheduledTaskMutation, CreateScheduledTaskMutationVariables> = {
+  text: 'mutation CreateScheduledTask($input:CreateScheduledTaskRequest!){createScheduledTask(input:$input){id}}',
+};
+
+export const createAutomation: Operation<CreateAutomationMutation, CreateAutomationMutationVariables> = {
+  text: 'mutation CreateAutomation($input:CreateScheduledTaskRequest!){createAutomation(input:$input){id}}',
+};
+
+export const updateScheduledTask: Operation<UpdateScheduledTaskMutation, UpdateScheduledTaskMutationVariables> = {
+  text: 'mutation UpdateScheduledTask($id:String!$input:UpdateScheduledTaskRequest!){updateScheduledTask(id:$id input:$input){id}}',
+};
+
+export const updateAutomation: Operation<UpdateAutomationMutation, UpdateAutomationMutationVariables> = {
+  text: 'mutation UpdateAutomation($id:String!$input:UpdateScheduledTaskRequest!){updateAutomation(automationId:$id input:$input){id}}',
+};
+
+export const deleteScheduledTask: Operation<DeleteScheduledTaskMutation, DeleteScheduledTaskMutationVariables> = {
+  text: 'mutation DeleteScheduledTask($id:String!){deleteScheduledTask(id:$id){id}}',
+};
+
+export const deleteAutomation: Operation<DeleteAutomationMutation, DeleteAutomationMutationVariables> = {
+  text: 'mutation DeleteAutomation($id:String!){deleteAutomation(automationId:$id){id}}',
 };
 
 export const run: Operation<RunQuery, RunQueryVariables> = {

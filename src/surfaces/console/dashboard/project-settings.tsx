@@ -1,0 +1,141 @@
+// Change a project: its name and repository, whether missions may start, and its end.
+import { useLocation } from 'preact-iso';
+import { ask, mutate } from './client.ts';
+import {
+  deleteProject,
+  type ProjectSettingsQuery,
+  type ProjectStatus,
+  projectSettings,
+  updateProject,
+} from './documents.ts';
+import { Check, FormFrame, optional, Text } from './fields.tsx';
+import { useForm } from './form.ts';
+import { Heading } from './heading.tsx';
+import { Action, Card, Pill, Skeleton, Trouble } from './pieces.tsx';
+import { useReading } from './reading.ts';
+import { DeleteByName } from './typed-name.tsx';
+
+type Settings = ProjectSettingsQuery['project'];
+
+const valuesOf = ({ name, scmOwner, scmRepo, issueCode, autoMerge }: Settings) => ({
+  name,
+  repoFullName: `${scmOwner}/${scmRepo}`,
+  issueCode: issueCode ?? '',
+  autoMerge,
+});
+
+export function ProjectSettings({ id: projectId }: { id: string }) {
+  const { data, problem, read } = useReading(projectSettings, { projectId });
+  const project = data?.project;
+  return (
+    <>
+      <Heading
+        title="Project settings"
+        above={[
+          ['/console/projects', 'Projects'],
+          [`/console/projects/${projectId}`, project?.name ?? '…'],
+        ]}
+      />
+      {problem && <Trouble problem={problem} retry={read} />}
+      {project ? (
+        <div class="stack">
+          <Details project={project} read={read} />
+          <Status project={project} read={read} />
+          <End project={project} />
+        </div>
+      ) : (
+        !problem && <Skeleton rows={4} height={72} />
+      )}
+    </>
+  );
+}
+
+interface Properties {
+  project: Settings;
+  read(): void;
+}
+
+function Details({ project, read }: Properties) {
+  const { id: projectId } = project;
+  const form = useForm({
+    name: `project ${projectId}`,
+    initial: valuesOf(project),
+    current: async () => valuesOf((await ask(projectSettings, { projectId })).project),
+    async send({ name, repoFullName, issueCode, autoMerge }, key) {
+      const input = { name, repoFullName, issueCode: optional(issueCode), autoMerge };
+      await mutate(updateProject, { projectId, input }, key);
+      read();
+    },
+  });
+  const labels = { name: 'Name', repoFullName: 'Repository', issueCode: 'Issue code', autoMerge: 'Merge by itself' };
+  return (
+    <Card title="Details">
+      <FormFrame form={form} action="Save" cancel={`/console/projects/${projectId}`} labels={labels}>
+        <Text form={form} name="name" label="Name" maxLength={120} required />
+        <Text form={form} name="repoFullName" label="Repository" hint="As owner/repository." required />
+        <Text
+          form={form}
+          name="issueCode"
+          label="Issue code"
+          hint="2 to 10 capital letters or digits; may stay empty."
+        />
+        <Check
+          form={form}
+          name="autoMerge"
+          label="Merge approved changes"
+          hint="An approved change merges without a person."
+        />
+      </FormFrame>
+    </Card>
+  );
+}
+
+const moves: Record<ProjectStatus, readonly (readonly [to: ProjectStatus, label: string])[]> = {
+  active: [
+    ['paused', 'Pause'],
+    ['archived', 'Archive'],
+  ],
+  paused: [
+    ['active', 'Resume'],
+    ['archived', 'Archive'],
+  ],
+  archived: [['active', 'Restore']],
+};
+
+const Status = ({ project: { id: projectId, status }, read }: Properties) => (
+  <Card title="Status" aside={<Pill status={status} />}>
+    <p class="muted">Missions start only while the project is active; those under way continue.</p>
+    <div class="actions">
+      {moves[status].map(([to, label]) => (
+        <Action
+          key={to}
+          label={label}
+          describes={`${label} project`}
+          act={async (key) => {
+            await mutate(updateProject, { projectId, input: { status: to } }, key);
+            read();
+          }}
+        />
+      ))}
+    </div>
+  </Card>
+);
+
+function End({ project: { id: projectId, name } }: { project: Settings }) {
+  const { route } = useLocation();
+  return (
+    <Card title="Delete project">
+      <p class="muted">
+        All of its records end with it, and credentials that are bound to it are revoked. This cannot be undone.
+      </p>
+      <DeleteByName
+        name={name}
+        what="project"
+        remove={async (key) => {
+          await mutate(deleteProject, { projectId }, key);
+          route('/console/projects');
+        }}
+      />
+    </Card>
+  );
+}
