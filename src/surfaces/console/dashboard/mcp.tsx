@@ -1,0 +1,48 @@
+// The MCP servers that are bound to the projects of the organization.
+import { mcpBindings } from './documents.ts';
+import { Heading } from './heading.tsx';
+import { Card, Pill, Shown, Skeleton } from './pieces.tsx';
+import { listIn, useReading } from './reading.ts';
+import { Time } from './words.tsx';
+
+export function Mcp() {
+  const reading = useReading(mcpBindings, {});
+  return (
+    <>
+      <Heading title="MCP servers" />
+      <Card title="Bound servers">
+        <Shown
+          list={listIn(reading, (data) => data.mcpBindings.bindings)}
+          skeleton={<Skeleton rows={3} height={54} />}
+          empty={
+            <p>
+              Agents use no MCP server yet. Each <a href="/console/projects">project</a> has a page on which to bind
+              those that its repository declares.
+            </p>
+          }
+        >
+          {(rows) => (
+            <ul class="rows">
+              {rows.map(({ projectId, projectName, serverName, status, statusDetail, transport, roles, updatedAt }) => (
+                <li key={`${projectId} ${serverName}`} class="next-row">
+                  <Pill status={status.replaceAll('_', ' ')} />
+                  <div class="grow">
+                    <a class="row-link" href={`/console/projects/${projectId}/mcp`}>
+                      {serverName}
+                    </a>
+                    <div class="muted small break">
+                      {[projectName, transport, roles.join(', '), statusDetail].filter(Boolean).join(' · ')}
+                    </div>
+                  </div>
+                  <div class="when">
+                    <Time at={updatedAt} />
+                  </div>
+                </li>
+              ))}
+            </ul>
+          )}
+        </Shown>
+      </Card>
+    </>
+  );
+}
