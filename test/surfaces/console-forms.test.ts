@@ -3,6 +3,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
+import { createServiceToken } from '#domain/tokens/service-tokens.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
@@ -120,5 +121,179 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByRole('button', { name: 'Discard it' }).click();
     expect(await page.getByLabel('What is to be done').inputValue()).toBe('');
     for (const fault of pages.takeProblems()) expect(fault).toContain('401');
+  });
+
+  const asked = async (query: string) => (await world.graphql(query, { session })).body.data;
+
+  it('a project is created, changed, paused and deleted with its name typed; who edits beside another is told', async () => {
+    const page = await open('/console/projects');
+    await page.getByRole('link', { name: 'Create project' }).click();
+    const long = 'x'.repeat(120);
+    await page.getByLabel('Name').fill(long);
+    await page.getByLabel('Repository').fill('no repository');
+    await page.getByRole('button', { name: 'Create project' }).click();
+    await page.locator('[aria-invalid]').waitFor();
+    await page.getByLabel('Repository').fill('acme/app');
+    await page.getByRole('button', { name: 'Create project' }).click();
+    await page.getByRole('heading', { name: long }).waitFor();
+    await pages.inspect(page, 'project-long');
+    await page.getByRole('link', { name: 'Settings' }).last().click();
+    await page.getByRole('heading', { name: 'Project settings' }).waitFor();
+    const other = await pages.open(session);
+    await other.goto(page.url());
+    await other.getByLabel('Name').fill('شركة التطبيق');
+    await other.getByRole('button', { name: 'Save' }).click();
+    const names = async () =>
+      (await asked('{ projects { data { name } } }')).projects.data.map(({ name }: { name: string }) => name).sort();
+    await expect.poll(names).toEqual(['Web shop', 'شركة التطبيق']);
+    await page.getByLabel('Name').fill('App 🚀');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    const told = page.getByRole('alert');
+    await told.getByText('Name: now “شركة التطبيق”, yours “App 🚀”').waitFor();
+    await pages.inspect(page, 'conflict');
+    await told.getByRole('button', { name: 'Save mine' }).click();
+    await page.getByRole('navigation', { name: 'Breadcrumbs' }).getByText('App 🚀').waitFor();
+    await page.getByRole('button', { name: 'Pause project' }).click();
+    await page.getByRole('button', { name: 'Resume project' }).waitFor();
+    await pages.inspect(page, 'project-settings');
+    await page.getByLabel('Type App 🚀 to confirm').fill('App 🚀');
+    await page.getByRole('button', { name: 'Delete project' }).click();
+    await page.getByRole('heading', { name: 'Projects', level: 1 }).waitFor();
+    expect(await names()).toEqual(['Web shop']);
+  });
+
+  it('a scheduled task is created from a template with its next times, paused, duplicated, run and deleted', async () => {
+    const page = await open(`/console/projects/${projectId}`);
+    await page.getByRole('link', { name: 'Create scheduled task' }).click();
+    await page.getByLabel('Template').selectOption({ index: 1 });
+    await page.getByLabel('Name').fill('Look after it');
+    await page.getByLabel('Repeats').selectOption('Monthly');
+    await page.getByLabel('Day of the month').fill('31');
+    await page.getByLabel('Time', { exact: true }).fill('02:30');
+    await page.getByLabel('Time zone').fill('Pacific/Auckland');
+    const preview = page.getByRole('region', { name: 'Next times' }).locator('time');
+    await expect.poll(() => preview.count()).toBe(5);
+    const times = await preview.evaluateAll((all) => all.map((one) => one.getAttribute('datetime')));
+    await pages.inspect(page, 'task-new');
+    await page.getByRole('button', { name: 'Create scheduled task' }).click();
+    await page.getByRole('heading', { name: 'Look after it' }).waitFor();
+    const id = page.url().split('/').at(-1);
+    const { scheduledTask } = await asked(`{ scheduledTask(id: "${id}") { upcoming enabled templateKey } }`);
+    expect(scheduledTask.upcoming.map((at: number) => new Date(at).toISOString())).toEqual(times);
+    expect(scheduledTask.templateKey).not.toBeNull();
+    await page.getByLabel('Labels').fill('care, weekly');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await expect
+      .poll(async () => (await asked(`{ scheduledTask(id: "${id}") { labels } }`)).scheduledTask.labels)
+      .toEqual(['care', 'weekly']);
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByText('It is paused.').waitFor();
+    await pages.inspect(page, 'task');
+    await page.getByRole('link', { name: 'Duplicate' }).click();
+    await page.getByLabel('Name').fill('A copy');
+    expect(await page.getByLabel('Labels').inputValue()).toBe('care, weekly');
+    await page.getByRole('button', { name: 'Create scheduled task' }).click();
+    await page.getByRole('heading', { name: 'A copy' }).waitFor();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('heading', { name: 'Projects', level: 1 }).waitFor();
+    await page.goto(`/console/tasks/${id}`);
+    await page.getByRole('button', { name: 'Run now' }).click();
+    await page.waitForURL('**/console/runs/run_*');
+    await page.getByRole('link', { name: 'Look after it' }).waitFor();
+  });
+
+  it('an agent is created and changed; a built-in one is shown; the page says which runtime runs them', async () => {
+    const { token } = await createServiceToken({ name: 'Runtime', orgId: acme.id });
+    const claim = 'mutation ($input: ClaimRunRequest!) { claimRun(input: $input) { runId } }';
+    await world.graphql(claim, { token, variables: { input: { runtime: 'Rack 7', harnesses: ['codex'] } } });
+    const page = await open('/console/agents');
+    await page.getByRole('region', { name: 'Runtimes' }).getByText('Rack 7').waitFor();
+    await pages.inspect(page, 'agents');
+    await page.getByRole('link', { name: 'Create agent' }).click();
+    await page.getByLabel('Name').fill('Careful reviewer');
+    await page.getByLabel('Role').selectOption('reviewer');
+    await page.getByLabel('Harness').selectOption('codex');
+    await page.getByLabel('Model').selectOption({ index: 1 });
+    await page.getByLabel('Repositories with skills').fill('acme/skills');
+    await pages.inspect(page, 'agent-new');
+    await page.getByRole('button', { name: 'Create agent' }).click();
+    await page.getByText('With the connected runtimes: runs on').waitFor();
+    await page.getByLabel('Effort').selectOption('High');
+    await page.getByRole('button', { name: 'Save' }).click();
+    const agents = async () => (await asked('{ agents { data { name effort isBuiltin id } } }')).agents.data;
+    const mine = async () => (await agents()).find(({ name }: { name: string }) => name === 'Careful reviewer');
+    await expect.poll(async () => (await mine()).effort).toBe('high');
+    await page.goto('/console/agents');
+    await page
+      .getByRole('link', { name: (await agents()).find((one: { isBuiltin: boolean }) => one.isBuiltin).name })
+      .first()
+      .click();
+    await page.getByText('A built-in agent cannot be changed.').waitFor();
+    await pages.inspect(page, 'agent-builtin');
+    await page.goto(`/console/agents/${(await mine()).id}`);
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
+    expect(await mine()).toBeUndefined();
+  });
+
+  it('members: one is invited, found among 500, gets another role and is removed', async () => {
+    await world.knex.raw(
+      `with made as (insert into people (id, email, name, created_at)
+         select 'usr_many_' || n, 'p' || n || '@example.com', 'Person ' || n, 1 from generate_series(1, 500) n returning id)
+       insert into memberships (org_id, user_id, role, created_at) select ?, id, 'member', 1 from made`,
+      [acme.id],
+    );
+    const page = await open('/console/members');
+    await page.getByText('501 members').waitFor();
+    await page.getByLabel('Email').fill('new@example.com');
+    await page.getByRole('button', { name: 'Send invite' }).click();
+    await page.getByRole('button', { name: 'Resend the invite of new@example.com' }).click();
+    const statuses = async () =>
+      (await asked('{ invites { invites { status } } }')).invites.invites.map(
+        ({ status }: { status: string }) => status,
+      );
+    await expect.poll(async () => (await statuses()).sort()).toEqual(['pending', 'revoked']);
+    await page.getByRole('button', { name: 'Revoke the invite of new@example.com' }).click();
+    await page.getByLabel('Find a member').fill('p499@');
+    await page.getByLabel('Role of Person 499').selectOption('viewer');
+    await page.getByRole('button', { name: 'Save the role of Person 499' }).click();
+    await page.getByRole('button', { name: 'Save the role of Person 499' }).waitFor({ state: 'detached' });
+    await pages.inspect(page, 'members');
+    await page.getByRole('button', { name: 'Remove Person 499' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove Person 499' }).click();
+    await page.getByText('500 members').waitFor();
+  });
+
+  it('settings: the name, and what missions may cost in a day', async () => {
+    const page = await open('/console/settings');
+    await page.getByLabel('Daily cost cap in US dollars').fill('12.5');
+    await page.getByLabel('Plans wait for approval').check();
+    await page.getByRole('region', { name: 'Missions' }).getByRole('button', { name: 'Save' }).click();
+    await page.getByText('of $12.50 spent').waitFor();
+    await page.getByLabel('Slug').fill('UPPER CASE');
+    await page.getByRole('button', { name: 'Save name' }).click();
+    await page.locator('[aria-invalid]').waitFor();
+    await page.getByLabel('Slug').fill('acme-2');
+    await page.getByRole('button', { name: 'Save name' }).click();
+    await expect
+      .poll(async () => (await world.knex('organizations').where({ id: acme.id }).first()).slug)
+      .toBe('acme-2');
+    await pages.inspect(page, 'settings');
+    for (const [path, title] of [
+      ['/console/integrations', 'Integrations'],
+      ['/console/mcp', 'MCP servers'],
+    ] as const) {
+      await page.goto(path);
+      await page.getByRole('heading', { name: title }).waitFor();
+      await page
+        .getByRole('region')
+        .first()
+        .getByText(/connected|Agents use/)
+        .first()
+        .waitFor();
+      await pages.inspect(page, title);
+    }
   });
 });

@@ -2,7 +2,11 @@
 // server writes the frame and answers 404 for a record that is not there; within the application pages change without a request.
 import { readFile } from 'node:fs/promises';
 import { admit, type Rule } from '#access/gate.ts';
+import type { Caller } from '#access/principal.ts';
+import { findAgent } from '#domain/agents/operations.ts';
 import { findProject } from '#domain/projects/operations.ts';
+import { Automation, ScheduledTask } from '#domain/recurring/model.ts';
+import { findRecurring } from '#domain/recurring/operations.ts';
 import { findRun } from '#domain/runs/operations.ts';
 import { findSandbox } from '#domain/sandboxes/operations.ts';
 import { addresses } from '#foundation/addresses.ts';
@@ -69,41 +73,78 @@ const dashboardPage = (scope: Rule, titleOf: (visitor: Visitor, path: string) =>
     return answerPage(exchange, 200, { title, body, visitor, app });
   });
 
-/** The id in `/console/runs/{id}` and the like. */
-const idIn = (path: string): string => path.split('/').slice(3).join('/');
-
 const fixed = (path: string, title: string, scope: Rule) => [path, dashboardPage(scope, () => title)] as const;
 
 /** Fixed addresses. */
 export const dashboardPages: readonly (readonly [path: string, page: Handler])[] = [
   fixed('/console/overview', 'Overview', 'missions:read'),
   fixed('/console/projects', 'Projects', 'projects:read'),
+  fixed('/console/projects/new', 'Create a project', 'projects:write'),
+  fixed('/console/tasks/new', 'Create a scheduled task', 'scheduled-tasks:write'),
+  fixed('/console/automations/new', 'Create an automation', 'automations:write'),
   fixed('/console/runs', 'Missions', 'missions:read'),
   fixed('/console/runs/new', 'Start a mission', 'missions:run'),
+  fixed('/console/agents', 'Agents', 'agents:read'),
+  fixed('/console/agents/new', 'Create an agent', 'agents:write'),
   fixed('/console/artifacts', 'Artifacts', 'artifacts:read'),
+  fixed('/console/members', 'Members', 'members:read'),
+  fixed('/console/integrations', 'Integrations', 'integrations:read'),
+  fixed('/console/mcp', 'MCP servers', 'mcp:read'),
+  fixed('/console/settings', 'Settings', 'organizations:read'),
 ];
 
-/** Addresses that end in the id of a record. 404 for one that is not there, or is another organization's. */
-export const dashboardRecords: readonly (readonly [base: string, parameter: string, page: Handler])[] = [
-  [
-    '/console/projects/',
-    '{projectId}',
-    dashboardPage('projects:read', async ({ caller }, path) => (await findProject(caller, idIn(path))).name),
-  ],
-  [
-    '/console/runs/',
-    '{runId}',
-    dashboardPage('missions:read', async ({ caller }, path) => {
-      const { missionTitle } = await findRun(caller, idIn(path));
-      return missionTitle ?? 'Untitled run';
-    }),
-  ],
-  [
-    '/console/sandboxes/',
-    '{sandboxId}',
-    dashboardPage('sandboxes:read', async ({ caller }, path) => {
-      const { role } = await findSandbox(caller, idIn(path));
-      return `Sandbox of the ${role}`;
-    }),
-  ],
+const ofRecord = (
+  pattern: RegExp,
+  route: string,
+  scope: Rule,
+  titleOf: (caller: Caller, id: string) => Promise<string>,
+) => [pattern, route, dashboardPage(scope, ({ caller }, path) => titleOf(caller, pattern.exec(path)![1]!))] as const;
+
+/** Addresses with the id of a record. 404 for one that is not there, or is another organization's. */
+export const dashboardRecords: readonly (readonly [pattern: RegExp, route: string, page: Handler])[] = [
+  ofRecord(
+    /^\/console\/projects\/([^/]+)$/,
+    '/console/projects/{projectId}',
+    'projects:read',
+    async (caller, id) => (await findProject(caller, id)).name,
+  ),
+  ofRecord(
+    /^\/console\/projects\/([^/]+)\/settings$/,
+    '/console/projects/{projectId}/settings',
+    'projects:write',
+    async (caller, id) => {
+      await findProject(caller, id);
+      return 'Project settings';
+    },
+  ),
+  ofRecord(
+    /^\/console\/tasks\/([^/]+)$/,
+    '/console/tasks/{taskId}',
+    'scheduled-tasks:read',
+    async (caller, id) => (await findRecurring(ScheduledTask, caller, id)).name,
+  ),
+  ofRecord(
+    /^\/console\/automations\/([^/]+)$/,
+    '/console/automations/{automationId}',
+    'automations:read',
+    async (caller, id) => (await findRecurring(Automation, caller, id)).name,
+  ),
+  ofRecord(
+    /^\/console\/runs\/([^/]+)$/,
+    '/console/runs/{runId}',
+    'missions:read',
+    async (caller, id) => (await findRun(caller, id)).missionTitle ?? 'Untitled run',
+  ),
+  ofRecord(
+    /^\/console\/sandboxes\/([^/]+)$/,
+    '/console/sandboxes/{sandboxId}',
+    'sandboxes:read',
+    async (caller, id) => `Sandbox of the ${(await findSandbox(caller, id)).role}`,
+  ),
+  ofRecord(
+    /^\/console\/agents\/([^/]+)$/,
+    '/console/agents/{agentId}',
+    'agents:read',
+    async (caller, id) => (await findAgent(caller, id)).name,
+  ),
 ];

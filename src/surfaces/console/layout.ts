@@ -42,11 +42,21 @@ const groups: readonly { name?: string; places: readonly Place[] }[] = [
       ['/console/overview', 'Overview'],
       ['/console/projects', 'Projects'],
       ['/console/runs', 'Missions'],
+      ['/console/agents', 'Agents'],
       ['/console/artifacts', 'Artifacts'],
       ['/console/issues', 'Issues'],
     ],
   },
-  { name: 'Organization', places: [['/console/billing', 'Billing', 'missions:run']] },
+  {
+    name: 'Organization',
+    places: [
+      ['/console/members', 'Members'],
+      ['/console/integrations', 'Integrations'],
+      ['/console/mcp', 'MCP servers'],
+      ['/console/billing', 'Billing', 'missions:run'],
+      ['/console/settings', 'Settings'],
+    ],
+  },
   {
     name: 'You',
     places: [

@@ -54,14 +54,14 @@ main > h1:has(+ .lead) { margin-bottom: .375rem; }
 .bar button { min-height: 2.25rem; padding: .25rem .75rem; font-size: .9375rem; white-space: nowrap; }
 .console .bar { padding-inline: 1.25rem; }
 .menu { padding: 1rem .625rem 1.5rem; background: var(--surface); border-right: 1px solid var(--line); }
-.menu h2 { margin: 1rem 0 .25rem; padding: 0 .625rem; font-size: .8125rem; font-weight: 600; color: var(--muted); }
+.menu h2 { margin: .75rem 0 .125rem; padding: 0 .625rem; font-size: .8125rem; font-weight: 600; color: var(--muted); }
 .menu ul { list-style: none; margin: 0; padding: 0; }
-.menu a { display: block; padding: .3125rem .625rem; color: var(--muted); font-size: .9375rem; text-decoration: none; border-radius: .375rem; }
+.menu a { display: block; padding: .1875rem .625rem; color: var(--muted); font-size: .9375rem; text-decoration: none; border-radius: .375rem; }
 .menu a:hover { color: var(--text); background: var(--ground); }
 .menu a[aria-current] { color: var(--text); font-weight: 600; background: var(--accent-soft); }
 .menu a:focus-visible { outline-offset: -3px; }
 .menu-button { margin-left: auto; }
-.person { display: grid; gap: .5rem; justify-items: start; margin-top: 1.25rem; padding: 1rem .625rem 0; border-top: 1px solid var(--line); }
+.person { display: grid; gap: .5rem; justify-items: start; margin-top: .75rem; padding: .75rem .625rem 0; border-top: 1px solid var(--line); }
 .person > span { max-width: 100%; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .person button { min-height: 2.25rem; padding: .25rem .75rem; font-size: .9375rem; }
 .switcher { position: relative; min-width: 0; }

@@ -125,7 +125,6 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     [receiptBase, '{orderId}', { GET: showReceipt }],
     [checkoutBase, '{checkoutId}', { GET: showCheckout, POST: payCheckout }],
     [dashboardBase, '{file}', { GET: showDashboardFile }],
-    ...dashboardRecords.map(([base, name, show]) => [base, name, { GET: show }] as const),
   ] as const;
 
   const projectMcp: Methods = { GET: showProjectMcp, POST: changeProjectMcp };
@@ -134,6 +133,8 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     const page = pages.get(path);
     if (page) return [path, page];
     if (projectMcpPattern.test(path)) return ['/console/projects/{projectId}/mcp', projectMcp];
+    const record = dashboardRecords.find(([pattern]) => pattern.test(path));
+    if (record) return [record[1], { GET: record[2] }];
     const family = families.find(([base]) => path.startsWith(base));
     return family && [family[0] + family[1], family[2]];
   };

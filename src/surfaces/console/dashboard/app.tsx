@@ -5,16 +5,29 @@ import { useLayoutEffect } from 'preact/hooks';
 import { LocationProvider, lazy, Route, Router, useLocation } from 'preact-iso';
 import { noteNavigation } from './heading.tsx';
 
-/** Every page; one whose address ends in `:id` gets that as a property. */
+/** Every page; one with `:id` in its address gets that as a property. */
 const pages = {
   '/console/overview': page(async () => (await import('./overview.tsx')).Overview),
   '/console/projects': page(async () => (await import('./projects.tsx')).Projects),
+  '/console/projects/new': page(async () => (await import('./project-new.tsx')).NewProject),
   '/console/projects/:id': page(async () => (await import('./project.tsx')).Project),
+  '/console/projects/:id/settings': page(async () => (await import('./project-settings.tsx')).ProjectSettings),
+  '/console/tasks/new': page(async () => (await import('./recurring-pages.tsx')).NewTask),
+  '/console/tasks/:id': page(async () => (await import('./recurring-pages.tsx')).Task),
+  '/console/automations/new': page(async () => (await import('./recurring-pages.tsx')).NewAutomation),
+  '/console/automations/:id': page(async () => (await import('./recurring-pages.tsx')).Automation),
   '/console/runs': page(async () => (await import('./runs.tsx')).Runs),
   '/console/runs/new': page(async () => (await import('./mission-new.tsx')).NewMission),
   '/console/runs/:id': page(async () => (await import('./run.tsx')).Run),
   '/console/sandboxes/:id': page(async () => (await import('./sandbox.tsx')).Sandbox),
+  '/console/agents': page(async () => (await import('./agents.tsx')).Agents),
+  '/console/agents/new': page(async () => (await import('./agent.tsx')).NewAgent),
+  '/console/agents/:id': page(async () => (await import('./agent.tsx')).Agent),
   '/console/artifacts': page(async () => (await import('./artifacts.tsx')).Gallery),
+  '/console/members': page(async () => (await import('./members.tsx')).Members),
+  '/console/integrations': page(async () => (await import('./integrations.tsx')).Integrations),
+  '/console/mcp': page(async () => (await import('./mcp.tsx')).Mcp),
+  '/console/settings': page(async () => (await import('./settings.tsx')).Settings),
 };
 
 interface PageProperties {

@@ -26,7 +26,7 @@ export function FirstSteps() {
         </>
       )}
       <p>
-        <a href="/console/tokens">Make a token</a>
+        <a href="/console/tokens">Create a token</a>
       </p>
     </>
   );

@@ -80,6 +80,13 @@ export function Shown<Row>({ list, empty, skeleton, isExcerpt = false, children 
 const tones: Record<string, string> = {
   running: 'live',
   active: 'good',
+  connected: 'good',
+  ready: 'good',
+  error: 'bad',
+  'needs auth': 'warn',
+  'needs review': 'warn',
+  paused: 'warn',
+  pending: 'warn',
   completed: 'good',
   failed: 'bad',
   stale: 'warn',

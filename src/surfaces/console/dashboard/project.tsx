@@ -13,7 +13,8 @@ import { Heading } from './heading.tsx';
 import { may } from './page.ts';
 import { Card, Commands, Pill, Shown, Skeleton, Trouble } from './pieces.tsx';
 import { listIn, useBeat, useFresh, useList, useReading } from './reading.ts';
-import { Recurring, runOfAutomation, runTask } from './recurring.tsx';
+import { Recurring } from './recurring.tsx';
+import { kinds } from './recurring-kinds.ts';
 import { RunList, useRuns } from './runs.tsx';
 import { SandboxRows } from './sandboxes.tsx';
 import { Time } from './words.tsx';
@@ -28,13 +29,13 @@ export const Project = ({ id: projectId }: { id: string }) => (
           projectId={projectId}
           operation={scheduledTasks}
           pageIn={(data) => data.scheduledTasks}
-          runNow={runTask}
+          kind={kinds.tasks}
           empty={
             <>
               <p>No task is scheduled here. With a token that may write scheduled tasks:</p>
               <Commands>{taskCommand(projectId)}</Commands>
               <p>
-                <a href="/console/tokens">Make a token</a>
+                <a href="/console/tokens">Create a token</a>
               </p>
             </>
           }
@@ -44,7 +45,7 @@ export const Project = ({ id: projectId }: { id: string }) => (
           projectId={projectId}
           operation={automations}
           pageIn={(data) => data.automations}
-          runNow={runOfAutomation}
+          kind={kinds.automations}
           empty={<p>There are no automations here.</p>}
         />
         <RecentRuns projectId={projectId} />
@@ -89,6 +90,12 @@ function About({ projectId }: OfProject) {
         <Pill status={status} /> <code>{`${scmOwner}/${scmRepo}`}</code> · issues in{' '}
         {tracker === 'builtin' ? 'the console' : tracker}
         {issueCode && ` as ${issueCode}`} · <a href={`/console/projects/${projectId}/mcp`}>MCP servers</a>
+        {may('projects:write') && (
+          <>
+            {' '}
+            · <a href={`/console/projects/${projectId}/settings`}>Settings</a>
+          </>
+        )}
       </p>
     </>
   );

@@ -1,6 +1,7 @@
 // All projects.
 import { projects } from './documents.ts';
 import { Heading } from './heading.tsx';
+import { may } from './page.ts';
 import { Card, Pill, Shown, Skeleton } from './pieces.tsx';
 import { useList } from './reading.ts';
 
@@ -13,12 +14,18 @@ export function Projects() {
   );
   return (
     <>
-      <Heading title="Projects" />
+      <Heading title="Projects">
+        {may('projects:write') && (
+          <a class="button slim" href="/console/projects/new">
+            Create project
+          </a>
+        )}
+      </Heading>
       <Card title="All projects, newest first">
         <Shown
           list={list}
           skeleton={<Skeleton rows={5} height={54} />}
-          empty={<p>There is no project yet. POST /v1/projects makes one of a repository.</p>}
+          empty={<p>There is no project yet. A project connects a repository with its issues and missions.</p>}
         >
           {(rows) => (
             <ul class="rows">

@@ -1,11 +1,11 @@
 // Missions that return, of one kind: when they run next, and a button that does not wait for it.
 import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso';
-import { mutate } from './client.ts';
-import { type Operation, runAutomation, runScheduledTask, type ScheduledTasksQuery } from './documents.ts';
+import type { Operation, ScheduledTasksQuery } from './documents.ts';
 import { may } from './page.ts';
 import { Action, Card, Shown, Skeleton } from './pieces.tsx';
 import { useBeat, useList } from './reading.ts';
+import type { Kind } from './recurring-kinds.ts';
 import { scheduleWords, Time } from './words.tsx';
 
 type Recurring = ScheduledTasksQuery['scheduledTasks']['data'][number];
@@ -16,28 +16,28 @@ interface RecurringProperties<Data> {
   projectId: string;
   operation: Operation<Data, OfProject>;
   pageIn: (data: Data) => { data: Recurring[]; nextCursor: string | null };
-  runNow: (id: string, key: string) => Promise<string>;
+  kind: Kind;
   empty: ComponentChildren;
 }
 
-export const runTask = async (id: string, key: string) =>
-  (await mutate(runScheduledTask, { id }, key)).runScheduledTask.runId;
-export const runOfAutomation = async (id: string, key: string) =>
-  (await mutate(runAutomation, { id }, key)).runAutomation.runId;
-
-export function Recurring<Data>({ title, projectId, operation, pageIn, runNow, empty }: RecurringProperties<Data>) {
+export function Recurring<Data>({ title, projectId, operation, pageIn, kind, empty }: RecurringProperties<Data>) {
   const list = useList(operation, { projectId, limit: 20 }, pageIn, (one) => one.id);
   const { route } = useLocation();
   useBeat(list.read);
   return (
-    <Card title={title}>
+    <Card
+      title={title}
+      aside={may(kind.writes) && <a href={`${kind.base}/new?projectId=${projectId}`}>Create {kind.one}</a>}
+    >
       <Shown list={list} skeleton={<Skeleton rows={2} height={64} />} empty={empty}>
         {(rows) => (
           <ul class="rows">
             {rows.map(({ id, name, triggers, enabled, agentId, agent, nextRunAt, lastRunAt }) => (
               <li key={id} class="task-row">
                 <div class="grow">
-                  <strong>{name}</strong>
+                  <a class="row-link" href={`${kind.base}/${id}`}>
+                    {name}
+                  </a>
                   <div class="muted small">
                     {scheduleWords(triggers)}
                     {agentId !== null && `, with ${agent?.name ?? 'an agent that was deleted'}`}
@@ -68,7 +68,7 @@ export function Recurring<Data>({ title, projectId, operation, pageIn, runNow, e
                     label="Run now"
                     describes={`Run now: ${name}`}
                     class="slim"
-                    act={async (key) => route(`/console/runs/${await runNow(id, key)}`)}
+                    act={async (key) => route(`/console/runs/${await kind.run(id, key)}`)}
                   />
                 )}
               </li>

@@ -20,7 +20,7 @@ import { Messages } from './messages.tsx';
 import { may } from './page.ts';
 import { Action, Card, Empty, Meter, Pill, Skeleton, Trouble } from './pieces.tsx';
 import { useReading } from './reading.ts';
-import { runOfAutomation, runTask } from './recurring.tsx';
+import { runOfAutomation, runTask } from './recurring-kinds.ts';
 import { titleOf } from './runs.tsx';
 import { SandboxRows } from './sandboxes.tsx';
 import { Steps } from './steps.tsx';
@@ -219,7 +219,17 @@ function Facts({ run }: { run: RunPartsFragment }) {
         {by && (
           <div>
             <dt>{run.scheduledTask ? 'Scheduled task' : 'Automation'}</dt>
-            <dd>{by.name}</dd>
+            <dd>
+              <a
+                href={
+                  run.scheduledTaskId
+                    ? `/console/tasks/${run.scheduledTaskId}`
+                    : `/console/automations/${run.automationId}`
+                }
+              >
+                {by.name}
+              </a>
+            </dd>
           </div>
         )}
         <div>
