@@ -83,7 +83,8 @@ export function useForm<V extends object>({ name, initial, send, current }: Form
       const now = await current?.();
       if (now && !isSame(now, known)) return setTheirs(now);
       await send(values, key.current);
-      start(values);
+      // What was created is sent once; what was changed is what the next change begins from.
+      start(current ? values : initial);
     } catch (error) {
       setProblem(problemOf(error));
     } finally {

@@ -172,7 +172,13 @@ function Invites({ invites, read }: { invites: MembersQuery['invites']['invites'
             <div class="grow">
               <div class="break">{email}</div>
               <div class="muted small">
-                {role} · {status === 'pending' ? 'expires' : 'expired'} <Time at={expiresAtSec * 1_000} />
+                {role}
+                {status === 'pending' && (
+                  <>
+                    {' '}
+                    · expires <Time at={expiresAtSec * 1_000} />
+                  </>
+                )}
               </div>
             </div>
             <Pill status={status} />

@@ -1,72 +1,12 @@
 // The form of a scheduled task or an automation, with the next times of its schedules.
 
-import { agentNames, projects, type TaskPartsFragment, type Weekday } from './documents.ts';
+import { agentNames, projects } from './documents.ts';
 import { Check, Choice, Text } from './fields.tsx';
 import type { Form } from './form.ts';
 import { nextTimes, type Schedule, weekdays } from './next-times.ts';
 import { now } from './page.ts';
 import { useReading } from './reading.ts';
-
-export interface RecurringValues {
-  projectId: string;
-  name: string;
-  prompt: string;
-  agentId: string;
-  triggers: Schedule[];
-  labels: string;
-  skipIfPreviousOpen: boolean;
-  templateKey: string | null;
-}
-
-export const recurringLabels = {
-  projectId: 'Project',
-  name: 'Name',
-  prompt: 'What is to be done',
-  agentId: 'Agent',
-  triggers: 'Times',
-  labels: 'Labels',
-  skipIfPreviousOpen: 'Skip while a run is open',
-};
-
-const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-
-export const emptyRecurring = (projectId: string): RecurringValues => ({
-  projectId,
-  name: '',
-  prompt: '',
-  agentId: '',
-  triggers: [{ interval: 'weekly', weekday: 'monday', time: '09:00', timezone: ownZone }],
-  labels: '',
-  skipIfPreviousOpen: true,
-  templateKey: null,
-});
-
-export const recurringValues = (one: TaskPartsFragment): RecurringValues => ({
-  projectId: one.projectId,
-  name: one.name,
-  prompt: one.prompt,
-  agentId: one.agentId ?? '',
-  triggers: one.triggers.map(({ schedule: { interval, time, timezone, weekday, dayOfMonth } }) => ({
-    ...{ interval, time, timezone, weekday, dayOfMonth },
-  })),
-  labels: one.labels.join(', '),
-  skipIfPreviousOpen: one.skipIfPreviousOpen,
-  templateKey: one.templateKey,
-});
-
-export const recurringInput = ({ agentId, triggers, labels, ...rest }: RecurringValues) => ({
-  ...rest,
-  agentId: agentId || null,
-  labels: labels.split(',').flatMap((label) => label.trim() || []),
-  triggers: triggers.map(({ interval, time, timezone, weekday, dayOfMonth }) => ({
-    kind: 'schedule' as const,
-    schedule: {
-      ...{ interval, time, timezone },
-      ...(interval === 'weekly' && { weekday: (weekday ?? 'monday') as Weekday }),
-      ...(interval === 'monthly' && { dayOfMonth: Number(dayOfMonth ?? 1) }),
-    },
-  })),
-});
+import { ownZone, type RecurringValues } from './recurring-values.ts';
 
 export function RecurringFields({ form }: { form: Form<RecurringValues> }) {
   const { data: known } = useReading(projects, { limit: 100 });

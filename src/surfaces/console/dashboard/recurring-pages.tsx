@@ -8,16 +8,15 @@ import { useForm } from './form.ts';
 import { Heading } from './heading.tsx';
 import { may } from './page.ts';
 import { Action, Card, Empty, Pill, Skeleton, Trouble } from './pieces.tsx';
+import { RecurringFields, TimesIn } from './recurring-form.tsx';
+import { type Kind, kinds } from './recurring-kinds.ts';
 import {
   emptyRecurring,
-  RecurringFields,
   type RecurringValues,
   recurringInput,
   recurringLabels,
   recurringValues,
-  TimesIn,
-} from './recurring-form.tsx';
-import { type Kind, kinds } from './recurring-kinds.ts';
+} from './recurring-values.ts';
 import { Time } from './words.tsx';
 
 /** What a function reads, and the way to read it again. */

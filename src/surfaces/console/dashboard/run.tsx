@@ -18,16 +18,14 @@ import { Heading } from './heading.tsx';
 import { useLive } from './live.ts';
 import { Messages } from './messages.tsx';
 import { may } from './page.ts';
-import { Action, Card, Empty, Meter, Pill, Skeleton, Trouble } from './pieces.tsx';
+import { Action, Card, Empty, Skeleton, Trouble } from './pieces.tsx';
 import { useReading } from './reading.ts';
 import { runOfAutomation, runTask } from './recurring-kinds.ts';
+import { Facts, isOpen } from './run-facts.tsx';
 import { titleOf } from './runs.tsx';
 import { SandboxRows } from './sandboxes.tsx';
 import { Steps } from './steps.tsx';
 import { isAlive, useSandbox } from './watching.ts';
-import { dollars, Lasted, Time } from './words.tsx';
-
-const isOpen = ({ status }: RunPartsFragment) => status === 'running' || status === 'dispatching';
 
 /** Whether an agent works on it, or will, that takes messages. */
 const canHear = (run: RunPartsFragment) =>
@@ -126,11 +124,6 @@ const aboveOf = (run: RunPartsFragment | undefined): [string, string][] => [
   ...(run?.project ? [[`/console/projects/${run.projectId}`, run.project.name] as [string, string]] : []),
 ];
 
-function activityOf({ missionActivity, awaitsApproval, status }: RunPartsFragment): string {
-  if (awaitsApproval) return 'The plan waits for approval';
-  return missionActivity ?? (status === 'dispatching' ? 'Waiting for a runtime' : '');
-}
-
 interface DecisionsProperties {
   run: RunPartsFragment;
   show(run: RunPartsFragment): void;
@@ -173,73 +166,6 @@ function Decisions({ run, show }: DecisionsProperties) {
         act={async () => show((await ask(cancelRun, variables)).cancelRun)}
       />
     </div>
-  );
-}
-
-function Facts({ run }: { run: RunPartsFragment }) {
-  const by = run.scheduledTask ?? run.automation;
-  return (
-    <>
-      <div class="status-line" aria-live="polite">
-        <Pill status={run.interruptedAt === null ? run.status : 'interrupted'} />
-        <span class="grow">{activityOf(run)}</span>
-        {run.missionProgress !== null && <strong>{run.missionProgress} %</strong>}
-      </div>
-      <Meter value={run.missionProgress ?? 0} label="Progress" tone={run.status === 'failed' ? 'bad' : ''} />
-      {(run.reason || run.lastError) && (
-        <p class={isOpen(run) ? 'note' : 'note error'}>{run.reason ?? run.lastError}</p>
-      )}
-      <dl class="figures">
-        <div>
-          <dt>Cost</dt>
-          <dd>
-            {dollars(run.missionCostUsd)}
-            {run.missionCostIncomplete && <span class="muted small"> at least</span>}
-          </dd>
-        </div>
-        <div>
-          <dt>Lasted</dt>
-          <dd>
-            <Lasted from={run.startedAt} to={isOpen(run) ? null : run.finishedAt} />
-          </dd>
-        </div>
-        <div>
-          <dt>Started</dt>
-          <dd>
-            <Time at={run.startedAt ?? run.createdAt} />{' '}
-            <span class="muted small">{run.kind === 'manual' ? 'by hand' : 'by schedule'}</span>
-          </dd>
-        </div>
-        <div>
-          <dt>Project</dt>
-          <dd>
-            <a href={`/console/projects/${run.projectId}`}>{run.project?.name ?? run.projectId}</a>
-          </dd>
-        </div>
-        {by && (
-          <div>
-            <dt>{run.scheduledTask ? 'Scheduled task' : 'Automation'}</dt>
-            <dd>
-              <a
-                href={
-                  run.scheduledTaskId
-                    ? `/console/tasks/${run.scheduledTaskId}`
-                    : `/console/automations/${run.automationId}`
-                }
-              >
-                {by.name}
-              </a>
-            </dd>
-          </div>
-        )}
-        <div>
-          <dt>Issue</dt>
-          <dd>
-            {run.issueUrl ? <a href={run.issueUrl}>{run.issue?.key ?? 'In the tracker'}</a> : (run.issueId ?? '–')}
-          </dd>
-        </div>
-      </dl>
-    </>
   );
 }
 
