@@ -670,7 +670,8 @@ describe('400 · a query that is not what it must be', () => {
           expect(complaint).toEqual([]);
         });
         for (const { name, type } of filters) {
-          const other = named(nonNullSchema(getNamedType(type)) as Property).enum?.[0] ?? 'x';
+          const property = named(nonNullSchema(getNamedType(type)) as Property);
+          const other = property.enum?.[0] ?? (property.type === 'integer' ? 1 : 'x');
           const outcome = await ask(surface, root, { ...own, [name]: other, cursor: good });
           expect(unlessNamed(`with ${name}`, 'cursor: must be the nextCursor', outcome)).toEqual([]);
         }

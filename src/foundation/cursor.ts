@@ -15,6 +15,9 @@ export const emptyPage: Page<never> = { data: [], nextCursor: null };
 export interface PageRequest {
   limit: number;
   cursor?: string | null | undefined;
+  /** Epoch milliseconds: only records created from then on, and only those created before then. Both belong to the cursor. */
+  createdFrom?: number | null | undefined;
+  createdBefore?: number | null | undefined;
 }
 
 const SIGNATURE_BYTES = 12;
@@ -55,16 +58,21 @@ export interface PageSource {
 
 /** One page of any rows, newest first. The texts must come from a bounded set, as for `sql`. */
 export async function readPageOf<R extends { id: string; createdAt: number }>(
-  { binding, select, where, values: sourceValues }: PageSource,
-  { limit, cursor }: PageRequest,
+  { binding: list, select, where, values: sourceValues }: PageSource,
+  { limit, cursor, createdFrom, createdBefore }: PageRequest,
 ): Promise<Page<R>> {
   const values = [...sourceValues];
-  let text = select + where;
+  const conditions: string[] = [];
+  let binding = list;
+  if (createdFrom != null) conditions.push(`"created_at" >= $${values.push(createdFrom)}`);
+  if (createdBefore != null) conditions.push(`"created_at" < $${values.push(createdBefore)}`);
+  if (conditions.length > 0) binding += `\n${createdFrom ?? ''}-${createdBefore ?? ''}`;
   if (cursor != null) {
     const [createdAt, id] = unpackCursor(binding, cursor);
-    const after = `("created_at", "id") < ($${values.push(createdAt)}, $${values.push(id)})`;
-    text += where ? ` and ${after}` : ` where ${after}`;
+    conditions.push(`("created_at", "id") < ($${values.push(createdAt)}, $${values.push(id)})`);
   }
+  let text = select + where;
+  if (conditions.length > 0) text += `${where ? ' and' : ' where'} ${conditions.join(' and ')}`;
   text += ` order by "created_at" desc, "id" desc limit $${values.push(limit + 1)}`;
   const rows = await sql<R>(text, values);
   if (rows.length <= limit) return { data: rows, nextCursor: null };

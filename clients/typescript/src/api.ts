@@ -1829,6 +1829,14 @@ export interface RunsParameters {
   projectId?: string;
   /** Runs in this status only. */
   status?: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
+  /** Runs only that the schedule, or that a person or program started. */
+  kind?: 'scheduled' | 'manual';
+  /** Runs only that were started for this agent. */
+  agentId?: string;
+  /** Runs only that were created at this time or later, to the year 9999. */
+  createdFrom?: number;
+  /** Runs only that were created before this time, to the year 9999. */
+  createdBefore?: number;
   /** Rows per page: 1 to 200. */
   limit?: number;
   /** The `nextCursor` of the previous page. */
@@ -2719,7 +2727,7 @@ export interface Operations {
   artifacts: { input: ArtifactsParameters; output: ArtifactPage };
   /** One artifact. Requires the scope `artifacts:read`. */
   artifact: { input: ArtifactParameters; output: Artifact };
-  /** The runs of the organization, newest first; filtered by project and by status. Requires the scope `missions:read`. */
+  /** The runs of the organization, newest first; filtered by project, status, what started them, agent and time. Requires the scope `missions:read`. */
   runs: { input: RunsParameters; output: RunPage };
   /** One run, with its sandboxes and artifacts. Requires the scope `missions:read`. */
   run: { input: RunParameters; output: Run };

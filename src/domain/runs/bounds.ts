@@ -26,3 +26,6 @@ export const messagesAtOnce = 10;
 
 /** Milliseconds between heartbeats while an agent can be spoken to: a message reaches it within two seconds. */
 export const steeringHeartbeatMs = seconds(1);
+
+/** Times that the list is filtered by, epoch milliseconds: until the end of the year 9999. */
+export const filterTime = { min: 0, max: 253_402_300_799_999 } as const;

@@ -4,7 +4,7 @@ import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { Run, runKinds, runStatuses } from './model.ts';
 
-const RunKind = wordSet('RunKind', runKinds, 'Whether the schedule or a person started the run.', {
+export const RunKind = wordSet('RunKind', runKinds, 'Whether the schedule or a person started the run.', {
   scheduled: 'An occurrence of the schedule.',
   manual: 'A person or a program, with "run now".',
 });

@@ -7,19 +7,25 @@ import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { cancelRuns } from './finish.ts';
 import { RunMessage } from './message-model.ts';
-import { Run, type RunStatus } from './model.ts';
+import { Run, type RunKind, type RunStatus } from './model.ts';
 import { isInState, isOpen, openStates } from './states.ts';
 import { RunStep } from './step-model.ts';
 
 export interface RunFilter extends PageRequest {
   projectId?: string | null | undefined;
   status?: RunStatus | null | undefined;
+  kind?: RunKind | null | undefined;
+  /** The agent that the run was started for. */
+  agentId?: string | null | undefined;
 }
 
 /** Newest first. Empty for a project that the caller cannot reach. */
-export async function listRuns(caller: Caller, { projectId, status, ...page }: RunFilter): Promise<Page<Row<Run>>> {
-  const own = withinProject(caller, projectId);
-  return own ? Run.page(own, page, status ? Run.withStatus(status) : undefined) : emptyPage;
+export async function listRuns(caller: Caller, filter: RunFilter): Promise<Page<Row<Run>>> {
+  const { projectId, status, kind, agentId, ...page } = filter;
+  const reach = withinProject(caller, projectId);
+  if (!reach) return emptyPage;
+  const where = { ...reach, kind: kind ?? undefined, agentId: agentId ?? undefined };
+  return Run.page(where, page, status ? Run.withStatus(status) : undefined);
 }
 
 /** How many runs the caller reaches. */

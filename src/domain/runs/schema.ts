@@ -1,4 +1,5 @@
-// Runs of both kinds, in the graph and as tools: the specification has no REST route for them.
+// Runs of both kinds, in the graph, in REST and as tools.
+import { z } from 'zod';
 import { idOfNoun } from '#foundation/ids.ts';
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';
@@ -8,7 +9,8 @@ import { weightOf } from '#graph/weight.ts';
 import { pages, previewSizes, text } from '#limits.ts';
 import { ProjectType } from '../projects/schema.ts';
 import { SandboxType } from '../sandboxes/schema.ts';
-import { RunStatus, runFields, runType } from './fields.ts';
+import { filterTime } from './bounds.ts';
+import { RunKind, RunStatus, runFields, runType } from './fields.ts';
 import { pullRequestStates } from './model.ts';
 import * as operations from './operations.ts';
 
@@ -111,11 +113,17 @@ builder.objectField(ProjectType, 'runs', (t) =>
   t.hasMany('runs', { description: 'The newest 20.', link: 'missions:read', limit: previewSizes.perParent }),
 );
 
+const time = {
+  type: 'EpochMs',
+  validate: { schema: z.number().int().min(filterTime.min).max(filterTime.max) },
+} as const;
+
 const RunPage = pageOf('RunPage', RunType);
 
 builder.queryFields((t) => ({
   runs: t.field({
-    description: 'The runs of the organization, newest first; filtered by project and by status.',
+    description:
+      'The runs of the organization, newest first; filtered by project, status, what started them, agent and time.',
     scope: 'missions:read',
     rest: 'GET /runs',
     tool: 'list_runs',
@@ -123,6 +131,16 @@ builder.queryFields((t) => ({
     args: {
       projectId: t.arg.string({ ...filter, description: 'Runs of this project only.' }),
       status: t.arg({ type: RunStatus.type, description: 'Runs in this status only.' }),
+      kind: t.arg({
+        type: RunKind.type,
+        description: 'Runs only that the schedule, or that a person or program started.',
+      }),
+      agentId: t.arg.string({ ...filter, description: 'Runs only that were started for this agent.' }),
+      createdFrom: t.arg({
+        ...time,
+        description: 'Runs only that were created at this time or later, to the year 9999.',
+      }),
+      createdBefore: t.arg({ ...time, description: 'Runs only that were created before this time, to the year 9999.' }),
       ...pageArguments(pages.runs),
     },
     resolve: (_, args, { caller }) => operations.listRuns(caller, args),

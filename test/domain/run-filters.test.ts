@@ -1,0 +1,97 @@
+// The list of runs, filtered by what started them, by agent and by time, alone and together, page by page.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Id } from '#foundation/ids.ts';
+import { type Account, createOwner, createProject } from '../support/callers.ts';
+import { openWorld, present, type World } from '../support/world.ts';
+
+let world: World;
+let ada: Account;
+let projectId: Id<'project'>;
+let agentId: string;
+/** Ids of runs by name, and when each was created. */
+const ids: Record<string, string> = {};
+const times: Record<string, number> = {};
+
+beforeAll(async () => {
+  world = await openWorld();
+  ada = await createOwner(world, 'Ada', 'Acme');
+  await world.lift(ada.organization);
+  projectId = await createProject(world, ada, 'Shop');
+  const body = {
+    name: 'Ours',
+    role: 'builder',
+    harness: 'claude-code',
+    model: 'claude-sonnet-4-5',
+    sandbox: { kind: 'existing', templateId: 'standard' },
+  };
+  agentId = (await world.rest('POST', '/agents', { token: ada.token, body })).body.id;
+  const query =
+    'mutation ($p: String!, $a: String) { startMission(projectId: $p, prompt: "echo", agentId: $a) { id } }';
+  for (const [name, agent, kind] of [
+    ['first', null, 'manual'],
+    ['second', agentId, 'manual'],
+    ['third', agentId, 'scheduled'],
+    ['fourth', null, 'scheduled'],
+  ] as const) {
+    world.clock.turn(1_000);
+    const { body } = await world.graphql(query, { token: ada.token, variables: { p: projectId, a: agent } });
+    ids[name] = body.data.startMission.id;
+    times[name] = present();
+    await world.knex('runs').where({ id: ids[name] }).update({ kind });
+  }
+});
+afterAll(() => world.close());
+
+const list = (query: Record<string, string | number>) =>
+  world.rest('GET', `/runs?${new URLSearchParams(query as Record<string, string>)}`, { token: ada.token });
+async function names(query: Record<string, string | number>): Promise<string[]> {
+  const { status, body } = await list(query);
+  expect(status).toBe(200);
+  return body.data.map(({ id }: { id: string }) => Object.keys(ids).find((name) => ids[name] === id));
+}
+
+it('200 · by what started them, by agent and by time', async () => {
+  expect(await names({})).toEqual(['fourth', 'third', 'second', 'first']);
+  expect(await names({ kind: 'manual' })).toEqual(['second', 'first']);
+  expect(await names({ kind: 'scheduled' })).toEqual(['fourth', 'third']);
+  expect(await names({ agentId })).toEqual(['third', 'second']);
+  expect(await names({ agentId: 'agn_unknown' })).toEqual([]);
+  expect(await names({ createdFrom: times.second! })).toEqual(['fourth', 'third', 'second']);
+  expect(await names({ createdBefore: times.second! })).toEqual(['first']);
+  expect(await names({ createdFrom: times.second!, createdBefore: times.fourth! })).toEqual(['third', 'second']);
+});
+
+it('200 · together, page by page, with cursors of that filter only', async () => {
+  const filter = { kind: 'scheduled', agentId, status: 'dispatching', projectId, createdFrom: times.first! };
+  expect(await names(filter)).toEqual(['third']);
+  const since = { createdFrom: times.second!, limit: 2 };
+  const { nextCursor } = (await list(since)).body;
+  expect(await names({ ...since, cursor: nextCursor })).toEqual(['second']);
+  for (const other of [
+    { limit: 2 },
+    { ...since, createdFrom: times.first! },
+    { ...since, createdBefore: times.fourth! },
+  ]) {
+    const { status, body } = await list({ ...other, cursor: nextCursor });
+    expect([status, body.description]).toEqual([
+      400,
+      'cursor: must be the nextCursor of this list with the same filter.',
+    ]);
+  }
+});
+
+it('400 · names the argument', async () => {
+  for (const [query, description] of [
+    [{ kind: 'weekly' }, 'kind: must be one of scheduled, manual.'],
+    [{ createdFrom: 'yesterday' }, 'createdFrom: must be an integer.'],
+  ] as const) {
+    const { status, body } = await list(query);
+    expect([status, body.description]).toEqual([400, description]);
+  }
+});
+
+it('200 · GraphQL takes the same filters', async () => {
+  const query = `{ runs(kind: manual, agentId: "${agentId}", createdBefore: ${times.third}) { data { id } } }`;
+  const { body } = await world.graphql(query, { token: ada.token });
+  expect(body.data.runs.data).toEqual([{ id: ids.second }]);
+});
