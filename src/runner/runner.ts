@@ -86,10 +86,11 @@ await Promise.all(underWay);
 if (!process.env.MIRRORS_DIR) await rm(equipment.mirrors, { recursive: true, force: true });
 process.exit();
 
-/** What others on this machine take may leave less memory than was planned with. */
+/** What others on this machine take may leave less memory than was planned with, unless the operator has planned. */
 function hasRoom(): boolean {
   if (underWay.size === 0) return true;
-  return underWay.size < runsAtOnce && process.availableMemory() >= memoryOfMission;
+  const hasMemory = process.env.RUNS_AT_ONCE !== undefined || process.availableMemory() >= memoryOfMission;
+  return underWay.size < runsAtOnce && hasMemory;
 }
 
 /** A claim that got no answer is made again under its name: if it took a run, that is the answer. */

@@ -37,7 +37,7 @@ describe('a mission', () => {
     const caps = await chooseCaps(kind);
     // Nothing bounds it there: the runner says so.
     if (!caps.cgroups && !caps.isCounting) return expect(caps.description).toContain('NOT capped');
-    missions.startRunner({ PROCESSES: '60', CONFINEMENT: kind, RUNS_AT_ONCE: '2' });
+    missions.startRunner({ PROCESSES: '60', CONFINEMENT: kind, RUNS_AT_ONCE: '3', MEMORY_MB: '150' });
     const bomb =
       'for i in 1 2 3 4 5 6 7 8 9 10; do for j in 1 2 3 4 5 6 7 8 9 10; do sleep 600 & done; done; echo "all of them"';
     const [first, second] = [await missions.mission(bomb), await missions.mission('sleep 0.1; (echo unharmed)')];
@@ -46,6 +46,10 @@ describe('a mission', () => {
     expect(await missions.ended(first)).toMatchObject({ status: 'failed' });
     expect(await missions.log(first)).toMatch(/fork/i);
     expect(await missions.log(first)).not.toContain('all of them');
+    // Files in a /tmp that lies in memory are memory.
+    if (kind === 'none') return;
+    const full = await missions.mission('head -c 200000000 /dev/zero > /tmp/full; sleep 600');
+    expect(await missions.ended(full)).toMatchObject({ lastError: 'It used more memory than it may: 150 MB.' });
   });
 });
 
