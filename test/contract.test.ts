@@ -126,6 +126,7 @@ it('every root field without a route with its scope and tool', () => {
     rotateModelConnector   -                                                   orchestrator:write   -
     runMcpServers          -                                                   runtime:report       -
     runMessages            -                                                   missions:read        list_run_messages
+    runModels              -                                                   runtime:report       -
     runSteps               -                                                   missions:read        list_run_steps
     runUpdated             -                                                   missions:read        -
     runtimes               -                                                   agents:read          list_runtimes

@@ -32,6 +32,7 @@ const internalColumns: Record<string, Record<string, string>> = {
     pr_check_at: 'when an open pull request is looked at next',
     failure: 'the end of the run reads it',
     next_harness: 'the claim of a runtime reads it',
+    next_vendor: 'the claim of a runtime reads it',
     plan_approval: 'the end of a step reads it',
     silent_since: 'the lease of the runtime',
     team: 'the end of a step reads it',

@@ -3,7 +3,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { chmod } from 'node:fs/promises';
-import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type Agent, createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { sendOn } from './answers.ts';
@@ -13,7 +13,18 @@ export interface Upstream {
   /** Without a slash at its end. */
   base: string;
   headers: Record<string, string>;
+  /** For addresses that somebody else has chosen. */
+  agent?: Agent;
+  /** Ends what is under way. */
+  signal?: AbortSignal;
+  /** Why nothing may be sent there. */
+  refusal?: string | null;
+  /** Told of each answer's status. */
+  answered?(status: number): void;
 }
+export type Vendor = 'anthropic' | 'openai';
+export const vendors: readonly Vendor[] = ['anthropic', 'openai'];
+
 export interface Upstreams {
   anthropic: Upstream | null;
   openai: Upstream | null;
@@ -21,17 +32,19 @@ export interface Upstreams {
   mcp: Record<string, Upstream>;
 }
 
+/** The header that carries a key. */
+export const keyHeader = (vendor: Vendor, key: string): Record<string, string> =>
+  vendor === 'anthropic' ? { 'x-api-key': key } : { authorization: `Bearer ${key}` };
+
 /** The credentials of models from the environment. Null: neither a key nor an address of its own. */
 export function modelsFrom(env: NodeJS.ProcessEnv): Pick<Upstreams, 'anthropic' | 'openai'> {
-  const of = (vendor: string, address: string, headers: (key: string) => Record<string, string>): Upstream | null => {
-    const [key, base] = [env[`${vendor}_API_KEY`], env[`${vendor}_BASE_URL`]];
+  const of = (vendor: Vendor, address: string): Upstream | null => {
+    const name = vendor.toUpperCase();
+    const [key, base] = [env[`${name}_API_KEY`], env[`${name}_BASE_URL`]];
     if (!key && !base) return null;
-    return { base: (base || address).replace(/\/+$/, ''), headers: key ? headers(key) : {} };
+    return { base: (base || address).replace(/\/+$/, ''), headers: key ? keyHeader(vendor, key) : {} };
   };
-  return {
-    anthropic: of('ANTHROPIC', 'https://api.anthropic.com', (key) => ({ 'x-api-key': key })),
-    openai: of('OPENAI', 'https://api.openai.com/v1', (key) => ({ authorization: `Bearer ${key}` })),
-  };
+  return { anthropic: of('anthropic', 'https://api.anthropic.com'), openai: of('openai', 'https://api.openai.com/v1') };
 }
 
 /** Method and path, and what of the path is sent on. Clients of Anthropic say /v1 themselves; OpenAI's base address contains it. */
@@ -76,6 +89,7 @@ export async function openGateway(upstreams: Upstreams, socket: string | null): 
     const isMcp = name === 'mcp';
     const upstream = isMcp ? ownOf(upstreams.mcp, match[1]!) : upstreams[name];
     if (!upstream) return refuse(response, 403, `The runner has no access to ${name}.`);
+    if (upstream.refusal) return refuse(response, 403, upstream.refusal);
     forward(request, response, upstream, isMcp ? null : match[1]! + (match[2] ?? ''));
   });
   await new Promise<void>((resolve, reject) => {
@@ -99,14 +113,18 @@ const ownOf = (servers: Record<string, Upstream>, name: string): Upstream | null
   Object.hasOwn(servers, name) ? servers[name]! : null;
 
 /** @param path Of a model call; null: for an MCP server, whose answers are not bounded here. */
-function forward(from: IncomingMessage, to: ServerResponse, { base, headers }: Upstream, path: string | null): void {
+function forward(from: IncomingMessage, to: ServerResponse, upstream: Upstream, path: string | null): void {
+  const { base, headers, agent, signal, answered } = upstream;
   const url = new URL(base + (path ?? ''));
   const kept = Object.entries(from.headers).filter(([name]) => !dropped.includes(name));
   const options = {
     method: from.method,
     headers: { ...Object.fromEntries(kept), 'accept-encoding': 'identity', ...headers },
+    agent,
+    signal,
   };
   const onward = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options, (answer) => {
+    answered?.(answer.statusCode!);
     if (path) return sendOn(answer, to, path, (message) => refuse(to, 400, message, 'invalid_request_error'));
     const { connection: _, 'set-cookie': __, ...shown } = answer.headers;
     to.writeHead(answer.statusCode!, shown);

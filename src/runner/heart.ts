@@ -19,10 +19,12 @@ export interface State {
   acknowledged: string[];
   /** Takes what people want of the agent. */
   hear(desired: Desired, messages: readonly Message[]): void;
+  /** Takes the revision of the organization's model connectors. */
+  hearModels(revision: string | null): void;
 }
 
 interface Answer {
-  runs: { desired: Desired; messages: Message[] }[];
+  runs: { desired: Desired; modelRevision: string | null; messages: Message[] }[];
   nextHeartbeatMs: number;
   sandboxes: { desired: string }[];
   environments: { desired: string }[];
@@ -72,11 +74,14 @@ export function startHeart(
         sandboxes: [{ sandboxId, leaseId: held.leaseId, metrics }],
         environments: preview ? [preview.environmentId] : [],
       },
-      `{ runs { desired messages { messageId text author } } nextHeartbeatMs sandboxes { desired } environments { desired } }`,
+      `{ runs { desired modelRevision messages { messageId text author } } nextHeartbeatMs sandboxes { desired } environments { desired } }`,
     );
     interval = Math.min(pace.heartbeat, nextHeartbeatMs);
     state.acknowledged = state.acknowledged.filter((id) => !acknowledged.includes(id));
-    for (const { desired, messages } of runs) state.hear(desired, messages);
+    for (const { desired, messages, modelRevision } of runs) {
+      state.hear(desired, messages);
+      state.hearModels(modelRevision);
+    }
     if ([...runs, ...sandboxes].some(({ desired }) => desired === 'stop')) stop('stopped');
     if (preview && environments.some(({ desired }) => desired === 'stop')) {
       state.preview = null;

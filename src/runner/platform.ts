@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { RunModels } from './models.ts';
 
 /** What the platform said no to: `code` is `lease_lost`, `unauthenticated`, `invalid_request`, … */
 export class RequestRejected extends Error {
@@ -49,6 +50,15 @@ export function connect(url: string, token: string, leaving: AbortSignal) {
     ask(
       `query ($runId: String!, $leaseId: String!) {
         answer: runMcpServers(runId: $runId, leaseId: $leaseId) { serverName url } }`,
+      held,
+    );
+
+  /** The model connectors of the organization, with their keys: for the gateway alone. */
+  const models = (held: { runId: string; leaseId: string }): Promise<RunModels> =>
+    ask(
+      `query ($runId: String!, $leaseId: String!) {
+        answer: runModels(runId: $runId, leaseId: $leaseId) {
+          revision connectors { integrationId name vendor baseUrl apiKey } } }`,
       held,
     );
 
@@ -108,5 +118,5 @@ export function connect(url: string, token: string, leaving: AbortSignal) {
     }
   }
 
-  return { url, say, upload, download, mcpServers, authorization: headers.authorization };
+  return { url, say, upload, download, mcpServers, models, authorization: headers.authorization };
 }

@@ -9,8 +9,8 @@ import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { cappedByContainers, chooseCaps, type Limits } from './caps.ts';
 import { chooseConfinement } from './confinement.ts';
-import { modelsFrom } from './gateway.ts';
-import { discover } from './harness/discovery.ts';
+import { modelsFrom, vendors } from './gateway.ts';
+import { discover, searched } from './harness/discovery.ts';
 import { askIn, chooseIsolation } from './isolation.ts';
 import { type Claimed, carryOut, claimed, type Pace } from './mission.ts';
 import { connect, RequestRejected } from './platform.ts';
@@ -70,6 +70,7 @@ const offer = {
   ],
   isolation: `${found.length > 0 ? isolation?.level : confinement.kind}, ${(found.length > 0 ? caps.agents : caps.scripts).word}`,
   places: runsAtOnce,
+  modelVendors: vendors.filter((vendor) => equipment.models[vendor]),
 };
 while (!leaving.signal.aborted) {
   const run = hasRoom() ? await claim() : null;
@@ -123,8 +124,14 @@ async function equip(): Promise<Equipment> {
     return kind === confinement.kind ? scripts : chooseCaps(kind, async () => scripts.cgroups);
   };
   const agents = isolation?.containers ? cappedByContainers : await capsOfCells();
-  const { found, missing } = await discover(process.env, models, askIn(isolation));
-  for (const { harness, version, program } of found) notes.push(`${harness} ${version}: ${program}`);
+  const { found, missing } = await discover(process.env, askIn(isolation));
+  for (const { harness, version, program } of found) {
+    notes.push(`${harness} ${version}: ${program}`);
+    const needed = searched[harness].vendors;
+    if (needed.some((vendor) => models[vendor])) continue;
+    const keys = needed.map((vendor) => `${vendor.toUpperCase()}_API_KEY`).join(' or ');
+    notes.push(`${harness} is offered to organizations that have connected a model: ${keys} is not set.`);
+  }
   for (const { harness, why } of missing) notes.push(`${harness} is not offered: ${why}.`);
   if (found.length > 0 && !isolation) {
     notes.push(

@@ -48,7 +48,15 @@ export async function work(
   const { work: cwd, artifacts } = bench.place;
   const journal = openJournal(platform, held, { ...session, stepId: step.stepId }, pace.flush);
   const activity = run.missionTitle ?? 'Working';
-  const state: State = { progress: 0, activity, changed: true, preview: null, acknowledged: [], hear: () => {} };
+  const state: State = {
+    progress: 0,
+    activity,
+    changed: true,
+    preview: null,
+    acknowledged: [],
+    hear: () => {},
+    hearModels: () => {},
+  };
   const result = { output: null as string | null, sessionId: null as string | null, turns: 0 };
   let opening: Promise<Preview | null> | undefined;
   let turnEnded: (turn: Turn) => void = () => {};
@@ -106,6 +114,7 @@ export async function work(
   });
   turnEnded = talk.turnEnded;
   state.hear = talk.hear;
+  if (bench.models) state.hearModels = bench.models.hear;
   const decided = new AbortController();
   const sample = meter(harness.pid, cwd, bench.limits.memoryBytes);
   let latest: Sample | null = null;
@@ -137,6 +146,7 @@ export async function work(
       harness.ended.then(() => talk.over).then((turn) => failureOf(turn, result)),
       heart.stopped,
       journal.broken,
+      ...(bench.models ? [bench.models.failed] : []),
       overuse().then(() => overMemory(bench.limits)),
       once(leaving, 'abort', { signal: decided.signal }).then(() => left),
       wait(timeout, 'timeout', { signal: decided.signal }),

@@ -14,6 +14,7 @@ import type { Harness, Launch, Listener, Task } from './harness/port.ts';
 import { shell } from './harness/shell.ts';
 import { type Isolation, launchOf, scriptIn } from './isolation.ts';
 import type { Held, Step } from './mission.ts';
+import { openModels, type StepModels } from './models.ts';
 import { makePlace, type Place } from './place.ts';
 import type { Platform } from './platform.ts';
 import { type Checkout, checkOut } from './repository.ts';
@@ -44,6 +45,8 @@ export interface Bench {
   around: { guarded: string; isOverMemory(): Promise<boolean> } | null;
   /** Whether its processes can be measured from here. */
   isMeasured: boolean;
+  /** Null: it asks none. */
+  models: StepModels | null;
   /** Starts the harness of the step. */
   start(on: Listener): Harness;
   /** Its session can be gone on with in a later step. */
@@ -71,6 +74,7 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
   const limits = { ...equipment.limits, memoryBytes };
   const groupOf = ({ cgroups }: Caps, { stepId }: Step) => cgroups?.(stepId, limits) ?? null;
   const upstreams: Upstreams = { ...equipment.models, mcp: {} };
+  const models = openModels(platform, held, upstreams, equipment.models);
   let shared: { place: Place; account: Account | undefined; gateway: Gateway; checkout: Checkout } | undefined;
   const closing: (() => Promise<void>)[] = [];
   /** Sessions whose files are in the shared place. */
@@ -111,6 +115,7 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
       limits,
       around: group && inGroup(group),
       isMeasured: true,
+      models: null,
       start: (on) => shell(task, on),
       prompt: [{ spanId: 'mission', text: step.prompt }],
       keep: () => {},
@@ -191,6 +196,7 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
       limits,
       around,
       isMeasured: !container,
+      models: await models.begin(),
       start: (on) => drivers[found.harness](task, on),
       keep: (begun) => {
         sessions.add(begun);

@@ -6,7 +6,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { replaceCredentials, revokeCredentials } from '#domain/integrations/operations.ts';
 import { connectIntegration } from '#domain/projects/connectors.ts';
 import { releaseSilentRuns } from '#domain/runs/waiting.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
@@ -235,6 +236,91 @@ describe('missions of agents', () => {
     startRunner({ ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' });
     const run = await ended(await start('Work.'));
     expect(run).toMatchObject({ status: 'failed', lastError: expect.any(String) });
+  });
+
+  describe('with a model that their organization has connected', () => {
+    const connect = async (credentials: string) => {
+      const { id: orgId } = alice.organization;
+      const connector = { orgId, vendor: 'anthropic', vendorKind: 'llm', displayName: 'Our Claude' } as const;
+      return (await connectIntegration({ ...connector, baseUrl: models.url, credentials })).id;
+    };
+    beforeEach(async () => {
+      await killRunners();
+      models.seen.length = 0;
+    });
+    afterEach(async () => {
+      models.settings.key = null;
+      await world.knex('projects').update({ llmConnectorId: null });
+      await world.knex('integrations').where({ vendorKind: 'llm' }).delete();
+    });
+    const keys = () => new Set(models.seen.map(({ headers }) => headers['x-api-key']));
+
+    it('go on in a runner without a key, which neither says nor hands out the one of the organization', async () => {
+      await connect('sk-organization');
+      await team('builder');
+      const runner = startRunner({ ANTHROPIC_API_KEY: '', ANTHROPIC_BASE_URL: '' });
+      const runId = await start('Work.');
+      expect(await ended(runId)).toMatchObject({ status: 'completed', lastError: null });
+      expect(runner.output).toContain(
+        'claude-code is offered to organizations that have connected a model: ANTHROPIC_API_KEY is not set.',
+      );
+      expect(keys()).toEqual(new Set(['sk-organization']));
+      expect(runner.output + (await shown(runId)).join()).not.toContain('sk-organization');
+    });
+
+    it('use it rather than the key of the runner; a new key from the next heartbeat on', async () => {
+      const id = await connect('sk-organization');
+      await team('builder');
+      startRunner();
+      const runId = await start('[wait]');
+      await isShown(runId, 'I wait');
+      expect(keys()).toEqual(new Set(['sk-organization']));
+      await replaceCredentials(id, 'sk-rotated');
+      for (let calls = 1; !keys().has('sk-rotated'); calls++) {
+        await say(runId, `Go on [wait] ${calls}`);
+        await vi.waitUntil(() => models.seen.length > calls, { timeout: 60_000, interval: 20 });
+      }
+      await say(runId, 'That is enough');
+      expect(await ended(runId)).toMatchObject({ status: 'completed' });
+      expect(keys()).toEqual(new Set(['sk-organization', 'sk-rotated']));
+    });
+
+    it('fail with the reason when it is revoked', async () => {
+      const id = await connect('sk-organization');
+      await team('builder');
+      startRunner();
+      const runId = await start('[wait]');
+      await isShown(runId, 'I wait');
+      await revokeCredentials(id);
+      const why = 'The model connector Our Claude was revoked.';
+      expect(await ended(runId)).toMatchObject({ status: 'failed', lastError: why, steps: [{ error: why }] });
+      expect(keys()).toEqual(new Set(['sk-organization']));
+    });
+
+    it('fail with the reason when the vendor rejects the key', async () => {
+      await connect('sk-organization');
+      models.settings.key = 'sk-another';
+      await team('builder');
+      startRunner();
+      const why = 'The vendor rejected the credentials of the model connector Our Claude.';
+      expect(await ended(await start('Work.'))).toMatchObject({ status: 'failed', lastError: why });
+    });
+  });
+
+  it('end while they work when they have cost their budget', async () => {
+    await team('builder');
+    startRunner();
+    const query = `mutation ($projectId: String!) {
+      startMission(projectId: $projectId, prompt: "[wait]", budgetUsd: 0.01) { id } }`;
+    const { id } = await graphql(query, { projectId });
+    await isShown(id, 'I wait');
+    for (let i = 0; (await look(id)).status === 'running'; i++) {
+      await say(id, `Once more [wait] ${i}`).catch(() => {});
+      await until(id, ({ status, steps }) => status !== 'running' || steps[0].inputTokens >= 1_200 * (i + 2));
+    }
+    const run = await ended(id);
+    expect(run).toMatchObject({ status: 'canceled', missionCostUsd: expect.closeTo(0.0132, 3) });
+    expect((await world.knex('runs').where({ id }).first()).reason).toContain('its budget of 0.01 USD is used up');
   });
 
   it('wait while no agent can be taken, and the runner says why', async () => {

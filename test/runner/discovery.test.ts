@@ -18,18 +18,13 @@ beforeAll(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'programs-'));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
-const both = { anthropic: {}, openai: {} };
 
 describe('the harnesses of a machine', () => {
   it('are programs in PATH or named by a setting, of a tested version', async () => {
     const claude = put('claude', `echo "${testedVersions['claude-code'][0]} (Claude Code)"`);
     const elsewhere = put('my-codex', `echo "codex-cli ${testedVersions.codex[0]}"`);
     put('opencode', 'echo 1.0.0');
-    const { found, missing } = await discover(
-      { PATH: `/nowhere:${folder}`, CODEX_PROGRAM: elsewhere },
-      both,
-      askDirectly,
-    );
+    const { found, missing } = await discover({ PATH: `/nowhere:${folder}`, CODEX_PROGRAM: elsewhere }, askDirectly);
     expect(found).toEqual([
       { harness: 'claude-code', program: claude, version: testedVersions['claude-code'][0] },
       { harness: 'codex', program: elsewhere, version: testedVersions.codex[0] },
@@ -43,21 +38,14 @@ describe('the harnesses of a machine', () => {
     const broken = put('broken', 'echo "no such library" >&2; exit 1');
     const silent = put('silent', 'true');
     const env = { PATH: '/nowhere', CODEX_PROGRAM: '/nowhere/codex', OPENCODE_PROGRAM: silent };
-    const { missing } = await discover(env, both, askDirectly);
+    const { missing } = await discover(env, askDirectly);
     expect(missing.map(({ why }) => why)).toEqual([
       'there is no claude in PATH, and CLAUDE_CODE_PROGRAM is not set',
       'CODEX_PROGRAM: /nowhere/codex is not a program',
       `${silent} does not say its version`,
     ]);
-    const failing = await discover({ CLAUDE_CODE_PROGRAM: broken }, both, askDirectly);
+    const failing = await discover({ CLAUDE_CODE_PROGRAM: broken }, askDirectly);
     expect(failing.missing[0]!.why).toBe(`${broken} cannot be run: no such library`);
-  });
-
-  it('need a model of a vendor that they speak to', async () => {
-    put('opencode', `echo ${testedVersions.opencode[0]}`);
-    const { found, missing } = await discover({ PATH: folder }, { anthropic: null, openai: {} }, askDirectly);
-    expect(found.map(({ harness }) => harness)).toEqual(['opencode']);
-    expect(missing[0]!.why).toBe('ANTHROPIC_API_KEY is not set');
   });
 });
 

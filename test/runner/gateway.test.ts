@@ -1,8 +1,11 @@
 // The gateway of agents: what it lets through, and what it puts in.
-import { createServer } from 'node:http';
+import { createServer, request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkAddress } from '#foundation/outbound.ts';
 import { bounds, tooLong } from '../../src/runner/answers.ts';
+import { openEgress } from '../../src/runner/egress.ts';
 import { type Gateway, modelsFrom, openGateway } from '../../src/runner/gateway.ts';
 
 const seen: { url: string; headers: Record<string, unknown>; body: string }[] = [];
@@ -159,5 +162,55 @@ describe('answers of models', () => {
 
   it('that stop half way stop here too', async () => {
     await expect((await say('half')).text()).rejects.toThrow();
+  });
+});
+
+describe('addresses that an organization has chosen', () => {
+  const names: Record<string, string[]> = { inside: ['10.0.0.7'], both: ['1.1.1.1', '127.0.0.1'], here: ['127.0.0.1'] };
+  const resolve = ((name: string, _options: object, done: (error: null, found: object[]) => void) =>
+    done(
+      null,
+      names[name]!.map((address) => ({ address, family: 4 })),
+    )) as never;
+  const reach = async (base: string, allowLoopback = false): Promise<string> => {
+    const { agent, refusal } = openEgress(base, allowLoopback, resolve);
+    if (refusal) return refusal;
+    const ask = base.startsWith('https:') ? httpsRequest : httpRequest;
+    return new Promise((done) => {
+      const request = ask(base, { agent, method: 'POST' }, (answer) => done(String(answer.resume().statusCode)));
+      request.on('error', ({ message }) => done(message)).end('{}');
+    });
+  };
+  const port = () => (vendor.address() as AddressInfo).port;
+
+  it('are reached when they are public: names are resolved first', async () => {
+    for (const base of [
+      'https://10.0.0.1',
+      'https://169.254.169.254/v1',
+      'http://1.1.1.1',
+      'https://1.1.1.1:8443',
+      'https://[::1]',
+    ]) {
+      expect(await reach(base), base).toMatch(/is not a public address$/);
+    }
+    for (const base of ['https://inside', 'https://both', 'https://here', `http://here:${port()}`]) {
+      expect(await reach(base), base).toMatch(/is not at a public address$/);
+    }
+    expect(await reach(`http://here:${port()}`, true)).toBe('529');
+    expect(await reach('https://inside', true)).toMatch(/is not at a public address$/);
+    expect(await reach('http://inside', true)).toMatch(/is not at a public address$/);
+  });
+
+  it('are those that the platform allows', async () => {
+    const addresses =
+      '1.1.1.1 9.255.255.255 10.0.0.0 100.64.0.1 100.128.0.0 127.0.0.1 172.31.255.255 172.32.0.0 192.168.1.1 198.20.0.0 203.0.113.9 224.0.0.1 255.255.255.255';
+    const v6 = '2606:4700::1 2001:db8::1 2002::1 ::1 ::ffff:10.0.0.1 fe80::1 fc00::1 64:ff9b::a00:1 3fff::1';
+    for (const host of [...addresses.split(' '), ...v6.split(' ').map((one) => `[${one}]`)]) {
+      const isAllowed = await checkAddress(`https://${host}`, AbortSignal.timeout(1_000)).then(
+        () => true,
+        () => false,
+      );
+      expect([host, openEgress(`https://${host}`, false).refusal === null]).toEqual([host, isAllowed]);
+    }
   });
 });

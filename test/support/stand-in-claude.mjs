@@ -34,9 +34,11 @@ async function call() {
   const messages = [{ role: 'user', content: 'Say something.' }];
   const body = JSON.stringify({ model: option('--model'), messages });
   const answer = await fetch(`${ANTHROPIC_BASE_URL}/v1/messages`, { method: 'POST', headers, body });
+  if (!answer.ok) return false;
   const { id, model, usage } = await answer.json();
   tell({ type: 'stream_event', event: { type: 'message_start', message: { id, model, usage } } });
   tell({ type: 'stream_event', event: { type: 'message_stop' } });
+  return true;
 }
 
 /** A reviewer requests changes the first time. */
@@ -70,7 +72,7 @@ async function take({ type, message }) {
   if (!isWaiting) tell({ type: 'system', subtype: 'init' });
   tell({ type: 'user', isReplay: true, message });
   if (text.includes('[stall]')) await new Promise(() => {});
-  await call();
+  if (!(await call())) return end({ is_error: true, result: 'API Error' });
   const [, command] = /\[run\]\n([\s\S]*)/.exec(text) ?? [];
   if (command) await new Promise((resolve) => spawn('sh', ['-c', command], { stdio: 'ignore' }).on('exit', resolve));
   if (text.includes('[commit]')) execFileSync('sh', ['-c', 'echo new > a.txt && git commit -qam "Say new" || true']);

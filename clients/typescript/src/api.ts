@@ -1852,6 +1852,8 @@ export interface Runtime {
   isolation: string | null;
   /** How many missions it takes at once; null when it does not say. */
   places: number | null;
+  /** The vendors of whose models it has credentials, beside those that the organization has connected; null when it does not say. */
+  modelVendors: ('anthropic' | 'openai')[] | null;
   /** Its last claim or heartbeat, to the half minute. */
   lastSeenAt: number;
   /** Whether that was within two minutes. */
@@ -2932,7 +2934,7 @@ export const documents = {
   organizationExport: 'query organizationExport($orgId:String!){organizationExport(orgId:$orgId){orgId status requestedAt url sizeBytes expiresAt}}',
   issues: 'query issues($limit:Int!=50$cursor:String$projectId:String){issues(limit:$limit cursor:$cursor projectId:$projectId){data{id projectId number key title body labels state runId createdAt updatedAt}nextCursor}}',
   issue: 'query issue($issueId:String!){issue(issueId:$issueId){id projectId number key title body labels state runId createdAt updatedAt}}',
-  runtimes: 'query runtimes{runtimes{data{name harnesses{harness version}isolation places lastSeenAt isConnected}}}',
+  runtimes: 'query runtimes{runtimes{data{name harnesses{harness version}isolation places modelVendors lastSeenAt isConnected}}}',
   upcomingOccurrences: 'query upcomingOccurrences($projectId:String$limit:Int!=10){upcomingOccurrences(projectId:$projectId limit:$limit){data{at name projectId scheduledTaskId automationId}}}',
   runSteps: 'query runSteps($runId:String!){runSteps(runId:$runId){data{id runId seq role round status agentName harness model sandboxId sessionId output error turns costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens createdAt startedAt finishedAt checkpoint{commitSha createdAt artifactId}}}}',
   runMessages: 'query runMessages($runId:String!){runMessages(runId:$runId){data{id runId seq kind text author authorUserId sandboxId fragmentSeq createdAt deliveredAt acknowledgedAt}}}',

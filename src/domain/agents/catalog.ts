@@ -1,11 +1,11 @@
 // What agents are made of: roles, harnesses with their models, the built-in agents and sandbox template, instance types
 // (specification, Agent and catalog; design decisions, section 4). Data, no code.
-import { vendors } from '../integrations/model.ts';
+import { type ModelVendor, vendors } from '../integrations/model.ts';
 import type { AgentRole, HarnessId, InstanceTypeId } from './model.ts';
 
 /** Who makes language models: those that a connector of the kind `llm` can be of. */
 export const modelVendors = vendors.llm;
-export type ModelVendor = (typeof modelVendors)[number];
+export type { ModelVendor };
 
 export interface Role {
   key: AgentRole;
@@ -96,6 +96,13 @@ export const harnesses: readonly Harness[] = [
   // Runs a command and asks no model: for tests and demonstrations.
   { id: 'shell', label: 'Shell', executable: true, models: [{ id: 'none', label: 'No model' }] },
 ];
+
+/** Whose model an agent needs: of what it can be made of; null: of the shell. */
+export const vendorNeeded = ({ harness, model }: { harness: HarnessId; model: string }): ModelVendor | null => {
+  if (harness === 'shell') return null;
+  if (harness === 'opencode') return vendorOfModel(model) ?? 'anthropic';
+  return harness === 'codex' ? 'openai' : 'anthropic';
+};
 
 export interface SandboxTemplate {
   key: string;

@@ -143,6 +143,13 @@ const RuntimeType = builder.objectRef<Runtime>('Runtime').implement({
       nullable: true,
       description: 'How many missions it takes at once; null when it does not say.',
     }),
+    modelVendors: t.expose('modelVendors', {
+      type: [ModelVendor.type],
+      nullable: true,
+      description:
+        'The vendors of whose models it has credentials, beside those that the organization has connected; null when it does ' +
+        'not say.',
+    }),
     lastSeenAt: t.expose('lastSeenAt', {
       type: 'EpochMs',
       description: 'Its last claim or heartbeat, to the half minute.',

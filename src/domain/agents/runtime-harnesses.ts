@@ -1,10 +1,11 @@
-// Which harnesses connected runtimes offer (design decisions, section 12, Waiting runs), and the conditions on them and on the
-// organizations' agents that statements on runs include. A runtime is connected while it claims runs or sends heartbeats.
+// Which harnesses connected runtimes offer, and models for them (design decisions, section 12, Waiting runs). A runtime is connected
+// while it claims runs or sends heartbeats.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { days, minutes, now, seconds } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/database.ts';
-import { builtinAgentId, builtinAgents } from './catalog.ts';
+import { listModelConnectors } from '../integrations/operations.ts';
+import { type ModelVendor, vendorNeeded } from './catalog.ts';
 import type { HarnessId } from './model.ts';
 
 /** How long a runtime without a claim or heartbeat counts as connected, how often that is written, and how long it is kept. */
@@ -15,14 +16,15 @@ const runtimesShown = 100;
 
 // A row is written once per step, however often its runtime claims.
 const recordHarnessesSql = `insert into runtime_harnesses
-    (credential_id, runtime, harness, org_id, seen_at, version, isolation, places)
-  select $1, $2, offered.harness, $3, $5, offered.version, $8, $9
+    (credential_id, runtime, harness, org_id, seen_at, version, isolation, places, vendors)
+  select $1, $2, offered.harness, $3, $5, offered.version, $8, $9, $10
   from (select distinct on (harness) harness, version from unnest($4::text[], $7::text[]) o (harness, version) order by 1, 2) offered
   where not exists (select from runtime_harnesses h where h.credential_id = $1 and h.runtime = $2
     and h.harness = offered.harness and h.seen_at > $6
-    and (h.version, h.isolation, h.places) is not distinct from (offered.version, $8::text, $9::int))
+    and (h.version, h.isolation, h.places, h.vendors)
+      is not distinct from (offered.version, $8::text, $9::int, $10::text[]))
   on conflict (credential_id, runtime, harness) do update set version = excluded.version, isolation = excluded.isolation,
-    places = excluded.places, seen_at = greatest(runtime_harnesses.seen_at, excluded.seen_at)`;
+    places = excluded.places, vendors = excluded.vendors, seen_at = greatest(runtime_harnesses.seen_at, excluded.seen_at)`;
 
 /** What a runtime says of itself when it asks for work. */
 export interface RuntimeOffer {
@@ -34,33 +36,68 @@ export interface RuntimeOffer {
   isolation?: string | null | undefined;
   /** Missions that it can take at once. */
   places?: number | null | undefined;
+  /** Of whose models it has credentials; absent: of all that its harnesses need. */
+  modelVendors?: readonly ModelVendor[] | null | undefined;
 }
 
 export async function recordHarnesses(caller: Caller, offer: RuntimeOffer): Promise<void> {
-  const { runtime, harnesses, versions = [], isolation, places } = offer;
+  const { runtime, harnesses, versions = [], isolation, places, modelVendors } = offer;
   const at = now();
   const versionOf = new Map(versions.map(({ harness, version }) => [harness, version]));
   const ownVersions = harnesses.map((harness) => versionOf.get(harness) ?? null);
   const values = [caller.credentialId, runtime, caller.orgId, harnesses, at, at - writeIntervalMs, ownVersions];
-  await sql(recordHarnessesSql, [...values, isolation ?? null, places ?? null]);
+  await sql(recordHarnessesSql, [...values, isolation ?? null, places ?? null, modelVendors ?? null]);
 }
 
-const offeredSql = `select harness from runtime_harnesses where credential_id = $1 and runtime = $2 and seen_at > $3`;
+/** Whether an agent can be executed: its harness is offered, with a model for it. */
+export type CanRun = (agent: { harness: HarnessId; model: string }) => boolean;
 
-/** The harnesses that the runtime offers. */
-export async function harnessesOf(trx: Transaction, caller: Caller, runtime: string): Promise<HarnessId[]> {
-  const rows = await sql<{ harness: HarnessId }>(offeredSql, [caller.credentialId, runtime, connectedSince()], trx);
-  return rows.map(({ harness }) => harness);
+interface Offered {
+  harness: HarnessId;
+  vendors: readonly ModelVendor[] | null;
 }
 
-const connectedSql = `select distinct harness from runtime_harnesses
+/** For agents of the organization, whose own connectors count for every runtime. */
+async function canRunBy(trx: Transaction, orgId: string, offered: readonly Offered[]): Promise<CanRun> {
+  const connected = (await listModelConnectors([orgId], trx)).map(({ vendor }) => vendor as ModelVendor);
+  return (agent) => {
+    const needed = vendorNeeded(agent);
+    const isProvided = ({ vendors }: Offered) =>
+      needed === null || !vendors || [...vendors, ...connected].includes(needed);
+    return offered.some((one) => one.harness === agent.harness && isProvided(one));
+  };
+}
+
+/** What a runtime can execute that makes this offer. */
+export const canRunWith = (
+  trx: Transaction,
+  orgId: string,
+  { harnesses, modelVendors }: RuntimeOffer,
+): Promise<CanRun> =>
+  canRunBy(
+    trx,
+    orgId,
+    harnesses.map((harness) => ({ harness, vendors: modelVendors ?? null })),
+  );
+
+const offeredSql = `select harness, vendors from runtime_harnesses
+  where credential_id = $1 and runtime = $2 and seen_at > $3`;
+
+/** What the runtime can execute, as it last said. */
+export const canRuntimeRun = async (
+  trx: Transaction,
+  orgId: string,
+  caller: Caller,
+  runtime: string,
+): Promise<CanRun> =>
+  canRunBy(trx, orgId, await sql<Offered>(offeredSql, [caller.credentialId, runtime, connectedSince()], trx));
+
+const connectedSql = `select distinct harness, vendors from runtime_harnesses
   where (org_id is null or org_id = $1) and seen_at > $2`;
 
-/** The harnesses that some connected runtime offers the organization. */
-export async function connectedHarnesses(trx: Transaction, orgId: string): Promise<HarnessId[]> {
-  const rows = await sql<{ harness: HarnessId }>(connectedSql, [orgId, connectedSince()], trx);
-  return rows.map(({ harness }) => harness);
-}
+/** What some connected runtime can execute. */
+export const canAnyRuntimeRun = async (trx: Transaction, orgId: string): Promise<CanRun> =>
+  canRunBy(trx, orgId, await sql<Offered>(connectedSql, [orgId, connectedSince()], trx));
 
 const renewHarnessesSql = `update runtime_harnesses set seen_at = $3
   where credential_id = $1 and runtime = any($2::text[]) and seen_at <= $4`;
@@ -81,6 +118,7 @@ export interface Runtime {
   harnesses: { harness: HarnessId; version: string | null }[];
   isolation: string | null;
   places: number | null;
+  modelVendors: ModelVendor[] | null;
   /** To the half minute. */
   lastSeenAt: number;
   isConnected: boolean;
@@ -88,6 +126,7 @@ export interface Runtime {
 
 const runtimesSql = `select runtime as name, max(seen_at) as last_seen_at, max(seen_at) > $2 as is_connected,
     (array_agg(isolation order by seen_at desc))[1] as isolation, (array_agg(places order by seen_at desc))[1] as places,
+    (array_agg(to_jsonb(vendors) order by seen_at desc))[1] as model_vendors,
     jsonb_agg(jsonb_build_object('harness', harness, 'version', version) order by harness) as harnesses
   from runtime_harnesses where org_id is null or org_id = $1
   group by credential_id, runtime order by last_seen_at desc, runtime limit ${runtimesShown}`;
@@ -100,31 +139,3 @@ export const listRuntimes = (caller: Caller): Promise<Runtime[]> => {
 
 /** A runtime without a claim or heartbeat since then is not connected. */
 export const connectedSince = (): number => now() - connectedMs;
-
-/** A condition: a runtime that offers the harness is connected for the organization. `since`: a placeholder. */
-export const isOffered = (harness: string, orgId: string, since: string): string =>
-  `exists (select from runtime_harnesses h where h.harness = ${harness} and (h.org_id is null or h.org_id = ${orgId})
-    and h.seen_at > ${since})`;
-
-const ordinary = [...new Set(builtinAgents.filter(({ isFallback }) => !isFallback).map(({ harness }) => harness))];
-
-/** A condition: no connected runtime offers a built-in agent other than the fallback. */
-export const onlyFallbackIsConnected = (orgId: string, since: string): string =>
-  `not (${ordinary.map((harness) => isOffered(`'${harness}'`, orgId, since)).join(' or ')})`;
-
-/** A condition: the organization has an agent of its own, or has this one, for one of the harnesses. */
-export const hasAgentFor = (orgId: string, harnesses: string, agentId?: string): string =>
-  `exists (select from agents a where a.org_id = ${orgId} and a.harness = any(${harnesses})${agentId ? ` and a.id = ${agentId}` : ''})`;
-
-const builtinHarnesses = builtinAgents.map((agent) => `('${builtinAgentId(agent)}', '${agent.harness}')`).join(', ');
-
-/** A query: the harness of the agent or, where the agent is null, those of the organization's own and of all built-in agents. */
-export const harnessesFor = (orgId: string, agentId: string): string =>
-  `select harness from agents a where a.org_id = ${orgId} and (${agentId} is null or a.id = ${agentId})
-    union select b.harness from (values ${builtinHarnesses}) b (id, harness) where ${agentId} is null or b.id = ${agentId}`;
-
-const builtinIds = builtinAgents.map((agent) => `'${builtinAgentId(agent)}'`).join(', ');
-
-/** A condition: no agent has this id, neither a stored nor a built-in one. */
-export const isNoAgent = (agentId: string): string =>
-  `${agentId} not in (${builtinIds}) and not exists (select from agents a where a.id = ${agentId})`;

@@ -12,6 +12,9 @@ export const vendors = {
   llm: ['anthropic', 'openai'],
 } as const;
 
+/** Who makes language models: those that a connector of the kind `llm` can be of. */
+export type ModelVendor = (typeof vendors.llm)[number];
+
 export const vendorKinds = ['tracker', 'scm', 'llm'] as const;
 export type VendorKind = (typeof vendorKinds)[number];
 export const vendorNames = ['linear', 'github', 'builtin', 'anthropic', 'openai'] as const;

@@ -98,6 +98,18 @@ export async function noteCheck({ id, updatedAt }: Row<Integration>, failure: st
   await Integration.query().where({ id, updatedAt }).patch({ checkedAt: now(), checkFailure: failure });
 }
 
+/** A condition: the organization has a connector of this vendor's models that holds credentials. */
+export const hasModelConnector = (orgId: string, vendor: string): string =>
+  `exists (select from integrations i where i.org_id = ${orgId} and i.vendor_kind = 'llm' and i.vendor = ${vendor}
+    and i.has_credentials)`;
+
+const modelConnectorsSql = `select ${columnsOf(Integration)} from integrations
+  where org_id = any($1) and vendor_kind = 'llm' and has_credentials order by created_at, id`;
+
+/** The connectors of these organizations that hold credentials of models, oldest first. */
+export const listModelConnectors = (orgIds: readonly string[], trx?: Transaction): Promise<Row<Integration>[]> =>
+  sql(modelConnectorsSql, [[...orgIds]], trx);
+
 /** Null when they were sealed with another key. */
 function unsealed(id: string, sealed: string): string | null {
   try {

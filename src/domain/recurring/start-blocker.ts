@@ -3,7 +3,7 @@
 import type { Row } from '#foundation/base-model.ts';
 import { sql, type Transaction } from '#foundation/database.ts';
 import { conflict, organizationClosed, outOfMeans, type Problem } from '#foundation/problem.ts';
-import { isNoAgent } from '../agents/runtime-harnesses.ts';
+import { isNoAgent } from '../agents/runnable.ts';
 import { afterStart, type MayStart, mayStartMission } from '../orchestrator/operations.ts';
 import type { Project } from '../projects/model.ts';
 import { Run } from '../runs/model.ts';

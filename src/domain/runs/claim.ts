@@ -7,22 +7,25 @@ import { now, seconds } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
 import { lease } from '#limits.ts';
-import { builtinAgentId, builtinAgents } from '../agents/catalog.ts';
 import type { HarnessId } from '../agents/model.ts';
-import { connectedSince, hasAgentFor, onlyFallbackIsConnected } from '../agents/runtime-harnesses.ts';
+import { hasAgentFor, hasBuiltinFor, isRunnable, onlyFallbackIsConnected } from '../agents/runnable.ts';
+import { connectedSince } from '../agents/runtime-harnesses.ts';
 import { Run } from './model.ts';
 import { heldStates, isInState, moveRunsSql, type RunState } from './states.ts';
 
-// The run that has waited longest: between two steps it waits for the harness of the next one, before the first for an agent of
-// its organization with one of the harnesses, or for the one that it names. $3 and $8: whether an ordinary built-in agent or the fallback can work with one of them; $10: ids of those that can.
+const offer = { harnesses: '$4::text[]', vendors: '$8::text[]' };
+
+// The run that has waited longest: between two steps it waits for the harness of the next one and a model for it, before the first
+// for an agent of its organization that the runtime can execute, or for the one that it names.
 const claimRunSql = `with waiting as (
     select id from runs r where ${isInState(['waitingForRuntime'], 'r')} and (lease_until is null or lease_until <= $1)
       and (recurring_id is not null or prompt is not null) and ($2::text is null or org_id = $2)
       and claims < ${lease.claims} and not awaits_approval and interrupted_at is null
-      and case when next_harness is not null then next_harness = any($4::text[]) when agent_id is null
-        then $3::boolean or ($8::boolean and ${onlyFallbackIsConnected('r.org_id', '$9')})
-          or ${hasAgentFor('r.org_id', '$4::text[]')}
-        else agent_id = any($10::text[]) or ${hasAgentFor('r.org_id', '$4::text[]', 'r.agent_id')} end
+      and case when next_harness is not null then ${isRunnable('r.next_harness', 'r.next_vendor', 'r.org_id', offer)}
+        when agent_id is null then ${hasBuiltinFor('r.org_id', offer, 'ordinary')}
+          or (${hasBuiltinFor('r.org_id', offer, 'fallback')} and ${onlyFallbackIsConnected('r.org_id', '$3')})
+          or ${hasAgentFor('r.org_id', offer)}
+        else ${hasBuiltinFor('r.org_id', offer, { id: 'r.agent_id' })} or ${hasAgentFor('r.org_id', offer, 'r.agent_id')} end
     order by created_at, id limit 1 for update skip locked
   )
   ${moveRunsSql('running', {
@@ -40,6 +43,8 @@ const renewLeaseSql = `update runs r set lease_until = $2 where lease_id = $1 an
 export interface Claim {
   runtime: string;
   harnesses: readonly HarnessId[];
+  /** Of whose models it has credentials; absent: of all. */
+  modelVendors?: readonly string[] | null | undefined;
   leaseId: Id<'lease'>;
   leaseUntil: number;
   /** Whether the lease may exist already: the claim may be repeated, also at the same time. */
@@ -53,7 +58,7 @@ export interface Claim {
 export async function claimLongestWaitingRun(
   trx: Transaction,
   { orgId }: Caller,
-  { runtime, harnesses, leaseId, leaseUntil, isRepeatable }: Claim,
+  { runtime, harnesses, modelVendors, leaseId, leaseUntil, isRepeatable }: Claim,
 ): Promise<Row<Run> | undefined> {
   if (isRepeatable) {
     // The second of two equal claims waits for the first, and returns its run.
@@ -61,21 +66,7 @@ export async function claimLongestWaitingRun(
     const [claimed] = await sql<Row<Run>>(renewLeaseSql, [leaseId, leaseUntil], trx);
     if (claimed) return claimed;
   }
-  const offered = builtinAgents.filter(({ harness }) => harnesses.includes(harness));
-  const [ordinary, fallback] = [false, true].map((kind) => offered.some(({ isFallback }) => isFallback === kind));
-  const builtinIds = offered.map(builtinAgentId);
-  const values = [
-    now(),
-    orgId,
-    ordinary,
-    harnesses,
-    leaseId,
-    runtime,
-    leaseUntil,
-    fallback,
-    connectedSince(),
-    builtinIds,
-  ];
+  const values = [now(), orgId, connectedSince(), harnesses, leaseId, runtime, leaseUntil, modelVendors ?? null];
   const [run] = await sql<Row<Run>>(claimRunSql, values, trx);
   return run;
 }
@@ -108,7 +99,7 @@ const renewLeasesSql = `${moveRunsSql('running', {
   from: heldStates,
 })} returning r.id, r.updated_at = $2 as changed`;
 
-const heldRunsSql = `select r.id, r.claimed_by, r.lease_until, r.interrupted_at is not null as is_interrupted,
+const heldRunsSql = `select r.id, r.org_id, r.claimed_by, r.lease_until, r.interrupted_at is not null as is_interrupted,
     exists (select from run_steps s where s.run_id = r.id and s.status = 'running' and s.harness <> 'shell') as can_hear
   from unnest($1::text[], $2::text[]) b (id, lease_id) join runs r on r.id = b.id and r.lease_id = b.lease_id
   where ($3::text is null or r.org_id = $3) and ${isInState(['running'], 'r')}`;
@@ -116,6 +107,7 @@ const heldRunsSql = `select r.id, r.claimed_by, r.lease_until, r.interrupted_at 
 /** A run that its runtime still holds. */
 export interface HeldRun {
   id: string;
+  orgId: string;
   claimedBy: string;
   leaseUntil: number;
   isInterrupted: boolean;

@@ -3,6 +3,7 @@ import { withinReach } from '#access/reach.ts';
 import { BaseModel, type Scope } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
 import type { Agent, AgentRole, HarnessId } from '../agents/model.ts';
+import type { ModelVendor } from '../integrations/model.ts';
 import { Issue } from '../issues/model.ts';
 import { Project } from '../projects/model.ts';
 import { Sandbox } from '../sandboxes/model.ts';
@@ -130,6 +131,8 @@ export class Run extends BaseModel {
   declare team: RunAgent[] | null;
   /** The harness that its next step needs; null: that of any agent. */
   declare nextHarness: HarnessId | null;
+  /** Whose model its next step needs; null: none, or that of any agent. */
+  declare nextVendor: ModelVendor | null;
   /** Whether a person has to approve the plan before it goes on. */
   declare awaitsApproval: boolean;
   /** Whether its plan needs an approval; null: as the organization has set it. */

@@ -6,7 +6,8 @@ import { now } from '#foundation/clock.ts';
 import { sql, transaction } from '#foundation/database.ts';
 import { lease, silence, waitingRun } from '#limits.ts';
 import { harnessIds } from '../agents/model.ts';
-import { connectedSince, harnessesFor, isNoAgent, isOffered } from '../agents/runtime-harnesses.ts';
+import { harnessesFor, isNoAgent, isOffered } from '../agents/runnable.ts';
+import { connectedSince } from '../agents/runtime-harnesses.ts';
 import { announceFailed, cancelRuns } from './finish.ts';
 import type { Run } from './model.ts';
 import { isInState, moveRunsSql, waitingStates } from './states.ts';
@@ -88,24 +89,31 @@ export const cancelRunsOfDeletedAgents = (): Promise<void> =>
 const waits = `${isInState(['waitingForRuntime'], 'r')} and r.silent_since is null and not r.awaits_approval
   and r.interrupted_at is null`;
 const explainWaitsSql =
-  announcing(`with org as (select distinct r.org_id, r.agent_id, r.next_harness from runs r where ${waits}),
+  announcing(`with org as (select distinct r.org_id, r.agent_id, r.next_harness, r.next_vendor from runs r where ${waits}),
     offer as (
-      select org.org_id, org.agent_id, org.next_harness, wanted.harness,
-        ${isOffered('wanted.harness', 'org.org_id', '$1::bigint')} as connected
+      select org.org_id, org.agent_id, org.next_harness, org.next_vendor, wanted.harness, wanted.vendor,
+        ${isOffered('wanted.harness', 'wanted.vendor', 'org.org_id', '$1::bigint')} as connected,
+        ${isOffered('wanted.harness', 'null::text', 'org.org_id', '$1::bigint')} as installed
       from org cross join lateral (
-        select harness from (${harnessesFor('org.org_id', 'org.agent_id')}) any_agent where org.next_harness is null
-        union all select org.next_harness where org.next_harness is not null
+        select harness, vendor from (${harnessesFor('org.org_id', 'org.agent_id')}) any_agent where org.next_harness is null
+        union all select org.next_harness, org.next_vendor where org.next_harness is not null
       ) wanted
     ),
     explanation as (
-      select org_id, agent_id, next_harness, case when bool_or(connected) then 'Waiting for a connected runtime to be free.'
-        else 'No runtime with the harness ' || string_agg(harness, ' or ' order by array_position($2::text[], harness))
+      select org_id, agent_id, next_harness, next_vendor,
+        case when bool_or(connected) then 'Waiting for a connected runtime to be free.'
+        when bool_or(installed) then 'The connected runtimes have no key for a model of ' ||
+          string_agg(distinct case vendor when 'openai' then 'OpenAI' else 'Anthropic' end, ' or ') filter (where installed)
+          || ': connect one to the organization.'
+        else 'No runtime with the harness ' || (select string_agg(h, ' or ' order by n)
+            from unnest($2::text[]) with ordinality u (h, n) where h = any(array_agg(harness)))
           || ' is connected.' end as reason
-      from offer group by org_id, agent_id, next_harness
+      from offer group by org_id, agent_id, next_harness, next_vendor
     )
     update runs r set reason = explanation.reason, updated_at = $3 from explanation
     where r.org_id = explanation.org_id and r.agent_id is not distinct from explanation.agent_id
-      and r.next_harness is not distinct from explanation.next_harness and ${waits} and r.reason is distinct from explanation.reason`);
+      and r.next_harness is not distinct from explanation.next_harness
+      and r.next_vendor is not distinct from explanation.next_vendor and ${waits} and r.reason is distinct from explanation.reason`);
 
 /** Sets the reason of each run that waits for a runtime: which harness none is connected for, or that all are busy. */
 export const explainWaits = (): Promise<unknown> => sql(explainWaitsSql, [connectedSince(), harnessIds, now()]);

@@ -3,11 +3,12 @@ import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { bytes, lease, text } from '#limits.ts';
-import { InstanceType } from '../agents/fields.ts';
+import { InstanceType, ModelVendor } from '../agents/fields.ts';
 import { stepText } from '../runs/bounds.ts';
 import type { Delivered } from '../runs/messages.ts';
 import type { ClaimedRun } from './claim.ts';
 import { desiredOfRun, type HeartbeatAnswer } from './heartbeat.ts';
+import type { RunModels } from './models.ts';
 import { RunAgentType, RunStepType } from './order-fields.ts';
 import type { RunRepository } from './repository.ts';
 
@@ -110,6 +111,12 @@ const HeartbeatRun = builder.objectRef<HeartbeatAnswer['runs'][number]>('Heartbe
       nullable: true,
       description: 'When the lease expires; null when the run must stop.',
     }),
+    modelRevision: t.exposeString('modelRevision', {
+      nullable: true,
+      description:
+        'Another value than that of `runModels` means: ask again, and use no credentials that are no longer there. Null when ' +
+        'the run must stop, or no agent with a model works on it.',
+    }),
   }),
 });
 export const HeartbeatResponse = builder.objectRef<HeartbeatAnswer>('HeartbeatResponse').implement({
@@ -173,6 +180,32 @@ export const RepositoryFile = builder
       }),
     }),
   });
+
+const RunModel = builder.objectRef<RunModels['connectors'][number]>('RunModel').implement({
+  description: 'A model connector of the organization of a run, with its credentials.',
+  fields: (t) => ({
+    integrationId: t.exposeString('integrationId', { description: 'The integration.' }),
+    name: t.exposeString('name', { description: 'Its name, for messages to people.' }),
+    vendor: t.expose('vendor', { type: ModelVendor.type, description: 'Whose protocol the server speaks.' }),
+    baseUrl: t.exposeString('baseUrl', {
+      description:
+        'Where the server is, without a slash at the end; for `openai` with the version. An organization may have chosen it: ' +
+        'connect to public addresses only.',
+    }),
+    apiKey: t.exposeString('apiKey', {
+      description: 'A secret: for the gateway of the runtime alone, never for an agent, a log or a file.',
+    }),
+  }),
+});
+export const RunModelsType = builder.objectRef<RunModels>('RunModels').implement({
+  description: 'The credentials of models that the agents of a run use instead of those of the runtime.',
+  fields: (t) => ({
+    revision: t.exposeString('revision', {
+      description: 'For comparison with `modelRevision` of the answers to heartbeats.',
+    }),
+    connectors: t.expose('connectors', { type: [RunModel], description: 'At most one of each vendor.' }),
+  }),
+});
 
 export const RunRepositoryType = builder.objectRef<RunRepository>('RunRepository').implement({
   description: 'How the runtime of a run clones its repository and pushes its branch.',

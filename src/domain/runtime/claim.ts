@@ -7,7 +7,7 @@ import { derivedId, type Id, newId } from '#foundation/ids.ts';
 import { lease } from '#limits.ts';
 import { instanceTypes } from '../agents/catalog.ts';
 import type { InstanceTypeId } from '../agents/model.ts';
-import { type RuntimeOffer, recordHarnesses } from '../agents/runtime-harnesses.ts';
+import { canRunWith, type RuntimeOffer, recordHarnesses } from '../agents/runtime-harnesses.ts';
 import { currentPlan } from '../plans/operations.ts';
 import { Project } from '../projects/model.ts';
 import { mission } from '../runs/bounds.ts';
@@ -69,10 +69,10 @@ export async function claimRun(caller: Caller, claim: Claim): Promise<ClaimedRun
 
 /** `another`: the run needs another runtime for its first step. */
 async function claimNext(trx: Transaction, caller: Caller, claim: Claim): Promise<ClaimedRun | 'another' | null> {
-  const { runtime, harnesses, claimId } = claim;
+  const { runtime, harnesses, modelVendors, claimId } = claim;
   const leaseId = claimId ? derivedId('lease', caller.credentialId, claimId) : newId('lease');
   const leaseUntil = now() + lease.lasts;
-  const wanted = { runtime, harnesses, leaseId, leaseUntil, isRepeatable: claimId !== undefined };
+  const wanted = { runtime, harnesses, modelVendors, leaseId, leaseUntil, isRepeatable: claimId !== undefined };
   const found = await claimLongestWaitingRun(trx, caller, wanted);
   if (!found) return null;
   const run = (await Run.query(trx).findById(found.id))!;
@@ -81,11 +81,12 @@ async function claimNext(trx: Transaction, caller: Caller, claim: Claim): Promis
   const prompt = (await taskOfRun(trx, run))!;
   let step = await openStep(trx, run, leaseId);
   if (!step) {
-    const team = await chooseTeam(trx, run, project, harnesses);
+    const canRun = await canRunWith(trx, orgId, claim);
+    const team = await chooseTeam(trx, run, project, canRun);
     await Run.query(trx).findById(runId).patch({ team });
     const first = firstStep(team, { prompt, plan: null, branch: branchOf(runId) });
     const written = await writeStep(trx, run, newStep(team, first, []));
-    if (!harnesses.includes(written.harness)) {
+    if (!canRun(written)) {
       await releaseRun(trx, { id: runId, leaseId }, {});
       return 'another';
     }

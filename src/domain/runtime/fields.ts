@@ -4,7 +4,7 @@ import { request } from '#graph/input.ts';
 import { epochMs, wordSet } from '#graph/scalars.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { report, text } from '#limits.ts';
-import { AgentRole, Harness } from '../agents/fields.ts';
+import { AgentRole, Harness, ModelVendor } from '../agents/fields.ts';
 import { ArtifactKind } from '../artifacts/schema.ts';
 import { messagesAtOnce, stepText } from '../runs/bounds.ts';
 
@@ -67,6 +67,11 @@ export const ClaimRunRequest = request(
       isolation: boundedText(stepText.isolation)
         .nullish()
         .describe('How it keeps missions apart, such as `cell`, `container` or `none`; shown to people.'),
+      modelVendors: z
+        .array(ModelVendor.zod)
+        .max(10)
+        .nullish()
+        .describe('The vendors of whose models it has credentials; absent: of all that its harnesses need.'),
       places: z.int().min(0).max(1_000).nullish().describe('How many missions it can take at once, in all.'),
     })
     .describe('What a runtime offers when it asks for a run.'),

@@ -13,6 +13,7 @@ import { type HeldRun, isRunHeld, type RunReport, renewLeases } from '../runs/cl
 import { acknowledgeMessages, type Delivered, deliverMessages } from '../runs/messages.ts';
 import { heldStates } from '../runs/states.ts';
 import { recordHeartbeat, type SandboxReport } from '../sandboxes/heartbeat.ts';
+import { modelRevisions } from './models.ts';
 
 /** How far the clock of a runtime may be ahead. */
 const maxClockAheadMs = minutes(1);
@@ -32,6 +33,8 @@ export interface HeartbeatAnswer {
     runId: string;
     desired: (typeof desiredOfRun)[number];
     leaseUntil: number | null;
+    /** Changes with the model connectors of its organization; null when the run must stop, or has no agent with a model. */
+    modelRevision: string | null;
     /** In order, until they are acknowledged. */
     messages: Delivered[];
   }[];
@@ -50,6 +53,11 @@ export function heartbeat(caller: Caller, { runs, sandboxes, environments }: Hea
     const held = new Map((await renewLeases(trx, caller, runs, leaseUntil)).map((run) => [run.id, run]));
     await renewHarnesses(trx, caller, [...new Set([...held.values()].map(({ claimedBy }) => claimedBy))]);
     const messages = await exchangeMessages(trx, runs, held);
+    const agents = [...held.values()].filter(({ canHear }) => canHear);
+    const revisions = await modelRevisions(
+      trx,
+      agents.map(({ orgId }) => orgId),
+    );
     const sandboxIds = await recordHeartbeat(trx, caller, sandboxes, isRunOfSandboxHeld);
     const environmentIds = await liveEnvironments(trx, caller, environments);
     const desired = (goesOn: boolean): Desired => (goesOn ? 'run' : 'stop');
@@ -58,6 +66,7 @@ export function heartbeat(caller: Caller, { runs, sandboxes, environments }: Hea
         runId,
         desired: held.get(runId)?.isInterrupted ? 'interrupt' : desired(held.has(runId)),
         leaseUntil: held.get(runId)?.leaseUntil ?? null,
+        modelRevision: held.get(runId)?.canHear ? revisions.get(held.get(runId)!.orgId)! : null,
         messages: messages.filter((message) => message.runId === runId),
       })),
       nextHeartbeatMs: [...held.values()].some(({ canHear }) => canHear) ? steeringHeartbeatMs : lease.heartbeat,

@@ -15,6 +15,7 @@ import {
   ReportAcknowledgement,
   ReportedBranch,
   RepositoryFile,
+  RunModelsType,
   RunRepositoryType,
 } from './answers.ts';
 import { reportCheckpoint } from './checkpoints.ts';
@@ -22,6 +23,7 @@ import { claimRun } from './claim.ts';
 import * as endings from './endings.ts';
 import * as requests from './fields.ts';
 import { heartbeat } from './heartbeat.ts';
+import { modelsOfRun } from './models.ts';
 import { FinishedStep } from './order-fields.ts';
 import * as proof from './proof.ts';
 import * as reports from './reports.ts';
@@ -37,6 +39,18 @@ const acknowledge = async (work: Promise<void>): Promise<{ ok: true }> => {
   await work;
   return { ok: true };
 };
+
+builder.queryField('runModels', (t) =>
+  t.field({
+    description:
+      'The model connectors for the agents of a run, with their credentials, for the runtime that holds the run. A vendor that is ' +
+      'absent has none: the runtime uses its own credentials, if it has some.',
+    scope,
+    type: RunModelsType,
+    args: { runId: t.arg.string(pathId), leaseId: t.arg.string(pathId) },
+    resolve: (_, held, { caller }) => modelsOfRun(caller, held),
+  }),
+);
 
 builder.mutationFields((t) => ({
   claimRun: t.field({

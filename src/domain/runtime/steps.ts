@@ -4,8 +4,8 @@ import { announce } from '#foundation/changes.ts';
 import { now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
 import { Problem } from '#foundation/problem.ts';
-import type { HarnessId } from '../agents/model.ts';
-import { harnessesOf } from '../agents/runtime-harnesses.ts';
+import { vendorNeeded } from '../agents/catalog.ts';
+import { canRuntimeRun } from '../agents/runtime-harnesses.ts';
 import { needsPlanApproval } from '../orchestrator/operations.ts';
 import { RecurringMission } from '../recurring/model.ts';
 import { mission } from '../runs/bounds.ts';
@@ -63,7 +63,8 @@ export async function openStep(
 export async function writeStep(trx: Transaction, run: Run, step: NewStep): Promise<RunStep> {
   const written = await appendStep(trx, run, step);
   const { role: agentRole, harness: nextHarness } = written;
-  await Run.query(trx).findById(run.id).patch({ agentRole, nextHarness, updatedAt: now() });
+  const nextVendor = vendorNeeded(written);
+  await Run.query(trx).findById(run.id).patch({ agentRole, nextHarness, nextVendor, updatedAt: now() });
   return written;
 }
 
@@ -171,8 +172,8 @@ async function goOn(
     await releaseRun(trx, held, { awaitsApproval: true, reason, missionActivity: 'The plan waits for approval' });
     return 'waiting';
   }
-  const offered: readonly HarnessId[] = await harnessesOf(trx, caller, run.claimedBy!);
-  if (!offered.includes(written.harness)) {
+  const canRun = await canRuntimeRun(trx, run.orgId, caller, run.claimedBy!);
+  if (!canRun(written)) {
     await releaseRun(trx, held, { reason: null, missionActivity: `Waiting for the ${written.role}` });
     return 'handed_back';
   }

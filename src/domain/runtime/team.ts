@@ -2,31 +2,27 @@
 // has such agents for harnesses that connected runtimes offer; the built-in ones of these roles wait for a mission that names them.
 import type { Transaction } from '#foundation/database.ts';
 import { builtinAgentId, builtinAgents } from '../agents/catalog.ts';
-import { Agent, type AgentRole, type HarnessId } from '../agents/model.ts';
-import { connectedHarnesses } from '../agents/runtime-harnesses.ts';
+import { Agent, type AgentRole } from '../agents/model.ts';
+import { type CanRun, canAnyRuntimeRun } from '../agents/runtime-harnesses.ts';
 import type { Project } from '../projects/model.ts';
 import type { Run, RunAgent } from '../runs/model.ts';
 
 const order: readonly AgentRole[] = ['planner', 'builder', 'reviewer', 'qa'];
 
 /** In the order of their first steps; one alone for a run that names its agent, and for the shell. */
-export async function chooseTeam(
-  trx: Transaction,
-  run: Run,
-  project: Project,
-  harnesses: readonly HarnessId[],
-): Promise<RunAgent[]> {
-  const lead = await chooseAgent(trx, run, project, harnesses);
+export async function chooseTeam(trx: Transaction, run: Run, project: Project, canRun: CanRun): Promise<RunAgent[]> {
+  const lead = await chooseAgent(trx, run, project, canRun);
   if (run.agentId !== null || lead.role !== 'builder' || lead.harness === 'shell') return [lead];
-  const connected = (await connectedHarnesses(trx, run.orgId)).filter((harness) => harness !== 'shell');
-  const owned = await Agent.query(trx)
+  const canAnyRun = await canAnyRuntimeRun(trx, run.orgId);
+  const inOtherRoles = await Agent.query(trx)
     .where({ orgId: run.orgId })
     .whereIn('role', ['planner', 'reviewer', 'qa'])
-    .whereIn('harness', connected)
+    .whereNot({ harness: 'shell' })
     .orderBy(['createdAt', 'id']);
+  const owned = inOtherRoles.filter(canAnyRun);
   // Of several in a role, one that the claiming runtime can execute.
   const inRole = (role: AgentRole): Agent | undefined =>
-    owned.find((one) => one.role === role && harnesses.includes(one.harness)) ?? owned.find((one) => one.role === role);
+    owned.find((one) => one.role === role && canRun(one)) ?? owned.find((one) => one.role === role);
   return order.flatMap((role) => {
     if (role === 'builder') return [lead];
     const agent = inRole(role);
@@ -39,13 +35,10 @@ async function chooseAgent(
   trx: Transaction,
   { agentId: named }: Run,
   { orgId, defaultSandboxTemplateId }: Project,
-  harnesses: readonly HarnessId[],
+  canRun: CanRun,
 ): Promise<RunAgent> {
-  const owned = await Agent.query(trx)
-    .where({ orgId })
-    .whereIn('harness', [...harnesses])
-    .orderBy(['createdAt', 'id']);
-  const builtin = builtinAgents.filter(({ harness }) => harnesses.includes(harness));
+  const owned = (await Agent.query(trx).where({ orgId }).orderBy(['createdAt', 'id'])).filter(canRun);
+  const builtin = builtinAgents.filter(canRun);
   const candidates = [...owned, ...builtin.filter(({ isFallback }) => !isFallback)];
   const agent =
     owned.find(({ id }) => id === named) ??

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import type { Vendor } from '../gateway.ts';
 import type { AgentHarness } from './port.ts';
 import { testedVersions } from './versions.ts';
 
@@ -16,13 +17,12 @@ export interface Missing {
   why: string;
 }
 
-/** The setting with the path of the program, its name in PATH, and the vendors of whose models it needs one. */
+/** The setting with the path of the program, its name in PATH, and the vendors whose models it can ask. */
 export const searched: Record<AgentHarness, { setting: string; name: string; vendors: readonly Vendor[] }> = {
   'claude-code': { setting: 'CLAUDE_CODE_PROGRAM', name: 'claude', vendors: ['anthropic'] },
   codex: { setting: 'CODEX_PROGRAM', name: 'codex', vendors: ['openai'] },
   opencode: { setting: 'OPENCODE_PROGRAM', name: 'opencode', vendors: ['anthropic', 'openai'] },
 };
-export type Vendor = 'anthropic' | 'openai';
 
 /** Runs a program as the agents' programs are run, and gives what it prints. */
 export type Ask = (program: string, args: string[]) => Promise<string>;
@@ -38,32 +38,21 @@ export const askDirectly: Ask = async (program, args) => {
 /** Every harness, found or with the reason why not. */
 export async function discover(
   env: NodeJS.ProcessEnv,
-  models: Record<Vendor, unknown>,
   ask: Ask = askDirectly,
 ): Promise<{ found: Found[]; missing: Missing[] }> {
-  const looked = await Promise.all(
-    (Object.keys(searched) as AgentHarness[]).map((harness) => look(harness, env, models, ask)),
-  );
+  const looked = await Promise.all((Object.keys(searched) as AgentHarness[]).map((harness) => look(harness, env, ask)));
   return {
     found: looked.filter((one): one is Found => 'program' in one),
     missing: looked.filter((one): one is Missing => 'why' in one),
   };
 }
 
-async function look(
-  harness: AgentHarness,
-  env: NodeJS.ProcessEnv,
-  models: Record<Vendor, unknown>,
-  ask: Ask,
-): Promise<Found | Missing> {
-  const { setting, name, vendors } = searched[harness];
+async function look(harness: AgentHarness, env: NodeJS.ProcessEnv, ask: Ask): Promise<Found | Missing> {
+  const { setting, name } = searched[harness];
   const given = env[setting];
   const program = given || inPath(name, env.PATH);
   if (!program) return { harness, why: `there is no ${name} in PATH, and ${setting} is not set` };
   if (!isProgram(program)) return { harness, why: `${setting}: ${program} is not a program` };
-  if (!vendors.some((vendor) => models[vendor])) {
-    return { harness, why: `${vendors.map((vendor) => `${vendor.toUpperCase()}_API_KEY`).join(' or ')} is not set` };
-  }
   try {
     const version = /\d+\.\d+\.\d+/.exec(await ask(path.resolve(program), ['--version']))?.[0];
     if (!version) return { harness, why: `${program} does not say its version` };

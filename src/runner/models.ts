@@ -1,0 +1,109 @@
+// The models of a mission: the connectors of its organization, and for other vendors the runner's own credentials. A connector that
+// the organization revokes is cut: what is under way ends, and so does a step that has used it.
+import { isOnLoopback, openEgress } from './egress.ts';
+import { keyHeader, type Upstream, type Upstreams, type Vendor, vendors } from './gateway.ts';
+import type { Held } from './mission.ts';
+import type { Platform } from './platform.ts';
+
+/** A model connector of an organization. */
+export interface Connector {
+  integrationId: string;
+  name: string;
+  vendor: Vendor;
+  baseUrl: string;
+  apiKey: string;
+}
+export interface RunModels {
+  /** Another one in the answer to a heartbeat means: ask again. */
+  revision: string;
+  connectors: Connector[];
+}
+
+/** What a step needs of its models. */
+export interface StepModels {
+  /** Takes the revision of a heartbeat's answer. */
+  hear(revision: string | null): void;
+  /** Resolves with the reason when the step cannot go on. */
+  failed: Promise<string>;
+}
+
+interface Connected {
+  connector: Connector;
+  upstream: Upstream;
+  cut: AbortController;
+  isUsed: boolean;
+}
+
+/** @param upstreams Of the gateway: changed here. */
+export function openModels(platform: Platform, held: Held, upstreams: Upstreams, own: Pick<Upstreams, Vendor>) {
+  const connected = new Map<Vendor, Connected>();
+  let revision: string | null = null;
+  let fail: (why: string) => void = () => {};
+
+  function connect(connector: Connector): Connected {
+    const { vendor, baseUrl, apiKey, name } = connector;
+    const cut = new AbortController();
+    const { agent, refusal } = openEgress(baseUrl, isOnLoopback(platform.url));
+    const upstream: Upstream = {
+      base: baseUrl,
+      headers: keyHeader(vendor, apiKey),
+      agent,
+      signal: cut.signal,
+      refusal: refusal && `The model connector ${name} cannot be reached: ${refusal}.`,
+      answered(status) {
+        one.isUsed = true;
+        if (status === 401) fail(`The vendor rejected the credentials of the model connector ${name}.`);
+      },
+    };
+    const one = { connector, upstream, cut, isUsed: false };
+    connected.set(vendor, one);
+    upstreams[vendor] = upstream;
+    return one;
+  }
+
+  function lose(vendor: Vendor, { connector, cut, isUsed }: Connected): void {
+    const why = `The model connector ${connector.name} was revoked.`;
+    connected.delete(vendor);
+    // Not the runner's own credentials: the organization has not asked for those in the middle of a step.
+    upstreams[vendor] = { base: '', headers: {}, refusal: why };
+    cut.abort();
+    if (isUsed) fail(why);
+  }
+
+  async function refresh(): Promise<void> {
+    const { connectors, revision: latest } = await platform.models(held);
+    revision = latest;
+    for (const vendor of vendors) {
+      const [before, now] = [connected.get(vendor), connectors.find((one) => one.vendor === vendor)];
+      if (!before) {
+        if (now && !upstreams[vendor]?.refusal) connect(now);
+      } else if (before.connector.integrationId !== now?.integrationId) lose(vendor, before);
+      else if (before.connector.apiKey !== now.apiKey) connect(now).isUsed = before.isUsed;
+    }
+  }
+
+  return {
+    /** Before a step. @throws when the platform has no credentials that can be read */
+    async begin(): Promise<StepModels> {
+      const answer = await platform.models(held);
+      revision = answer.revision;
+      connected.clear();
+      Object.assign(upstreams, own);
+      for (const connector of answer.connectors) connect(connector);
+      const failed = new Promise<string>((resolve) => {
+        fail = resolve;
+      });
+      let asking = false;
+      const hear = (latest: string | null): void => {
+        if (latest === null || latest === revision || asking) return;
+        asking = true;
+        refresh()
+          .catch((error) => fail(`The credentials of the model are not known: ${(error as Error).message}`))
+          .finally(() => {
+            asking = false;
+          });
+      };
+      return { hear, failed };
+    },
+  };
+}

@@ -1,0 +1,208 @@
+// Models that an organization has connected, for the runtimes that work for it: who gets their keys, when another one is to be asked
+// for, and which runs can be claimed with them.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { replaceCredentials, revokeCredentials } from '#domain/integrations/operations.ts';
+import { connectIntegration, disconnectIntegration } from '#domain/projects/connectors.ts';
+import { explainWaits } from '#domain/runs/waiting.ts';
+import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import { type Account, createOwner, createProject } from '../support/callers.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+let world: World;
+let alice: Account;
+let projectId: string;
+let runtime: string;
+let everywhere: string;
+let elsewhere: string;
+
+beforeAll(async () => {
+  world = await openWorld();
+  alice = await createOwner(world, 'Alice', 'Acme');
+  const mallory = await createOwner(world, 'Mallory', 'Globex');
+  projectId = await createProject(world, alice, 'Shop');
+  runtime = (await createServiceToken({ name: 'runtime', orgId: alice.organization.id })).token;
+  everywhere = (await createServiceToken({ name: 'all' })).token;
+  elsewhere = (await createServiceToken({ name: 'other', orgId: mallory.organization.id })).token;
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  await world.knex('runs').whereIn('status', ['dispatching', 'running']).update({ status: 'canceled' });
+  await world.knex('projects').update({ llmConnectorId: null });
+  for (const table of ['runtime_harnesses', 'agents', 'integrations']) await world.knex(table).delete();
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+type Json = any;
+const graphql = async (query: string, variables: Record<string, unknown>, token: string): Promise<Json> => {
+  const { body } = await world.graphql(query, { token, variables });
+  return body.errors ? body.errors[0].extensions.problem : Object.values(body.data)[0];
+};
+const connect = (vendor: 'anthropic' | 'openai', credentials?: string, baseUrl?: string) => {
+  world.clock.turn(1);
+  const { id: orgId } = alice.organization;
+  return connectIntegration({ orgId, vendor, vendorKind: 'llm', displayName: vendor, credentials, baseUrl });
+};
+const start = (agentId?: string): Promise<Json> => {
+  world.clock.turn(1);
+  return graphql(
+    'mutation ($projectId: String!, $agentId: String) { startMission(projectId: $projectId, prompt: "Work.", agentId: $agentId) { id } }',
+    { projectId, agentId },
+    alice.token,
+  );
+};
+const claim = (more: object = {}, token = runtime): Promise<Json> =>
+  graphql(
+    'mutation ($input: ClaimRunRequest!) { claimRun(input: $input) { runId leaseId step { stepId agent { harness model } } } }',
+    { input: { runtime: 'Runtime', harnesses: ['claude-code'], modelVendors: [], ...more } },
+    token,
+  );
+const models = ({ runId, leaseId }: Json, token = runtime): Promise<Json> =>
+  graphql(
+    `query ($runId: String!, $leaseId: String!) { runModels(runId: $runId, leaseId: $leaseId) {
+      revision connectors { integrationId name vendor baseUrl apiKey } } }`,
+    { runId, leaseId },
+    token,
+  );
+const beat = async ({ runId, leaseId }: Json): Promise<Json> => {
+  const query = 'mutation ($input: HeartbeatRequest!) { heartbeat(input: $input) { runs { desired modelRevision } } }';
+  return (await graphql(query, { input: { runs: [{ runId, leaseId }] } }, runtime)).runs[0];
+};
+const agent = async (harness: string, model: string) => {
+  const body = {
+    name: harness,
+    role: 'builder',
+    harness,
+    model,
+    sandbox: { kind: 'existing', templateId: 'standard' },
+  };
+  return (await world.rest('POST', '/agents', { token: alice.token, body })).body.id as string;
+};
+const reasonOf = async (id: string) => {
+  await explainWaits();
+  return (await world.knex('runs').where({ id }).first()).reason;
+};
+const noKey = 'The connected runtimes have no key for a model of Anthropic: connect one to the organization.';
+
+describe('the models of a run', () => {
+  it('are the connectors of its organization, with their keys, for the runtime that holds it', async () => {
+    const old = await connect('anthropic', 'sk-old');
+    const own = await connect('anthropic', 'sk-own', 'https://models.example.com');
+    const other = await connect('openai', 'sk-openai');
+    await connect('openai');
+    await world.knex('projects').where({ id: projectId }).update({ llmConnectorId: own.id });
+    await start();
+    const held = await claim();
+    expect(await models(held)).toEqual({
+      revision: expect.any(String),
+      connectors: [
+        {
+          integrationId: own.id,
+          name: 'anthropic',
+          vendor: 'anthropic',
+          baseUrl: 'https://models.example.com',
+          apiKey: 'sk-own',
+        },
+        {
+          integrationId: other.id,
+          name: 'openai',
+          vendor: 'openai',
+          baseUrl: 'https://api.openai.com/v1',
+          apiKey: 'sk-openai',
+        },
+      ],
+    });
+    await world.knex('projects').where({ id: projectId }).update({ llmConnectorId: null });
+    expect((await models(held)).connectors[0].apiKey).toBe('sk-old');
+    await world.knex('integrations').where({ id: old.id }).update({ brokenSince: 1 });
+    expect((await models(held)).connectors[0].apiKey).toBe('sk-own');
+  });
+
+  it('are for nobody else', async () => {
+    await connect('anthropic', 'sk-secret');
+    await start();
+    const held = await claim();
+    expect(await models(held, alice.token)).toMatchObject({ code: 'missing_scope' });
+    expect(await models(held, elsewhere)).toMatchObject({ code: 'not_found' });
+    expect(await models({ ...held, leaseId: 'lea_other' })).toMatchObject({ code: 'lease_lost' });
+    const cancel = 'mutation ($runId: String!) { cancelRun(runId: $runId) { id } }';
+    await graphql(cancel, { runId: held.runId }, alice.token);
+    expect(await models(held)).toMatchObject({ code: 'lease_lost' });
+  });
+
+  it('have another revision as soon as a key is rotated, revoked, added or deleted', async () => {
+    const { id } = await connect('anthropic', 'sk-1');
+    await start();
+    const held = await claim();
+    const seen = [(await models(held)).revision];
+    expect((await beat(held)).modelRevision).toBe(seen[0]);
+    const change = async (work: () => Promise<unknown>) => {
+      await work();
+      const { modelRevision } = await beat(held);
+      expect(seen).not.toContain(modelRevision);
+      expect((await models(held)).revision).toBe(modelRevision);
+      seen.push(modelRevision);
+    };
+    await change(() => replaceCredentials(id, 'sk-2'));
+    await change(() => revokeCredentials(id));
+    expect((await models(held)).connectors).toEqual([]);
+    await change(() => replaceCredentials(id, 'sk-3'));
+    await change(() => connect('openai', 'sk-4'));
+    await disconnectIntegration(id);
+    expect(seen).not.toContain((await beat(held)).modelRevision);
+  });
+});
+
+describe('a runtime without a key', () => {
+  it('gets runs of organizations that have connected a model, and the others say what they wait for', async () => {
+    const { id } = await start();
+    expect(await claim()).toBeNull();
+    expect(await claim({}, everywhere)).toBeNull();
+    expect(await reasonOf(id)).toBe(noKey);
+    const connector = await connect('anthropic', 'sk-key');
+    expect(await reasonOf(id)).toBe('Waiting for a connected runtime to be free.');
+    await revokeCredentials(connector.id);
+    expect([await claim(), await reasonOf(id)]).toEqual([null, noKey]);
+    await replaceCredentials(connector.id, 'sk-key');
+    expect(await claim({}, everywhere)).toMatchObject({ runId: id });
+  });
+
+  it('has those of its own vendors, and one that does not say which has all', async () => {
+    const codex = await agent('codex', 'gpt-5.5');
+    const { id } = await start(codex);
+    expect(await claim({ harnesses: ['codex'], modelVendors: ['anthropic'] })).toBeNull();
+    expect(await reasonOf(id)).toBe(noKey.replace('Anthropic', 'OpenAI'));
+    expect(await claim({ harnesses: ['codex'], modelVendors: ['openai'] })).toMatchObject({ runId: id });
+    const next = await start(codex);
+    expect(await claim({ harnesses: ['codex'], modelVendors: undefined })).toMatchObject({ runId: next.id });
+  });
+
+  it('is asked for the vendor of the model, where a harness has several', async () => {
+    const claude = await agent('opencode', 'claude-sonnet-4-5');
+    const first = await start(claude);
+    expect(await claim({ harnesses: ['opencode'], modelVendors: ['openai'] })).toBeNull();
+    expect(await claim({ harnesses: ['opencode'], modelVendors: ['anthropic'] })).toMatchObject({ runId: first.id });
+    await world.knex('agents').where({ id: claude }).update({ model: 'gpt-5.1' });
+    const second = await start(claude);
+    expect(await claim({ harnesses: ['opencode'], modelVendors: ['anthropic'] })).toBeNull();
+    expect(await claim({ harnesses: ['opencode'], modelVendors: ['openai'] })).toMatchObject({ runId: second.id });
+  });
+
+  it('leaves the shell to work while no other runtime can', async () => {
+    const { id } = await start();
+    expect(await claim({ harnesses: ['claude-code', 'shell'] })).toMatchObject({
+      runId: id,
+      step: { agent: { harness: 'shell' } },
+    });
+    await connect('anthropic', 'sk-key');
+    await start();
+    expect(await claim({ harnesses: ['claude-code', 'shell'] })).toMatchObject({
+      step: { agent: { harness: 'claude-code' } },
+    });
+  });
+
+  it('is listed with the vendors of its models', async () => {
+    await claim({ modelVendors: ['openai'] });
+    const list = await graphql('{ runtimes { data { name modelVendors } } }', {}, alice.token);
+    expect(list.data).toEqual([{ name: 'Runtime', modelVendors: ['openai'] }]);
+  });
+});
