@@ -19,6 +19,7 @@ import { createPageInspector, type PageInspector } from '../support/page-inspect
 import {
   leaveArtifact,
   measure,
+  noteArtifact,
   openEnvironment,
   type Place,
   showFragments,
@@ -503,6 +504,35 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     expect(await page.getByLabel('Message to the agent').inputValue()).toBe('');
     const rows = await world.knex('run_messages').where({ runId: id }).orderBy('seq');
     expect(rows.map(({ kind }) => kind)).toEqual(['approval', 'interrupt', 'resume', 'message']);
+  });
+
+  it('a run that has ended is continued from a step', async () => {
+    const agent = { name: 'Bob', role: 'builder', harness: 'claude-code', model: 'claude-sonnet-4-5' };
+    const team = JSON.stringify([agent]);
+    const ended = {
+      status: 'completed',
+      issueId: 'iss_4',
+      issueUrl: 'https://tracker.example/4',
+      finishedAt: present(),
+    };
+    const id = await run({ missionTitle: 'Rename a table', ...ended, team });
+    await writeSteps(shop, id, [{}]);
+    const { id: stepId } = await world.knex('run_steps').where({ runId: id }).first();
+    const { id: artifactId } = await noteArtifact(shop);
+    await world
+      .knex('checkpoints')
+      .insert({ stepId, runId: id, ...shop, artifactId, commitSha: 'a'.repeat(40), createdAt: present() });
+    const page = await open();
+    await page.goto(`/console/runs/${id}`);
+    await page.getByRole('button', { name: 'Continue from here: builder' }).click();
+    await page.getByLabel('What is to be done now').fill('Keep the old name as a view.');
+    await inspect(page, 'run-continue');
+    await page.getByRole('button', { name: 'Continue run' }).click();
+    await page.getByRole('link', { name: 'step 1 of another run' }).waitFor();
+    expect(page.url()).not.toContain(id);
+    expect(await world.knex('runs').where({ continuesStepId: stepId })).toMatchObject([
+      { status: 'dispatching', issueId: 'iss_4', prompt: expect.stringContaining('Keep the old name as a view.') },
+    ]);
   });
 
   it('a run is canceled, after it was asked once more', async () => {

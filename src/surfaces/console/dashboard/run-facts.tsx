@@ -67,6 +67,14 @@ export function Facts({ run }: { run: RunPartsFragment }) {
             </dd>
           </div>
         )}
+        {run.continuesStep && (
+          <div>
+            <dt>Continues</dt>
+            <dd>
+              <a href={`/console/runs/${run.continuesStep.runId}`}>step {run.continuesStep.seq + 1} of another run</a>
+            </dd>
+          </div>
+        )}
         <div>
           <dt>Issue</dt>
           <dd>

@@ -69,7 +69,9 @@ export function Run({ id: runId }: { id: string }) {
       </Card>
       <div class="columns">
         <div class="column">
-          {run.steps.length > 0 && <Steps steps={run.steps} />}
+          {run.steps.length > 0 && (
+            <Steps runId={run.id} steps={run.steps} canContinue={!isOpen(run) && may('missions:run')} />
+          )}
           {sandbox && may('sandboxes:read') ? (
             <Work key={sandbox.sandboxId} sandboxId={sandbox.sandboxId} />
           ) : (

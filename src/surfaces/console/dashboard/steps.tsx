@@ -1,7 +1,9 @@
 // The steps of a run: who worked on it, in which part, what they handed over, and what it cost.
-import type { RunStepFragment } from './documents.ts';
-import { Card, Pill } from './pieces.tsx';
-import { dollars, Lasted } from './words.tsx';
+import { useState } from 'preact/hooks';
+import { ask, type ProblemBody, problemOf } from './client.ts';
+import { continueRun, type RunStepFragment } from './documents.ts';
+import { Card, Pill, Trouble } from './pieces.tsx';
+import { dollars, Lasted, Time } from './words.tsx';
 
 /** What the roles hand over. */
 interface Output {
@@ -14,7 +16,14 @@ interface Output {
 
 const count = new Intl.NumberFormat('en-GB', { notation: 'compact', maximumFractionDigits: 1 });
 
-export function Steps({ steps }: { steps: readonly RunStepFragment[] }) {
+interface Properties {
+  runId: string;
+  steps: readonly RunStepFragment[];
+  /** Whether the person may continue the run from a step now. */
+  canContinue: boolean;
+}
+
+export function Steps({ runId, steps, canContinue }: Properties) {
   const inOrder = [...steps].reverse();
   return (
     <Card title="Steps">
@@ -37,6 +46,7 @@ export function Steps({ steps }: { steps: readonly RunStepFragment[] }) {
             </div>
             {step.error && <p class="small">{step.error}</p>}
             {step.output !== null && <HandedOver output={step.output as Output} />}
+            {canContinue && step.checkpoint && <Continue runId={runId} step={step} at={step.checkpoint.createdAt} />}
           </li>
         ))}
       </ol>
@@ -69,5 +79,59 @@ function HandedOver({ output: { steps, verdict, comments = [], passed, findings 
         </ul>
       )}
     </>
+  );
+}
+
+/** Another run goes on from the checkpoint of the step. */
+function Continue({ runId, step, at }: { runId: string; step: RunStepFragment; at: number }) {
+  const [prompt, setPrompt] = useState<string | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<ProblemBody | null>(null);
+  if (prompt === null) {
+    return (
+      <div>
+        <button
+          type="button"
+          class="quiet slim"
+          aria-label={`Continue from here: ${step.role}`}
+          onClick={() => setPrompt('')}
+        >
+          Continue from here
+        </button>
+      </div>
+    );
+  }
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    if (prompt.trim() === '' || isBusy) return;
+    setBusy(true);
+    setProblem(null);
+    try {
+      const { continueRun: run } = await ask(continueRun, { runId, stepId: step.id, prompt });
+      location.assign(`/console/runs/${run.id}`);
+    } catch (error) {
+      setProblem(problemOf(error));
+      setBusy(false);
+    }
+  };
+  const id = `continue-${step.id}`;
+  return (
+    <form class="compose" onSubmit={submit}>
+      <label for={id}>What is to be done now</label>
+      <textarea
+        id={id}
+        rows={3}
+        maxLength={20_000}
+        value={prompt}
+        onInput={({ currentTarget }) => setPrompt(currentTarget.value)}
+      />
+      <p class="muted small">
+        A new run begins with the files of <Time at={at} />, on a branch of its own.
+      </p>
+      {problem && <Trouble problem={problem} />}
+      <button type="submit" class="slim" disabled={isBusy}>
+        Continue run
+      </button>
+    </form>
   );
 }
