@@ -120,6 +120,8 @@ describe('a step that its runtime lost', () => {
     const { id } = await graphql(say, { runId: one.runId });
     const { runId, leaseId } = one;
     await report('heartbeat', { runs: [{ runId, leaseId, acknowledged: [id] }] }, '{ runs { desired } }');
+    const reached = { orgId: alice.organization.id, milestoneId: 'steer_mission' };
+    expect((await world.knex('setup_milestones').where(reached).first()).reachedAt).toBeGreaterThan(0);
     await lose();
     const { step } = await claim();
     expect(step).toMatchObject({
@@ -213,6 +215,8 @@ describe('a run that has ended', () => {
       agentId,
       continuesStep: { id: stepId, runId: one.runId },
     });
+    const reached = { orgId: alice.organization.id, milestoneId: 'checkpoints' };
+    expect((await world.knex('setup_milestones').where(reached).first()).reachedAt).toBe(present());
     const claimed = await claim();
     expect(claimed).toMatchObject({
       runId: next.id,
