@@ -3,11 +3,23 @@
 import { isIP } from 'node:net';
 import path from 'node:path';
 import { z } from 'zod';
-import { type Addresses, endpointOf, identifier, isIdentifier, isLoopback, originOf } from '#foundation/addresses.ts';
+import { type Addresses, isLoopback } from '#foundation/addresses.ts';
 import { type LogFormat, logFormats } from '#foundation/log.ts';
-import { serversOf } from '#foundation/primary.ts';
 import { linesOf, parseGroup, runnerSettings, stripeSettings, upstreamSettings } from '#foundation/setting-groups.ts';
-import { readBucket } from '#foundation/storage-s3.ts';
+import {
+  database,
+  endpoint,
+  hasProtocol,
+  integer,
+  isSender,
+  isStorage,
+  matching,
+  oneOf,
+  origin,
+  parsed,
+  vendorAddress,
+  workers,
+} from '#foundation/setting-values.ts';
 import { type TrustedIssuer, trustedIssuers } from '#foundation/trusted-issuers.ts';
 import { invitesPerDay, rates, subscriptions, tokens } from '#limits.ts';
 
@@ -58,54 +70,14 @@ export interface Config {
   readonly stripe: Readonly<{ secretKey: string; webhookSecret: string; apiUrl: string }> | null;
   /** Whether this process runs scheduled jobs (due missions, sweeps) and background jobs (mail). */
   readonly scheduler: boolean;
+  /** Processes that serve behind one port. More than 1: this process starts them, and serves nothing itself. */
+  readonly workers: number;
   /** The environment of the runtime that `npm start` starts; null: it starts none. */
   readonly localRunner: Readonly<{ PATH: string } & Record<string, string>> | null;
 }
 
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
-
-/** A setting that `parse` reads; where it returns undefined, the setting is not what it `mustBe`. */
-const parsed = <T>(mustBe: string, parse: (value: string) => T | undefined) =>
-  z.string().transform((value, context) => {
-    const result = parse(value);
-    if (result !== undefined) return result;
-    context.addIssue(`must be ${mustBe}`);
-    return z.NEVER;
-  });
-
-const matching = (mustBe: string, matches: (value: string) => boolean) =>
-  parsed(mustBe, (value) => (matches(value) ? value : undefined));
-
-const integer = (min: number, max: number) =>
-  parsed(`an integer ${min} to ${max}`, (value) => {
-    const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
-    return number >= min && number <= max ? number : undefined;
-  });
-
-const oneOf = <const V extends readonly string[]>(values: V) => z.enum(values, `must be one of ${values.join(', ')}`);
-
-const hasProtocol = (value: string, ...protocols: string[]): boolean =>
-  URL.canParse(value) && protocols.includes(new URL(value).protocol);
-
-const isDatabaseUrl = (value: string): boolean =>
-  serversOf(value).every((at) => hasProtocol(at, 'postgres:', 'postgresql:') && new URL(at).pathname.length > 1) &&
-  // Only the server that takes writes can be followed.
-  /^(?:read-write|primary)?$/.test(/[?&]target_session_attrs=([^&]*)/.exec(value)?.[1] ?? '');
-const isSender = (value: string): boolean =>
-  /^(?:[^\s@<>,;]+@[^\s@<>,;]+|[^<>\r\n]*<[^\s@<>,;]+@[^\s@<>,;]+>)$/.test(value);
-const isStorage = (value: string): boolean => {
-  const bucket = readBucket(value);
-  if (bucket === null) return hasProtocol(value, 'file:');
-  return bucket.endpoint === undefined || isIdentifier(bucket.endpoint);
-};
-
-const origin = parsed('an http or https address without path, query or user', originOf).optional();
-const database = matching(
-  'postgres://user:password@host:port/database, with host:port,host:port for several servers, special characters percent-encoded',
-  isDatabaseUrl,
-).optional();
-const vendorAddress = parsed(identifier, (value) => (isIdentifier(value) ? endpointOf(value) : undefined));
 
 /** Every setting, in the order in which errors are listed. Defaults that depend on another setting are in `configOf`. */
 const settings = z.object({
@@ -117,7 +89,7 @@ const settings = z.object({
   PUBLIC_URL: origin,
   ISSUER_URL: origin,
   MCP_URL: origin,
-  A2A_URL: parsed('an http or https address without query or user', endpointOf).optional(),
+  A2A_URL: endpoint,
   SECRET_KEY: parsed('32 bytes in base64, such as `openssl rand -base64 32` prints', (value) =>
     /^[A-Za-z0-9+/_-]{43}=?$/.test(value) ? Buffer.from(value, 'base64') : undefined,
   ).optional(),
@@ -153,6 +125,7 @@ const settings = z.object({
     isStorage,
   ).optional(),
   SCHEDULER: oneOf(['on', 'off']).default('on'),
+  WORKERS: workers.default(1),
   LOCAL_RUNNER: oneOf(['on', 'off']).default('on'),
 });
 
@@ -172,6 +145,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const errors = [
     ...(host !== undefined && !isLoopback(host) && !set.SECRET_KEY
       ? ['SECRET_KEY: is required when HOST is not a loopback address; `openssl rand -base64 32` makes one']
+      : []),
+    ...(data && data.WORKERS > 1 && !data.SMTP_URL
+      ? ['WORKERS: more than 1 needs SMTP_URL, because the development mailbox is in the memory of one process']
       : []),
     ...linesOf(error?.issues),
     ...linesOf(upstream?.error?.issues),
@@ -243,6 +219,7 @@ function configOf(set: z.infer<typeof settings>, { upstream, stripe, runnerEnvir
         apiUrl: stripe.STRIPE_API_URL,
       }),
     scheduler: set.SCHEDULER === 'on',
+    workers: set.WORKERS,
     // It executes scripts of people with the right scopes: only where the service is reachable from this machine alone.
     localRunner: set.LOCAL_RUNNER === 'on' && hosts.every(isLoopback) ? Object.freeze(runnerEnvironment) : null,
   });

@@ -1,5 +1,7 @@
+#!/usr/bin/env node
 // The process: reads the settings, opens the services, listens, and shuts down on a signal. `start` also migrates the database,
 // seeds the demo and starts the local runner.
+import cluster from 'node:cluster';
 import type { Server } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
 import { startBackground } from '#foundation/background.ts';
@@ -9,10 +11,11 @@ import { createHttpServer } from '#foundation/http.ts';
 import { scrub } from '#foundation/log.ts';
 import { mailboxAddress } from '#foundation/mail.ts';
 import { migrate } from '#foundation/migrations.ts';
+import { type Front, startWorkers } from '#foundation/workers.ts';
 import { createApp } from './app.ts';
 import { type Config, readConfig, SettingsError } from './config.ts';
 import { welcome } from './demo/welcome.ts';
-import { openServices, version } from './services.ts';
+import { openServices, type Services, version } from './services.ts';
 import { type LocalRunner, startLocalRunner } from './surfaces/operator/local-runner.ts';
 import { deliveries } from './surfaces/scheduler/deliveries.ts';
 import { jobs } from './surfaces/scheduler/jobs.ts';
@@ -37,14 +40,16 @@ async function open(): Promise<void> {
   const services = await openServices(config);
   if (command === 'start') await migrate(database());
 
-  const server = createHttpServer(createApp({ ...config, version, log: services.log }));
-  await listen(server, config).catch(async (error) => {
+  const starting =
+    config.workers > 1 && cluster.isPrimary ? startWorkers(config.workers, services) : serve(config, services);
+  const front = await starting.catch(async (error) => {
     await services.close();
     throw error;
   });
   const scheduler = config.scheduler ? startScheduler(jobs, services.log) : null;
   const background = config.scheduler ? startBackground(deliveries, { log: services.log }) : null;
-  services.log.info({ host: config.host, port: config.port, version }, 'listening');
+  // Said once, by the process that all workers belong to.
+  if (cluster.isPrimary) services.log.info({ host: config.host, port: config.port, version }, 'listening');
 
   let stopping = false;
   let runner: Promise<LocalRunner> | null = null;
@@ -69,6 +74,7 @@ async function open(): Promise<void> {
 
   /** Finishes open requests, for ten seconds at most, then closes everything. */
   async function stop(signal: string): Promise<void> {
+    if (stopping) return;
     stopping = true;
     services.log.info({ signal }, 'stopping');
     // First, so that it can still hand back its runs.
@@ -76,15 +82,28 @@ async function open(): Promise<void> {
       (started) => started.stop(),
       () => {},
     );
-    const closed = new Promise((resolve) => server.close(resolve));
-    // Ends the subscriptions; their clients reconnect to another process.
-    await services.changes.close();
-    server.closeIdleConnections();
-    setTimeout(() => server.closeAllConnections(), seconds(10)).unref();
-    await closed;
+    await front.close();
     await Promise.all([scheduler?.stop(), background?.stop()]);
     await services.close();
+    // The channel to the process that started it would keep a worker running.
+    cluster.worker?.disconnect();
   }
+}
+
+/** Serves in this process. */
+async function serve(config: Config, services: Services): Promise<Front> {
+  const server = createHttpServer(createApp({ ...config, version, log: services.log }));
+  await listen(server, config);
+  return {
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      // Ends the subscriptions; their clients reconnect to another process.
+      await services.changes.close();
+      server.closeIdleConnections();
+      setTimeout(() => server.closeAllConnections(), seconds(10)).unref();
+      await closed;
+    },
+  };
 }
 
 function listen(server: Server, { port, host }: Config): Promise<void> {

@@ -62,6 +62,11 @@ function checkBucket(bucket: BucketStorage, log: Log): void {
 export const servesOnlyThisMachine = ({ host, addresses }: Pick<Config, 'host' | 'addresses'>): boolean =>
   isLoopback(host) && Object.values(addresses).every((address) => isLoopback(new URL(address).hostname));
 
+/** PostgreSQL's own bound is 100 connections. */
+const connectionsFor = ({ workers, databasePoolMax }: Config) => ({
+  max_connections: Math.max(100, (workers + 1) * (databasePoolMax + 2)),
+});
+
 /** Opens everything below the surfaces. `close` closes the embedded database last. */
 export async function openServices(config: Config): Promise<Services> {
   const log = openLog({ level: config.logLevel, format: config.logFormat ?? undefined });
@@ -82,7 +87,11 @@ export async function openServices(config: Config): Promise<Services> {
   if (config.stripe) bindPaymentProvider((await import('#domain/plans/stripe.ts')).stripeProvider(config.stripe));
   const embedded = config.databaseUrl
     ? null
-    : await startEmbeddedDatabase({ home: databaseHome(config), log: (line) => log.info(line) });
+    : await startEmbeddedDatabase({
+        home: databaseHome(config),
+        settings: connectionsFor(config),
+        log: (line) => log.info(line),
+      });
   const knex = openDatabase({
     connection: config.databaseUrl ?? embedded!.connection,
     poolMax: config.databasePoolMax,

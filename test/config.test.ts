@@ -57,6 +57,7 @@ describe('Without any setting', () => {
       upstreamSignIn: null,
       stripe: null,
       scheduler: true,
+      workers: 1,
       localRunner: { PATH: '' },
     } satisfies Config);
   });

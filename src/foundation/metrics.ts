@@ -1,6 +1,7 @@
 // What Prometheus reads: requests, the process, the database pool. Labels come from bounded sets: a route's template,
 // never a path, or one scanner would fill the memory with series.
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import cluster from 'node:cluster';
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { countJobs } from './background.ts';
 import { database } from './database.ts';
 import type { Exchange } from './http.ts';
@@ -59,6 +60,8 @@ new Gauge({
   help: 'Jobs of the background that are still to be done, and that were given up.',
   labelNames: ['queue', 'state'],
   registers,
+  // Each of several workers counts the same jobs.
+  aggregator: 'first',
   async collect() {
     this.reset();
     // The other metrics are available while the database is not.
@@ -76,6 +79,36 @@ export function observeRequest(surface: string, exchange: Exchange, milliseconds
   duration.observe({ surface, method: req.method!, route, status: statusOf(exchange) }, milliseconds / 1_000);
 }
 
+/** Asks the workers of this process for their numbers, and answers the worker that was asked. */
+export function collectFromWorkers(): void {
+  const ofWorkers = new AggregatorRegistry();
+  cluster.on('message', (worker, message: unknown) => {
+    if (message === question)
+      ofWorkers.clusterMetrics().then(
+        (text) => worker.send({ metrics: text }),
+        () => {},
+      );
+  });
+}
+
+const question = 'metrics of all workers';
+
+if (cluster.isWorker) {
+  AggregatorRegistry.setRegistries([registry]);
+  new AggregatorRegistry();
+}
+
+/** Of this process and the other workers beside it. */
+const textOfAll = (): Promise<string> =>
+  new Promise((resolve) => {
+    const hear = (message: unknown) => {
+      if (typeof message !== 'object' || message === null || !('metrics' in message)) return;
+      process.off('message', hear);
+      resolve(message.metrics as string);
+    };
+    process.on('message', hear).send!(question);
+  });
+
 /** The text that Prometheus reads (exposition format 0.0.4). */
-export const metricsText = (): Promise<string> => registry.metrics();
+export const metricsText = (): Promise<string> => (cluster.isWorker ? textOfAll() : registry.metrics());
 export const metricsType = registry.contentType;

@@ -1,6 +1,7 @@
 // Rate limits: points per key and window; an error says when to retry. Limits that protect a process count in its memory; limits
 // that protect lasting state count in the database, over all processes.
-import { RateLimiterMemory } from 'rate-limiter-flexible';
+import cluster from 'node:cluster';
+import { RateLimiterCluster, RateLimiterClusterMaster, RateLimiterMemory } from 'rate-limiter-flexible';
 import { now, seconds } from './clock.ts';
 import { sql } from './database.ts';
 import { tooMany } from './problem.ts';
@@ -33,7 +34,7 @@ interface Store {
   read(key: string): Promise<Count | null>;
 }
 
-/** Counted in the memory of this process. `description` is the first sentence of the error. */
+/** Counted in the memory of this process, or of the one that started it as one of several (`shareThrottles`). `description` is the first sentence of the error. */
 export const createThrottle = (name: string, limit: number, windowSeconds: number, description?: string): Throttle =>
   throttleOver(memoryStore(name, windowSeconds), limit, windowSeconds, description);
 
@@ -47,6 +48,9 @@ export const createSharedThrottle = (
   windowSeconds: number,
   description?: string,
 ): Throttle => throttleOver(databaseStore(name, windowSeconds), limit, windowSeconds, description);
+
+/** Counts for the workers of this process: what is a limit of one process is one of all of them together. */
+export const shareThrottles = (): void => void new RateLimiterClusterMaster();
 
 function throttleOver(store: Store, limit: number, windowSeconds: number, description?: string): Throttle {
   const allowance = ({ points, endsInMs }: Count): Allowance => ({
@@ -69,7 +73,8 @@ function throttleOver(store: Store, limit: number, windowSeconds: number, descri
 }
 
 function memoryStore(name: string, windowSeconds: number): Store {
-  const limiter = new RateLimiterMemory({ keyPrefix: name, points: Number.MAX_SAFE_INTEGER, duration: windowSeconds });
+  const Limiter = cluster.isWorker ? RateLimiterCluster : RateLimiterMemory;
+  const limiter = new Limiter({ keyPrefix: name, points: Number.MAX_SAFE_INTEGER, duration: windowSeconds });
   return {
     async add(key, points) {
       const { consumedPoints, msBeforeNext } = await limiter.consume(key, points);

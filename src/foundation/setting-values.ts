@@ -1,0 +1,55 @@
+// The values that settings take: each parser says what its setting must be.
+import { availableParallelism } from 'node:os';
+import { z } from 'zod';
+import { endpointOf, identifier, isIdentifier, originOf } from './addresses.ts';
+import { serversOf } from './primary.ts';
+import { readBucket } from './storage-s3.ts';
+
+/** A setting that `parse` reads; where it returns undefined, the setting is not what it `mustBe`. */
+export const parsed = <T>(mustBe: string, parse: (value: string) => T | undefined) =>
+  z.string().transform((value, context) => {
+    const result = parse(value);
+    if (result !== undefined) return result;
+    context.addIssue(`must be ${mustBe}`);
+    return z.NEVER;
+  });
+
+export const matching = (mustBe: string, matches: (value: string) => boolean) =>
+  parsed(mustBe, (value) => (matches(value) ? value : undefined));
+
+export const integer = (min: number, max: number) =>
+  parsed(`an integer ${min} to ${max}`, (value) => {
+    const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
+    return number >= min && number <= max ? number : undefined;
+  });
+
+export const oneOf = <const V extends readonly string[]>(values: V) =>
+  z.enum(values, `must be one of ${values.join(', ')}`);
+
+export const hasProtocol = (value: string, ...protocols: string[]): boolean =>
+  URL.canParse(value) && protocols.includes(new URL(value).protocol);
+
+const isDatabaseUrl = (value: string): boolean =>
+  serversOf(value).every((at) => hasProtocol(at, 'postgres:', 'postgresql:') && new URL(at).pathname.length > 1) &&
+  // Only the server that takes writes can be followed.
+  /^(?:read-write|primary)?$/.test(/[?&]target_session_attrs=([^&]*)/.exec(value)?.[1] ?? '');
+export const isSender = (value: string): boolean =>
+  /^(?:[^\s@<>,;]+@[^\s@<>,;]+|[^<>\r\n]*<[^\s@<>,;]+@[^\s@<>,;]+>)$/.test(value);
+export const isStorage = (value: string): boolean => {
+  const bucket = readBucket(value);
+  if (bucket === null) return hasProtocol(value, 'file:');
+  return bucket.endpoint === undefined || isIdentifier(bucket.endpoint);
+};
+
+export const origin = parsed('an http or https address without path, query or user', originOf).optional();
+export const endpoint = parsed('an http or https address without query or user', endpointOf).optional();
+export const database = matching(
+  'postgres://user:password@host:port/database, with host:port,host:port for several servers, special characters percent-encoded',
+  isDatabaseUrl,
+).optional();
+export const vendorAddress = parsed(identifier, (value) => (isIdentifier(value) ? endpointOf(value) : undefined));
+/** `auto`: one process per core. */
+export const workers = parsed('auto or an integer 1 to 128', (value) => {
+  const count = value === 'auto' ? availableParallelism() : Number(/^\d{1,3}$/.exec(value)?.[0]);
+  return count >= 1 && count <= 128 ? count : undefined;
+});

@@ -1,0 +1,70 @@
+// WORKERS: several processes that serve behind one port on one machine (node's cluster). The process that starts them keeps the
+// embedded database, the scheduler, the local runner and the counts of limits, and serves nothing itself.
+import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import { seconds } from './clock.ts';
+import type { DatabaseConnection } from './embedded/database.ts';
+import type { Log } from './log.ts';
+import { collectFromWorkers } from './metrics.ts';
+import { shareThrottles } from './throttle.ts';
+
+/** A worker that ends is replaced after this many milliseconds. */
+const pause = seconds(1);
+
+export interface Front {
+  /** Finishes open requests. */
+  close(): Promise<void>;
+}
+
+export interface WorkersSettings {
+  log: Log;
+  /** The cluster that this process keeps for them; null with a DATABASE_URL. */
+  embedded: { connection: DatabaseConnection } | null;
+}
+
+/** Resolves when all of them serve. @throws when one of them ends before that; it has printed why. */
+export async function startWorkers(count: number, { log, embedded }: WorkersSettings): Promise<Front> {
+  let closing = false;
+  shareThrottles();
+  collectFromWorkers();
+  cluster.setupPrimary({ args: ['serve'] });
+  const environment = {
+    SCHEDULER: 'off',
+    LOCAL_RUNNER: 'off',
+    ...(embedded && { DATABASE_URL: addressOf(embedded.connection) }),
+  };
+  const start = (): Promise<unknown> => {
+    const worker = cluster.fork(environment);
+    return Promise.race([
+      once(worker, 'listening'),
+      once(worker, 'exit').then(() => {
+        throw new Error('A worker ended before it served.');
+      }),
+    ]);
+  };
+  await Promise.all(Array.from({ length: count }, start)).catch(async (error) => {
+    await end();
+    throw error;
+  });
+  cluster.on('exit', (worker, code, signal) => {
+    if (closing) return;
+    log.warn({ worker: worker.process.pid, code, signal }, 'a worker ended: starting another one');
+    setTimeout(() => !closing && start().catch(() => {}), pause);
+  });
+
+  async function end(): Promise<void> {
+    closing = true;
+    await Promise.all(
+      Object.values(cluster.workers ?? {}).map(async (worker: Worker | undefined) => {
+        if (!worker || worker.isDead()) return;
+        const ended = once(worker, 'exit');
+        worker.process.kill('SIGTERM');
+        await ended;
+      }),
+    );
+  }
+  return { close: end };
+}
+
+const addressOf = ({ host, port, user, password, database }: DatabaseConnection): string =>
+  `postgresql://${user}:${encodeURIComponent(password)}@${encodeURIComponent(host)}:${port}/${database}`;
