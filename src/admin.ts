@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 // The operator's command line: `npm run --silent admin -- COMMAND`. Prints JSON to standard output, errors to standard error with
 // exit code 1. Works with and without a running service.
 import { setTimeout as wait } from 'node:timers/promises';
@@ -96,8 +97,9 @@ async function openAnyDatabase(config: Config): Promise<OpenDatabase> {
 }
 
 /** A command is short: it stays with the server that takes writes when it begins. */
-const openNamed = async (config: Config, url: string): Promise<OpenDatabase> =>
-  open(config, { connection: await addressOfPrimary(url) });
+async function openNamed(config: Config, url: string): Promise<OpenDatabase> {
+  return open(config, { connection: await addressOfPrimary(url) });
+}
 
 async function openEmbedded(config: Config): Promise<OpenDatabase> {
   const home = databaseHome(config);
