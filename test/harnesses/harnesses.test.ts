@@ -23,7 +23,8 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await world.close();
-  console.log(`\nin ${isolation.level === 'cell' ? 'cells' : 'no cell: bubblewrap does not work here'}`);
+  const places = { cell: 'in cells', container: 'in containers', none: 'in no cell: bubblewrap does not work here' };
+  console.log(`\n${places[isolation.level]}`);
   console.log(markdown(table));
   for (const [name, row] of Object.entries(table))
     if (row.steered) console.log(`${name} was steered in ${row.steered} ms`);

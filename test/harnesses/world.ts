@@ -3,9 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { chownSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { chooseCaps, prefixOf } from '../../src/runner/caps.ts';
+import { cappedByContainers, chooseCaps, prefixOf } from '../../src/runner/caps.ts';
 import { ports, socketsOf } from '../../src/runner/cell.ts';
 import { newAccount } from '../../src/runner/confinement.ts';
+import { openContainer } from '../../src/runner/container.ts';
 import { openGateway } from '../../src/runner/gateway.ts';
 import type { AgentHarness, Task } from '../../src/runner/harness/port.ts';
 import { chooseIsolation, launchOf } from '../../src/runner/isolation.ts';
@@ -55,18 +56,22 @@ export function seed(cwd: string, account?: { uid: number; gid: number }): void 
 export const fileOf = ({ work }: Place, name: string): string => readFileSync(path.join(work, name), 'utf8');
 
 const loopback = 'http://127.0.0.1';
-/** A cell where bubblewrap works. */
-export const isolation = (await chooseIsolation(undefined, loopback)) ?? (await chooseIsolation('none', loopback))!;
-const caps = await chooseCaps(isolation.level === 'cell' ? 'bubblewrap' : 'none');
+/** What `ISOLATION` says; else a cell where bubblewrap works. */
+export const isolation =
+  (await chooseIsolation(process.env.ISOLATION, loopback)) ?? (await chooseIsolation('none', loopback))!;
+const caps = isolation.containers
+  ? cappedByContainers
+  : await chooseCaps(isolation.level === 'cell' ? 'bubblewrap' : 'none');
 /** What a mission is planned with. */
 const planned = { memoryBytes: 1024 ** 3, processes: 1_024 };
 
 export async function openWorld() {
   const [models, mcp] = await Promise.all([startModels(), startMcp('platform-token')]);
   const closing: (() => Promise<unknown>)[] = [models.close, mcp.close];
-  const isCell = isolation.level === 'cell';
+  const { level, containers } = isolation;
+  const isCell = level !== 'none';
 
-  /** A place with a gateway, and in a cell if there can be one; the result starts its agent, again and again. */
+  /** A place with a gateway, in a cell or container if there can be one; the result starts its agent, again and again. */
   async function prepare(name: AgentHarness) {
     const account = isCell ? await newAccount() : undefined;
     const place = await makePlace('', account);
@@ -80,8 +85,10 @@ export async function openWorld() {
     const gateway = await openGateway(upstreams, isCell ? socketsOf(place).gateway : null);
     closing.push(place.remove, gateway.close);
     const url = `${loopback}:${gateway.port || ports.gateway}`;
-    const launch = launchOf(isolation.level, place, account, 3_000, name === 'opencode', prefixOf(caps, planned));
+    const isServer = name === 'opencode';
     return (given: Pick<Task, 'prompt'> & Partial<Task>) => {
+      const container = containers && openContainer(containers, place, account, planned, isServer);
+      const launch = launchOf(level, place, account, 3_000, isServer, prefixOf(caps, planned), container);
       const task = { ...launch, program: programs[name], home: place.home, gateway: { url, key: gateway.key } };
       const played = begin(name, { ...task, mcp: { platform: `${url}/mcp/platform` }, ...given });
       closing.push(played.harness.end);
