@@ -3,6 +3,7 @@
 import { fileURLToPath } from 'node:url';
 import { getNamedType, isObjectType, OperationTypeNode, print, stripIgnoredCharacters } from 'graphql';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
+import { errorsPath, problemCodes } from '#foundation/problem-codes.ts';
 import { exposureOf } from '#graph/exposure.ts';
 import { argumentSchema } from '#graph/projection/arguments.ts';
 import {
@@ -67,6 +68,7 @@ export async function clientApi(document: Json): Promise<string> {
   return [
     introduction,
     `${tidy(records)}\n`,
+    errorCodes(),
     operationTypes('Operations', 'Each operation with what it takes and answers.', calls),
     operationTypes('Subscriptions', 'Each subscription with what it takes and each of its events.', graph.streams),
     table('routes', 'Method and path of the operations that REST serves.', rest),
@@ -213,6 +215,11 @@ function local(value: unknown): unknown {
   if (typeof $ref === 'string') return { $ref: $ref.replace('#/components/schemas/', '#/definitions/') };
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, local(one)]));
 }
+
+const errorCodes = (): string =>
+  `/** The codes of errors; \`${errorsPath}\` explains each. */\nexport type ErrorCode =\n${Object.keys(problemCodes)
+    .map((code) => `  | '${code}'`)
+    .join('\n')};\n`;
 
 function operationTypes(name: string, comment: string, operations: Operation[]): string {
   const members = operations.map(

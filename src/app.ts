@@ -75,6 +75,7 @@ export function createApp(settings: AppSettings): RequestListener {
   const console = createConsole({ ...settings, report });
   // A surface answers its own errors; what is thrown past it broke while answering.
   const guarded = (surface: Surface): Surface => ({ ...surface, handle: framed(surface.handle, { report }) });
+  const rest = createRest({ schema, version, beside, ...callersOf('api') });
   const surfaces = [
     // Before REST: some of their addresses stand below /v1 too.
     createOAuth({ ...settings, report }),
@@ -83,12 +84,12 @@ export function createApp(settings: AppSettings): RequestListener {
     // Before the console: on a host of its own the endpoint may be that host's root.
     createA2a({ ...settings, ...callersOf('a2a') }),
     console,
-    createRest({ schema, version, beside, ...callersOf('api') }),
+    rest,
     createGraphql({ ...settings, schema, callerStill, ...callersOf('api') }),
     createMcp({ schema, version, readContent: readWholeContent, ...callersOf('mcp') }),
     createMcpGateway({ version, ...callersOf('api') }),
     createArtifacts({ report }),
-    createReference({ report }),
+    createReference({ report, document: rest.document }),
     createOperator({ version, ...callersOf('api') }),
   ].map(guarded);
   const unknown = guarded({

@@ -2,6 +2,7 @@
 // (specification, Errors; RFC 9110); surfaces only print it. It extends GraphQLError because yoga masks all other errors.
 import { GraphQLError } from 'graphql';
 import { databaseErrorKind } from './database-errors.ts';
+import type { ProblemCode } from './problem-codes.ts';
 
 export type Category = 'auth' | 'rate_limit' | 'timeout' | 'validation' | 'infrastructure' | 'agent' | 'unknown';
 
@@ -11,7 +12,7 @@ export interface ProblemBody {
   title: string;
   description: string;
   retryable: boolean;
-  code?: string;
+  code?: ProblemCode;
   conflictingProjectId?: string;
 }
 
@@ -28,7 +29,7 @@ export class Problem extends GraphQLError {
   }
 }
 
-function problemFactory(status: number, category: Category, title: string, code: string, retryable = false) {
+function problemFactory(status: number, category: Category, title: string, code: ProblemCode, retryable = false) {
   return (description: string, headers?: Record<string, string>) =>
     new Problem(status, { category, title, description, retryable, code }, headers);
 }

@@ -1,7 +1,9 @@
 // The frame of a surface: identifies and counts the caller, and turns what a handler throws into a report and an answer.
 import type { Caller } from '#access/principal.ts';
+import { addresses } from '#foundation/addresses.ts';
 import { answerJson, type Exchange, type Handler, type Headers } from '#foundation/http.ts';
 import { isTooBusy, methodNotAllowed, type Problem, toProblem } from '#foundation/problem.ts';
+import { errorsPath } from '#foundation/problem-codes.ts';
 
 /** Records a failure of the service (5xx) with its cause. */
 export type Report = (exchange: Exchange, error: unknown) => void;
@@ -52,9 +54,11 @@ export const framed =
     }
   };
 
-/** A problem as its `Error` body, which no cache keeps. */
-export const answerProblem = (exchange: Exchange, { status, body, headers }: Problem, more: Headers = {}): void =>
-  answerJson(exchange, status, body, { ...headers, ...more, 'cache-control': 'no-store' });
+/** A problem as its `Error` body, which no cache keeps. `Link` leads to what its code means (RFC 8288, `help`). */
+export function answerProblem(exchange: Exchange, { status, body, headers }: Problem, more: Headers = {}): void {
+  const link = body.code && { link: `<${addresses().baseHost}${errorsPath}#${body.code}>; rel="help"` };
+  answerJson(exchange, status, body, { ...link, ...headers, ...more, 'cache-control': 'no-store' });
+}
 
 /** @throws 405 */
 export function allowMethods({ req }: Exchange, ...methods: string[]): void {

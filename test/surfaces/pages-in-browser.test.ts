@@ -368,6 +368,16 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByText(organization.id).waitFor();
   });
 
+  it('the index of errors leads to a code, by keyboard too', async () => {
+    const page = await open();
+    await page.goto('/reference/errors');
+    await inspect(page, 'errors');
+    await tabTo(page, page.getByRole('link', { name: 'missing_scope', exact: true }).first());
+    await page.keyboard.press('Enter');
+    expect(new URL(page.url()).hash).toBe('#missing_scope');
+    expect(await page.getByRole('heading', { name: /^missing_scope/ }).isVisible()).toBe(true);
+  });
+
   it('the API reference shows every operation, and tries one', async () => {
     const { person, session } = await owner();
     const page = await open(session);

@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { parse, validate } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { problemCodes } from '#foundation/problem-codes.ts';
 import { schema } from '#schema.ts';
 import { exampleQueries } from '#surfaces/graphql/example-queries.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -44,7 +45,7 @@ describe.each([
     const html = (await get(path, browser)).body.toString();
     return [...html.matchAll(/\b(?:src|href|data-[\w-]+)="([^"]+)"/g)]
       .map((match) => match[1]!)
-      .filter((address) => address !== 'data:,' && address !== '/v1/openapi.json');
+      .filter((address) => address !== 'data:,' && !address.endsWith('.md'));
   }
 
   test('is a page whose policy lets nothing in but files of ours', async () => {
@@ -118,6 +119,45 @@ test('the start scripts keep no token and ask nobody about our documents', async
   expect(reference).toContain("url: '/v1/openapi.json'");
   expect(reference).toContain('validatorUrl: null');
   expect((await get('/v1/openapi.json')).status).toBe(200);
+});
+
+test('every error code has an anchor, and problems lead to theirs', async () => {
+  const page = (await get('/reference/errors', browser)).body.toString();
+  const markdown = (await get('/reference/errors.md')).body.toString();
+  for (const code of Object.keys(problemCodes)) {
+    expect(page).toContain(`<section id="${code}"`);
+    expect(markdown).toContain(`\n## ${code}\n`);
+  }
+  const { headers } = await get('/v1/me');
+  expect(headers.link).toBe(`<${world.url}/reference/errors#unauthenticated>; rel="help"`);
+});
+
+test('the reference as Markdown has every operation and record', async () => {
+  const { headers, body } = await get('/reference/api.md');
+  expect(headers['content-type']).toBe('text/markdown; charset=utf-8');
+  const text = body.toString();
+  const { paths, components } = JSON.parse((await get('/v1/openapi.json')).body.toString());
+  for (const [path, methods] of Object.entries(paths as Record<string, object>)) {
+    for (const method of Object.keys(methods)) expect(text).toContain(`\n### ${method.toUpperCase()} ${path}\n`);
+  }
+  for (const name of Object.keys(components.schemas)) expect(text).toContain(`\n### ${name}\n`);
+  expect(text).toContain('Requires the scope `projects:write`.');
+  expect(text).not.toMatch(/undefined|\[object/);
+});
+
+test('/llms.txt leads to what is there', async () => {
+  const { headers, body } = await get('/llms.txt');
+  expect(headers['content-type']).toBe('text/plain; charset=utf-8');
+  const links = [...body.toString().matchAll(/\]\((\S+)\)/g)].map((match) => match[1]!);
+  expect(links.length).toBeGreaterThan(7);
+  for (const link of links) {
+    expect(link.startsWith(world.url)).toBe(true);
+    const { status } = await get(link.slice(world.url.length), browser);
+    expect([link, status]).toEqual([
+      link,
+      link.includes('schema.graphql') ? 401 : expect.toSatisfy((code) => code < 400),
+    ]);
+  }
 });
 
 test('405 · the reference is only read', async () => {

@@ -904,7 +904,7 @@ export interface ErrorBody {
   description: string;
   /** Whether the same call may succeed later. */
   retryable: boolean;
-  /** Stable; what programs should test. */
+  /** Stable; what programs should test. /reference/errors explains each. */
   code?: string;
   /** Only on the conflict of two projects on one repository. */
   conflictingProjectId?: string;
@@ -2628,6 +2628,36 @@ export interface WithdrawalResponse {
   /** Always `completed`. */
   status: 'completed';
 }
+
+/** The codes of errors; `/reference/errors` explains each. */
+export type ErrorCode =
+  | 'invalid_request'
+  | 'unauthenticated'
+  | 'credits_exhausted'
+  | 'daily_cost_cap'
+  | 'plan_limit'
+  | 'forbidden'
+  | 'missing_scope'
+  | 'agent_not_claimed'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'not_acceptable'
+  | 'conflict'
+  | 'organization_closed'
+  | 'lease_lost'
+  | 'gone'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'misdirected_request'
+  | 'idempotency_key_reused'
+  | 'rate_limited'
+  | 'internal'
+  | 'upstream_failed'
+  | 'unavailable'
+  | 'too_busy'
+  | 'upstream_busy'
+  | 'upstream_unavailable'
+  | 'upstream_timeout';
 
 /** Each operation with what it takes and answers. */
 export interface Operations {

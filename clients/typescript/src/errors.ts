@@ -1,5 +1,5 @@
 // The one error of the client: what the service answered (the API's `Error` record), or why no answer came.
-import type { ErrorBody } from './api.ts';
+import type { ErrorBody, ErrorCode } from './api.ts';
 
 /** What went wrong before there was an answer. */
 export type ConnectionCode = 'connection_failed' | 'timed_out';
@@ -24,7 +24,8 @@ export class ApiError extends Error {
   readonly description: string;
   /** Whether the same call may succeed later. */
   readonly retryable: boolean;
-  readonly code: string | undefined;
+  /** A later release of the service may have further ones. */
+  readonly code: ErrorCode | ConnectionCode | (string & {}) | undefined;
   /** Of a project on a repository that another project has. */
   readonly conflictingProjectId: string | undefined;
   readonly requestId: string | null;

@@ -1,22 +1,30 @@
-// The API reference at GET /reference: Swagger UI over /v1/openapi.json. All files come from this server; no credential is needed,
-// because the page shows the specification and no data.
+// The API reference: Swagger UI over /v1/openapi.json at /reference, the index of errors, both as Markdown, and /llms.txt. All files
+// come from this server; no credential is needed, because the pages show the specification and no data.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { assets } from '#foundation/assets.ts';
-import { html, htmlText } from '#foundation/html.ts';
-import { answerHtml, type Exchange } from '#foundation/http.ts';
+import { type Html, html, htmlText } from '#foundation/html.ts';
+import { answer, answerHtml, type Exchange } from '#foundation/http.ts';
 import { notFound } from '#foundation/problem.ts';
+import { errorsPath } from '#foundation/problem-codes.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';
+import { errorsBody, errorsMarkdown, errorsStyle } from './errors.ts';
+import { apiMarkdown, llmsText } from './markdown.ts';
 
 const base = '/reference';
+const llmsPath = '/llms.txt';
 
 const script = 'text/javascript; charset=utf-8';
 
 // The validator's badge would send the document to another server.
 const start = `
 window.addEventListener('DOMContentLoaded', () => {
-  SwaggerUIBundle({ url: '/v1/openapi.json', dom_id: '#reference', deepLinking: true, validatorUrl: null });
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+  dark.addEventListener('change', follow);
+  follow();
+  SwaggerUIBundle({ url: '/v1/openapi.json', dom_id: '#reference', deepLinking: true, filter: true, validatorUrl: null });
 });
 `;
 
@@ -26,6 +34,7 @@ const files = assets(base, async () => {
     'swagger-ui.css': { type: 'text/css; charset=utf-8', content: await readFile(join(folder, 'swagger-ui.css')) },
     'swagger-ui.js': { type: script, content: await readFile(join(folder, 'swagger-ui-bundle.js')) },
     'start.js': { type: script, content: start },
+    'errors.css': { type: 'text/css; charset=utf-8', content: errorsStyle },
   };
 });
 
@@ -40,33 +49,71 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-export function createReference({ report }: { report: Report }) {
+interface ReferenceSettings {
+  report: Report;
+  /** The OpenAPI document, as it is served. */
+  document: string;
+}
+
+export function createReference({ report, document }: ReferenceSettings) {
+  let api: string | undefined;
+  const texts: Record<string, () => string> = {
+    [llmsPath]: llmsText,
+    [`${errorsPath}.md`]: errorsMarkdown,
+    [`${base}/api.md`]: () => {
+      api ??= apiMarkdown(JSON.parse(document));
+      return api;
+    },
+  };
   async function handle(exchange: Exchange): Promise<void> {
     exchange.route = base;
     allowMethods(exchange, 'GET', 'HEAD');
-    if (exchange.path === base) return answerPage(exchange);
+    if (exchange.path === base) return answerReference(exchange);
+    if (exchange.path === errorsPath) return answerErrors(exchange);
+    const text = Object.hasOwn(texts, exchange.path) && texts[exchange.path];
+    if (text) return answerText(exchange, text());
     if (!(await files.answer(exchange, exchange.path.slice(base.length + 1)))) throw notFound('path');
   }
-  const owns = (path: string) => path === base || path.startsWith(`${base}/`);
+  const owns = (path: string) => path === base || path.startsWith(`${base}/`) || path === llmsPath;
   return { name: 'reference', owns, handle: framed(handle, { report }) };
 }
 
-async function answerPage(exchange: Exchange): Promise<void> {
+const answerText = (exchange: Exchange, text: string): void =>
+  answer(exchange, 200, text, {
+    'content-type': `text/${exchange.path.endsWith('.md') ? 'markdown' : 'plain'}; charset=utf-8`,
+    'cache-control': 'public, max-age=300',
+  });
+
+async function answerReference(exchange: Exchange): Promise<void> {
   const at = await files.addresses();
+  answerPage(
+    exchange,
+    'API reference',
+    html`<link rel="stylesheet" href="${at['swagger-ui.css']}">
+<script defer src="${at['swagger-ui.js']}"></script>
+<script defer src="${at['start.js']}"></script>`,
+    html`<noscript>This page needs JavaScript. <a href="${base}/api.md">The same as Markdown</a>.</noscript>
+<div id="reference"></div>`,
+  );
+}
+
+async function answerErrors(exchange: Exchange): Promise<void> {
+  const at = await files.addresses();
+  answerPage(exchange, 'Errors', html`<link rel="stylesheet" href="${at['errors.css']}">`, errorsBody());
+}
+
+function answerPage(exchange: Exchange, title: string, head: Html, body: Html): void {
   const page = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>API reference</title>
+<title>${title}</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="${at['swagger-ui.css']}">
-<script defer src="${at['swagger-ui.js']}"></script>
-<script defer src="${at['start.js']}"></script>
+${head}
 </head>
 <body>
-<noscript>This page needs JavaScript. The document it shows is at <a href="/v1/openapi.json">/v1/openapi.json</a>.</noscript>
-<div id="reference"></div>
+${body}
 </body>
 </html>
 `;

@@ -14,6 +14,7 @@ import {
   unprocessable,
   unsupportedMediaType,
 } from '#foundation/problem.ts';
+import { errorsPath, problemCodes } from '#foundation/problem-codes.ts';
 import type { Json } from '#graph/projection/json-schema.ts';
 import { bytes } from '#limits.ts';
 
@@ -30,7 +31,11 @@ export const errorSchema: Json = {
     title: { type: 'string', description: 'A short name, the same for every problem with this code.' },
     description: { type: 'string', description: 'Names each field and what it must be.' },
     retryable: { type: 'boolean', description: 'Whether the same call may succeed later.' },
-    code: { type: 'string', description: 'Stable; what programs should test.' },
+    code: {
+      type: 'string',
+      description: `Stable; what programs should test. ${errorsPath} explains each.`,
+      examples: Object.keys(problemCodes),
+    },
     conflictingProjectId: { type: 'string', description: 'Only on the conflict of two projects on one repository.' },
   },
 };

@@ -46,7 +46,8 @@ export function openApiDocument({ skeleton, routes, version, beside }: OpenApiSe
       version,
       description:
         'Run AI agents ("missions") against projects. Credentials go into the `Authorization` header as `Bearer <token>`. ' +
-        'Every response has an `X-Request-Id`; lists are newest first and paged by an opaque `cursor`; errors have one body, `Error`.',
+        'Every response has an `X-Request-Id`; lists are newest first and paged by an opaque `cursor`; errors have one body, `Error`, ' +
+        'and [each code is explained](/reference/errors). [This reference as Markdown](/reference/api.md).',
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
     servers: [{ url: baseUrl() }],

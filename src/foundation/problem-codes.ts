@@ -1,0 +1,154 @@
+// Every code that a problem can have: its status, and for those who meet it, what it means and what to do.
+
+interface ProblemCodeEntry {
+  status: number;
+  meaning: string;
+  remedy: string;
+}
+
+const entries = {
+  invalid_request: {
+    status: 400,
+    meaning: 'The request is unreadable, has a value of a wrong type or out of bounds, or names something unknown.',
+    remedy: 'The description names each field and what it must be. Correct these.',
+  },
+  unauthenticated: {
+    status: 401,
+    meaning: 'There is no credential, or one that is invalid, expired, revoked, or for another resource.',
+    remedy:
+      'Send `Authorization: Bearer <token>` with a token of the API. `WWW-Authenticate` leads to the metadata of the authorization server.',
+  },
+  credits_exhausted: {
+    status: 402,
+    meaning: 'The organization has no credits left, so it cannot start a mission.',
+    remedy: 'An owner buys credits on the billing page; a member can ask for them there.',
+  },
+  daily_cost_cap: {
+    status: 402,
+    meaning: 'The missions of today have cost as much as the daily cost cap of the organization.',
+    remedy: 'Wait until midnight UTC, or have an admin raise the cap (`PATCH /orchestrator`).',
+  },
+  plan_limit: {
+    status: 402,
+    meaning: 'The plan of the organization allows no more projects, or no more missions at once.',
+    remedy: 'Delete or end one, or have an owner choose a larger plan.',
+  },
+  forbidden: {
+    status: 403,
+    meaning: 'The credential may not do this, whatever its scopes are.',
+    remedy: 'The description says who may. Some calls are for people who are signed in to the console.',
+  },
+  missing_scope: {
+    status: 403,
+    meaning: 'The credential lacks a scope that the call needs, or asks for one beyond its own grant.',
+    remedy: 'The description names each scope. Use a credential that has it; repeating the call does not help.',
+  },
+  agent_not_claimed: {
+    status: 403,
+    meaning: 'The agent has registered itself, and no person has claimed it.',
+    remedy: 'Have a person claim it. Until then it reaches `/me` and `/scopes`.',
+  },
+  not_found: {
+    status: 404,
+    meaning: 'There is no such record or path, or the record belongs to another organization or is out of reach.',
+    remedy: 'Check the id, and with `GET /me` which organization and project the credential is for.',
+  },
+  method_not_allowed: {
+    status: 405,
+    meaning: 'The path exists, and does not take this method.',
+    remedy: '`Allow` lists the methods that it takes.',
+  },
+  not_acceptable: {
+    status: 406,
+    meaning: 'The answer has no form that `Accept` allows.',
+    remedy: 'Send `Accept: application/json`, or `text/event-stream` for a subscription.',
+  },
+  conflict: {
+    status: 409,
+    meaning: 'A record like it exists already, or its state does not allow the change.',
+    remedy:
+      'The description says which. With `Retry-After`, the first call with this `Idempotency-Key` is still running.',
+  },
+  organization_closed: {
+    status: 409,
+    meaning: 'The organization is closed: it can be read until it is erased, and no longer be changed.',
+    remedy: 'None. Use another organization.',
+  },
+  lease_lost: {
+    status: 409,
+    meaning: 'The runtime no longer holds the run: its lease expired, or the run has ended.',
+    remedy: 'Stop working on the run, and claim the next one.',
+  },
+  gone: {
+    status: 410,
+    meaning: 'The claim of an agent has expired, was answered, or was replaced by a newer one.',
+    remedy: 'Have the agent start a new claim.',
+  },
+  payload_too_large: {
+    status: 413,
+    meaning: 'The body has more bytes than the endpoint takes.',
+    remedy: 'The description has the limit. Send less.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    meaning: 'The body is of a media type that the endpoint does not take.',
+    remedy: 'Send JSON with `Content-Type: application/json`.',
+  },
+  misdirected_request: {
+    status: 421,
+    meaning: 'The `Host` of the request is not a name of this service.',
+    remedy:
+      'Use an address that the service is set up for. Its operator sets them with `PUBLIC_URL`, `ISSUER_URL`, `MCP_URL`, `A2A_URL`.',
+  },
+  idempotency_key_reused: {
+    status: 422,
+    meaning: 'The `Idempotency-Key` was used for another request within 24 hours.',
+    remedy: 'Use a new key for a new request, and the same body for a repeated one.',
+  },
+  rate_limited: {
+    status: 429,
+    meaning: 'The credential, the organization or the network has made too many requests.',
+    remedy: 'Wait as many seconds as `Retry-After` says.',
+  },
+  internal: {
+    status: 500,
+    meaning: 'The service failed. The request id identifies the failure in its log.',
+    remedy: 'Report the request id to the operator.',
+  },
+  upstream_failed: {
+    status: 502,
+    meaning: 'A service that this one depends on, such as a tracker, failed.',
+    remedy: 'Repeat the call later.',
+  },
+  unavailable: {
+    status: 503,
+    meaning: 'The database is unreachable or overloaded.',
+    remedy: 'Repeat the call after `Retry-After` seconds, a POST with its `Idempotency-Key`.',
+  },
+  too_busy: {
+    status: 503,
+    meaning: 'This process, or the share of it that the organization has, is at capacity. Nothing was executed.',
+    remedy: 'Repeat the call after `Retry-After` seconds.',
+  },
+  upstream_busy: {
+    status: 503,
+    meaning: 'A service that this one depends on limits its rate.',
+    remedy: 'Repeat the call after `Retry-After` seconds.',
+  },
+  upstream_unavailable: {
+    status: 503,
+    meaning: 'A service that this one depends on does not answer.',
+    remedy: 'Repeat the call after `Retry-After` seconds.',
+  },
+  upstream_timeout: {
+    status: 504,
+    meaning: 'A service that this one depends on took too long.',
+    remedy: 'Repeat the call later.',
+  },
+} satisfies Record<string, ProblemCodeEntry>;
+
+export type ProblemCode = keyof typeof entries;
+export const problemCodes: Readonly<Record<ProblemCode, ProblemCodeEntry>> = entries;
+
+/** Where the page with all codes is, below the public address; a code is its anchor. */
+export const errorsPath = '/reference/errors';

@@ -1,0 +1,161 @@
+// The OpenAPI document as Markdown, for people without a browser and for models; and /llms.txt, which lists what there is to read.
+import { addresses } from '#foundation/addresses.ts';
+
+type Json = Record<string, unknown>;
+
+interface Parameter {
+  name: string;
+  in: string;
+  required?: boolean;
+  description?: string;
+  schema: Json;
+}
+
+interface Operation {
+  tags: string[];
+  summary: string;
+  description: string;
+  parameters?: Parameter[];
+  requestBody?: Json;
+  responses: Record<string, Json>;
+}
+
+const anchor = (name: string): string => name.toLowerCase();
+const nameOf = (reference: unknown): string => String(reference).split('/').at(-1)!;
+const cell = (text: unknown): string =>
+  String(text ?? '')
+    .replace(/\s+/g, ' ')
+    .replaceAll('|', '\\|');
+
+const table = (heads: string[], rows: string[][]): string =>
+  [heads, heads.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`).join('\n');
+
+/** `string | null`, `'a' | 'b'`, `[Project](#project)[]`. */
+function typeOf(schema: Json): string {
+  if (schema.$ref) return `[${nameOf(schema.$ref)}](#${anchor(nameOf(schema.$ref))})`;
+  if ('const' in schema) return `\`${JSON.stringify(schema.const)}\``;
+  const options = (schema.anyOf ?? schema.oneOf) as Json[] | undefined;
+  if (options) return options.map(typeOf).join(' or ');
+  if (Array.isArray(schema.enum)) return schema.enum.map((value) => `\`${value}\``).join(', ');
+  const types = [schema.type].flat().map(String);
+  return types.map((type) => (type === 'array' ? `${typeOf((schema.items as Json) ?? {})}[]` : type)).join(' or ');
+}
+
+function bounds({ minimum, maximum, minLength, maxLength, maxItems, default: usual }: Json): string {
+  const parts = [
+    (minimum !== undefined || maximum !== undefined) && `${minimum ?? ''} to ${maximum ?? ''}`,
+    maxLength !== undefined && `${minLength ?? 0} to ${maxLength} characters`,
+    maxItems !== undefined && `at most ${maxItems}`,
+    usual !== undefined && `default ${JSON.stringify(usual)}`,
+  ];
+  return parts.filter(Boolean).join('; ');
+}
+
+function bodyOf(part: Json | undefined): string | undefined {
+  const [media] = Object.values((part?.content ?? {}) as Record<string, { schema: Json; example?: unknown }>);
+  return media && typeOf(media.schema);
+}
+
+function operationText(
+  method: string,
+  path: string,
+  { description, parameters = [], requestBody, responses }: Operation,
+) {
+  const own = parameters.filter((one) => one.in !== 'header');
+  const [status, success] = Object.entries(responses).find(([code]) => code.startsWith('2'))!;
+  const failures = Object.keys(responses).filter((code) => Number(code) >= 400);
+  const example = Object.values((requestBody?.content ?? {}) as Record<string, { example?: unknown }>)[0]?.example;
+  return [
+    `### ${method.toUpperCase()} ${path}`,
+    description,
+    own.length > 0 &&
+      table(
+        ['Parameter', 'In', 'Type', ''],
+        own.map(({ name, in: place, required, description, schema }) => [
+          `\`${name}\``,
+          place,
+          typeOf(schema),
+          [required && place !== 'path' && 'Required.', description, bounds(schema)].filter(Boolean).join(' '),
+        ]),
+      ),
+    requestBody && `Body: ${bodyOf(requestBody)}`,
+    example !== undefined && `\`\`\`json\n${JSON.stringify(example, null, 2)}\n\`\`\``,
+    `Answers ${status}${bodyOf(success) ? ` with ${bodyOf(success)}` : ''}; errors ${failures.join(', ')}.`,
+  ];
+}
+
+function recordText(name: string, schema: Json): (string | false)[] {
+  const required = new Set(schema.required as string[] | undefined);
+  const members = Object.entries((schema.properties ?? {}) as Record<string, Json>);
+  return [
+    `### ${name}`,
+    String(schema.description ?? ''),
+    members.length > 0 &&
+      table(
+        ['Member', 'Type', ''],
+        members.map(([member, one]) => [
+          `\`${member}\`${required.has(member) ? '' : ' (optional)'}`,
+          typeOf(one),
+          [one.description, bounds(one)].filter(Boolean).join(' '),
+        ]),
+      ),
+  ];
+}
+
+export function apiMarkdown(document: Json): string {
+  const { info, servers, paths, components } = document as unknown as {
+    info: { title: string; description: string };
+    servers: { url: string }[];
+    paths: Record<string, Record<string, Operation>>;
+    components: { schemas: Record<string, Json> };
+  };
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
+  );
+  const tags = [...new Set(operations.map(({ operation }) => operation.tags[0]!))].sort();
+  const parts = [
+    `# ${info.title}`,
+    info.description,
+    `Base address: ${servers[0]!.url}. Errors: ${addresses().baseHost}/reference/errors.md`,
+    ...tags.flatMap((tag) => [
+      `## ${tag}`,
+      ...operations
+        .filter(({ operation }) => operation.tags[0] === tag)
+        .flatMap(({ method, path, operation }) => operationText(method, path, operation)),
+    ]),
+    '## Records',
+    ...Object.entries(components.schemas).flatMap(([name, schema]) => recordText(name, schema)),
+  ];
+  return `${parts.filter(Boolean).join('\n\n')}\n`;
+}
+
+/** The file that models look for (llmstxt.org). */
+export function llmsText(): string {
+  const { baseHost, issuer, mcp, a2a } = addresses();
+  return `# Agent Engineering Platform
+
+> The control plane through which people and programs run AI agents against their projects. A mission is one piece of work that an
+> agent does in a project: the service starts it, tracks its issue, and keeps its logs, costs and artifacts.
+
+Credentials go into the \`Authorization\` header as \`Bearer <token>\`. A program without one starts at auth.md.
+
+## Docs
+
+- [API reference](${baseHost}/reference/api.md): every operation and record of REST, with scopes, bounds and examples
+- [Errors](${baseHost}/reference/errors.md): what each error code means, and what to do
+- [Agent sign-up](${issuer}/auth.md): how an agent gets a credential without a person's hands
+
+## Specifications
+
+- [OpenAPI 3.1](${baseHost}/v1/openapi.json): REST at ${baseHost}/v1
+- [GraphQL schema](${baseHost}/graphql/schema.graphql): GraphQL at ${baseHost}/graphql, with a token
+- [Authorization server](${issuer}/.well-known/oauth-authorization-server): OAuth metadata
+- [Agent card](${new URL(a2a).origin}/.well-known/agent-card.json): A2A at ${a2a}
+
+## Optional
+
+- MCP server: ${mcp}/mcp
+- [API reference for people](${baseHost}/reference)
+- [Console](${issuer}/console)
+`;
+}
