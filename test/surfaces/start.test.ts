@@ -165,3 +165,21 @@ describe('what it refuses', () => {
     );
   });
 });
+
+it('npm pack takes what the service needs to run, and nothing else', async () => {
+  const pack = ['pack', '--dry-run', '--json', '--ignore-scripts'];
+  const { stdout } = await promisify(execFile)('npm', pack, { cwd: projectFolder, maxBuffer: 10_000_000 });
+  const files: string[] = JSON.parse(stdout)[0].files.map(({ path: name }: { path: string }) => name);
+  expect(files).toEqual(
+    expect.arrayContaining([
+      'dist/main.js',
+      'dist/admin.js',
+      'dist/runner/runner.js',
+      'deploy/Dockerfile',
+      'package.json',
+    ]),
+  );
+  expect(files).toEqual(expect.arrayContaining([expect.stringMatching(/^migrations\/.*\.sql$/)]));
+  expect(files).toEqual(expect.arrayContaining([expect.stringMatching(/^dist\/dashboard\/.*\.js$/)]));
+  expect(files.filter((name) => /^(src|test|bench|scripts|clients)\/|\.map$/.test(name))).toEqual([]);
+});
