@@ -1413,7 +1413,7 @@ export interface Orchestrator {
   defaultModel: string;
   /** Whether name, blurb and model have their defaults. */
   isBuiltin: boolean;
-  /** Whether it may ask its model. */
+  /** Whether it may ask its model, once for each mission, which of the organization’s agents fit the task. */
   inferenceEnabled: boolean;
   /** Whether a person has to approve the plan of each mission before an agent follows it. */
   planApproval: boolean;

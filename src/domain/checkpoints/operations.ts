@@ -6,6 +6,7 @@ import { type Transaction, transaction } from '#foundation/database.ts';
 import { firstStep } from '#foundation/idempotency.ts';
 import { conflict } from '#foundation/problem.ts';
 import { text } from '#limits.ts';
+import { vendorNeeded } from '../agents/catalog.ts';
 import { writeMission } from '../missions/operations.ts';
 import { RecurringMission } from '../recurring/model.ts';
 import { Run } from '../runs/model.ts';
@@ -58,7 +59,9 @@ async function writeContinuation(
     null;
   const first = { agent, round: 1, prompt, hasSchema: false, isRepeated: false, resumeSessionId };
   const { role: agentRole, harness: nextHarness } = await appendStep(trx, { ...run, ...changes } as Run, first);
-  await Run.query(trx).findById(run.id).patch({ agentRole, nextHarness });
+  await Run.query(trx)
+    .findById(run.id)
+    .patch({ agentRole, nextHarness, nextVendor: vendorNeeded(agent) });
   return run.id;
 }
 

@@ -148,6 +148,24 @@ export async function needsPlanApproval(
   return row?.planApproval ?? false;
 }
 
+const inferenceSql = 'select inference_enabled, llm_connector_id, model from orchestrators where org_id = $1';
+
+/** What the orchestrator of the organization asks, and through which connector. */
+export async function inferenceSettings(trx: Transaction, orgId: string) {
+  const [own] = await sql<Pick<Orchestrator, 'inferenceEnabled' | 'llmConnectorId' | 'model'>>(
+    inferenceSql,
+    [orgId],
+    trx,
+  );
+  const model = own?.model ?? builtin.model;
+  return {
+    inferenceEnabled: own?.inferenceEnabled ?? true,
+    llmConnectorId: own?.llmConnectorId ?? null,
+    model,
+    vendor: vendorOf(model),
+  };
+}
+
 export interface Refused {
   ok: false;
   code: 'daily_cost_cap' | 'credits_exhausted' | 'plan_limit' | 'organization_closed';

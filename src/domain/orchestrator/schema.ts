@@ -59,7 +59,10 @@ const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orche
     isBuiltin: t.exposeBoolean('isBuiltin', {
       description: 'Whether name, blurb and model have their defaults.',
     }),
-    inferenceEnabled: t.exposeBoolean('inferenceEnabled', { description: 'Whether it may ask its model.' }),
+    inferenceEnabled: t.exposeBoolean('inferenceEnabled', {
+      description:
+        'Whether it may ask its model, once for each mission, which of the organization’s agents fit the task.',
+    }),
     planApproval: t.exposeBoolean('planApproval', {
       description: 'Whether a person has to approve the plan of each mission before an agent follows it.',
     }),

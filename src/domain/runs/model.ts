@@ -25,11 +25,29 @@ export type RunAgent = Pick<
   agentId: Agent['id'] | null;
 };
 
+export const choiceWays = ['asked', 'model', 'rules'] as const;
+
+/** How the agents of a run were chosen. */
+export interface AgentChoice {
+  /** `asked` until the model has answered. */
+  way: (typeof choiceWays)[number];
+  /** Why this way: the words of the model, or what kept it from deciding. */
+  reason: string;
+  /** Null: it was not asked. */
+  askedAt: number | null;
+  model: string | null;
+  /** Ids of those that the model has chosen. */
+  agents: string[];
+  /** Of the question; null before the answer, and when the vendor did not say. */
+  tokens: { inputTokens: number; cachedInputTokens: number; cacheWriteTokens: number; outputTokens: number } | null;
+  costUsd: number;
+}
+
 export class Run extends BaseModel {
   static override tableName = 'runs';
   static override noun = 'run';
   static visibleTo = withinReach;
-  static override jsonAttributes = ['team'];
+  static override jsonAttributes = ['team', 'agentChoice'];
   static override columns = [
     'id',
     'orgId',
@@ -59,6 +77,7 @@ export class Run extends BaseModel {
     'awaitsApproval',
     'interruptedAt',
     'budgetUsd',
+    'agentChoice',
     'continuesStepId',
     'attempts',
     'startedAt',
@@ -127,6 +146,8 @@ export class Run extends BaseModel {
   declare agentId: string | null;
   /** Role of the agent that works on it; decides which tools of MCP servers it may call. Null before the first claim. */
   declare agentRole: AgentRole | null;
+  /** Null before a runtime first claimed it. */
+  declare agentChoice: AgentChoice | null;
   /** The agents that work on it, in order, as they were when it was first claimed. */
   declare team: RunAgent[] | null;
   /** The harness that its next step needs; null: that of any agent. */

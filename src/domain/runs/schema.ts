@@ -13,6 +13,7 @@ import { filterTime } from './bounds.ts';
 import { RunKind, RunStatus, runFields, runType } from './fields.ts';
 import { pullRequestStates } from './model.ts';
 import * as operations from './operations.ts';
+import { AgentChoiceType } from './step-fields.ts';
 
 const PullRequestState = wordSet('PullRequestState', pullRequestStates, 'How a pull request is.', {
   open: 'It can be merged.',
@@ -56,6 +57,13 @@ export const RunType = runType('Run').implement({
     budgetUsd: t.exposeFloat('budgetUsd', {
       nullable: true,
       description: 'It ends when it has cost this many US dollars; null: when the credits allow no more.',
+    }),
+    agentChoice: t.expose('agentChoice', {
+      type: AgentChoiceType,
+      nullable: true,
+      link: 'open',
+      description:
+        'How its agents were chosen; null before a runtime first claimed it, and for a run that continues another one.',
     }),
     missionCostIncomplete: t.exposeBoolean('missionCostIncomplete', {
       description: 'Whether costs are known to be missing from the sum.',

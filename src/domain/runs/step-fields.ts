@@ -5,6 +5,7 @@ import { weightOf } from '#graph/weight.ts';
 import { AgentRole, Harness } from '../agents/fields.ts';
 import { stepText } from './bounds.ts';
 import { messageKinds, RunMessage } from './message-model.ts';
+import { type AgentChoice, choiceWays } from './model.ts';
 import { RunStep, stepStatuses } from './step-model.ts';
 
 const StepStatus = wordSet('StepStatus', stepStatuses, 'How far a step is.', {
@@ -106,5 +107,47 @@ export const RunMessageType = builder.modelType(RunMessage, 'RunMessage').implem
       nullable: true,
       description: 'When the agent took it up; null before.',
     }),
+  }),
+});
+
+const ChoiceWay = wordSet('ChoiceWay', choiceWays, 'How the agents of a run are chosen.', {
+  asked: 'The orchestrator’s model is being asked.',
+  model: 'By the orchestrator’s model.',
+  rules: 'By roles and harnesses.',
+});
+
+export const AgentChoiceType = builder.objectRef<AgentChoice>('AgentChoice').implement({
+  description: 'How the agents of a run were chosen, and what the question to the orchestrator’s model has cost.',
+  fields: (t) => ({
+    way: t.expose('way', { type: ChoiceWay.type, description: 'How.' }),
+    reason: t.exposeString('reason', {
+      description: 'Why: the words of the model, or what kept it from deciding.',
+    }),
+    askedAt: t.expose('askedAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When the model was asked: once. Null when it was not.',
+    }),
+    model: t.exposeString('model', { nullable: true, description: 'The id of the model; null when none was asked.' }),
+    agentIds: t.exposeStringList('agents', { description: 'Those that the model has chosen; empty otherwise.' }),
+    inputTokens: t.field({
+      type: 'SafeInt',
+      nullable: true,
+      description: 'Without those read from or written to a cache; null when they are not known.',
+      resolve: ({ tokens }) => tokens?.inputTokens ?? null,
+    }),
+    cachedInputTokens: t.field({
+      type: 'SafeInt',
+      nullable: true,
+      description: 'Read from the vendor’s cache; null when they are not known.',
+      resolve: ({ tokens }) => tokens?.cachedInputTokens ?? null,
+    }),
+    outputTokens: t.field({
+      type: 'SafeInt',
+      nullable: true,
+      description: 'Null when they are not known.',
+      resolve: ({ tokens }) => tokens?.outputTokens ?? null,
+    }),
+    costUsd: t.exposeFloat('costUsd', { description: 'US dollars at list prices, part of the cost of the mission.' }),
   }),
 });

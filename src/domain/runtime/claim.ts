@@ -14,10 +14,10 @@ import { mission } from '../runs/bounds.ts';
 import { claimLongestWaitingRun } from '../runs/claim.ts';
 import { releaseRun } from '../runs/finish.ts';
 import { Run, type RunAgent } from '../runs/model.ts';
+import { type AskedQuestion, ask, chooseAgents } from './agent-choice.ts';
 import { firstStep } from './chain.ts';
 import { branchOf } from './repository.ts';
 import { newStep, openStep, type StepOrder, taskOfRun, writeStep } from './steps.ts';
-import { chooseTeam } from './team.ts';
 
 export interface ClaimedRun {
   runId: Id<'run'>;
@@ -58,17 +58,26 @@ const passedOn = 10;
 /** The run that has waited longest for a runtime that offers one of these harnesses; null when none does. */
 export async function claimRun(caller: Caller, claim: Claim): Promise<ClaimedRun | null> {
   await recordHarnesses(caller, claim);
-  return transaction(async (trx) => {
+  const questions: AskedQuestion[] = [];
+  const claimed = await transaction(async (trx) => {
+    questions.length = 0;
     for (let tries = 0; tries < passedOn; tries++) {
-      const claimed = await claimNext(trx, caller, claim);
+      const claimed = await claimNext(trx, caller, claim, questions);
       if (claimed !== 'another') return claimed;
     }
     return null;
   });
+  for (const question of questions) ask(question);
+  return claimed;
 }
 
-/** `another`: the run needs another runtime for its first step. */
-async function claimNext(trx: Transaction, caller: Caller, claim: Claim): Promise<ClaimedRun | 'another' | null> {
+/** `another`: the run needs another runtime for its first step, or waits for the answer to a question. */
+async function claimNext(
+  trx: Transaction,
+  caller: Caller,
+  claim: Claim,
+  questions: AskedQuestion[],
+): Promise<ClaimedRun | 'another' | null> {
   const { runtime, harnesses, modelVendors, claimId } = claim;
   const leaseId = claimId ? derivedId('lease', caller.credentialId, claimId) : newId('lease');
   const leaseUntil = now() + lease.lasts;
@@ -82,7 +91,15 @@ async function claimNext(trx: Transaction, caller: Caller, claim: Claim): Promis
   let step = await openStep(trx, run, leaseId);
   if (!step) {
     const canRun = await canRunWith(trx, orgId, claim);
-    const team = await chooseTeam(trx, run, project, canRun);
+    const choice = await chooseAgents(trx, run, project, prompt, canRun);
+    if ('ask' in choice) {
+      questions.push(choice.ask);
+      const waiting = { leaseUntil: choice.until, missionActivity: 'Choosing the agents' };
+      await releaseRun(trx, { id: runId, leaseId }, waiting);
+      await announce(trx, runId);
+      return 'another';
+    }
+    const { team } = choice;
     await Run.query(trx).findById(runId).patch({ team });
     const first = firstStep(team, { prompt, plan: null, branch: branchOf(runId) });
     const written = await writeStep(trx, run, newStep(team, first, []));

@@ -53,7 +53,11 @@ async function chooseAgent(
   return { ...shown, agentId: null, effort: null, skillRepos: [...skillRepos] };
 }
 
-const asRunAgent = (agent: Agent): RunAgent => {
+/** In the order of their first steps. */
+export const inOrder = (agents: readonly Agent[]): Agent[] =>
+  [...agents].sort((a, b) => order.indexOf(a.role) - order.indexOf(b.role));
+
+export const asRunAgent = (agent: Agent): RunAgent => {
   const { id: agentId, name, role, harness, model, effort, userPrompt, skillRepos, sandboxTemplateId } = agent;
   return { agentId, name, role, harness, model, effort, userPrompt, skillRepos, sandboxTemplateId };
 };

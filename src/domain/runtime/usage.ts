@@ -74,7 +74,7 @@ export const reportUsage = (caller: Caller, usage: Usage): Promise<void> =>
     if (isNew) await addStepUsage(trx, run.id, usage.stepId, usd, usage, usage.sessionId ?? null);
   });
 
-const costOf = (usage: Tokens, price: NonNullable<ReturnType<typeof priceOf>>): number =>
+export const costOf = (usage: Tokens, price: NonNullable<ReturnType<typeof priceOf>>): number =>
   (usage.inputTokens * price.input +
     usage.cachedInputTokens * price.cachedInput +
     usage.cacheWriteTokens * price.cacheWrite +

@@ -88,6 +88,15 @@ export type ArtifactKind =
   /** A recording. */
   | 'video';
 
+/** How the agents of a run are chosen. */
+export type ChoiceWay =
+  /** The orchestrator’s model is being asked. */
+  | 'asked'
+  /** By the orchestrator’s model. */
+  | 'model'
+  /** By roles and harnesses. */
+  | 'rules';
+
 /** A new agent of the organization. */
 export type CreateAgentRequest = {
   /** How long the model may think; null: the harness decides. */

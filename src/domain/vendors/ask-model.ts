@@ -1,0 +1,153 @@
+// Questions to a model through a connector, answered in the shape of a JSON schema: by Anthropic Messages with a tool that has to be
+// called, by Chat Completions of OpenAI and compatible servers with a response format.
+import { z } from 'zod';
+import type { Row } from '#foundation/base-model.ts';
+import { seconds } from '#foundation/clock.ts';
+import { jsonOf } from '#foundation/outbound.ts';
+import { Problem } from '#foundation/problem.ts';
+import type { Integration } from '../integrations/model.ts';
+import { call, type VendorConnection } from './connection.ts';
+import { connectModel, headersOf, modelPath } from './models.ts';
+
+export interface Question {
+  model: string;
+  /** What the model is to do, and what about: the second may hold words of anybody. */
+  instructions: string;
+  text: string;
+  /** Of the answer. */
+  name: string;
+  description: string;
+  schema: object;
+}
+
+export interface UsedTokens {
+  inputTokens: number;
+  cachedInputTokens: number;
+  cacheWriteTokens: number;
+  outputTokens: number;
+}
+
+export interface Reply {
+  /** What the model answered, as it is; undefined when it did not answer in this shape. */
+  value: unknown;
+  /** Why there is no value; null: there is. */
+  failure: string | null;
+  /** Null when the vendor did not say: it may have charged for an answer that did not arrive. */
+  tokens: UsedTokens | null;
+}
+
+/** For an answer in all. */
+export const answerTimeoutMs = seconds(20);
+const maxAnswerBytes = 1024 * 1024;
+const maxTokens = 2_000;
+const free: UsedTokens = { inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
+
+const count = z
+  .int()
+  .min(0)
+  .nullish()
+  .transform((n) => n ?? 0);
+const Message = z.object({
+  content: z.array(z.looseObject({ type: z.string(), name: z.string().nullish(), input: z.unknown().optional() })),
+  usage: z.object({
+    input_tokens: count,
+    cache_read_input_tokens: count,
+    cache_creation_input_tokens: count,
+    output_tokens: count,
+  }),
+});
+const Completion = z.object({
+  choices: z.array(z.looseObject({ message: z.looseObject({ content: z.string().nullish() }) })).min(1),
+  usage: z.object({
+    prompt_tokens: count,
+    prompt_tokens_details: z.object({ cached_tokens: count }).nullish(),
+    completion_tokens: count,
+  }),
+});
+
+/** Asks once. A vendor that fails, is late or refuses is an answer too. @throws nothing that a vendor can cause */
+export async function askModel(connector: Row<Integration>, question: Question): Promise<Reply> {
+  let connection: VendorConnection;
+  try {
+    connection = await connectModel(connector, answerTimeoutMs);
+  } catch (error) {
+    if (error instanceof Problem) return { value: undefined, failure: error.body.description, tokens: free };
+    throw error;
+  }
+  const isAnthropic = connector.vendor === 'anthropic';
+  const [path, json] = isAnthropic ? ['/messages', messageOf(question)] : ['/chat/completions', completionOf(question)];
+  try {
+    const headers = headersOf(connection);
+    const response = await call(connection, modelPath(connection, path), {
+      method: 'POST',
+      headers,
+      json,
+      maxBytes: maxAnswerBytes,
+    });
+    if (response.status < 200 || response.status > 299) {
+      // A vendor charges for answers alone.
+      const failure = `${connection.name} refused the question (status ${response.status}).`;
+      return { value: undefined, failure, tokens: free };
+    }
+    const read = isAnthropic ? readMessage(jsonOf(response), question.name) : readCompletion(jsonOf(response));
+    return read ?? { value: undefined, failure: `${connection.name} returned an invalid response.`, tokens: null };
+  } catch (error) {
+    if (error instanceof Problem) return { value: undefined, failure: error.body.description, tokens: null };
+    const failure = `${connection.name} returned an answer that is too long.`;
+    if ((error as Error).name === 'ResponseTooLarge') return { value: undefined, failure, tokens: null };
+    throw error;
+  }
+}
+
+const messageOf = ({ model, instructions, text, name, description, schema }: Question) => ({
+  model,
+  max_tokens: maxTokens,
+  system: instructions,
+  messages: [{ role: 'user', content: text }],
+  tools: [{ name, description, input_schema: schema }],
+  tool_choice: { type: 'tool', name },
+});
+
+const completionOf = ({ model, instructions, text, name, schema }: Question) => ({
+  model,
+  max_completion_tokens: maxTokens,
+  messages: [
+    { role: 'system', content: instructions },
+    { role: 'user', content: text },
+  ],
+  response_format: { type: 'json_schema', json_schema: { name, strict: true, schema } },
+});
+
+const noAnswer = 'The model did not answer in the shape that was asked for.';
+
+function readMessage(body: unknown, name: string): Reply | null {
+  const { success, data } = Message.safeParse(body);
+  if (!success) return null;
+  const { input_tokens, cache_read_input_tokens, cache_creation_input_tokens, output_tokens } = data.usage;
+  const tokens = {
+    inputTokens: input_tokens,
+    cachedInputTokens: cache_read_input_tokens,
+    cacheWriteTokens: cache_creation_input_tokens,
+    outputTokens: output_tokens,
+  };
+  const used = data.content.find((block) => block.type === 'tool_use' && block.name === name);
+  return { value: used?.input, failure: used ? null : noAnswer, tokens };
+}
+
+/** OpenAI counts cached tokens among the input. */
+function readCompletion(body: unknown): Reply | null {
+  const { success, data } = Completion.safeParse(body);
+  if (!success) return null;
+  const cached = Math.min(data.usage.prompt_tokens_details?.cached_tokens ?? 0, data.usage.prompt_tokens);
+  const tokens = {
+    inputTokens: data.usage.prompt_tokens - cached,
+    cachedInputTokens: cached,
+    cacheWriteTokens: 0,
+    outputTokens: data.usage.completion_tokens,
+  };
+  try {
+    return { value: JSON.parse(data.choices[0]!.message.content ?? ''), failure: null, tokens };
+  } catch {
+    return { value: undefined, failure: noAnswer, tokens };
+  }
+}

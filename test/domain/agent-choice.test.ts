@@ -1,0 +1,332 @@
+// Which agents work on a run: the orchestrator's model is asked once, outside of every transaction, and what it answers is held
+// against the organization's agents; else roles and harnesses decide, with the reason.
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { replaceCredentials, revokeCredentials } from '#domain/integrations/operations.ts';
+import { connectIntegration } from '#domain/projects/connectors.ts';
+import { answersSettled } from '#domain/runtime/agent-choice.ts';
+import { readChoice } from '#domain/runtime/agent-question.ts';
+import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import { seconds } from '#foundation/clock.ts';
+import { openOutbound } from '#foundation/outbound.ts';
+import { type Account, createOwner, createProject } from '../support/callers.ts';
+import { startModels } from '../support/stand-in-models.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+let world: World;
+let models: Awaited<ReturnType<typeof startModels>>;
+let alice: Account;
+let projectId: string;
+let runtime: string;
+/** A vendor that answers when it is told to. */
+let slow: Server;
+const held: ServerResponse[] = [];
+
+beforeAll(async () => {
+  [world, models] = await Promise.all([openWorld(), startModels()]);
+  openOutbound({ allowLoopback: true });
+  alice = await createOwner(world, 'Alice', 'Acme');
+  await world.lift(alice.organization);
+  projectId = await createProject(world, alice, 'Shop');
+  runtime = (await createServiceToken({ name: 'runtime', orgId: alice.organization.id })).token;
+  slow = createServer((request, response) => {
+    held.push(response);
+    request.resume();
+  });
+  await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+});
+afterAll(async () => {
+  openOutbound({ allowLoopback: false });
+  slow.closeAllConnections();
+  slow.close();
+  await answersSettled();
+  await Promise.all([world.close(), models.close()]);
+});
+let ids: Record<string, string> = {};
+let connectorId: string;
+let named = 0;
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+type Json = any;
+const graphql = async (query: string, variables: Record<string, unknown>, token = alice.token): Promise<Json> => {
+  const { body } = await world.graphql(query, { token, variables });
+  return body.errors ? body.errors[0].extensions.problem : Object.values(body.data)[0];
+};
+const agent = async (role: string, harness = 'claude-code', model = 'claude-sonnet-4-5') => {
+  const body = {
+    name: `${role} ${++named}`,
+    role,
+    harness,
+    model,
+    sandbox: { kind: 'existing', templateId: 'standard' },
+  };
+  world.clock.turn(1);
+  return (await world.rest('POST', '/agents', { token: alice.token, body })).body.id as string;
+};
+/** Not by a request: its answer would ask the vendor whether the key is usable. */
+const change = (settings: object) =>
+  world
+    .knex('orchestrators')
+    .insert({ orgId: alice.organization.id, inferenceEnabled: true, planApproval: false, updatedAt: 0, ...settings })
+    .onConflict('orgId')
+    .merge(settings);
+const connect = async (vendor: 'anthropic' | 'openai', baseUrl: string, more: object = {}) => {
+  const { id: orgId } = alice.organization;
+  const connector = { orgId, vendor, vendorKind: 'llm', displayName: vendor, credentials: 'sk-key', baseUrl } as const;
+  const { id } = await connectIntegration(connector);
+  await change({ llmConnectorId: id, model: null, ...more });
+  return id;
+};
+beforeEach(async () => {
+  await answersSettled();
+  await world.knex('runs').whereIn('status', ['dispatching', 'running']).update({ status: 'canceled' });
+  await world.knex('projects').update({ llmConnectorId: null });
+  for (const table of ['orchestrators', 'runtime_harnesses', 'agents', 'integrations'])
+    await world.knex(table).delete();
+  models.seen.length = held.length = 0;
+  models.settings.key = null;
+  connectorId = await connect('anthropic', models.url);
+  ids = {};
+  for (const role of ['planner', 'builder', 'reviewer', 'qa', 'researcher']) ids[role] = await agent(role);
+  ids.other = await agent('builder');
+});
+
+const answering = (...steps: object[]) => `Work. <script>${JSON.stringify(steps)}</script>`;
+const choosing = (...agents: string[]) => answering({ json: { agents, reason: 'They fit.' } });
+const start = async (prompt: string, more: object = {}): Promise<string> => {
+  world.clock.turn(1);
+  const query = `mutation ($projectId: String!, $prompt: String!, $agentId: String, $budgetUsd: Float) {
+    startMission(projectId: $projectId, prompt: $prompt, agentId: $agentId, budgetUsd: $budgetUsd) { id } }`;
+  return (await graphql(query, { projectId, prompt, ...more })).id;
+};
+const claim = (harnesses = ['claude-code'], runtimeName = 'Runtime'): Promise<Json> =>
+  graphql(
+    'mutation ($input: ClaimRunRequest!) { claimRun(input: $input) { runId leaseId step { role agent { agentId } } } }',
+    { input: { runtime: runtimeName, harnesses } },
+    runtime,
+  );
+const look = (runId: string): Promise<Json> =>
+  graphql(
+    `query ($runId: String!) { run(runId: $runId) { status missionActivity missionCostUsd missionCostIncomplete agentChoice {
+      way reason askedAt model agentIds inputTokens cachedInputTokens outputTokens costUsd } } }`,
+    { runId },
+  );
+/** The first claim asks, a later one takes the answer up. */
+const claimed = async () => {
+  expect(await claim()).toBeNull();
+  await answersSettled();
+  return claim();
+};
+
+describe('the model of the orchestrator', () => {
+  it('is asked once, by structured output; its answer is the team, and its tokens are a cost of the mission', async () => {
+    const runId = await start(choosing(ids.other!, ids.planner!));
+    expect(await claim()).toBeNull();
+    expect(await look(runId)).toMatchObject({ status: 'dispatching', missionActivity: 'Choosing the agents' });
+    await answersSettled();
+    expect(await claim()).toMatchObject({ runId, step: { role: 'planner', agent: { agentId: ids.planner } } });
+    expect(await look(runId)).toMatchObject({
+      missionCostUsd: 0.00735,
+      missionCostIncomplete: false,
+      agentChoice: {
+        way: 'model',
+        reason: 'They fit.',
+        askedAt: expect.any(Number),
+        model: 'claude-opus-4-5',
+        agentIds: [ids.other, ids.planner],
+        inputTokens: 1_200,
+        cachedInputTokens: 200,
+        outputTokens: 50,
+        costUsd: 0.00735,
+      },
+    });
+    const { team } = await world.knex('runs').where({ id: runId }).first();
+    expect(team.map(({ agentId }: Json) => agentId)).toEqual([ids.planner, ids.other]);
+    expect(models.seen).toHaveLength(1);
+    const [{ path, headers, body }] = models.seen as [Json];
+    expect([path, headers['x-api-key'], body.tool_choice]).toEqual([
+      '/v1/messages',
+      'sk-key',
+      { type: 'tool', name: 'choose_agents' },
+    ]);
+    for (const id of Object.values(ids)) expect(body.messages[0].content).toContain(id);
+  });
+
+  it('of OpenAI and compatible servers is asked by a JSON schema', async () => {
+    await connect('openai', `${models.url}/v1`, { model: 'gpt-5-mini' });
+    const runId = await start(choosing(ids.researcher!));
+    expect(await claimed()).toMatchObject({ step: { role: 'researcher' } });
+    expect(await look(runId)).toMatchObject({
+      agentChoice: { way: 'model', model: 'gpt-5-mini', inputTokens: 1_000, cachedInputTokens: 200, outputTokens: 50 },
+    });
+    const [{ path, body }] = models.seen as [Json];
+    expect([path, body.response_format.json_schema.strict]).toEqual(['/v1/chat/completions', true]);
+  });
+
+  it('is asked once by many claims at once', async () => {
+    const runId = await start(choosing(ids.builder!));
+    const claims = await Promise.all([1, 2, 3, 4].map((n) => claim(['claude-code'], `Runtime ${n}`)));
+    expect(claims).toEqual([null, null, null, null]);
+    await answersSettled();
+    const again = await Promise.all([1, 2, 3, 4].map((n) => claim(['claude-code'], `Runtime ${n}`)));
+    expect(again.filter(Boolean)).toMatchObject([{ runId, step: { agent: { agentId: ids.builder } } }]);
+    expect(models.seen).toHaveLength(1);
+  });
+
+  it('may choose an agent that another runtime executes', async () => {
+    const codex = await agent('builder', 'codex', 'gpt-5.5');
+    await claim(['codex'], 'Other');
+    await start(choosing(codex));
+    expect(await claimed()).toBeNull();
+    expect(await claim(['codex'], 'Other')).toMatchObject({ step: { agent: { agentId: codex } } });
+  });
+
+  it('costs the budget of the mission', async () => {
+    const runId = await start(choosing(ids.builder!), { budgetUsd: 0.01 });
+    await world.knex('runs').where({ id: runId }).update({ budgetUsd: 0.005 });
+    expect(await claimed()).toBeNull();
+    expect(await look(runId)).toMatchObject({ status: 'canceled', missionCostUsd: 0.00735 });
+  });
+
+  it.each<[why: string, steps: object[], cost: number]>([
+    [
+      'The model chose an agent that the organization does not have.',
+      [{ json: { agents: ['agn_x'], reason: '' } }],
+      0.00735,
+    ],
+    ['The model did not answer in the shape that was asked for.', [{ json: { agents: [] } }], 0.00735],
+    ['The model did not answer in the shape that was asked for.', [{ say: 'I would take the builder.' }], 0.00735],
+    [
+      'Anthropic refused the question (status 529).',
+      [{ fail: { status: 529, type: 'overloaded', message: 'busy' } }],
+      0,
+    ],
+    ['Anthropic refused the question (status 400).', [{ fail: { status: 400, type: 'x', message: 'no' } }], 0],
+  ])('leaves the choice to the rules: %s', async (why, steps, cost) => {
+    const runId = await start(answering(...steps));
+    expect(await claimed()).toMatchObject({ step: { agent: { agentId: ids.planner } } });
+    const run = await look(runId);
+    expect(run).toMatchObject({ agentChoice: { way: 'rules', reason: why, agentIds: [], costUsd: cost } });
+    expect(run).toMatchObject({ missionCostUsd: cost, missionCostIncomplete: false });
+    expect(models.seen).toHaveLength(1);
+  });
+
+  it('whose key is rejected leaves it to the rules, and the connector is broken', async () => {
+    models.settings.key = 'sk-other';
+    const runId = await start(choosing(ids.other!));
+    expect(await claimed()).toMatchObject({ step: { agent: { agentId: ids.planner } } });
+    expect(await look(runId)).toMatchObject({
+      agentChoice: { way: 'rules', reason: 'Anthropic refused the question (status 401).' },
+    });
+    expect((await world.knex('integrations').where({ id: connectorId }).first()).brokenSince).not.toBeNull();
+  });
+
+  it('chooses agents that are still there when the run is claimed', async () => {
+    const runId = await start(choosing(ids.other!));
+    expect(await claim()).toBeNull();
+    await answersSettled();
+    await world.knex('agents').where({ id: ids.other }).delete();
+    expect(await claim()).toMatchObject({ step: { agent: { agentId: ids.planner } } });
+    expect((await look(runId)).agentChoice).toMatchObject({
+      way: 'rules',
+      reason: 'An agent that the model has chosen is no longer there.',
+    });
+  });
+});
+
+describe('the model is not asked', () => {
+  const unasked = async (why: string, more: object = {}) => {
+    const runId = await start(choosing(ids.other!), more);
+    expect(await claim()).toMatchObject({ runId });
+    const { agentChoice } = await look(runId);
+    expect(agentChoice).toMatchObject({ way: 'rules', reason: why, askedAt: null, model: null, inputTokens: null });
+    expect(models.seen).toEqual([]);
+  };
+  it('when it may not, when there is no key for it, or nothing to choose', async () => {
+    await unasked('The mission names its agent.', { agentId: ids.qa });
+    await change({ inferenceEnabled: false });
+    await unasked('The orchestrator may not ask its model: inferenceEnabled is off.');
+    await change({ inferenceEnabled: true, model: 'gpt-5.1' });
+    await unasked('The model connector of the orchestrator has no key for its model.');
+    await change({ model: null });
+    await revokeCredentials(connectorId);
+    await unasked('The model connector of the orchestrator has no key for its model.');
+    await replaceCredentials(connectorId, 'sk-key');
+    await change({ llmConnectorId: null });
+    await unasked('The orchestrator has no model connector.');
+    await change({ llmConnectorId: connectorId });
+    await world.knex('agents').whereNot({ id: ids.builder }).delete();
+    await unasked('The organization has no two agents of its own to choose from.');
+  });
+});
+
+describe('a model that is slow', () => {
+  const address = () => `http://127.0.0.1:${(slow.address() as AddressInfo).port}`;
+
+  it('delays no other run, and its own one for half a minute; a late answer is paid for, and asked for once', async () => {
+    await connect('anthropic', address());
+    const slowRun = await start('Work.');
+    const other = await start('Work.', { agentId: ids.qa });
+    expect(await claim()).toMatchObject({ runId: other });
+    await vi.waitUntil(() => held.length === 1);
+    expect(await claim()).toBeNull();
+    const locks = await world.knex.raw(
+      `select 1 from pg_stat_activity where state = 'idle in transaction' and datname = current_database()`,
+    );
+    expect(locks.rows).toEqual([]);
+    world.clock.turn(seconds(30) - 1);
+    expect(await claim()).toBeNull();
+    world.clock.turn(1);
+    // As after the end of the process that asked.
+    expect(await claim()).toMatchObject({ runId: slowRun, step: { agent: { agentId: ids.planner } } });
+    const late = { way: 'rules', reason: 'The model did not answer in time.' };
+    expect(await look(slowRun)).toMatchObject({ missionCostIncomplete: true, agentChoice: { ...late, costUsd: 0 } });
+    const input = { agents: [ids.other], reason: 'Late.' };
+    const usage = { input_tokens: 1_000, output_tokens: 100 };
+    const content = [{ type: 'tool_use', name: 'choose_agents', input }];
+    held[0]!.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ content, usage }));
+    await answersSettled();
+    expect(await look(slowRun)).toMatchObject({ missionCostUsd: 0.0075, agentChoice: { ...late, costUsd: 0.0075 } });
+    expect(held).toHaveLength(1);
+  });
+
+  it('and breaks off leaves the choice to the rules at once; what it has cost is not known', async () => {
+    await connect('anthropic', address());
+    const runId = await start('Work.');
+    expect(await claim()).toBeNull();
+    await vi.waitUntil(() => held.length === 1);
+    held[0]!.destroy();
+    await answersSettled();
+    expect(await claim()).toMatchObject({ runId });
+    expect(await look(runId)).toMatchObject({
+      missionCostIncomplete: true,
+      agentChoice: { way: 'rules', reason: 'Anthropic is unreachable.', inputTokens: null },
+    });
+  });
+});
+
+describe('an answer', () => {
+  const known = ['planner', 'builder', 'builder', 'researcher'].map((role, n) => ({ id: `a${n}`, role }) as never);
+
+  it.each<[unknown, unknown]>([
+    [
+      { agents: ['a1', 'a0', 'a1'], reason: ' Good\0. ' },
+      { agentIds: ['a1', 'a0'], reason: 'Good.' },
+    ],
+    [
+      { agents: ['a3'], reason: '' },
+      { agentIds: ['a3'], reason: 'The model gave no reason.' },
+    ],
+    [{ agents: ['a1', 'a2'], reason: '' }, { failure: 'The model chose agents that are no team: builder, builder.' }],
+    [
+      { agents: ['a0', 'a3'], reason: '' },
+      { failure: 'The model chose agents that are no team: planner, researcher.' },
+    ],
+    [
+      { agents: ['a1', 'a9'], reason: '' },
+      { failure: 'The model chose an agent that the organization does not have.' },
+    ],
+    [{ agents: 'a1', reason: '' }, { failure: 'The model did not answer in the shape that was asked for.' }],
+  ])('%j is held against the agents', (value, read) => expect(readChoice(value, known)).toEqual(read));
+});
