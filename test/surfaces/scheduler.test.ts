@@ -304,6 +304,27 @@ describe('the loop', () => {
     vi.useRealTimers();
   });
 
+  test('tells of a job that keeps failing once a minute, and when it works again', async () => {
+    vi.useFakeTimers();
+    let works = false;
+    const run = async () => {
+      if (!works) throw new Error('as expected');
+    };
+    const told: string[] = [];
+    const log = openLog({ level: 'info', destination: { write: (line) => told.push(JSON.parse(line).msg) } });
+    const scheduler = startScheduler([{ name: 'failing', intervalMs: seconds(1), run }], log);
+    await vi.advanceTimersByTimeAsync(seconds(10));
+    expect(told).toEqual([expect.stringContaining('job failed')]);
+    world.clock.turn(minutes(1));
+    await vi.advanceTimersByTimeAsync(seconds(2));
+    expect(told).toHaveLength(2);
+    works = true;
+    await vi.advanceTimersByTimeAsync(seconds(2));
+    expect(told.slice(2)).toEqual(['job works again']);
+    await scheduler.stop();
+    vi.useRealTimers();
+  });
+
   test('has a name for every job of the list, and looks every few seconds for what is due', () => {
     expect(new Set(jobs.map(({ name }) => name)).size).toBe(jobs.length);
     expect(jobs.find(({ name }) => name === 'run what is due')!.intervalMs).toBeLessThanOrEqual(seconds(5));
