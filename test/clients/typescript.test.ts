@@ -144,6 +144,12 @@ describe('errors', () => {
     expect(await failure(client().graphql('{ nothing }'))).toMatchObject({ code: 'invalid_request' });
   });
 
+  it('401 · of GraphQL has the body of the service as well', async () => {
+    const error = await failure(client({ token: 'pat_wrong' }).startMission({ projectId: 'prj_1', prompt: 'echo' }));
+    expect(error).toMatchObject({ status: 401, code: 'unauthenticated' });
+    expect(error.requestId).toMatch(/^req_/);
+  });
+
   it('without an answer say so', async () => {
     instead = Array.from({ length: 3 }, () => new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } }));
     expect(await failure(client().me())).toMatchObject({
@@ -187,6 +193,19 @@ describe('repetition', () => {
     expect(waits).toEqual([]);
   });
 
+  it('of a mutation has the same key too', async () => {
+    const { id: projectId } = await newProject('Mutation');
+    sent = [];
+    const lost: typeof fetch = async (...args) => {
+      const response = await observed(...args);
+      if (sent.length > 1) return response;
+      throw new TypeError('the answer was lost');
+    };
+    const { id } = await client({ fetch: lost }).startMission({ projectId, prompt: 'echo once' });
+    expect(sent).toHaveLength(2);
+    expect((await client().runs({ projectId })).data.map((run) => run.id)).toEqual([id]);
+  });
+
   it('201 · of a POST has the same key, so that it happens once', async () => {
     const lost: typeof fetch = async (...args) => {
       const response = await observed(...args);
@@ -201,12 +220,11 @@ describe('repetition', () => {
     expect(sent.at(-1)!.headers.get('idempotency-key')).toBe('mine');
   });
 
-  it('is left out for what may have happened: DELETE, PATCH, a mutation', async () => {
+  it('is left out for what may have happened: DELETE, PATCH', async () => {
     const { id: projectId } = await newProject('Gone');
     for (const call of [
       () => client().deleteProject({ projectId }),
       () => client().updateProject({ projectId, name: 'Other' }),
-      () => client().startMission({ projectId, prompt: 'echo' }),
     ]) {
       instead = [new TypeError('lost')];
       expect((await failure(call())).code).toBe('connection_failed');

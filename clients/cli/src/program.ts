@@ -134,6 +134,9 @@ function addRuns(program: Command): void {
     .description('list runs, newest first')
     .option('--project <project>', 'of this project only')
     .option('--status <status>', 'in this status only')
+    .option('--kind <kind>', 'started by the schedule (scheduled) or by hand (manual) only')
+    .option('--agent <id>', 'started for this agent only')
+    .option('--since <date>', 'created since then only: 2026-11-22, or with a time', date)
     .option('--limit <n>', 'at most so many', count, 20)
     .action(run(runs.list));
   program.command('show').description('show a run').argument('<run>', 'id').action(run(runs.show));
@@ -181,6 +184,13 @@ const list = (text: string): string[] => text.split(',').filter(Boolean);
 function count(text: string): number {
   if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1.');
   return Number(text);
+}
+
+function date(text: string): number {
+  const time = Date.parse(text);
+  if (Number.isNaN(time))
+    throw new InvalidArgumentError('It must be a date such as 2026-11-22 or 2026-11-22T09:00:00Z.');
+  return time;
 }
 
 function amount(text: string): number {

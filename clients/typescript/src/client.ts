@@ -26,7 +26,7 @@ export type Streams = {
 };
 
 export interface Client extends Calls, Streams {
-  /** The data of any GraphQL query or mutation. A mutation is not repeated when the connection fails. */
+  /** The data of any GraphQL query or mutation. */
   graphql<Data = Record<string, unknown>>(
     query: string,
     variables?: Record<string, unknown>,
@@ -91,7 +91,7 @@ function callRoute(transport: Transport, route: string, input: Values, options: 
     {
       method,
       path: `/v1${path}${query}`,
-      ...(method === 'POST' && { headers: { 'idempotency-key': options.idempotencyKey ?? createKey() } }),
+      ...(method === 'POST' && { headers: keyHeader(options) }),
       ...(hasBody && { body: rest }),
       // A second DELETE answers that there is nothing, and a second PATCH might undo what came in between.
       repeatable: method === 'GET' || method === 'PUT' || method === 'POST',
@@ -110,10 +110,20 @@ function queryOf(values: Values): string {
 
 const askGraph = (transport: Transport, query: string, variables: Values, options: CallOptions): Promise<never> =>
   transport.request(
-    { method: 'POST', path: '/graphql', body: { query, variables }, repeatable: !/^\s*mutation\b/.test(query) },
+    {
+      method: 'POST',
+      path: '/graphql',
+      // It counts for mutations only.
+      headers: keyHeader(options),
+      body: { query, variables },
+      repeatable: true,
+    },
     options,
     (response, body) => dataOf((body ?? {}) as GraphQLAnswer, response) as never,
   );
+
+/** With it, what is sent twice happens once. */
+const keyHeader = ({ idempotencyKey = createKey() }: CallOptions) => ({ 'idempotency-key': idempotencyKey });
 
 async function* follow(transport: Transport, name: string, document: string, input: Values, options: CallOptions) {
   let variables = input;

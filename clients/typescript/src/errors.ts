@@ -50,7 +50,7 @@ export function errorOfResponse(response: Response, body: unknown, now: number):
   const { status, headers } = response;
   return new ApiError({
     status,
-    body: isErrorBody(body) ? body : foreignBody(status),
+    body: problemOf(body) ?? foreignBody(status),
     requestId: headers.get('x-request-id'),
     retryAfterMs: retryAfter(headers.get('retry-after'), now),
   });
@@ -70,6 +70,12 @@ export function connectionError(code: ConnectionCode, description: string, cause
 
 export const isErrorBody = (value: unknown): value is ErrorBody =>
   typeof value === 'object' && value !== null && 'category' in value && 'description' in value && 'retryable' in value;
+
+/** The error of a body: of REST itself, of GraphQL in its first error. */
+function problemOf(body: unknown): ErrorBody | undefined {
+  const { errors } = (body ?? {}) as { errors?: { extensions?: { problem?: unknown } }[] };
+  return [body, errors?.[0]?.extensions?.problem].find(isErrorBody);
+}
 
 /** For an answer that is not of the service but, for example, of a proxy. */
 const foreignBody = (status: number): ErrorBody => ({

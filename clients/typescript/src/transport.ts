@@ -23,7 +23,7 @@ export interface TransportSettings {
 
 export interface CallOptions {
   signal?: AbortSignal;
-  /** Of a POST; one is generated for each call unless given. */
+  /** Of a POST or a mutation; one is generated for each call unless given. */
   idempotencyKey?: string;
   retries?: number;
   timeoutMs?: number;

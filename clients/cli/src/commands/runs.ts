@@ -34,17 +34,28 @@ export async function start(options: StartOptions, project: string, prompt: stri
   else printLine(run.id);
 }
 
-export async function list(
-  options: CommonOptions & { project?: string; status?: string; limit: number },
-): Promise<void> {
+interface ListOptions extends CommonOptions {
+  project?: string;
+  status?: string;
+  kind?: string;
+  agent?: string;
+  since?: number;
+  limit: number;
+}
+
+export async function list(options: ListOptions): Promise<void> {
   const client = await openClient(options.url);
+  const { project, status, kind, agent, since, limit } = options;
   const runs = await client
     .runs({
-      ...(options.project && { projectId: (await findProject(client, options.project)).id }),
-      ...(options.status && { status: options.status as Run['status'] }),
-      limit: Math.min(options.limit, 200),
+      ...(project && { projectId: (await findProject(client, project)).id }),
+      ...(status && { status: status as Run['status'] }),
+      ...(kind && { kind: kind as Run['kind'] }),
+      ...(agent && { agentId: agent }),
+      ...(since !== undefined && { createdFrom: since }),
+      limit: Math.min(limit, 200),
     })
-    .take(options.limit);
+    .take(limit);
   if (options.json) return printJson(runs);
   printTable(runs, {
     id: ({ id }) => id,
