@@ -61,6 +61,8 @@ const namesOfRunnerSettings = [
   'PROCESSES',
   'MIRRORS_DIR',
   'CHECKPOINT_MS',
+  'WORKSPACES_DIR',
+  'KEEP_WORKSPACES_MS',
 ];
 
 /** Of the settings, the environment of the local runner. */

@@ -52,12 +52,15 @@ export function openJournal(
   let [fragmentSeq, costs] = [0, 0];
   let sending: Promise<void> = Promise.resolve();
 
-  /** Appends to a log at once. A prompt's pieces say which span of it they are; the only one is the mission's own. */
-  async function write(part: 'session' | 'system' | 'prompt', words: string, spanId?: string): Promise<void> {
+  /** Appends to a log at once. A prompt's pieces say which span of it they are, and whose words. */
+  async function write(
+    part: 'session' | 'system' | 'prompt',
+    words: string,
+    span?: { spanId: string; promptScope: string },
+  ): Promise<void> {
     for (const content of pieces(words)) {
       const seq = next[part] ?? 0;
       next[part] = seq + 1;
-      const span = spanId && { spanId, promptScope: 'mission' };
       await platform.say('appendLog', { ...session, part, seq, content, ...span }, '{ nextSeq }');
     }
   }

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { type Bundle, forget, unpack, writeFiles, writeSessions } from './checkpoint.ts';
 import type { Account } from './confinement.ts';
 import { git } from './git.ts';
+import { readInstructions } from './instructions.ts';
 import type { Held } from './mission.ts';
 import type { Place } from './place.ts';
 import { type Platform, RequestRejected } from './platform.ts';
@@ -18,6 +19,8 @@ export interface Checkout {
   description: string;
   /** Harness sessions whose files are in the place. */
   sessions: string[];
+  /** What the repository tells agents; null without. */
+  instructions: string | null;
   /** A commit that the repository of the project has; null without one. */
   base: string | null;
   /** Pushes what was committed since the last time, if anything was. */
@@ -54,7 +57,7 @@ export async function checkOut(platform: Platform, settings: CheckoutSettings): 
   const author = { name, email: `agent@${new URL(platform.url).hostname}` };
   const { branch, defaultBranch: baseBranch } = origin;
   const workspace = await openWorkspace({ mirrors, checkout: place.work, origin, account, author, checkpoint: bundle });
-  const { mirror, base, restored } = workspace;
+  const { mirror, base, startSha, restored } = workspace;
   const sessions = bundle && restored === true ? await writeSessions(mirror, bundle, place).catch(() => []) : [];
   await own(account, place.home);
   if (bundle) await forget(mirror, bundle);
@@ -62,6 +65,7 @@ export async function checkOut(platform: Platform, settings: CheckoutSettings): 
     description: `It works on the branch ${branch} of ${origin.url}.${told(settings, bundle, restored)}`,
     sessions,
     base,
+    instructions: await readInstructions(mirror, startSha),
     deliver: () => deliver(platform, settings, workspace, baseBranch),
   };
 }
@@ -97,6 +101,7 @@ async function openFolder(settings: CheckoutSettings, bundle: Bundle | null): Pr
     description: `Its project has no repository that git reaches.${told(settings, bundle, restored)}`,
     sessions,
     base: null,
+    instructions: null,
     deliver: async () => {},
   };
 }

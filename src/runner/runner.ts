@@ -12,6 +12,7 @@ import { chooseConfinement } from './confinement.ts';
 import { modelsFrom, vendors } from './gateway.ts';
 import { discover, searched } from './harness/discovery.ts';
 import { askIn, chooseIsolation } from './isolation.ts';
+import { sweep } from './kept.ts';
 import { type Claimed, carryOut, claimed, type Pace } from './mission.ts';
 import { connect, RequestRejected } from './platform.ts';
 import type { Equipment } from './workshop.ts';
@@ -112,7 +113,7 @@ async function claim(): Promise<Claimed | null> {
 
 /** What this machine has for scripts and agents. What it lacks is said. */
 async function equip(): Promise<Equipment> {
-  const { CONFINEMENT, ISOLATION } = process.env;
+  const { CONFINEMENT, ISOLATION, WORKSPACES_DIR } = process.env;
   const models = modelsFrom(process.env);
   const [confinement, isolation] = await Promise.all([
     chooseConfinement(CONFINEMENT),
@@ -139,7 +140,20 @@ async function equip(): Promise<Equipment> {
     );
   }
   const mirrors = process.env.MIRRORS_DIR || (await mkdtemp(path.join(tmpdir(), 'mirrors-')));
-  return { confinement, caps: { scripts, agents }, limits, isolation, found: isolation ? found : [], models, mirrors };
+  const kept = WORKSPACES_DIR
+    ? { folder: path.resolve(WORKSPACES_DIR), keepMs: setting('KEEP_WORKSPACES_MS', 24 * 60 * 60_000) }
+    : null;
+  if (kept) await sweep(kept);
+  return {
+    confinement,
+    caps: { scripts, agents },
+    limits,
+    isolation,
+    found: isolation ? found : [],
+    models,
+    mirrors,
+    kept,
+  };
 }
 
 function setting(name: string, usual: number): number {

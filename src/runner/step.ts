@@ -93,8 +93,8 @@ export async function work(
   }
 
   const { harness: name } = step.agent;
-  for (const [i, { spanId, text }] of bench.prompt.entries()) {
-    await journal.write('prompt', i < bench.prompt.length - 1 ? `${text}\n\n` : text, spanId);
+  for (const [i, { text, ...span }] of bench.prompt.entries()) {
+    await journal.write('prompt', i < bench.prompt.length - 1 ? `${text}\n\n` : text, span);
   }
   await journal.write(
     'system',

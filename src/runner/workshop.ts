@@ -12,7 +12,9 @@ import type { Found } from './harness/discovery.ts';
 import { drivers } from './harness/drivers.ts';
 import type { Harness, Launch, Listener, Task } from './harness/port.ts';
 import { shell } from './harness/shell.ts';
+import { type PromptPart, systemParts, systemPrompt, turnParts } from './instructions.ts';
 import { type Isolation, launchOf, scriptIn } from './isolation.ts';
+import { type Keeping, keep } from './kept.ts';
 import type { Held, Step } from './mission.ts';
 import { openModels, type StepModels } from './models.ts';
 import { makePlace, type Place } from './place.ts';
@@ -32,6 +34,8 @@ export interface Equipment {
   models: Pick<Upstreams, 'anthropic' | 'openai'>;
   /** A folder for mirrors of repositories. */
   mirrors: string;
+  /** Null: workspaces go with their mission. */
+  kept: Keeping | null;
 }
 
 /** A place that is ready for a step. */
@@ -59,12 +63,6 @@ export interface Bench {
   deliver(): Promise<void>;
   /** When the step is over. */
   clear(): Promise<void>;
-}
-
-export interface PromptPart {
-  /** `agent`: its instructions; `history`: what has happened so far; `mission`. */
-  spanId: string;
-  text: string;
 }
 
 export function openWorkshop(platform: Platform, equipment: Equipment, held: Held, memoryMb: number, graceMs: number) {
@@ -117,7 +115,7 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
       isMeasured: true,
       models: null,
       start: (on) => shell(task, on),
-      prompt: [{ spanId: 'mission', text: step.prompt }],
+      prompt: turnParts(step, false),
       keep: () => {},
       save: async () => {},
       deliver: async () => {},
@@ -133,6 +131,10 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
     const account = level === 'none' ? undefined : await newAccount();
     const place = await makePlace('', account);
     closing.push(place.remove);
+    const { kept } = equipment;
+    // Whether it could be kept or not, the place goes.
+    if (kept)
+      closing.push(() => keep(kept, place.work, runId).catch((error) => console.error(`${runId}: ${error.message}`)));
     const gateway = await openGateway(upstreams, level === 'none' ? null : socketsOf(place).gateway);
     closing.push(gateway.close);
     const { mirrors } = equipment;
@@ -166,7 +168,7 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
     const run = scriptIn(isolation, place, account, limits, prefixOf(caps.agents, limits));
     // One whose files are not to be had is lost.
     const resume = step.resumeSessionId && sessions.has(step.resumeSessionId) ? step.resumeSessionId : null;
-    const said = partsOf(step, resume !== null);
+    const said = turnParts(step, resume !== null);
     session = resume;
     const url = `http://127.0.0.1:${gateway.port || ports.gateway}`;
     const servers = await platform.mcpServers(held);
@@ -179,7 +181,7 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
       program: found.program,
       home: place.home,
       prompt: said.map(({ text }) => text).join('\n\n'),
-      instructions: userPrompt,
+      instructions: systemPrompt(found.harness, userPrompt, checkout.instructions),
       model,
       effort: effort?.toLowerCase() ?? null,
       schema: step.outputSchema === null ? null : JSON.parse(step.outputSchema),
@@ -191,7 +193,7 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
     return {
       place,
       description: `${isolation.description} ${caps.agents.description}\n${checkout.description}`,
-      prompt: [...(userPrompt ? [{ spanId: 'agent', text: userPrompt }] : []), ...said],
+      prompt: [...systemParts(userPrompt, checkout.instructions), ...said],
       version: found.version,
       limits,
       around,
@@ -216,11 +218,5 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
     },
   };
 }
-
-/** A session that is resumed knows what has happened. */
-const partsOf = ({ prompt, resumePrompt, preamble }: Step, isResumed: boolean): PromptPart[] =>
-  isResumed
-    ? [{ spanId: 'mission', text: resumePrompt ?? prompt }]
-    : [...(preamble ? [{ spanId: 'history', text: preamble }] : []), { spanId: 'mission', text: prompt }];
 
 const inGroup = (group: Cgroup) => ({ guarded: `cgroup ${group.folder}`, isOverMemory: group.isOverMemory });

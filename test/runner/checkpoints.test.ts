@@ -42,6 +42,7 @@ beforeAll(async () => {
   git('init', '-q', '-b', 'main', 'acme/site');
   writeFileSync(path.join(folder, 'acme/site/a.txt'), 'old\n');
   writeFileSync(path.join(folder, 'acme/site/.gitignore'), 'built\n');
+  writeFileSync(path.join(folder, 'acme/site/AGENTS.md'), 'Use tabs.\n');
   git('-C', 'acme/site', 'add', '.');
   git('-C', 'acme/site', 'commit', '-qm', 'first');
   const bare = await createProject(world, alice, 'Bare');
@@ -89,10 +90,14 @@ function startRunner(more: Record<string, string> = {}): ChildProcess {
   return child;
 }
 
-async function loseRunner(): Promise<void> {
+async function loseRunner(runId: string): Promise<void> {
   await killRunners();
-  turned += seconds(121);
-  await releaseSilentRuns();
+  // A heartbeat that was on its way renews the lease once more.
+  for (let waits = 0; waits < 3; ) {
+    turned += seconds(61);
+    await releaseSilentRuns();
+    waits = (await look(runId)).status === 'dispatching' ? waits + 1 : 0;
+  }
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into
@@ -158,15 +163,16 @@ describe('a runner that is killed', () => {
     const runId = await start('[commit] [draft] [wait]');
     await isShown(runId, 'I wait');
     await say(runId, 'First thing [wait]');
-    await isShown(runId, 'First thing');
+    await isShown(runId, 'I wait: Message from Alice:\n\nFirst thing');
     await isKept(runId);
-    await loseRunner();
+    await loseRunner(runId);
     startRunner();
     await say(runId, '[look]');
     const run = await ended(runId);
     expect(run).toMatchObject({ status: 'completed', lastError: null, steps: [{ status: 'completed' }] });
-    expect(await isShown(runId, 'I see')).toBe(
-      'response: I see .gitignore=built a.txt=new+changed draft.txt=draft after 4 messages',
+    // A checkpoint that was being taken when it was killed knows one message less.
+    expect(await isShown(runId, 'I see')).toMatch(
+      /I see \.gitignore=built AGENTS\.md=Use tabs\. a\.txt=new\+changed draft\.txt=draft after [34] messages$/,
     );
     // Two before it was killed, one that it continues with, and one that was said to it.
     expect(run.steps[0].inputTokens).toBe(4 * 1_200);
@@ -181,7 +187,7 @@ describe('a runner that is killed', () => {
     startRunner({ CHECKPOINT_MS: '600000' });
     const runId = await start('[draft] [wait]', projects.bare);
     await isShown(runId, 'I wait');
-    await loseRunner();
+    await loseRunner(runId);
     startRunner();
     const heard = await isShown(runId, 'What has happened so far');
     expect(heard).toContain('was begun, and interrupted when its machine was lost');
@@ -193,7 +199,8 @@ describe('a runner that is killed', () => {
 
 describe('a run that has ended', () => {
   it('is continued on another machine, on a branch of its own', async () => {
-    const runner = startRunner();
+    const kept = path.join(folder, 'kept');
+    const runner = startRunner({ WORKSPACES_DIR: kept });
     const first = await start('[commit] [draft]');
     expect(await ended(first)).toMatchObject({ status: 'completed', steps: [{ checkpoint: {} }] });
     runner.kill('SIGTERM');
@@ -207,6 +214,9 @@ describe('a run that has ended', () => {
     expect(await isShown(next, 'I see')).toContain('a.txt=new+changed draft.txt=draft after 2 messages');
     const heads = [first, next].map((runId) => git('-C', 'acme/site', 'rev-parse', `mission/${runId}`));
     expect(heads[0]).toBe(heads[1]);
+    // The first runner was asked to keep what its agent had.
+    expect(readdirSync(kept)).toEqual([first]);
+    expect(readdirSync(path.join(kept, first))).toContain('draft.txt');
   });
 
   it('is continued after it was canceled, also in a project without a repository', async () => {
@@ -221,4 +231,25 @@ describe('a run that has ended', () => {
     expect(await ended(next)).toMatchObject({ status: 'completed', lastError: null });
     expect(await isShown(next, 'I see')).toContain('draft.txt=draft after 2 messages');
   });
+});
+
+it('an agent is told what its repository says, and its prompt shows where each part comes from', async () => {
+  startRunner();
+  const runId = await start('[told]');
+  await ended(runId);
+  const file = 'Instructions of the repository (AGENTS.md):\n\nUse tabs.';
+  expect(await isShown(runId, 'I was told')).toBe(`response: I was told: ${file}`);
+  const { sandboxes } = await look(runId);
+  const { sandboxId } = sandboxes[0];
+  const { body } = await world.rest('GET', `/sandboxes/${sandboxId}`, { token: alice.token });
+  const log = await graphql(
+    `query ($sandboxId: String!, $sessionId: String!) {
+      sandboxLog(sandboxId: $sandboxId, role: builder, sessionId: $sessionId, part: prompt) {
+        promptSpans { id scope content } } }`,
+    { sandboxId, sessionId: body.sessions[0].sessionId },
+  );
+  expect(log.promptSpans).toEqual([
+    { id: 'AGENTS.md', scope: 'repo-contributed', content: 'Use tabs.\n\n' },
+    { id: 'mission', scope: 'mission', content: '[told]' },
+  ]);
 });

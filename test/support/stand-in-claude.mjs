@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // A stand-in for Claude Code that speaks its protocol and asks its model once a turn, through the gateway. What it does is told by its
-// prompt: `[stall]` asks no model and does not end; `[run]` executes the rest as a command; `[once:FILE]` has what follows done while FILE is not there; `[commit]` commits a change; `[draft]` leaves one uncommitted; `[look]` says what is in its folder; `[wait]` waits for a message, an interruption or its end; else it answers at once, in the shape that was asked for.
+// prompt: `[stall]` asks no model and does not end; `[run]` executes the rest as a command; `[once:FILE]` has what follows done while FILE is not there; `[commit]` commits a change; `[draft]` leaves one uncommitted; `[look]` says what is in its folder; `[told]` its system prompt; `[wait]` waits for a message, an interruption or its end; else it answers at once, in the shape that was asked for.
 import { execFileSync, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -79,6 +79,7 @@ async function take({ type, message }) {
   mkdirSync(folder, { recursive: true });
   appendFileSync(conversation, `${JSON.stringify({ text })}\n`);
   if (text.includes('[draft]')) execFileSync('sh', ['-c', 'echo draft > draft.txt; echo changed >> a.txt']);
+  if (text.includes('[told]')) say(`I was told: ${option('--append-system-prompt')}`);
   if (text.includes('[look]')) {
     const files = readdirSync('.').filter((name) => name !== '.git');
     const read = files.map((name) => `${name}=${readFileSync(name, 'utf8').trim().replaceAll('\n', '+')}`);

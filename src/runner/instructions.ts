@@ -1,0 +1,46 @@
+// What an agent is told, and where each part of it comes from: its own instructions, a file of the repository, the platform, and the
+// mission.
+import { git } from './git.ts';
+import type { AgentHarness } from './harness/port.ts';
+import type { Step } from './mission.ts';
+
+/** Instructions for agents, at the top of a repository (agents.md). */
+const fileName = 'AGENTS.md';
+const maxCharacters = 32_000;
+
+export interface PromptPart {
+  /** `agent`: its instructions; `AGENTS.md`; `history`: what has happened so far; `mission`. */
+  spanId: string;
+  text: string;
+  promptScope: 'mission' | 'repo-contributed';
+}
+
+/** As it was when the mission began: what an agent writes into the file is for later missions. Null without one. */
+export const readInstructions = (repository: string, commit: string): Promise<string | null> =>
+  git(repository, ['cat-file', 'blob', `${commit}:${fileName}`]).then(
+    (text) => text.slice(0, maxCharacters).toWellFormed().trim() || null,
+    () => null,
+  );
+
+/** Those harnesses that do not read the file themselves get it with the agent's own instructions. */
+export function systemPrompt(harness: AgentHarness, own: string | null, file: string | null): string | null {
+  const told = harness === 'claude-code' && file ? `Instructions of the repository (${fileName}):\n\n${file}` : null;
+  return [own, told].filter(Boolean).join('\n\n') || null;
+}
+
+/** The parts of the user's turn. A session that is resumed knows what has happened. */
+export function turnParts({ prompt, resumePrompt, preamble }: Step, isResumed: boolean): PromptPart[] {
+  const mission = {
+    spanId: 'mission',
+    text: isResumed ? (resumePrompt ?? prompt) : prompt,
+    promptScope: 'mission',
+  } as const;
+  if (isResumed || !preamble) return [mission];
+  return [{ spanId: 'history', text: preamble, promptScope: 'mission' }, mission];
+}
+
+/** The parts of the system prompt, whoever reads them. */
+export const systemParts = (own: string | null, file: string | null): PromptPart[] => [
+  ...(own ? [{ spanId: 'agent', text: own, promptScope: 'mission' } as const] : []),
+  ...(file ? [{ spanId: fileName, text: file, promptScope: 'repo-contributed' } as const] : []),
+];

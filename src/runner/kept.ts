@@ -1,0 +1,33 @@
+// Workspaces that are kept for a while after their mission, when the operator asks for that: to look at what an agent had.
+import { cp, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import path from 'node:path';
+
+export interface Keeping {
+  /** A folder of the runner's. */
+  folder: string;
+  keepMs: number;
+}
+
+/** Moves the workspace there, under the id of its run. What is older goes. */
+export async function keep({ folder, keepMs }: Keeping, work: string, runId: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const to = path.join(folder, runId);
+  await rm(to, { recursive: true, force: true });
+  await rename(work, to).catch(async (error) => {
+    if (error.code !== 'EXDEV') throw error;
+    // Links are copied as links: what they lead to is not the agent's.
+    await cp(work, to, { recursive: true, verbatimSymlinks: true });
+  });
+  const now = new Date();
+  await utimes(to, now, now);
+  await sweep({ folder, keepMs });
+}
+
+/** Removes what was kept for long enough. */
+export async function sweep({ folder, keepMs }: Keeping): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    const kept = path.join(folder, name);
+    if (!/^run_\w+$/.test(name) || (await stat(kept)).mtimeMs > Date.now() - keepMs) continue;
+    await rm(kept, { recursive: true, force: true });
+  }
+}
