@@ -2,7 +2,7 @@
 // can be had by root, and by a runner whose group was delegated to it (systemd: `Delegate=yes`).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { readFile, rmdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -53,14 +53,12 @@ function groupsBelow(above: string): OpenCgroup {
   const offered = readFileSync(`${above}/cgroup.controllers`, 'utf8').trim().split(' ');
   if (!wanted.every((name) => offered.includes(name))) throw new Error('memory and pids are not delegated');
   const runner = `${above}/runner-${process.pid}`;
-  mkdirSync(runner);
+  mkdirSync(runner, { recursive: true });
+  process.once('exit', () => removeEmpty(runner));
   try {
     writeFileSync(`${above}/cgroup.subtree_control`, controllers);
   } catch {
-    // A group that is divided has no processes of its own: we move into a leaf.
-    mkdirSync(`${runner}-itself`);
-    writeFileSync(`${runner}-itself/cgroup.procs`, String(process.pid));
-    writeFileSync(`${above}/cgroup.subtree_control`, controllers);
+    divide(above, `${runner}-itself`);
   }
   writeFileSync(`${runner}/cgroup.subtree_control`, controllers);
   return (name, { memoryBytes, processes }) => {
@@ -77,6 +75,27 @@ function groupsBelow(above: string): OpenCgroup {
       close: () => removeGroup(folder),
     };
   };
+}
+
+/** A group that is divided has no processes of its own: we move into a leaf. @throws when others are in it too */
+function divide(above: string, leaf: string): void {
+  mkdirSync(leaf, { recursive: true });
+  writeFileSync(`${leaf}/cgroup.procs`, String(process.pid));
+  try {
+    writeFileSync(`${above}/cgroup.subtree_control`, controllers);
+  } catch (error) {
+    writeFileSync(`${above}/cgroup.procs`, String(process.pid));
+    removeEmpty(leaf);
+    throw error;
+  }
+}
+
+function removeEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // The kernel keeps a group in which something runs.
+  }
 }
 
 async function removeGroup(folder: string): Promise<void> {

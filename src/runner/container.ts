@@ -114,6 +114,8 @@ export function openContainer(
     async remove() {
       const how = await say('inspect', '--format', '{{.State.OOMKilled}}', name).catch(() => '');
       isOverMemory ||= how.trim() === 'true';
+      // Podman would wait for ten seconds.
+      await say('kill', '--signal', 'KILL', name).catch(() => {});
       await say('rm', '--force', name).catch(() => {});
     },
     isOverMemory: async () => isOverMemory,

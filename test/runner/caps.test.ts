@@ -1,5 +1,5 @@
 // What a mission may use: memory and processes, whatever caps them on the machine that this test runs on.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -88,6 +88,15 @@ describe('control groups', () => {
     expect(await findCgroups([folder], async () => false)).toBeNull();
     writeFileSync(path.join(folder, 'cgroup.controllers'), 'cpu\n');
     expect(await findCgroups([folder], async () => true)).toBeNull();
+  });
+
+  it('are not used where others are in the same group, which the runner then stays in', async () => {
+    const shared = path.join(folder, 'shared');
+    // It can't be written: the kernel refuses to divide a group with processes.
+    mkdirSync(path.join(shared, 'cgroup.subtree_control'), { recursive: true });
+    writeFileSync(path.join(shared, 'cgroup.controllers'), 'memory pids\n');
+    expect(await findCgroups([shared], async () => true)).toBeNull();
+    expect(readFileSync(path.join(shared, 'cgroup.procs'), 'utf8')).toBe(String(process.pid));
   });
 
   it('are those of this process, for root the uppermost ones too', () => {
