@@ -118,6 +118,7 @@ it('every root field without a route with its scope and tool', () => {
     reportBranch           -                                                   runtime:report       -
     reportCheckpoint       -                                                   runtime:report       -
     reportCost             -                                                   runtime:report       -
+    reportModelRejected    -                                                   runtime:report       -
     reportSession          -                                                   runtime:report       -
     reportUsage            -                                                   runtime:report       -
     repositoryFile         -                                                   runtime:report       -

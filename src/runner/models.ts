@@ -52,7 +52,9 @@ export function openModels(platform: Platform, held: Held, upstreams: Upstreams,
       refusal: refusal && `The model connector ${name} cannot be reached: ${refusal}.`,
       answered(status) {
         one.isUsed = true;
-        if (status === 401) fail(`The vendor rejected the credentials of the model connector ${name}.`);
+        if (status !== 401) return;
+        fail(`The vendor rejected the credentials of the model connector ${name}.`);
+        platform.say('reportModelRejected', { ...held, integrationId: connector.integrationId }).catch(() => {});
       },
     };
     const one = { connector, upstream, cut, isUsed: false };

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { replaceCredentials, revokeCredentials } from '#domain/integrations/operations.ts';
 import { connectIntegration } from '#domain/projects/connectors.ts';
+import { explainWaits } from '#domain/runs/waiting.ts';
 import { answersSettled } from '#domain/runtime/agent-choice.ts';
 import { readChoice } from '#domain/runtime/agent-question.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
@@ -108,7 +109,7 @@ const claim = (harnesses = ['claude-code'], runtimeName = 'Runtime'): Promise<Js
   );
 const look = (runId: string): Promise<Json> =>
   graphql(
-    `query ($runId: String!) { run(runId: $runId) { status missionActivity missionCostUsd missionCostIncomplete agentChoice {
+    `query ($runId: String!) { run(runId: $runId) { status reason missionActivity missionCostUsd missionCostIncomplete agentChoice {
       way reason askedAt model agentIds inputTokens cachedInputTokens outputTokens costUsd } } }`,
     { runId },
   );
@@ -123,7 +124,12 @@ describe('the model of the orchestrator', () => {
   it('is asked once, by structured output; its answer is the team, and its tokens are a cost of the mission', async () => {
     const runId = await start(choosing(ids.other!, ids.planner!));
     expect(await claim()).toBeNull();
-    expect(await look(runId)).toMatchObject({ status: 'dispatching', missionActivity: 'Choosing the agents' });
+    await explainWaits();
+    expect(await look(runId)).toMatchObject({
+      status: 'dispatching',
+      reason: 'The orchestrator’s model is being asked which agents fit.',
+      missionActivity: 'Choosing the agents',
+    });
     await answersSettled();
     expect(await claim()).toMatchObject({ runId, step: { role: 'planner', agent: { agentId: ids.planner } } });
     expect(await look(runId)).toMatchObject({

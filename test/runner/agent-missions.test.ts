@@ -12,6 +12,7 @@ import { connectIntegration } from '#domain/projects/connectors.ts';
 import { releaseSilentRuns } from '#domain/runs/waiting.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
 import { seconds, setClock } from '#foundation/clock.ts';
+import { openOutbound } from '#foundation/outbound.ts';
 import { openStorage } from '#foundation/storage.ts';
 import { folderStorage } from '#foundation/storage-folder.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
@@ -250,6 +251,7 @@ describe('missions of agents', () => {
     });
     afterEach(async () => {
       models.settings.key = null;
+      openOutbound({ allowLoopback: false });
       await world.knex('projects').update({ llmConnectorId: null });
       await world.knex('integrations').where({ vendorKind: 'llm' }).delete();
     });
@@ -298,12 +300,16 @@ describe('missions of agents', () => {
     });
 
     it('fail with the reason when the vendor rejects the key', async () => {
-      await connect('sk-organization');
+      const id = await connect('sk-organization');
+      openOutbound({ allowLoopback: true });
       models.settings.key = 'sk-another';
       await team('builder');
       startRunner();
       const why = 'The vendor rejected the credentials of the model connector Our Claude.';
       expect(await ended(await start('Work.'))).toMatchObject({ status: 'failed', lastError: why });
+      // The platform has asked the vendor itself.
+      const broken = () => world.knex('integrations').where({ id }).whereNotNull('brokenSince').first();
+      await vi.waitUntil(broken, { timeout: 60_000, interval: 50 });
     });
   });
 

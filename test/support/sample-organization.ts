@@ -256,6 +256,7 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
     inputTokens: 100,
     outputTokens: 10,
   }),
+  ReportModelRejectedRequest: (sample) => ({ ...held(sample), integrationId: sample.ids.integrationId }),
   FinishStepRequest: (sample) => ({ ...held(sample), stepId: sample.ids.stepId, status: 'completed' }),
   RegisterSandboxRequest: (sample) => ({
     ...held(sample),

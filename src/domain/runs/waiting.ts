@@ -87,7 +87,7 @@ export const cancelRunsOfDeletedAgents = (): Promise<void> =>
   });
 
 const waits = `${isInState(['waitingForRuntime'], 'r')} and r.silent_since is null and not r.awaits_approval
-  and r.interrupted_at is null`;
+  and r.interrupted_at is null and coalesce(r.agent_choice ->> 'way', '') <> 'asked'`;
 const explainWaitsSql =
   announcing(`with org as (select distinct r.org_id, r.agent_id, r.next_harness, r.next_vendor from runs r where ${waits}),
     offer as (

@@ -141,7 +141,7 @@ async function settle({ runId, question, agentIds }: AskedQuestion, reply: Reply
     const isWaiting = isOpen && run.status === 'dispatching' && run.leaseId === null;
     await Run.query(trx)
       .findById(runId)
-      .patch({ agentChoice: choice, ...(isWaiting && { leaseUntil: null, missionActivity: null }) });
+      .patch({ agentChoice: choice, ...(isWaiting && { leaseUntil: null, reason: null, missionActivity: null }) });
     if (costUsd > 0) await countCost(trx, run, { runId, leaseId: '', costId: 'agent choice', usd: costUsd });
     await announce(trx, runId);
   });

@@ -94,7 +94,8 @@ async function claimNext(
     const choice = await chooseAgents(trx, run, project, prompt, canRun);
     if ('ask' in choice) {
       questions.push(choice.ask);
-      const waiting = { leaseUntil: choice.until, missionActivity: 'Choosing the agents' };
+      const reason = 'The orchestrator’s model is being asked which agents fit.';
+      const waiting = { leaseUntil: choice.until, reason, missionActivity: 'Choosing the agents' };
       await releaseRun(trx, { id: runId, leaseId }, waiting);
       await announce(trx, runId);
       return 'another';

@@ -6,10 +6,11 @@ import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
 import { type ModelVendor, modelVendors } from '../agents/catalog.ts';
-import type { Integration } from '../integrations/model.ts';
+import { Integration } from '../integrations/model.ts';
 import { credentialsOf, listModelConnectors } from '../integrations/operations.ts';
 import { Project } from '../projects/model.ts';
 import { modelAddress } from '../vendors/model-address.ts';
+import { checkModel } from '../vendors/models.ts';
 import { leaseIsLost, lockHeldRun } from './lease.ts';
 
 export interface RunModels {
@@ -36,6 +37,18 @@ export async function modelRevisions(trx: Transaction, orgIds: readonly string[]
   if (orgIds.length === 0) return new Map();
   const connectors = await listModelConnectors(orgIds, trx);
   return new Map(orgIds.map((orgId) => [orgId, revisionOf(connectors.filter((one) => one.orgId === orgId))]));
+}
+
+export interface Rejection {
+  runId: string;
+  leaseId: string;
+  integrationId: string;
+}
+
+/** The vendor is asked itself: a runtime cannot break a connector. @throws 404, or 409 `lease_lost` */
+export async function reportModelRejected(caller: Caller, { integrationId: id, ...held }: Rejection): Promise<void> {
+  const { orgId } = await transaction((trx) => lockHeldRun(trx, caller, held));
+  await checkModel(await Integration.get({ id, orgId, vendorKind: 'llm' }));
 }
 
 /** That of the project where it is of the vendor, else the oldest whose credentials are not known to be rejected. */

@@ -23,7 +23,7 @@ import { claimRun } from './claim.ts';
 import * as endings from './endings.ts';
 import * as requests from './fields.ts';
 import { heartbeat } from './heartbeat.ts';
-import { modelsOfRun } from './models.ts';
+import { modelsOfRun, reportModelRejected } from './models.ts';
 import { FinishedStep } from './order-fields.ts';
 import * as proof from './proof.ts';
 import * as reports from './reports.ts';
@@ -87,6 +87,17 @@ builder.mutationFields((t) => ({
     type: ReportAcknowledgement,
     args: { input: t.arg({ type: stepRequests.ReportUsageRequest, required: true, description: 'The report.' }) },
     resolve: (_, { input }, { caller }) => acknowledge(reportUsage(caller, input)),
+  }),
+  reportModelRejected: t.field({
+    description:
+      'Reports that the vendor rejects the credentials of a model connector (401). The platform asks the vendor itself, and tells ' +
+      'people when it does.',
+    scope,
+    type: ReportAcknowledgement,
+    args: {
+      input: t.arg({ type: stepRequests.ReportModelRejectedRequest, required: true, description: 'The report.' }),
+    },
+    resolve: (_, { input }, { caller }) => acknowledge(reportModelRejected(caller, input)),
   }),
   finishStep: t.field({
     description:

@@ -41,6 +41,12 @@ export const ReportCheckpointRequest = request(
     })
     .describe('The workspace during or after a step. It replaces the checkpoint of that step.'),
 );
+export const ReportModelRejectedRequest = request(
+  'ReportModelRejectedRequest',
+  z
+    .object({ ...ofRun, integrationId: id.describe('A model connector, from the answer of `runModels`.') })
+    .describe('A model connector whose credentials the vendor rejects.'),
+);
 export const FinishStepRequest = request(
   'FinishStepRequest',
   z
