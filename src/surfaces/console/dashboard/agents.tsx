@@ -1,4 +1,6 @@
 // The agents of the organization with the built-in ones, and the runtimes that run them.
+
+import { CopyAs } from './copy-as.tsx';
 import { type AgentRowFragment, agents, type RuntimesQuery, runtimes } from './documents.ts';
 import { Heading } from './heading.tsx';
 import { may } from './page.ts';
@@ -20,6 +22,11 @@ export function Agents() {
   return (
     <>
       <Heading title="Agents">
+        <CopyAs
+          path="/agents"
+          graphql="{ agents { data { id name role harness model } nextCursor } }"
+          client="client.agents()"
+        />
         {may('agents:write') && (
           <a class="button slim" href="/console/agents/new">
             Create agent

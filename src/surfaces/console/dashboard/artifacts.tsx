@@ -1,9 +1,12 @@
 // What agents left behind as proof: pictures and videos shown, everything else to download.
+
+import { CopyAs } from './copy-as.tsx';
 import { type ArtifactCardFragment, artifacts } from './documents.ts';
 import { Heading } from './heading.tsx';
 import { Card, Shown, Skeleton } from './pieces.tsx';
 import { ProjectChoice } from './project-choice.tsx';
 import { useBeat, useFilter, useList } from './reading.ts';
+import { isText, TextPreview } from './text-preview.tsx';
 import { size, Time } from './words.tsx';
 
 type Proof = ArtifactCardFragment & { project?: { name: string } | null };
@@ -19,7 +22,14 @@ export function Gallery() {
   useBeat(list.read);
   return (
     <>
-      <Heading title="Artifacts" />
+      <Heading title="Artifacts">
+        <CopyAs
+          path={`/artifacts${projectId ? `?projectId=${projectId}` : ''}`}
+          graphql="{ artifacts(limit: 24) { data { id caption url } nextCursor } }"
+          client="client.artifacts()"
+          cli="aep artifacts list"
+        />
+      </Heading>
       <div class="filters">
         <ProjectChoice value={projectId} choose={choose} />
       </div>
@@ -57,6 +67,9 @@ export const ArtifactGrid = ({ rows, small = false }: { rows: Proof[]; small?: b
               <span class="clip-2">{artifact.criterion}</span>
             </div>
           )}
+          {isText(typeOf(artifact)) && (
+            <TextPreview url={artifact.url} type={typeOf(artifact)} name={nameOf(artifact)} />
+          )}
           <div class="muted small">
             {[artifact.project?.name, artifact.role].filter(Boolean).join(' · ')} · <Time at={artifact.createdAt} />
           </div>
@@ -78,14 +91,16 @@ export const ArtifactGrid = ({ rows, small = false }: { rows: Proof[]; small?: b
   </ul>
 );
 
+const typeOf = ({ contentType }: Proof): string => contentType.split(';', 1)[0]!.trim().toLowerCase();
+
 const nameOf = ({ caption, kind }: Proof): string => caption ?? kind[0]!.toUpperCase() + kind.slice(1);
 
 const pictures = ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/avif'];
 const videos = ['video/mp4', 'video/webm'];
 
 function Preview({ artifact }: { artifact: Proof }) {
-  const { contentType, url, kind } = artifact;
-  const type = contentType.split(';', 1)[0]!.trim().toLowerCase();
+  const { url, kind } = artifact;
+  const type = typeOf(artifact);
   if (pictures.includes(type)) {
     return (
       <a class="preview" href={url} target="_blank" rel="noreferrer" aria-label={`${nameOf(artifact)}, full size`}>

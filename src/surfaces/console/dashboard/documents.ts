@@ -722,6 +722,20 @@ export type ArtifactsQuery = { artifacts: { nextCursor: string | null, data: Arr
       & ArtifactCardFragment
     )> } };
 
+export type DestroyEnvironmentMutationVariables = Exact<{
+  environmentId: Scalars['String']['input'];
+}>;
+
+
+export type DestroyEnvironmentMutation = { destroyEnvironment: { environmentId: string } };
+
+export type LastSessionQueryVariables = Exact<{
+  sandboxId: Scalars['String']['input'];
+}>;
+
+
+export type LastSessionQuery = { sandbox: { sessions: Array<{ role: AgentRole, sessionId: string }> } };
+
 export type AgentNamesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -738,6 +752,45 @@ export type StartMissionMutationVariables = Exact<{
 
 
 export type StartMissionMutation = { startMission: { id: string } };
+
+export type ConnectModelMutationVariables = Exact<{
+  vendor: ModelVendor;
+  displayName: Scalars['String']['input'];
+  apiKey: Scalars['String']['input'];
+  baseUrl?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type ConnectModelMutation = { connectModel: { id: string } };
+
+export type CheckModelConnectorMutationVariables = Exact<{
+  integrationId: Scalars['String']['input'];
+}>;
+
+
+export type CheckModelConnectorMutation = { checkModelConnector: { id: string, checkFailure: string | null } };
+
+export type RotateModelConnectorMutationVariables = Exact<{
+  integrationId: Scalars['String']['input'];
+  apiKey: Scalars['String']['input'];
+}>;
+
+
+export type RotateModelConnectorMutation = { rotateModelConnector: { id: string } };
+
+export type RevokeModelConnectorMutationVariables = Exact<{
+  integrationId: Scalars['String']['input'];
+}>;
+
+
+export type RevokeModelConnectorMutation = { revokeModelConnector: { id: string } };
+
+export type DeleteModelConnectorMutationVariables = Exact<{
+  integrationId: Scalars['String']['input'];
+}>;
+
+
+export type DeleteModelConnectorMutation = { deleteModelConnector: { id: string } };
 
 export type MembersQueryVariables = Exact<{
   orgId: Scalars['String']['input'];
@@ -781,7 +834,7 @@ export type DeleteMembershipMutation = { deleteMembership: { ok: true } };
 export type IntegrationsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type IntegrationsQuery = { integrations: { integrations: Array<{ id: string, displayName: string, vendor: Vendor, vendorKind: VendorKind, externalOrgId: string | null, dependentProjectCount: number, createdAt: number, updatedAt: number }> } };
+export type IntegrationsQuery = { integrations: { integrations: Array<{ id: string, displayName: string, vendor: Vendor, vendorKind: VendorKind, externalOrgId: string | null, dependentProjectCount: number, hasCredentials: boolean, checkFailure: string | null, checkedAt: number | null, createdAt: number, updatedAt: number }> } };
 
 export type McpBindingsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -836,6 +889,11 @@ export type BusySandboxesQuery = { sandboxes: { nextCursor: string | null, data:
       { project: { name: string } | null, sparkline: Array<{ t: number, cpuPct: number, memUsedMb: number, memTotalMb: number }> }
       & SandboxRowFragment
     )> } };
+
+export type PaletteQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type PaletteQuery = { projects: { data: Array<{ id: string, name: string }> }, runs: { data: Array<{ id: string, missionTitle: string | null, status: RunStatus }> }, agents: { data: Array<{ id: string, name: string }> } };
 
 export type RunRowFragment = { id: string, status: RunStatus, kind: RunKind, missionTitle: string | null, missionProgress: number | null, missionActivity: string | null, missionCostUsd: number, missionCostIncomplete: boolean, reason: string | null, lastError: string | null, createdAt: number, startedAt: number | null, finishedAt: number | null, projectId: string, project: { name: string } | null };
 
@@ -1023,7 +1081,7 @@ export type RunStepFragment = { id: string, role: AgentRole, round: number, stat
 export type RunMessageFragment = { id: string, kind: RunMessageKind, text: string, author: string, createdAt: number, deliveredAt: number | null, acknowledgedAt: number | null };
 
 export type RunPartsFragment = (
-  { awaitsApproval: boolean, prompt: string | null, agentId: string | null, budgetUsd: number | null, scheduledTaskId: string | null, automationId: string | null, interruptedAt: number | null, issueId: string | null, issueUrl: string | null, scheduledFor: number, steps: Array<RunStepFragment>, messages: Array<RunMessageFragment>, continuesStep: { seq: number, runId: string } | null, scheduledTask: { name: string } | null, automation: { name: string } | null, issue: { key: string } | null, sandboxes: Array<(
+  { awaitsApproval: boolean, prompt: string | null, prUrl: string | null, prNumber: number | null, agentId: string | null, budgetUsd: number | null, scheduledTaskId: string | null, automationId: string | null, interruptedAt: number | null, issueId: string | null, issueUrl: string | null, scheduledFor: number, steps: Array<RunStepFragment>, messages: Array<RunMessageFragment>, continuesStep: { seq: number, runId: string } | null, scheduledTask: { name: string } | null, automation: { name: string } | null, issue: { key: string } | null, sandboxes: Array<(
     { sparkline: Array<{ t: number, cpuPct: number, memUsedMb: number, memTotalMb: number }> }
     & SandboxRowFragment
   )>, artifacts: Array<ArtifactCardFragment> }
@@ -1093,6 +1151,10 @@ export type ResumeRunMutation = { resumeRun: RunPartsFragment };
 export type RunsQueryVariables = Exact<{
   projectId?: InputMaybe<Scalars['String']['input']>;
   status?: InputMaybe<RunStatus>;
+  agentId?: InputMaybe<Scalars['String']['input']>;
+  kind?: InputMaybe<RunKind>;
+  createdFrom?: InputMaybe<Scalars['EpochMs']['input']>;
+  createdBefore?: InputMaybe<Scalars['EpochMs']['input']>;
   limit: Scalars['Int']['input'];
   cursor?: InputMaybe<Scalars['String']['input']>;
 }>;
@@ -1200,12 +1262,40 @@ export const artifacts: Operation<ArtifactsQuery, ArtifactsQueryVariables> = {
   text: 'query Artifacts($projectId:String$limit:Int!$cursor:String$sandboxId:String){artifacts(projectId:$projectId limit:$limit cursor:$cursor sandboxId:$sandboxId){data{...ArtifactCard project{name}}nextCursor}}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
+export const destroyEnvironment: Operation<DestroyEnvironmentMutation, DestroyEnvironmentMutationVariables> = {
+  text: 'mutation DestroyEnvironment($environmentId:String!){destroyEnvironment(environmentId:$environmentId){environmentId}}',
+};
+
+export const lastSession: Operation<LastSessionQuery, LastSessionQueryVariables> = {
+  text: 'query LastSession($sandboxId:String!){sandbox(sandboxId:$sandboxId){sessions{role sessionId}}}',
+};
+
 export const agentNames: Operation<AgentNamesQuery, AgentNamesQueryVariables> = {
   text: 'query AgentNames{agents(limit:100){data{id name role harness model isBuiltin}}}',
 };
 
 export const startMission: Operation<StartMissionMutation, StartMissionMutationVariables> = {
   text: 'mutation StartMission($projectId:String!$prompt:String!$agentId:String$budgetUsd:Float$planApproval:Boolean$issue:String){startMission(projectId:$projectId prompt:$prompt agentId:$agentId budgetUsd:$budgetUsd planApproval:$planApproval issue:$issue){id}}',
+};
+
+export const connectModel: Operation<ConnectModelMutation, ConnectModelMutationVariables> = {
+  text: 'mutation ConnectModel($vendor:ModelVendor!$displayName:String!$apiKey:String!$baseUrl:String){connectModel(vendor:$vendor displayName:$displayName apiKey:$apiKey baseUrl:$baseUrl){id}}',
+};
+
+export const checkModelConnector: Operation<CheckModelConnectorMutation, CheckModelConnectorMutationVariables> = {
+  text: 'mutation CheckModelConnector($integrationId:String!){checkModelConnector(integrationId:$integrationId){id checkFailure}}',
+};
+
+export const rotateModelConnector: Operation<RotateModelConnectorMutation, RotateModelConnectorMutationVariables> = {
+  text: 'mutation RotateModelConnector($integrationId:String!$apiKey:String!){rotateModelConnector(integrationId:$integrationId apiKey:$apiKey){id}}',
+};
+
+export const revokeModelConnector: Operation<RevokeModelConnectorMutation, RevokeModelConnectorMutationVariables> = {
+  text: 'mutation RevokeModelConnector($integrationId:String!){revokeModelConnector(integrationId:$integrationId){id}}',
+};
+
+export const deleteModelConnector: Operation<DeleteModelConnectorMutation, DeleteModelConnectorMutationVariables> = {
+  text: 'mutation DeleteModelConnector($integrationId:String!){deleteModelConnector(integrationId:$integrationId){id}}',
 };
 
 export const members: Operation<MembersQuery, MembersQueryVariables> = {
@@ -1229,7 +1319,7 @@ export const deleteMembership: Operation<DeleteMembershipMutation, DeleteMembers
 };
 
 export const integrations: Operation<IntegrationsQuery, IntegrationsQueryVariables> = {
-  text: 'query Integrations{integrations{integrations{id displayName vendor vendorKind externalOrgId dependentProjectCount createdAt updatedAt}}}',
+  text: 'query Integrations{integrations{integrations{id displayName vendor vendorKind externalOrgId dependentProjectCount hasCredentials checkFailure checkedAt createdAt updatedAt}}}',
 };
 
 export const mcpBindings: Operation<McpBindingsQuery, McpBindingsQueryVariables> = {
@@ -1262,6 +1352,10 @@ export const spend: Operation<SpendQuery, SpendQueryVariables> = {
 
 export const busySandboxes: Operation<BusySandboxesQuery, BusySandboxesQueryVariables> = {
   text: 'query BusySandboxes($projectId:String$limit:Int!$status:SandboxStatus){sandboxes(projectId:$projectId limit:$limit status:$status){data{...SandboxRow project{name}sparkline{t cpuPct memUsedMb memTotalMb}}nextCursor}}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}',
+};
+
+export const palette: Operation<PaletteQuery, PaletteQueryVariables> = {
+  text: 'query Palette{projects(limit:100){data{id name}}runs(limit:50){data{id missionTitle status}}agents(limit:100){data{id name}}}',
 };
 
 export const projectSettings: Operation<ProjectSettingsQuery, ProjectSettingsQueryVariables> = {
@@ -1357,15 +1451,15 @@ export const deleteAutomation: Operation<DeleteAutomationMutation, DeleteAutomat
 };
 
 export const run: Operation<RunQuery, RunQueryVariables> = {
-  text: 'query Run($runId:String!){run(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval prompt agentId budgetUsd scheduledTaskId automationId interruptedAt steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'query Run($runId:String!){run(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval prompt prUrl prNumber agentId budgetUsd scheduledTaskId automationId interruptedAt steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const runLive: Operation<RunLiveSubscription, RunLiveSubscriptionVariables> = {
-  text: 'subscription RunLive($runId:String!){runUpdated(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval prompt agentId budgetUsd scheduledTaskId automationId interruptedAt steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'subscription RunLive($runId:String!){runUpdated(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval prompt prUrl prNumber agentId budgetUsd scheduledTaskId automationId interruptedAt steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const cancelRun: Operation<CancelRunMutation, CancelRunMutationVariables> = {
-  text: 'mutation CancelRun($runId:String!){cancelRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval prompt agentId budgetUsd scheduledTaskId automationId interruptedAt steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'mutation CancelRun($runId:String!){cancelRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval prompt prUrl prNumber agentId budgetUsd scheduledTaskId automationId interruptedAt steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const sendMessage: Operation<SendMessageMutation, SendMessageMutationVariables> = {
@@ -1377,19 +1471,19 @@ export const continueRun: Operation<ContinueRunMutation, ContinueRunMutationVari
 };
 
 export const approvePlan: Operation<ApprovePlanMutation, ApprovePlanMutationVariables> = {
-  text: 'mutation ApprovePlan($runId:String!){approvePlan(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval prompt agentId budgetUsd scheduledTaskId automationId interruptedAt steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'mutation ApprovePlan($runId:String!){approvePlan(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval prompt prUrl prNumber agentId budgetUsd scheduledTaskId automationId interruptedAt steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const interruptRun: Operation<InterruptRunMutation, InterruptRunMutationVariables> = {
-  text: 'mutation InterruptRun($runId:String!){interruptRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval prompt agentId budgetUsd scheduledTaskId automationId interruptedAt steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'mutation InterruptRun($runId:String!){interruptRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval prompt prUrl prNumber agentId budgetUsd scheduledTaskId automationId interruptedAt steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const resumeRun: Operation<ResumeRunMutation, ResumeRunMutationVariables> = {
-  text: 'mutation ResumeRun($runId:String!){resumeRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval prompt agentId budgetUsd scheduledTaskId automationId interruptedAt steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'mutation ResumeRun($runId:String!){resumeRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval prompt prUrl prNumber agentId budgetUsd scheduledTaskId automationId interruptedAt steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const runs: Operation<RunsQuery, RunsQueryVariables> = {
-  text: 'query Runs($projectId:String$status:RunStatus$limit:Int!$cursor:String){runs(projectId:$projectId status:$status limit:$limit cursor:$cursor){data{...RunRow}nextCursor}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError createdAt startedAt finishedAt projectId project{name}}',
+  text: 'query Runs($projectId:String$status:RunStatus$agentId:String$kind:RunKind$createdFrom:EpochMs$createdBefore:EpochMs$limit:Int!$cursor:String){runs(projectId:$projectId status:$status agentId:$agentId kind:$kind createdFrom:$createdFrom createdBefore:$createdBefore limit:$limit cursor:$cursor){data{...RunRow}nextCursor}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError createdAt startedAt finishedAt projectId project{name}}',
 };
 
 export const sandbox: Operation<SandboxQuery, SandboxQueryVariables> = {

@@ -1,6 +1,7 @@
 // The logs of a sandbox: by session, and of each by part. The selected one is part of the page's address.
 import { useState } from 'preact/hooks';
 import { type AgentRole, type SandboxLogPart, type SandboxQuery, sandboxLog } from './documents.ts';
+import { LogView } from './log-view.tsx';
 import { Card, Empty, Skeleton, Trouble } from './pieces.tsx';
 import { useFilter, useReading } from './reading.ts';
 import { dollars, size, Time } from './words.tsx';
@@ -94,10 +95,11 @@ function Content(asked: { sandboxId: string; role: AgentRole; sessionId: string;
   }
   return (
     <>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.2, 2.1.1) */}
-      <section class="log" tabIndex={0} aria-label="Content of the log">
-        <pre>{content}</pre>
-      </section>
+      <LogView
+        content={content}
+        fileName={`${asked.role}-${asked.sessionId}-${asked.part}.log`}
+        refresh={cursor === null ? read : undefined}
+      />
       <div class="row small">
         <span class="muted">
           {size(bytes)}

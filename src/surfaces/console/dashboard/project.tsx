@@ -1,9 +1,12 @@
 // One project: what is scheduled, what runs, and what that left behind.
 import { ArtifactGrid } from './artifacts.tsx';
+import { mutate } from './client.ts';
+import { CopyAs } from './copy-as.tsx';
 import {
   artifacts,
   automations,
   busySandboxes,
+  destroyEnvironment,
   environments,
   project as oneProject,
   scheduledTasks,
@@ -11,7 +14,7 @@ import {
 import { taskCommand } from './first-steps.tsx';
 import { Heading } from './heading.tsx';
 import { may } from './page.ts';
-import { Card, Commands, Pill, Shown, Skeleton, Trouble } from './pieces.tsx';
+import { Action, Card, Commands, Pill, Shown, Skeleton, Trouble } from './pieces.tsx';
 import { listIn, useBeat, useFresh, useList, useReading } from './reading.ts';
 import { Recurring } from './recurring.tsx';
 import { kinds } from './recurring-kinds.ts';
@@ -67,6 +70,12 @@ function About({ projectId }: OfProject) {
   const { data, problem, read } = useReading(oneProject, { projectId });
   const heading = (
     <Heading title={data?.project.name ?? null} above={[['/console/projects', 'Projects']]}>
+      <CopyAs
+        path={`/projects/${projectId}`}
+        graphql={`{ project(projectId: "${projectId}") { id name status } }`}
+        client={`client.project({ projectId: '${projectId}' })`}
+        cli={`aep projects show ${projectId}`}
+      />
       {may('missions:run') && data?.project.status === 'active' && (
         <a class="button slim" href={`/console/runs/new?projectId=${projectId}`}>
           Start mission
@@ -155,6 +164,15 @@ function Environments({ projectId }: OfProject) {
                   {workerName ?? 'Preview'}
                   {prNumber !== null && <span class="muted"> · #{prNumber}</span>}
                 </div>
+                {status === 'active' && may('environments:write') && (
+                  <Action
+                    label="Destroy"
+                    describes={`Destroy ${workerName ?? 'the preview'}`}
+                    class="danger slim"
+                    question="The preview environment ends, and its address with it."
+                    act={(key) => mutate(destroyEnvironment, { environmentId }, key).then(list.read)}
+                  />
+                )}
                 <div class="when muted small">
                   {status === 'active' && expiresAt !== null ? (
                     <>

@@ -1,4 +1,6 @@
 // All projects.
+
+import { CopyAs } from './copy-as.tsx';
 import { projects } from './documents.ts';
 import { Heading } from './heading.tsx';
 import { may } from './page.ts';
@@ -15,6 +17,12 @@ export function Projects() {
   return (
     <>
       <Heading title="Projects">
+        <CopyAs
+          path="/projects"
+          graphql="{ projects { data { id name status } nextCursor } }"
+          client="client.projects()"
+          cli="aep projects list"
+        />
         {may('projects:write') && (
           <a class="button slim" href="/console/projects/new">
             Create project

@@ -75,6 +75,14 @@ export function Facts({ run }: { run: RunPartsFragment }) {
             </dd>
           </div>
         )}
+        {run.prUrl && (
+          <div>
+            <dt>Pull request</dt>
+            <dd>
+              <a href={run.prUrl}>#{run.prNumber}</a>
+            </dd>
+          </div>
+        )}
         <div>
           <dt>Issue</dt>
           <dd>

@@ -2,7 +2,8 @@
 
 import { useLocation } from 'preact-iso';
 import { ArtifactGrid } from './artifacts.tsx';
-import { ask, mutate } from './client.ts';
+import { ask } from './client.ts';
+import { Copy, CopyAs } from './copy-as.tsx';
 import {
   approvePlan,
   cancelRun,
@@ -11,16 +12,16 @@ import {
   type RunPartsFragment,
   resumeRun,
   runLive,
-  startMission,
 } from './documents.ts';
 import { Fragments } from './fragments.tsx';
 import { Heading } from './heading.tsx';
+import { LastLines } from './last-lines.tsx';
 import { useLive } from './live.ts';
 import { Messages } from './messages.tsx';
 import { may } from './page.ts';
 import { Action, Card, Empty, Skeleton, Trouble } from './pieces.tsx';
 import { useReading } from './reading.ts';
-import { runOfAutomation, runTask } from './recurring-kinds.ts';
+import { mayRerun, rerun } from './rerun.ts';
 import { Facts, isOpen } from './run-facts.tsx';
 import { titleOf } from './runs.tsx';
 import { SandboxRows } from './sandboxes.tsx';
@@ -43,6 +44,14 @@ export function Run({ id: runId }: { id: string }) {
   });
   const heading = (
     <Heading title={run ? titleOf(run) : null} above={aboveOf(run)}>
+      <Copy text={runId} label="Copy id" describes="Copy id of the run" />
+      <Copy text={`${location.origin}/console/runs/${runId}`} label="Copy link" describes="Copy link to this page" />
+      <CopyAs
+        path={`/runs/${runId}`}
+        graphql={`{ run(runId: "${runId}") { id status missionCostUsd } }`}
+        client={`client.run({ runId: '${runId}' })`}
+        cli={`aep show ${runId}`}
+      />
       {run && may('missions:run') && <RunAgain run={run} />}
     </Heading>
   );
@@ -69,6 +78,12 @@ export function Run({ id: runId }: { id: string }) {
       </Card>
       <div class="columns">
         <div class="column">
+          {run.status === 'failed' && sandbox && may('sandboxes:read') && <LastLines sandboxId={sandbox.sandboxId} />}
+          {run.prompt && (
+            <Card title="Prompt">
+              <p class="prompt">{run.prompt}</p>
+            </Card>
+          )}
           {run.steps.length > 0 && (
             <Steps runId={run.id} steps={run.steps} canContinue={!isOpen(run) && may('missions:run')} />
           )}
@@ -107,17 +122,9 @@ export function Run({ id: runId }: { id: string }) {
   );
 }
 
-/** The same mission once more: of the task or automation that it was of, else with the same prompt, agent and budget. */
-export async function rerun(run: RunPartsFragment, key: string): Promise<string> {
-  const { scheduledTaskId, automationId, projectId, prompt, agentId, budgetUsd } = run;
-  if (scheduledTaskId) return runTask(scheduledTaskId, key);
-  if (automationId) return runOfAutomation(automationId, key);
-  return (await mutate(startMission, { projectId, prompt: prompt!, agentId, budgetUsd }, key)).startMission.id;
-}
-
 function RunAgain({ run }: { run: RunPartsFragment }) {
   const { route } = useLocation();
-  if (!run.scheduledTaskId && !run.automationId && !run.prompt) return null;
+  if (!mayRerun(run)) return null;
   return <Action label="Run again" act={async (key) => route(`/console/runs/${await rerun(run, key)}`)} />;
 }
 

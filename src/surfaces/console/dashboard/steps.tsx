@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { ask, type ProblemBody, problemOf } from './client.ts';
 import { continueRun, type RunStepFragment } from './documents.ts';
-import { Card, Pill, Trouble } from './pieces.tsx';
+import { Card, Meter, Pill, Trouble } from './pieces.tsx';
 import { dollars, Lasted, Time } from './words.tsx';
 
 /** What the roles hand over. */
@@ -25,6 +25,7 @@ interface Properties {
 
 export function Steps({ runId, steps, canContinue }: Properties) {
   const inOrder = [...steps].reverse();
+  const total = steps.reduce((sum, { costUsd }) => sum + costUsd, 0);
   return (
     <Card title="Steps">
       <ol class="steps">
@@ -44,6 +45,12 @@ export function Steps({ runId, steps, canContinue }: Properties) {
               {step.outputTokens > 0 &&
                 `, ${count.format(step.inputTokens + step.cachedInputTokens + step.cacheWriteTokens)} tokens in, ${count.format(step.outputTokens)} out`}
             </div>
+            {total > 0 && (
+              <Meter
+                value={(step.costUsd / total) * 100}
+                label={`Share of the ${step.role} in the cost${step.round > 1 ? `, round ${step.round}` : ''}`}
+              />
+            )}
             {step.error && <p class="small">{step.error}</p>}
             {step.output !== null && <HandedOver output={step.output as Output} />}
             {canContinue && step.checkpoint && <Continue runId={runId} step={step} at={step.checkpoint.createdAt} />}

@@ -1,0 +1,78 @@
+// What a page shows, as a program asks for it: curl, GraphQL, the typed client, the command line.
+import { useRef, useState } from 'preact/hooks';
+import { api } from './page.ts';
+
+/** A button that copies a text, and says so. */
+export function Copy({ text, label, describes }: { text: string; label: string; describes?: string }) {
+  const [said, say] = useState('');
+  const copy = async () => {
+    try {
+      // Available in secure contexts only.
+      await navigator.clipboard.writeText(text);
+      say('Copied');
+    } catch {
+      say('Not allowed here');
+    }
+    setTimeout(() => say(''), 2_000);
+  };
+  return (
+    <>
+      <button
+        type="button"
+        class="quiet slim"
+        aria-label={describes && said ? `${said}: ${describes}` : describes}
+        onClick={copy}
+      >
+        {said || label}
+      </button>
+      <span class="unseen" role="status">
+        {said}
+      </span>
+    </>
+  );
+}
+
+interface Properties {
+  /** Below the API's address; absent where REST has no such route. */
+  path?: string;
+  graphql: string;
+  client: string;
+  /** Absent where the command line has no such command. */
+  cli?: string;
+}
+
+export function CopyAs({ path, graphql, client, cli }: Properties) {
+  const details = useRef<HTMLDetailsElement>(null);
+  const curl = (url: string, more = '') => `curl ${more}-H "Authorization: Bearer $TOKEN" '${url}'`;
+  const origin = api.replace(/\/v1$/, '');
+  const ways: [name: string, text: string][] = [
+    ...(path ? [['curl', curl(`${api}${path}`)] as [string, string]] : []),
+    ['GraphQL', curl(`${origin}/graphql`, `--json '${JSON.stringify({ query: graphql })}' `)],
+    ['Typed client', `await ${client}`],
+    ...(cli ? [['Command line', cli] as [string, string]] : []),
+  ];
+  return (
+    <details
+      class="copy-as"
+      ref={details}
+      onKeyDown={({ key }) => {
+        if (key !== 'Escape' || !details.current?.open) return;
+        details.current.open = false;
+        details.current.querySelector('summary')?.focus();
+      }}
+    >
+      <summary class="button quiet slim">Copy as</summary>
+      <div class="copy-ways">
+        {ways.map(([name, text]) => (
+          <div key={name}>
+            <div class="row">
+              <strong class="small">{name}</strong>
+              <Copy text={text} label="Copy" describes={`Copy as ${name}`} />
+            </div>
+            <code class="small break">{text}</code>
+          </div>
+        ))}
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,33 @@
+// The end of the log of a mission that failed: what its newest session wrote last.
+import { plain } from './ansi.ts';
+import { lastSession, sandboxLog } from './documents.ts';
+import { Card } from './pieces.tsx';
+import { useReading } from './reading.ts';
+
+const most = 20;
+
+export function LastLines({ sandboxId }: { sandboxId: string }) {
+  const { data } = useReading(lastSession, { sandboxId });
+  const session = data?.sandbox.sessions.at(-1);
+  return session ? <Lines sandboxId={sandboxId} {...session} /> : null;
+}
+
+type Session = { role: 'builder' | 'planner' | 'qa' | 'researcher' | 'reviewer'; sessionId: string };
+
+function Lines({ sandboxId, role, sessionId }: Session & { sandboxId: string }) {
+  const { data } = useReading(sandboxLog, { sandboxId, role, sessionId, part: 'session', cursor: null });
+  const lines = plain(data?.sandboxLog.content ?? '')
+    .trimEnd()
+    .split('\n')
+    .slice(-most);
+  if (!data || lines.join('') === '') return null;
+  const address = `/console/sandboxes/${sandboxId}?session=${encodeURIComponent(`${role}:${sessionId}`)}`;
+  return (
+    <Card title="Last lines of the log" aside={<a href={address}>Whole log</a>}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.2, 2.1.1) */}
+      <pre class="result last-lines" tabIndex={0}>
+        {lines.join('\n')}
+      </pre>
+    </Card>
+  );
+}
