@@ -136,6 +136,7 @@ ${app && html`<link rel="stylesheet" href="${app.style}"><script type="module" s
 <header class="bar">
 <a class="brand" href="/console"><img src="${addresses['icon.svg']}" alt="" width="28" height="28"><span>${product}</span></a>
 ${menu && switcher(menu)}
+${app && html`<button type="button" class="quiet palette-button" aria-keyshortcuts="Control+K Meta+K" hidden>Search <kbd>Ctrl K</kbd></button>`}
 ${menu && html`<button type="button" class="quiet menu-button" aria-expanded="false" aria-controls="menu">Menu</button>`}
 </header>
 ${menu && navigation(menu)}

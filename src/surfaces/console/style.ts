@@ -60,7 +60,9 @@ main > h1:has(+ .lead) { margin-bottom: .375rem; }
 .menu a:hover { color: var(--text); background: var(--ground); }
 .menu a[aria-current] { color: var(--text); font-weight: 600; background: var(--accent-soft); }
 .menu a:focus-visible { outline-offset: -3px; }
-.menu-button { margin-left: auto; }
+.palette-button { margin-left: auto; }
+.palette-button kbd { margin-left: .25rem; color: var(--muted); font: inherit; font-size: .8125rem; font-weight: 400; }
+.menu-button:nth-child(3) { margin-left: auto; }
 .person { display: grid; gap: .5rem; justify-items: start; margin-top: .75rem; padding: .75rem .625rem 0; border-top: 1px solid var(--line); }
 .person > span { max-width: 100%; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .person button { min-height: 2.25rem; padding: .25rem .75rem; font-size: .9375rem; }
@@ -188,7 +190,7 @@ ul.scopes + .hint { margin: .5rem 0 0; }
   .card { padding: 1.25rem 1rem; }
   .console main { padding: 1.25rem .875rem 3rem; }
   .bar { gap: .5rem; padding-inline: .875rem; }
-  .console .brand > span { display: none; }
+  .console .brand > span, .palette-button kbd { display: none; }
   dl.facts { grid-template-columns: 1fr; gap: 0; }
   th, td { padding-right: .625rem; }
   dl.facts dd { margin-bottom: .625rem; }

@@ -4,6 +4,7 @@ import type { ComponentType } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
 import { LocationProvider, lazy, Route, Router, useLocation } from 'preact-iso';
 import { noteNavigation } from './heading.tsx';
+import { PaletteKey } from './palette-key.tsx';
 
 /** Every page; one with `:id` in its address gets that as a property. */
 const pages = {
@@ -16,7 +17,7 @@ const pages = {
   '/console/tasks/:id': page(async () => (await import('./recurring-pages.tsx')).Task),
   '/console/automations/new': page(async () => (await import('./recurring-pages.tsx')).NewAutomation),
   '/console/automations/:id': page(async () => (await import('./recurring-pages.tsx')).Automation),
-  '/console/runs': page(async () => (await import('./runs.tsx')).Runs),
+  '/console/runs': page(async () => (await import('./runs-page.tsx')).Runs),
   '/console/runs/new': page(async () => (await import('./mission-new.tsx')).NewMission),
   '/console/runs/:id': page(async () => (await import('./run.tsx')).Run),
   '/console/sandboxes/:id': page(async () => (await import('./sandbox.tsx')).Sandbox),
@@ -59,6 +60,7 @@ const scope = new RegExp(patterns.map(([{ source }]) => source.replace(/\$$/, '(
 export const App = () => (
   <LocationProvider scope={scope}>
     <Marks />
+    <PaletteKey />
     <Router onRouteChange={noteNavigation}>
       {Object.entries(pages).map(([address, Page]) => (
         <Route key={address} path={address} component={Page} />

@@ -112,7 +112,7 @@ type TextProperties<V> = FieldProperties<V> & {
   maxLength?: number;
   /** More than one: a text of several lines. */
   rows?: number;
-  type?: 'text' | 'email' | 'number' | 'time';
+  type?: 'text' | 'email' | 'number' | 'time' | 'password';
   step?: string;
 };
 
@@ -131,7 +131,12 @@ export function Text<V>(properties: TextProperties<V>) {
       {rows > 1 ? (
         <textarea rows={rows} {...attributes} />
       ) : (
-        <input type={type as 'text'} step={step} autocomplete="off" {...attributes} />
+        <input
+          type={type as 'text'}
+          step={step}
+          autocomplete={type === 'password' ? 'new-password' : 'off'}
+          {...attributes}
+        />
       )}
     </Field>
   );

@@ -16,6 +16,8 @@ interface FormSettings<V> {
   initial: V;
   /** Sends the values; with the same key they are taken once. */
   send(values: V, key: string): Promise<unknown>;
+  /** A field that is kept in no place but this page. */
+  secret?: keyof V;
   /** The record as it is now, where another one may have changed it. */
   current?(): Promise<V>;
 }
@@ -40,7 +42,7 @@ export interface Form<V> {
   element: { current: HTMLFormElement | null };
 }
 
-export function useForm<V extends object>({ name, initial, send, current }: FormSettings<V>): Form<V> {
+export function useForm<V extends object>({ name, initial, send, current, secret }: FormSettings<V>): Form<V> {
   const place = `form ${person} ${org} ${name}`;
   const [found] = useState(() => readKept<V>(place));
   const [values, setValues] = useState<V>(found?.values ?? initial);
@@ -73,7 +75,8 @@ export function useForm<V extends object>({ name, initial, send, current }: Form
     latest.current = next;
     key.current = crypto.randomUUID();
     setValues(next);
-    sessionStorage.setItem(place, JSON.stringify({ values: next, base } satisfies Kept<V>));
+    const kept = secret ? { ...next, [secret]: initial[secret] } : next;
+    sessionStorage.setItem(place, JSON.stringify({ values: kept, base } satisfies Kept<V>));
   }
   async function run(known: V): Promise<void> {
     if (isBusy) return;

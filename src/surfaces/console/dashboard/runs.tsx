@@ -1,11 +1,9 @@
-// Runs in rows, and the page of all of them.
+// Runs in rows.
 import type { ComponentChildren } from 'preact';
-import { type RunRowFragment, type RunStatus, runs } from './documents.ts';
-import { Heading } from './heading.tsx';
-import { may, now } from './page.ts';
-import { Card, Meter, Pill, Shown, Skeleton } from './pieces.tsx';
-import { ProjectChoice } from './project-choice.tsx';
-import { type List, useBeat, useFilter, useList } from './reading.ts';
+import { type RunRowFragment, type RunsQueryVariables, runs } from './documents.ts';
+import { now } from './page.ts';
+import { Meter, Pill, Shown, Skeleton } from './pieces.tsx';
+import { type List, useBeat, useList } from './reading.ts';
 import { dollars, duration, Time } from './words.tsx';
 
 /** Null before it has begun. */
@@ -19,10 +17,26 @@ export const remark = ({ status, missionActivity, reason, lastError }: RunRowFra
 export const titleOf = ({ missionTitle }: Pick<RunRowFragment, 'missionTitle'>): string =>
   missionTitle ?? 'Untitled run';
 
-export const RunRows = ({ rows, within = false }: { rows: RunRowFragment[]; within?: boolean }) => (
+interface RowsProperties {
+  rows: RunRowFragment[];
+  within?: boolean;
+  /** Of rows that are acted on together. */
+  selection?: { has(id: string): boolean; select(id: string, isSelected: boolean): void };
+}
+
+export const RunRows = ({ rows, within = false, selection }: RowsProperties) => (
   <ul class="rows">
     {rows.map((run) => (
       <li key={run.id} class="run-row">
+        {selection && (
+          <input
+            type="checkbox"
+            class="select-row"
+            aria-label={`Select ${titleOf(run)}`}
+            checked={selection.has(run.id)}
+            onChange={({ currentTarget }) => selection.select(run.id, currentTarget.checked)}
+          />
+        )}
         <Pill status={run.status} />
         <div class="grow">
           <a class="row-link" href={`/console/runs/${run.id}`}>
@@ -49,7 +63,7 @@ export const RunRows = ({ rows, within = false }: { rows: RunRowFragment[]; with
   </ul>
 );
 
-export function useRuns(variables: { projectId?: string | null; status?: RunStatus | null; limit: number }) {
+export function useRuns(variables: Omit<RunsQueryVariables, 'cursor'>) {
   const list = useList(
     runs,
     variables,
@@ -74,44 +88,3 @@ export const RunList = ({ list, empty, within = false, isExcerpt = false, rows: 
     {(rows) => <RunRows rows={rows} within={within} />}
   </Shown>
 );
-
-const statuses: readonly RunStatus[] = ['running', 'dispatching', 'completed', 'failed', 'skipped', 'canceled'];
-
-export function Runs() {
-  const [status, setStatus] = useFilter('status');
-  const [projectId, setProjectId] = useFilter('projectId');
-  const known = statuses.find((one) => one === status) ?? null;
-  const list = useRuns({ limit: 30, status: known, projectId });
-  return (
-    <>
-      <Heading title="Missions">
-        {may('missions:run') && (
-          <a class="button slim" href="/console/runs/new">
-            Start mission
-          </a>
-        )}
-      </Heading>
-      <div class="filters">
-        <ProjectChoice value={projectId} choose={setProjectId} />
-        <label>
-          Status
-          <select value={known ?? ''} onChange={(event) => setStatus(event.currentTarget.value)}>
-            <option value="">Any</option>
-            {statuses.map((one) => (
-              <option key={one} value={one}>
-                {one === 'dispatching' ? 'waiting' : one}
-              </option>
-            ))}
-          </select>
-        </label>
-      </div>
-      <Card title="Missions, newest first">
-        <RunList
-          list={list}
-          rows={12}
-          empty={<p>{status || projectId ? 'No run is like that.' : 'Nothing has run yet.'}</p>}
-        />
-      </Card>
-    </>
-  );
-}

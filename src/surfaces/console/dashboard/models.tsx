@@ -1,0 +1,126 @@
+// Keys of language models: connected, checked, replaced, revoked and deleted.
+import { useState } from 'preact/hooks';
+import { mutate } from './client.ts';
+import {
+  checkModelConnector,
+  connectModel,
+  deleteModelConnector,
+  type IntegrationsQuery,
+  type ModelVendor,
+  revokeModelConnector,
+  rotateModelConnector,
+} from './documents.ts';
+import { Choice, FormFrame, optional, Text } from './fields.tsx';
+import { useForm } from './form.ts';
+import { Action, Card } from './pieces.tsx';
+
+export type Connector = IntegrationsQuery['integrations']['integrations'][number];
+
+export function ConnectModel({ read }: { read(): void }) {
+  const form = useForm({
+    name: 'model',
+    initial: { vendor: 'anthropic', displayName: '', apiKey: '', baseUrl: '' },
+    secret: 'apiKey',
+    async send({ vendor, displayName, apiKey, baseUrl }, key) {
+      const server = optional(baseUrl);
+      const variables = { displayName, apiKey, vendor: vendor as ModelVendor, ...(server && { baseUrl: server }) };
+      await mutate(connectModel, variables, key);
+      read();
+    },
+  });
+  return (
+    <Card title="Connect language models">
+      <FormFrame form={form} action="Connect">
+        <Choice
+          form={form}
+          name="vendor"
+          label="Vendor"
+          options={[
+            ['anthropic', 'Anthropic'],
+            ['openai', 'OpenAI'],
+          ]}
+        />
+        <Text form={form} name="displayName" label="Name" maxLength={120} required />
+        <Text
+          form={form}
+          name="apiKey"
+          label="Key"
+          hint="It is encrypted, and never shown again."
+          type="password"
+          required
+        />
+        <Text form={form} name="baseUrl" label="Server" hint="The address of a compatible server; empty: the vendor." />
+      </FormFrame>
+    </Card>
+  );
+}
+
+export function ModelActions({
+  connector: { id: integrationId, displayName },
+  read,
+}: {
+  connector: Connector;
+  read(): void;
+}) {
+  const [isRotating, setRotating] = useState(false);
+  return (
+    <div class="model-actions">
+      <div class="decisions">
+        <Action
+          label="Check"
+          describes={`Check ${displayName}`}
+          act={(key) => mutate(checkModelConnector, { integrationId }, key).then(read)}
+        />
+        <button
+          type="button"
+          class="quiet slim"
+          aria-expanded={isRotating}
+          aria-label={`Rotate the key of ${displayName}`}
+          onClick={() => setRotating(!isRotating)}
+        >
+          Rotate
+        </button>
+        <Action
+          label="Revoke"
+          describes={`Revoke the key of ${displayName}`}
+          class="danger slim"
+          question="The key is deleted. Steps under way that use it fail."
+          act={(key) => mutate(revokeModelConnector, { integrationId }, key).then(read)}
+        />
+        <Action
+          label="Delete"
+          describes={`Delete ${displayName}`}
+          class="danger slim"
+          question="The connector and its key are deleted. Its projects get the next one."
+          act={(key) => mutate(deleteModelConnector, { integrationId }, key).then(read)}
+        />
+      </div>
+      {isRotating && (
+        <Rotation
+          integrationId={integrationId}
+          done={() => {
+            setRotating(false);
+            read();
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+function Rotation({ integrationId, done }: { integrationId: string; done(): void }) {
+  const form = useForm({
+    name: `key of ${integrationId}`,
+    initial: { newKey: '' },
+    secret: 'newKey',
+    async send({ newKey }, key) {
+      await mutate(rotateModelConnector, { integrationId, apiKey: newKey }, key);
+      done();
+    },
+  });
+  return (
+    <FormFrame form={form} action="Replace key">
+      <Text form={form} name="newKey" label="New key" type="password" required />
+    </FormFrame>
+  );
+}

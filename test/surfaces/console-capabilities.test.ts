@@ -1,0 +1,104 @@
+// Console × API: every root field of the schema is used by a page of the console, or stands here with where it is or why it is not.
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { type FieldNode, Kind, parse, visit } from 'graphql';
+import { expect, test } from 'vitest';
+import { rootFields } from '../support/root-fields.ts';
+
+const folder = path.join(import.meta.dirname, '../../src/surfaces/console/dashboard');
+
+/** The root fields that the application asks for, each with the documents that do. */
+function usedByApplication(): Map<string, string[]> {
+  const used = new Map<string, string[]>();
+  for (const file of readdirSync(folder).filter((name) => name.endsWith('.graphql'))) {
+    visit(parse(readFileSync(path.join(folder, file), 'utf8')), {
+      OperationDefinition({ selectionSet }) {
+        for (const field of selectionSet.selections.filter((one): one is FieldNode => one.kind === Kind.FIELD)) {
+          used.set(field.name.value, [...(used.get(field.name.value) ?? []), file]);
+        }
+      },
+    });
+  }
+  return used;
+}
+
+const runtime = 'of runtimes: a person does not report what an agent does';
+const child = 'read with its parent';
+const page = (address: string) => `page ${address}`;
+
+const others: Record<string, string> = {
+  agentDelegations: page('/console/connected-agents'),
+  answerElicitation: 'a message to the agent answers its question',
+  appendFragments: runtime,
+  appendLog: runtime,
+  artifact: child,
+  billingLedger: page('/console/billing/ledger'),
+  billingOffers: page('/console/billing'),
+  billingOrders: page('/console/billing'),
+  billingSummary: page('/console/billing'),
+  checkoutSession: page('/console/checkout/{checkoutId}'),
+  claimRun: runtime,
+  closeOrganization: page('/console/closure'),
+  completeMcpOAuth: page('/console/mcp/callback'),
+  createArtifactUpload: runtime,
+  createCheckoutSession: page('/console/billing'),
+  createCreditRequest: page('/console/billing'),
+  createMembership: 'people are invited: they agree before they are members',
+  createOrganization: page('/console/account'),
+  createToken: page('/console/tokens'),
+  deleteMcpBinding: page('/console/projects/{projectId}/mcp'),
+  environment: 'the project shows its environments with all that a person needs',
+  exportOrganization: page('/console/closure'),
+  finishRun: runtime,
+  finishSandbox: runtime,
+  finishStep: runtime,
+  handBackRun: runtime,
+  heartbeat: runtime,
+  issue: page('/console/issues/{issueId}'),
+  issues: page('/console/issues'),
+  moveEnvironment: runtime,
+  noticeMails: page('/console/notifications'),
+  openRepository: runtime,
+  organizationClosure: page('/console/closure'),
+  organizationExport: page('/console/closure'),
+  organizations: page('/console/account'),
+  projectMcp: page('/console/projects/{projectId}/mcp'),
+  putMcpBinding: page('/console/projects/{projectId}/mcp'),
+  refreshMcpTools: page('/console/projects/{projectId}/mcp'),
+  registerArtifact: runtime,
+  registerEnvironment: runtime,
+  registerSandbox: runtime,
+  reportBranch: runtime,
+  reportCheckpoint: runtime,
+  reportCost: runtime,
+  reportSession: runtime,
+  reportUsage: runtime,
+  repositoryFile: runtime,
+  revokeAgentDelegation: page('/console/connected-agents'),
+  revokeToken: page('/console/tokens'),
+  runMcpServers: runtime,
+  runModels: runtime,
+  runMessages: child,
+  runSteps: child,
+  scopes: page('/console/tokens'),
+  slugAvailability: 'the form of the slug says so when it is sent',
+  slugPreview: 'an organization gets its slug from its name',
+  startMcpOAuth: page('/console/projects/{projectId}/mcp'),
+  tokens: page('/console/tokens'),
+  updateBillingSettings: page('/console/billing'),
+  updateNoticeMail: page('/console/notifications'),
+  updateProjectMcp: page('/console/projects/{projectId}/mcp'),
+  updateSetupGroup: 'steps are skipped one by one',
+  updateSetupGuide: 'the console shows no guides',
+  updateSubscription: page('/console/billing'),
+  withdrawOrder: page('/console/billing'),
+};
+
+test('every root field has a page or a reason', () => {
+  const used = usedByApplication();
+  const names = rootFields.map(({ name }) => name);
+  const unexplained = names.filter((name) => !used.has(name) && !others[name]);
+  expect(unexplained, 'give each a page, or a reason in this table').toEqual([]);
+  const stale = Object.keys(others).filter((name) => used.has(name) || !names.includes(name));
+  expect(stale, 'remove these from the table: a page uses them, or they are gone').toEqual([]);
+});

@@ -1,0 +1,218 @@
+// Finding and reading in the console's application, in a real browser: filters in the address, many missions at once, the palette, a
+// failed mission with the end of its log, and the same things for programs.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { newId } from '#foundation/ids.ts';
+import { openStorage } from '#foundation/storage.ts';
+import { folderStorage } from '#foundation/storage-folder.ts';
+import { launchBrowser } from '../support/browser.ts';
+import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
+import {
+  leaveArtifact,
+  type Place,
+  startSandbox,
+  startSession,
+  writeLog,
+  writeSteps,
+} from '../support/runtime-records.ts';
+import { openWorld, present, type Session, type World } from '../support/world.ts';
+
+const launched = await launchBrowser();
+if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
+
+describe.skipIf(typeof launched === 'string')('in the console', () => {
+  const browser = launched as Browser;
+  let world: World;
+  let pages: PageInspector;
+  let folder: string;
+  let session: Session;
+  let shop: Place;
+
+  beforeAll(async () => {
+    world = await openWorld();
+    pages = createPageInspector(browser, world.url);
+    folder = mkdtempSync(path.join(tmpdir(), 'aep-finding-'));
+    openStorage(folderStorage(folder));
+    const alice = await world.person('Alice');
+    const acme = await world.found(alice, 'Acme');
+    await world.grant(acme, 10_000);
+    await world.lift(acme);
+    session = await world.session(alice, acme.id);
+    const body = { name: 'Web shop', repoFullName: 'acme/web-shop' };
+    shop = { orgId: acme.id, projectId: (await world.rest('POST', '/projects', { session, body })).body.id };
+  });
+  afterEach(async () => {
+    await pages.close();
+    expect(pages.takeProblems()).toEqual([]);
+  });
+  afterAll(async () => {
+    await browser.close();
+    await world.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const open = async (address: string): Promise<Page> => {
+    const page = await pages.open(session, { permissions: ['clipboard-read', 'clipboard-write'] });
+    await page.goto(address);
+    return page;
+  };
+  async function run(missionTitle: string, more: object = {}): Promise<string> {
+    const id = newId('run');
+    const at = { scheduledFor: present(), createdAt: present(), updatedAt: present() };
+    const row = {
+      id,
+      ...shop,
+      ...at,
+      kind: 'manual',
+      status: 'dispatching',
+      issueId: 'iss_1',
+      missionTitle,
+      prompt: missionTitle,
+    };
+    await world.knex('runs').insert({ ...row, ...more });
+    return id;
+  }
+
+  it('filters stand in the address; selected missions are canceled and run again together', async () => {
+    const ids = [await run('Paint it red'), await run('Paint it blue'), await run('Left alone')];
+    await run('By the clock', { kind: 'scheduled', status: 'completed' });
+    const page = await open('/console/runs?kind=scheduled');
+    await page.getByText('By the clock').waitFor();
+    expect(await page.getByText('Left alone').count()).toBe(0);
+    await page.getByLabel('Started').selectOption('By hand');
+    await page.getByText('Left alone').waitFor();
+    expect(new URL(page.url()).search).toBe('?kind=manual');
+    await page.getByLabel('From', { exact: true }).fill('2020-01-01');
+    await page.getByLabel('To', { exact: true }).fill('2020-02-01');
+    await page.getByText('No run is like that.').waitFor();
+    await page.goto('/console/runs?kind=manual');
+    await page.getByLabel('Select Paint it red').check();
+    await page.getByLabel('Select Paint it blue').check();
+    await pages.inspect(page, 'runs-selected');
+    await page.getByRole('button', { name: 'Cancel the selected missions' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel the selected missions' }).click();
+    await page.getByText('canceled').nth(1).waitFor();
+    const statuses = async () =>
+      Object.fromEntries((await world.knex('runs').whereIn('id', ids)).map((row) => [row.missionTitle, row.status]));
+    await expect
+      .poll(statuses)
+      .toEqual({ 'Paint it red': 'canceled', 'Paint it blue': 'canceled', 'Left alone': 'dispatching' });
+    await page.getByLabel('Select Paint it red').first().check();
+    await page.getByLabel('Select Paint it blue').first().check();
+    await page.getByRole('button', { name: 'Run again the selected missions' }).click();
+    await expect
+      .poll(async () => (await world.knex('runs').where({ orgId: shop.orgId, status: 'dispatching' })).length)
+      .toBe(3);
+  });
+
+  it('the palette leads anywhere by the keyboard', async () => {
+    const page = await open('/console/overview');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByRole('button', { name: 'Search' }).click();
+    const field = page.getByRole('combobox', { name: /^Go to/ });
+    await field.fill('shop');
+    await page.getByRole('option', { name: 'Web shop Project' }).waitFor();
+    await pages.inspect(page, 'palette');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Web shop', level: 1 }).waitFor();
+    await page.keyboard.press('Control+k');
+    await field.fill('start mi');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Start a mission' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await field.fill('zzz');
+    await page.getByText('Nothing is called that.').waitFor();
+    await page.keyboard.press('Escape');
+    await field.waitFor({ state: 'detached' });
+    await page.keyboard.press('Control+k');
+    await field.fill('tokens');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Personal access tokens' }).waitFor();
+  });
+
+  it('a failed mission shows the end of its log, the cost of each step and its artifacts in place', async () => {
+    const id = await run('Make it faster', { status: 'failed', lastError: 'The tests failed.', issueId: 'iss_9' });
+    const sandbox = await startSandbox(shop, { runId: id, issueId: 'iss_9' });
+    const sitting = await startSession(sandbox, { sessionId: 'one', outcome: 'failed' });
+    const red = '\u001b[31mnot ok 3\u001b[0m';
+    await writeLog(sitting, 'session', [
+      `${Array.from({ length: 1_000 }, (_, n) => `line ${n}`).join('\n')}\n`,
+      `${red}\n`,
+    ]);
+    await writeSteps(shop, id, [{ costUsd: 0.75 }, { role: 'reviewer', costUsd: 0.25 }]);
+    await leaveArtifact(shop, '{"p95":40}', {
+      ...{
+        sandboxId: sandbox.id,
+        issueId: 'iss_9',
+        kind: 'report',
+        contentType: 'application/json',
+        caption: 'Figures',
+      },
+    });
+    const page = await open(`/console/runs/${id}`);
+    const end = page.getByRole('region', { name: 'Last lines of the log' });
+    await end.getByText('not ok 3').waitFor();
+    await page.getByRole('progressbar', { name: 'Share of the reviewer in the cost' }).waitFor();
+    await page.getByText('Show Figures').click();
+    await page.getByText('"p95": 40').waitFor();
+    await pages.inspect(page, 'run-failed');
+    await page.getByRole('button', { name: 'Copy id of the run' }).click();
+    await page.getByRole('button', { name: 'Copied: Copy id of the run' }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(id);
+    await page.getByText('Copy as', { exact: true }).click();
+    await page.getByText(`aep show ${id}`).waitFor();
+    await pages.inspect(page, 'copy-as');
+    await page.getByRole('button', { name: 'Copy as curl' }).click();
+    await page.getByRole('button', { name: 'Copied: Copy as curl' }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
+      `curl -H "Authorization: Bearer $TOKEN" '${world.url}/v1/runs/${id}'`,
+    );
+    await page.keyboard.press('Escape');
+
+    await end.getByRole('link', { name: 'Whole log' }).click();
+    await page.getByText('1001 lines').waitFor();
+    expect(await page.locator('.ansi-red').textContent()).toBe('not ok 3');
+    await page.getByLabel('Find in the log').fill('LINE 99');
+    await page.getByText('11 of 1001 lines').waitFor();
+    await page.getByRole('button', { name: 'Wrap lines' }).click();
+    await page.getByRole('button', { name: 'Follow' }).click();
+    await pages.inspect(page, 'log');
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download' }).click();
+    expect((await downloading).suggestedFilename()).toBe('builder-one-session.log');
+  });
+
+  it('a page is there within 200 ms of a click, with 10,000 missions and 1,000 projects', async () => {
+    await world.knex.raw(
+      `insert into runs (id, org_id, project_id, scheduled_for, kind, status, mission_title, created_at, updated_at)
+       select 'run_many_' || n, ?, ?, n, 'scheduled', 'completed', 'Run number ' || n, n, n from generate_series(1, 10000) n`,
+      [shop.orgId, shop.projectId],
+    );
+    await world.knex.raw(
+      `insert into projects (id, org_id, slug, name, status, tracker, scm_owner, scm_repo, created_at)
+       select 'prj_many_' || n, ?, 'many-' || n, 'Project ' || n, 'active', 'builtin', 'acme', 'many-' || n, n
+       from generate_series(1, 1000) n`,
+      [shop.orgId],
+    );
+    const page = await open('/console/overview');
+    await page.getByRole('region', { name: 'Recent runs' }).getByRole('link').first().waitFor();
+    const menu = page.getByRole('navigation', { name: 'Console' });
+    const times: number[] = [];
+    for (const [name, first] of [
+      ['Projects', '.rows .row-link'],
+      ['Missions', '.rows .row-link'],
+      ['Agents', '.rows .row-link'],
+    ] as const) {
+      await menu.getByRole('link', { name, exact: true }).click();
+      await page.getByRole('heading', { name, level: 1 }).waitFor();
+      const began = Date.now();
+      await page.locator(first).first().waitFor();
+      times.push(Date.now() - began);
+    }
+    // Told, not asserted: no test depends on the speed of a machine.
+    console.log(`rows after the heading of projects, missions, agents: ${times.join(', ')} ms`);
+  });
+});
