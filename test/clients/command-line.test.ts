@@ -32,7 +32,8 @@ beforeAll(async () => {
   writeFileSync(path.join(folder, 'package.json'), '{"type": "module"}');
   const { build } = await import('vite');
   const root = path.join(projectFolder, 'clients/cli');
-  await build({ root, configFile: path.join(root, 'vite.config.ts'), build: { outDir: folder, emptyOutDir: false } });
+  const configFile = path.join(root, 'vite.config.ts');
+  await build({ root, configFile, configLoader: 'runner', build: { outDir: folder, emptyOutDir: false } });
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });

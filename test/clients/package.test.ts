@@ -1,6 +1,6 @@
 // The typed client as a package: packed, installed without a network, and used by a program of its own, a compiler and a browser.
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -26,7 +26,14 @@ beforeAll(async () => {
   ({ token } = await createOwner(world, 'Ada', 'Acme'));
   folder = mkdtempSync(path.join(tmpdir(), 'aep-client-'));
   const npm = { npm_config_cache: path.join(folder, 'cache'), npm_config_offline: 'true' };
-  await run('npm', ['pack', '--pack-destination', folder], path.join(projectFolder, 'clients/typescript'), npm);
+  // A copy: packing compiles into its folder.
+  const source = path.join(folder, 'source');
+  cpSync(path.join(projectFolder, 'clients/typescript'), source, {
+    recursive: true,
+    filter: (file) => !file.endsWith('dist'),
+  });
+  const tools = `${path.join(projectFolder, 'node_modules/.bin')}${path.delimiter}${process.env.PATH}`;
+  await run('npm', ['pack', '--pack-destination', folder], source, { ...npm, PATH: tools });
   writeFileSync(path.join(folder, 'package.json'), '{"type": "module"}');
   await run('npm', ['install', `${name}-0.1.0.tgz`], folder, npm);
 });
