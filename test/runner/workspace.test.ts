@@ -5,6 +5,8 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -14,6 +16,8 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { writeSessions } from '../../src/runner/checkpoint.ts';
+import type { Place } from '../../src/runner/place.ts';
 import { type Origin, openWorkspace } from '../../src/runner/workspace.ts';
 
 let folder: string;
@@ -119,6 +123,33 @@ it.skipIf(process.getuid?.() !== 0)(
     expect((await deliver())!.diff).toContain('b.txt');
   },
 );
+
+it('sessions of a checkpoint are written where a harness looks for those of its folder, and nothing else is', async () => {
+  const [repository, home] = ['sessions', 'home'].map((name) => path.join(folder, name)) as [string, string];
+  const thread = '01a20362-3bf2-7e10-89e7-fcd099a892af';
+  const rollout = `.codex/sessions/2026/11/22/rollout-2026-11-22T13-11-39-${thread}.jsonl`;
+  for (const name of [
+    '.claude/projects/-tmp-old-work/one.jsonl',
+    rollout,
+    '.claude/projects/a/b/two.jsonl',
+    '.bashrc',
+  ]) {
+    mkdirSync(path.dirname(path.join(repository, name)), { recursive: true });
+    writeFileSync(path.join(repository, name), `of ${path.basename(name)}\n`);
+  }
+  git(repository, 'init', '-q');
+  git(repository, 'add', '-A');
+  git(repository, 'commit', '-qm', 'Sessions');
+  git(repository, 'update-ref', 'refs/sessions/bundle', 'HEAD');
+  const bundle = { file: '/somewhere/bundle.bundle', commitSha: '' };
+  const written = await writeSessions(repository, bundle, { home, work: '/tmp/mission-x/work' } as Place);
+  expect(written.sort()).toEqual([thread, 'one']);
+  const own = '.claude/projects/-tmp-mission-x-work/one.jsonl';
+  expect(readFileSync(path.join(home, own), 'utf8')).toBe('of one.jsonl\n');
+  const files = readdirSync(home, { recursive: true }).filter((name) => String(name).endsWith('.jsonl'));
+  expect(files.sort()).toEqual([own, rollout].sort());
+  expect(existsSync(path.join(home, '.bashrc'))).toBe(false);
+});
 
 it('a password is shown in no error', async () => {
   origin = { ...origin, url: 'http://127.0.0.1:9/a/b.git', username: 'x', password: 'hunter2' };
