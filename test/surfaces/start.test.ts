@@ -159,7 +159,7 @@ describe('what it refuses', () => {
     expect(await once(one.process, 'exit')).toEqual([1, null]);
     expect(one.complaints).toBe(
       `These settings are invalid:
-  DATABASE_URL: must be postgres://user:password@host:port/database with one host, special characters percent-encoded
+  DATABASE_URL: must be postgres://user:password@host:port/database, with host:port,host:port for several servers, special characters percent-encoded
   SMTP_URL: must be smtp://user:password@host:port, or smtps://
 `,
     );
