@@ -287,7 +287,7 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     await project('Search', bob);
     await page.reload();
     await card.getByRole('heading', { name: 'Next step: Complete a mission' }).waitFor();
-    await card.getByRole('link', { name: 'Open projects' }).waitFor();
+    await card.getByRole('link', { name: 'Start mission' }).waitFor();
     await card.getByRole('button', { name: 'Skip Complete a mission' }).first().click();
     await card.getByRole('heading', { name: 'Next step: Have a change reviewed' }).waitFor();
     await card.getByText('All steps').click();

@@ -1,6 +1,6 @@
 // What to do where there is nothing yet: commands that make the first project and the first task.
 import { projects } from './documents.ts';
-import { api } from './page.ts';
+import { api, may } from './page.ts';
 import { Commands, Skeleton } from './pieces.tsx';
 import { useReading } from './reading.ts';
 
@@ -13,12 +13,28 @@ export function FirstSteps() {
     <>
       {project ? (
         <>
-          <p>Nothing has run yet. Schedule a first task, with a token that may write scheduled tasks:</p>
+          <p>Nothing has run yet.</p>
+          {may('missions:run') && (
+            <p>
+              <a class="button slim" href={`/console/runs/new?projectId=${project.id}`}>
+                Start mission
+              </a>
+            </p>
+          )}
+          <p>Or schedule a first task, with a token that may write scheduled tasks:</p>
           <Commands>{taskCommand(project.id)}</Commands>
         </>
       ) : (
         <>
-          <p>There is no project yet. Make the first one, with a token that may write projects:</p>
+          <p>There is no project yet. A project connects a repository with its issues and missions.</p>
+          {may('projects:write') && (
+            <p>
+              <a class="button slim" href="/console/projects/new">
+                Create project
+              </a>
+            </p>
+          )}
+          <p>Or create it with a token that may write projects:</p>
           <Commands>
             {`curl ${api}/projects -H "Authorization: Bearer $TOKEN" \\
   --json '{"name": "Web shop", "repoFullName": "owner/repository"}'`}

@@ -55,7 +55,16 @@ function Running() {
       <Shown
         list={listIn(reading, (data) => [...data.running.data, ...data.waiting.data])}
         skeleton={<Skeleton rows={2} height={54} />}
-        empty={<p>No mission is under way. A project’s page has a “Run now” button for each of its tasks.</p>}
+        empty={
+          <>
+            <p>No mission is under way.</p>
+            {may('missions:run') && (
+              <a class="button quiet slim" href="/console/runs/new">
+                Start mission
+              </a>
+            )}
+          </>
+        }
       >
         {(rows) => <RunRows rows={rows} />}
       </Shown>

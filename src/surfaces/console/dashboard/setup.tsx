@@ -6,8 +6,12 @@ import { Action } from './pieces.tsx';
 
 /** How to reach a milestone, and where. */
 const steps: Record<SetupMilestoneId, readonly [hint: string, address: string, label: string]> = {
-  workspace: ['A project connects a repository with a tracker and its missions.', '/console/projects', 'Open projects'],
-  first_mission: ['Run a task of a project and follow it to its end.', '/console/projects', 'Open projects'],
+  workspace: [
+    'A project connects a repository with a tracker and its missions.',
+    '/console/projects/new',
+    'Create project',
+  ],
+  first_mission: ['Start a mission in a project and follow it to its end.', '/console/runs/new', 'Start mission'],
   first_review: [
     'A mission in which a reviewer looks at the change reaches this step.',
     '/console/runs',
@@ -15,17 +19,17 @@ const steps: Record<SetupMilestoneId, readonly [hint: string, address: string, l
   ],
   first_merge: ['Review the change of a mission and merge it.', '/console/runs', 'Open missions'],
   preview_deployment: ['A mission opens one when it has a change to show.', '/console/runs', 'Open missions'],
-  agent_instructions: [
-    'Give an agent instructions of its own through the API.',
-    '/reference',
-    'Open the API reference',
-  ],
+  agent_instructions: ['Give an agent of your own instructions.', '/console/agents/new', 'Create agent'],
   mcp_servers: ['Each project has a page for its MCP servers.', '/console/projects', 'Open projects'],
   custom_sandbox: ['Set the sandbox template of an agent through the API.', '/reference', 'Open the API reference'],
-  teammate: ['Send an invite through the API: POST /v1/invites.', '/reference', 'Open the API reference'],
+  teammate: ['Invite somebody by email.', '/console/members', 'Open members'],
   steer_mission: ['Send a message to a mission while it runs.', '/console/runs', 'Open missions'],
   checkpoints: ['Continue a mission from an earlier state.', '/console/runs', 'Open missions'],
-  scheduled_task: ['A scheduled task starts missions at the times that you set.', '/console/projects', 'Open projects'],
+  scheduled_task: [
+    'A scheduled task starts missions at the times that you set.',
+    '/console/tasks/new',
+    'Create scheduled task',
+  ],
   agent_to_pr: ['A preview environment shows the pull request of a change.', '/console/runs', 'Open missions'],
 };
 
