@@ -73,10 +73,10 @@ const places = groups.flatMap((group) => group.places);
 /** Contents of artifacts are served below the API's address. */
 const media = (): string => `'self' ${new URL(addresses().baseHost).origin}`;
 
-const pageHeaders = ({ formTargets = [], script, app, visitor }: Partial<Page> = {}): Headers => ({
+const pageHeaders = ({ formTargets = [], script, app }: Partial<Page> = {}, hasScript = false): Headers => ({
   'content-security-policy': [
     "default-src 'none'",
-    ...(script || app || visitor ? ["script-src 'self'"] : []),
+    ...(script || app || hasScript ? ["script-src 'self'"] : []),
     "style-src 'self'",
     ...(script === 'passkey.js' ? ["connect-src 'self'"] : []),
     ...(app ? ["connect-src 'self'", `img-src ${media()}`, `media-src ${media()}`] : ["img-src 'self'"]),
@@ -94,7 +94,7 @@ const pageHeaders = ({ formTargets = [], script, app, visitor }: Partial<Page> =
 export async function answerPage(exchange: Exchange, status: number, page: Page, headers: Headers = {}): Promise<void> {
   const menu = page.visitor ? await menuOf(page.visitor, exchange.path) : null;
   const text = htmlText(frame(page, menu, await files.addresses()));
-  answerHtml(exchange, status, text, { ...pageHeaders(page), ...headers });
+  answerHtml(exchange, status, text, { ...pageHeaders(page, menu?.hasScript), ...headers });
 }
 
 /** Redirects to a page after a form (303). */
@@ -127,7 +127,7 @@ function frame({ title, body, visitor, script, app }: Page, menu: Menu | null, a
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="${addresses['icon.svg']}" type="image/svg+xml">
 <link rel="stylesheet" href="${addresses['style.css']}">
-${menu && html`<script defer src="${addresses['console.js']}"></script>`}
+${menu?.hasScript && html`<script defer src="${addresses['console.js']}"></script>`}
 ${script && html`<script defer src="${addresses[script]}"></script>`}
 ${app && html`<link rel="stylesheet" href="${app.style}"><script type="module" src="${app.script}"></script>`}
 </head>
@@ -137,7 +137,7 @@ ${app && html`<link rel="stylesheet" href="${app.style}"><script type="module" s
 <a class="brand" href="/console"><img src="${addresses['icon.svg']}" alt="" width="28" height="28"><span>${product}</span></a>
 ${menu && switcher(menu)}
 ${app && html`<button type="button" class="quiet palette-button" aria-keyshortcuts="Control+K Meta+K" hidden>Search <kbd>Ctrl K</kbd></button>`}
-${menu && html`<button type="button" class="quiet menu-button" aria-expanded="false" aria-controls="menu">Menu</button>`}
+${menu?.hasScript && html`<button type="button" class="quiet menu-button" aria-expanded="false" aria-controls="menu">Menu</button>`}
 </header>
 ${menu && navigation(menu)}
 <main id="content" class="${app ? 'dashboard' : visitor ? 'wide' : 'narrow'}">
@@ -153,12 +153,15 @@ interface Menu {
   visitor: Visitor;
   organizations: OwnOrganization[];
   marked: Marked | undefined;
+  /** Not where a person grants access: those pages run no script at all, and have no menu on a phone. */
+  hasScript: boolean;
 }
 
 const menuOf = async (visitor: Visitor, path: string): Promise<Menu> => ({
   visitor,
   organizations: await organizationsOf(visitor.person.id),
   marked: markedPlace(path),
+  hasScript: !/^\/(oauth|claim|v1)\b/.test(path),
 });
 
 /** The current organization, and a button for each other one. */
