@@ -61,7 +61,7 @@ export function inCell(
   isServer = false,
   prefix: string[] = [],
 ): [program: string, args: string[]] {
-  const { work, home, artifacts, root } = place;
+  const { work, home, artifacts, root, skills } = place;
   const shown = [path.dirname(process.execPath), packagesOf(program)];
   const view = [
     ...system.flatMap((at) => ['--ro-bind-try', at, at]),
@@ -69,6 +69,7 @@ export function inCell(
     ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp', '--tmpfs', '/run'],
     ...shown.flatMap((folder) => ['--ro-bind', folder, folder]),
     ...[work, home, artifacts, root].flatMap((folder) => ['--bind', folder, folder]),
+    ...['--ro-bind', skills, skills],
     ...['--setenv', 'PATH', '/usr/local/bin:/usr/bin:/bin', '--chdir', work],
   ];
   const walls = ['--unshare-all', '--unshare-user', '--uid', '1000', '--gid', '1000', '--hostname', 'cell'];

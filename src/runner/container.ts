@@ -124,7 +124,7 @@ export function openContainer(
 
 function optionsOf(
   engine: string,
-  { work, home, artifacts, root }: Place,
+  { work, home, artifacts, root, skills }: Place,
   account: Account | undefined,
   { memoryBytes, processes }: Limits,
   program: string,
@@ -139,6 +139,7 @@ function optionsOf(
     ...['--user', `${uid}:${gid}`, ...(isOwnUser ? ['--userns', 'keep-id'] : []), '--hostname', 'container'],
     ...['--tmpfs', '/tmp:rw,nosuid,nodev,size=256m', '--workdir', work],
     ...[work, home, artifacts, root].flatMap((folder) => mount(folder)),
+    ...mount(skills, ',readonly'),
     ...(path.isAbsolute(program) ? mount(packagesOf(program), ',readonly') : []),
   ];
 }

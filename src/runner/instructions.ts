@@ -9,7 +9,7 @@ const fileName = 'AGENTS.md';
 const maxCharacters = 32_000;
 
 export interface PromptPart {
-  /** `agent`: its instructions; `AGENTS.md`; `history`: what has happened so far; `mission`. */
+  /** `agent`: its instructions; `AGENTS.md`; `skills`: what they are for; `history`: what has happened so far; `mission`. */
   spanId: string;
   text: string;
   promptScope: 'mission' | 'repo-contributed';
@@ -23,9 +23,14 @@ export const readInstructions = (repository: string, commit: string): Promise<st
   );
 
 /** Those harnesses that do not read the file themselves get it with the agent's own instructions. */
-export function systemPrompt(harness: AgentHarness, own: string | null, file: string | null): string | null {
+export function systemPrompt(
+  harness: AgentHarness,
+  own: string | null,
+  file: string | null,
+  skills: string | null,
+): string | null {
   const told = harness === 'claude-code' && file ? `Instructions of the repository (${fileName}):\n\n${file}` : null;
-  return [own, told].filter(Boolean).join('\n\n') || null;
+  return [own, told, skills].filter(Boolean).join('\n\n') || null;
 }
 
 /** The parts of the user's turn. A session that is resumed knows what has happened. */
@@ -40,7 +45,8 @@ export function turnParts({ prompt, resumePrompt, preamble }: Step, isResumed: b
 }
 
 /** The parts of the system prompt, whoever reads them. */
-export const systemParts = (own: string | null, file: string | null): PromptPart[] => [
+export const systemParts = (own: string | null, file: string | null, skills: string | null): PromptPart[] => [
   ...(own ? [{ spanId: 'agent', text: own, promptScope: 'mission' } as const] : []),
   ...(file ? [{ spanId: fileName, text: file, promptScope: 'repo-contributed' } as const] : []),
+  ...(skills ? [{ spanId: 'skills', text: skills, promptScope: 'repo-contributed' } as const] : []),
 ];

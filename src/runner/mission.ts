@@ -15,6 +15,7 @@ export interface Step {
     model: string;
     effort: string | null;
     userPrompt: string | null;
+    skillRepos: string[];
   };
   prompt: string;
   /** JSON Schema as text. */
@@ -26,7 +27,7 @@ export interface Step {
   preamble: string | null;
   checkpoint: CheckpointOrder | null;
 }
-const stepFields = `{ stepId prompt outputSchema resumeSessionId resumePrompt preamble checkpoint { commitSha url } agent { name role harness model effort userPrompt } }`;
+const stepFields = `{ stepId prompt outputSchema resumeSessionId resumePrompt preamble checkpoint { commitSha url } agent { name role harness model effort userPrompt skillRepos } }`;
 
 export interface Claimed {
   runId: string;

@@ -13,6 +13,8 @@ export interface Place {
   artifacts: string;
   /** Settings and sessions of a harness, with the folders that drivers name: nothing is written here for an agent later. */
   home: string;
+  /** Where the skills of agents are laid in: the runner's own, with a folder of the agent's in it for each step. */
+  skills: string;
   /** An empty folder: for a file view of the script's own, or for the sockets of an agent. */
   root: string;
   /**
@@ -45,10 +47,11 @@ export async function makePlace(script: string, account?: { uid: number; gid: nu
   // Without it there is less order after a SIGKILL; missions go on.
   for (const source of [watchdog, watchdog.stdin]) source.on('error', () => {});
   const gone = new Promise((resolve) => watchdog.once('exit', resolve).once('error', resolve));
-  const names = ['mission.sh', 'work', 'artifacts', 'home', 'root'];
-  const [file, work, artifacts, home, root] = names.map((name) => `${folder}/${name}`);
+  const names = ['mission.sh', 'work', 'artifacts', 'home', 'root', 'skills'];
+  const [file, work, artifacts, home, root, skills] = names.map((name) => `${folder}/${name}`);
   const folders = [work!, artifacts!, home!, root!];
   await Promise.all([writeFile(file!, script, { mode: 0o600 }), ...folders.map((one) => mkdir(one, { mode: 0o700 }))]);
+  await mkdir(skills!, { mode: 0o711 });
   const inHome = ['tmp', '.codex'].map((name) => `${home}/${name}`);
   await Promise.all(inHome.map((one) => mkdir(one, { mode: 0o700 })));
   folders.push(...inHome);
@@ -63,6 +66,7 @@ export async function makePlace(script: string, account?: { uid: number; gid: nu
     artifacts: artifacts!,
     home: home!,
     root: root!,
+    skills: skills!,
     guard: (group, around = '') => void watchdog.stdin.write(`${group ?? 0} ${around}\n`),
     async remove() {
       watchdog.stdin.end();

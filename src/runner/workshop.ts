@@ -20,6 +20,7 @@ import { openModels, type StepModels } from './models.ts';
 import { makePlace, type Place } from './place.ts';
 import type { Platform } from './platform.ts';
 import { type Checkout, checkOut } from './repository.ts';
+import { layInSkills } from './skills.ts';
 
 /** What this runner has for agents. */
 export interface Equipment {
@@ -145,12 +146,13 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
   }
 
   async function forAgent(step: Step, maxCalls: number): Promise<Bench> {
-    const { name, harness, model, effort, userPrompt } = step.agent;
+    const { name, harness, model, effort, userPrompt, skillRepos } = step.agent;
     const { isolation } = equipment;
     const found = equipment.found.find((one) => one.harness === harness);
     if (!found || !isolation) throw new Error(`This runner has no ${harness}.`);
     const { place, account, gateway, checkout } = await sharedPlace(isolation.level, name, step);
     const isServer = harness === 'opencode';
+    const skills = await layInSkills(platform, held, skillRepos, place, account);
     const { containers } = isolation;
     const container = containers && openContainer(containers, place, account, limits, isServer);
     const group = groupOf(caps.agents, step);
@@ -181,7 +183,7 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
       program: found.program,
       home: place.home,
       prompt: said.map(({ text }) => text).join('\n\n'),
-      instructions: systemPrompt(found.harness, userPrompt, checkout.instructions),
+      instructions: systemPrompt(found.harness, userPrompt, checkout.instructions, skills.text),
       model,
       effort: effort?.toLowerCase() ?? null,
       schema: step.outputSchema === null ? null : JSON.parse(step.outputSchema),
@@ -192,8 +194,9 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
     };
     return {
       place,
-      description: `${isolation.description} ${caps.agents.description}\n${checkout.description}`,
-      prompt: [...systemParts(userPrompt, checkout.instructions), ...said],
+      description:
+        `${isolation.description} ${caps.agents.description}\n${checkout.description}\n${skills.description}`.trim(),
+      prompt: [...systemParts(userPrompt, checkout.instructions, skills.text), ...said],
       version: found.version,
       limits,
       around,

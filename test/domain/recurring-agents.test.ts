@@ -41,7 +41,7 @@ const change = (id: string, input: object, token?: string) =>
 let count = 0;
 const agent = async ({ token } = owner): Promise<string> => {
   const sandbox = { kind: 'existing', templateId: 'standard' };
-  const body = { name: `Agent ${++count}`, role: 'builder', harness: 'codex', model: 'gpt-5.1-codex', sandbox };
+  const body = { name: `Agent ${++count}`, role: 'builder', harness: 'codex', model: 'gpt-5.5', sandbox };
   return (await world.rest('POST', '/agents', { token, body })).body.id;
 };
 const runsOf = (id: string) =>

@@ -2,7 +2,7 @@
 // people speak to it. What the real programs do is in test/harnesses.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -153,14 +153,20 @@ describe('missions of agents', () => {
     expect(new Set(models.seen.map(({ headers }) => headers['x-api-key']))).toEqual(new Set(['real-key']));
   });
 
-  it('work in a checkout of the repository; what they commit is pushed, and its difference is an artifact', async () => {
+  it('work in a checkout of the repository, with skills; what they commit is pushed, and its difference is an artifact', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'aep-origin-'));
     const git = (...args: string[]) =>
       execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@a', ...args], { cwd: folder, encoding: 'utf8' });
-    git('init', '-q', '-b', 'main', 'acme/site');
+    await mkdir(path.join(folder, 'acme/skills/dates'), { recursive: true });
+    const skill = '---\nname: dates\ndescription: Dates\n  are UTC.\n---\nUse the UTC helper.\n';
+    await writeFile(path.join(folder, 'acme/skills/dates/SKILL.md'), skill);
+    await mkdir(path.join(folder, 'acme/site'));
     await writeFile(path.join(folder, 'acme/site/a.txt'), 'old\n');
-    git('-C', 'acme/site', 'add', '.');
-    git('-C', 'acme/site', 'commit', '-qm', 'first');
+    for (const name of ['acme/site', 'acme/skills']) {
+      git('init', '-q', '-b', 'main', name);
+      git('-C', name, 'add', '.');
+      git('-C', name, 'commit', '-qm', 'first');
+    }
     const { id: orgId } = alice.organization;
     await connectIntegration({
       orgId,
@@ -171,9 +177,15 @@ describe('missions of agents', () => {
     });
     const site = await createProject(world, alice, 'Site', { repoFullName: 'acme/site' });
     await team('builder', 'qa');
+    const { id: builder } = await world.knex('agents').where({ orgId, role: 'builder' }).first();
+    const skills = { skillRepos: ['acme/skills', 'acme/none', '../..'] };
+    expect((await world.rest('PATCH', `/agents/${builder}`, { token: alice.token, body: skills })).status).toBe(200);
     startRunner();
-    const runId = await start('[commit]', site);
+    const runId = await start('[commit] [told]', site);
     expect(await ended(runId)).toMatchObject({ status: 'completed', lastError: null });
+    const told =
+      /Skills\. Read the file of one before work that it fits\.\s+- dates: Dates are UTC\. \(\S+\/dates\/SKILL\.md\)$/m;
+    expect((await shown(runId)).join('\n')).toMatch(told);
     const branch = `mission/${runId}`;
     const headSha = git('-C', 'acme/site', 'rev-parse', branch).trim();
     const { body: run } = await world.rest('GET', `/runs/${runId}`, { token: alice.token });

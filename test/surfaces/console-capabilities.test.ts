@@ -71,6 +71,7 @@ const others: Record<string, string> = {
   reportBranch: runtime,
   reportCheckpoint: runtime,
   reportCost: runtime,
+  reportModelRejected: runtime,
   reportSession: runtime,
   reportUsage: runtime,
   repositoryFile: runtime,

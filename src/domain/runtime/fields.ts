@@ -202,7 +202,14 @@ export const MoveEnvironmentRequest = request(
 
 export const OpenRepositoryRequest = request(
   'OpenRepositoryRequest',
-  z.object(ofRun).describe('The run whose repository is to be reached.'),
+  z
+    .object({
+      ...ofRun,
+      skillRepo: boundedText(text.repoFullName)
+        .nullish()
+        .describe('One of the `skillRepos` of the agents of the run; absent: the repository of its project.'),
+    })
+    .describe('The run whose repository is to be reached.'),
 );
 export const ReportBranchRequest = request(
   'ReportBranchRequest',

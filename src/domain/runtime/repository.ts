@@ -2,7 +2,8 @@
 import type { Caller } from '#access/principal.ts';
 import { addresses } from '#foundation/addresses.ts';
 import { transaction } from '#foundation/database.ts';
-import { invalid } from '#foundation/problem.ts';
+import { invalid, notFound } from '#foundation/problem.ts';
+import { parseRepository } from '../integrations/repository-name.ts';
 import { Project } from '../projects/model.ts';
 import { hostOf, readRepositoryFile } from '../repositories/choose.ts';
 import type { RepositoryAccess, RepositoryFile } from '../repositories/repository.ts';
@@ -36,10 +37,23 @@ export interface RunRepository extends RepositoryAccess {
   branch: string;
 }
 
-/** How the runtime of a run clones its repository and pushes its branch. @throws 404, or 409 `lease_lost` or without a source host */
-export async function openRepository(caller: Caller, held: OfRun): Promise<RunRepository> {
-  const { id, projectId } = await transaction((trx) => lockHeldRun(trx, caller, held));
-  const project = await Project.get({ id: projectId });
+export interface RepositoryRequest extends OfRun {
+  /** `<owner>/<repo>` with skills of an agent of the run. */
+  skillRepo?: string | null | undefined;
+}
+
+/**
+ * How the runtime of a run clones its repository and pushes its branch, or clones one with skills, which the source host of the
+ * project has. @throws 404, or 409 `lease_lost` or without a source host
+ */
+export async function openRepository(
+  caller: Caller,
+  { skillRepo, ...held }: RepositoryRequest,
+): Promise<RunRepository> {
+  const { id, projectId, team } = await transaction((trx) => lockHeldRun(trx, caller, held));
+  const own = await Project.get({ id: projectId });
+  if (skillRepo && !team?.some(({ skillRepos }) => skillRepos.includes(skillRepo))) throw notFound('skill repository');
+  const project = skillRepo ? { ...own, ...parseRepository(skillRepo) } : own;
   const { connector, host } = await hostOf(project);
   return { ...(await host.access(project, connector)), branch: branchOf(id) };
 }

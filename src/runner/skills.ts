@@ -1,0 +1,92 @@
+// The skills of an agent (agentskills.io): folders with a SKILL.md. Their repositories are laid into a folder beside the agent's
+// own, and the agent is told the name and description of each; it reads the rest when it needs it.
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { Account } from './confinement.ts';
+import { git } from './git.ts';
+import type { Held } from './mission.ts';
+import type { Place } from './place.ts';
+import type { Platform } from './platform.ts';
+import type { Origin } from './workspace.ts';
+
+export interface Skills {
+  /** For the agent's instructions; null without any. */
+  text: string | null;
+  /** What a log says: one line per repository. */
+  description: string;
+}
+
+const fileName = 'SKILL.md';
+const maxSkills = 100;
+const maxCharacters = 1_000;
+let count = 0;
+
+/** Lays in the newest state of each repository, as `<owner>/<repo>`. One that is not to be had is told of in the log. */
+export async function layInSkills(
+  platform: Platform,
+  held: Held,
+  repositories: readonly string[],
+  { skills: parent }: Place,
+  account: Account | undefined,
+): Promise<Skills> {
+  if (repositories.length === 0) return { text: null, description: '' };
+  // A new one for each step: an agent owns its own, and nothing is written where it has been.
+  const folder = path.join(parent, String(++count));
+  await mkdir(folder, { mode: 0o700 });
+  const lines: string[] = [];
+  const told: string[] = [];
+  for (const [i, name] of repositories.entries()) {
+    // Not by its name, which people choose.
+    const checkout = path.join(folder, String(i));
+    try {
+      await fetchTo(checkout, await openSkills(platform, held, name));
+      const found = await skillsIn(checkout);
+      told.push(...found);
+      lines.push(`Skills of ${name}: ${found.length}.`);
+    } catch (error) {
+      await rm(checkout, { recursive: true, force: true });
+      lines.push(`The skills of ${name} are not there: ${(error as Error).message}`);
+    }
+  }
+  if (account) await promisify(execFile)('chown', ['-R', `${account.uid}:${account.gid}`, folder]);
+  else await chmod(folder, 0o755);
+  const text = `Skills. Read the file of one before work that it fits.\n\n${told.slice(0, maxSkills).join('\n')}`;
+  return { text: told.length > 0 ? text : null, description: lines.join('\n') };
+}
+
+const openSkills = (platform: Platform, held: Held, skillRepo: string): Promise<Origin> =>
+  platform.say<Origin>('openRepository', { ...held, skillRepo }, '{ url username password defaultBranch branch }');
+
+async function fetchTo(folder: string, { url, defaultBranch, ...login }: Origin): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await git(folder, ['init', '--quiet']);
+  await git(folder, ['fetch', '--quiet', '--depth=1', '--no-tags', url, `refs/heads/${defaultBranch}`], { login });
+  await git(folder, ['checkout', '--quiet', '--detach', 'FETCH_HEAD']);
+  await rm(path.join(folder, '.git'), { recursive: true });
+}
+
+/** A line for each: name, description, file. */
+async function skillsIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && entry.name === fileName);
+  return Promise.all(
+    files.slice(0, maxSkills).map(async ({ parentPath }) => {
+      const file = path.join(parentPath, fileName);
+      const text = await readFile(file, 'utf8');
+      const name = fieldOf(text, 'name') ?? path.basename(parentPath);
+      return `- ${name}: ${fieldOf(text, 'description') ?? 'no description'} (${file})`;
+    }),
+  );
+}
+
+/** Of the YAML block at the top of the file: plain, quoted or folded over indented lines. Null without one. */
+function fieldOf(text: string, name: 'name' | 'description'): string | null {
+  const [, block] = /^---\r?\n([\s\S]*?)\r?\n---/.exec(text) ?? [];
+  const [, value] =
+    new RegExp(`^${name}:[ \\t]*(?:[>|][+-]?[ \\t]*)?(.*(?:\\n[ \\t]+.*)*)`, 'm').exec(block ?? '') ?? [];
+  return value ? oneLine(value).replace(/^(["'])(.*)\1$/, '$2') : null;
+}
+
+const oneLine = (value: string): string => value.replace(/\s+/g, ' ').trim().slice(0, maxCharacters);
