@@ -104,7 +104,7 @@ async function run(harness: string): Promise<void> {
     return answer;
   };
   const { id: projectId } = await ask('POST', '/v1/projects', { name: 'Dates', repoFullName: 'demo/dates' });
-  const model = harness === 'codex' ? 'gpt-5.1-codex' : 'claude-sonnet-4-5';
+  const model = harness === 'codex' ? 'gpt-5.5' : 'claude-sonnet-4-5';
   const sandbox = { kind: 'existing', templateId: 'standard' };
   const agent = { name: 'Builder', role: 'builder', harness, model, sandbox };
   const { id: agentId } = await ask('POST', '/v1/agents', agent);
@@ -113,7 +113,9 @@ async function run(harness: string): Promise<void> {
   const { data } = await ask('POST', '/graphql', { query, variables: { projectId, prompt, agentId } });
   const { id } = data.startMission;
   console.log(`\nThe mission is done by ${harness}. Its model is a script: nothing was sent to a vendor.`);
-  console.log(`Watch it at ${url}/console/runs/${id}`);
+  console.log(
+    `Watch it at ${url}/console/runs/${id}, in the organization Workshop: choose it at the top of the console.`,
+  );
   let run = await ask('GET', `/v1/runs/${id}`);
   while (run.status === 'dispatching' || run.status === 'running') {
     await wait(500);
