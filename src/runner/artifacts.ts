@@ -16,6 +16,7 @@ const kinds: Record<string, [kind: string, contentType: string]> = {
   '.zip': ['trace', 'application/zip'],
   '.log': ['log', 'text/plain'],
   '.txt': ['log', 'text/plain'],
+  '.diff': ['file', 'text/plain'],
   '.md': ['report', 'text/markdown'],
   '.html': ['report', 'text/html'],
   '.json': ['file', 'application/json'],

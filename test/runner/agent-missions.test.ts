@@ -195,6 +195,7 @@ describe('missions of agents', () => {
     const diffs = artifacts.data.filter(({ caption }: Json) => caption === 'change.diff');
     expect(diffs).toHaveLength(1);
     const [diff] = diffs;
+    expect(diff.contentType).toBe('text/plain');
     expect(await (await fetch(diff.url)).text()).toContain('-old\n+new\n');
     await rm(folder, { recursive: true });
   });
