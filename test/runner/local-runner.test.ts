@@ -17,7 +17,7 @@ import { minutes, seconds, setClock } from '#foundation/clock.ts';
 import { openStorage } from '#foundation/storage.ts';
 import { folderStorage } from '#foundation/storage-folder.ts';
 import { isOffered } from '../../src/runner/confinement.ts';
-import { compiled, projectFolder } from '../support/processes.ts';
+import { compiled, isRunning, projectFolder } from '../support/processes.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -116,13 +116,6 @@ const log = async ({ sandboxId }: { sandboxId: string }, part = 'session') => {
   const [{ role, sessionId }] = (await detail(sandboxId)).sessions;
   const query = `role=${role}&sessionId=${sessionId}&part=${part}`;
   return (await world.rest('GET', `/sandboxes/${sandboxId}/logs?${query}`, { token: alice })).body;
-};
-const isRunning = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 };
 
 describe('the local runner', () => {

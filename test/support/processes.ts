@@ -2,6 +2,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -26,6 +27,19 @@ export async function freePort(): Promise<number> {
     if (isFree) return port;
   }
 }
+
+/** Whether a process lives, or is not yet waited for. */
+export const isRunning = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+/** The processes that a process has started, and that still live. */
+export const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
 
 /** A DATABASE_URL; the cluster of the tests listens on a Unix socket. */
 export function databaseUrl({ host, port, user, password, database }: DatabaseConnection): string {

@@ -1,8 +1,7 @@
 // Two database servers of the bundled binaries: a primary with the migrated schema, and a standby that it replicates to before it
 // acknowledges. Copies of one folder, each time as new.
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import { type DatabaseConnection, startEmbeddedDatabase } from '#foundation/embedded/database.ts';
@@ -11,6 +10,7 @@ import { launch, type Server } from '#foundation/embedded/server.ts';
 import { migrate } from '#foundation/migrations.ts';
 import { openDatabase } from '../../src/foundation/database.ts';
 import { careless, temporaryHome } from './global-setup.ts';
+import { childrenOf, freePort, isRunning } from './processes.ts';
 
 export interface DatabaseServer {
   /** `host:port`. */
@@ -100,7 +100,7 @@ async function start(home: string, port: number, settings: Record<string, string
     },
   });
   const signal = (name: NodeJS.Signals) => {
-    for (const one of [pid, ...childrenOf(pid)]) signalTo(one, name);
+    for (const one of isRunning(pid) ? [pid, ...childrenOf(pid)] : []) signalTo(one, name);
   };
   const server: DatabaseServer = {
     host: `127.0.0.1:${port}`,
@@ -132,24 +132,3 @@ function signalTo(pid: number, signal: NodeJS.Signals): void {
     // It has ended meanwhile.
   }
 }
-
-const childrenOf = (parent: number): number[] =>
-  readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      try {
-        return Number(/\) \w (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]) === parent;
-      } catch {
-        return false;
-      }
-    })
-    .map(Number);
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer().on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });

@@ -1,12 +1,12 @@
 // `npm start` and `npm run serve` as processes: what they print, in which order, what they refuse, and how they leave.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { compiled, databaseUrl, freePort, projectFolder } from '../support/processes.ts';
+import { childrenOf, compiled, databaseUrl, freePort, isRunning, projectFolder } from '../support/processes.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -52,16 +52,6 @@ async function start(command: 'start' | 'serve', more: Record<string, string> = 
   started.push(one);
   return one;
 }
-
-const isRunning = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-};
-const childrenOf = (pid: number): number[] =>
-  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
 
 describe('npm start', () => {
   it('says last where everything is, with links and a token that work, none of which are in the log', async () => {

@@ -1,9 +1,8 @@
 // WORKERS as processes: one port, limits that count over all of them, one that dies is replaced, and all leave together.
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { freePort, type ServiceProcess, startService } from '../support/processes.ts';
+import { childrenOf, freePort, isRunning, type ServiceProcess, startService } from '../support/processes.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -31,8 +30,7 @@ async function start(settings: NodeJS.ProcessEnv = {}): Promise<ServiceProcess> 
   return service;
 }
 
-const workersOf = ({ process: { pid } }: ServiceProcess): number[] =>
-  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+const workersOf = ({ process: { pid } }: ServiceProcess): number[] => childrenOf(pid!);
 
 /** Each on a connection of its own: they are handed out in turn. */
 const ask = (path: string): Promise<{ status: number; body: string }> =>
@@ -71,11 +69,3 @@ it('one that dies is replaced, and others serve meanwhile; all end with the one 
   expect(await once(child, 'exit')).toEqual([0, null]);
   expect(all.filter((pid) => isRunning(pid))).toEqual([]);
 });
-
-const isRunning = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-};
