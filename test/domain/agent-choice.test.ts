@@ -124,12 +124,6 @@ describe('the model of the orchestrator', () => {
   it('is asked once, by structured output; its answer is the team, and its tokens are a cost of the mission', async () => {
     const runId = await start(choosing(ids.other!, ids.planner!));
     expect(await claim()).toBeNull();
-    await explainWaits();
-    expect(await look(runId)).toMatchObject({
-      status: 'dispatching',
-      reason: 'The orchestrator’s model is being asked which agents fit.',
-      missionActivity: 'Choosing the agents',
-    });
     await answersSettled();
     expect(await claim()).toMatchObject({ runId, step: { role: 'planner', agent: { agentId: ids.planner } } });
     expect(await look(runId)).toMatchObject({
@@ -281,6 +275,12 @@ describe('a model that is slow', () => {
       `select 1 from pg_stat_activity where state = 'idle in transaction' and datname = current_database()`,
     );
     expect(locks.rows).toEqual([]);
+    await explainWaits();
+    expect(await look(slowRun)).toMatchObject({
+      status: 'dispatching',
+      reason: 'The orchestrator’s model is being asked which agents fit.',
+      missionActivity: 'Choosing the agents',
+    });
     world.clock.turn(seconds(30) - 1);
     expect(await claim()).toBeNull();
     world.clock.turn(1);
