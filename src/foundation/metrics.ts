@@ -6,6 +6,7 @@ import { countJobs } from './background.ts';
 import { database } from './database.ts';
 import type { Exchange } from './http.ts';
 import { statusOf } from './log.ts';
+import { tooBusy } from './problem.ts';
 
 // Not prom-client's global registry: tests load several copies of this module, and names must be unique.
 const registry = new Registry();
@@ -79,15 +80,13 @@ export function observeRequest(surface: string, exchange: Exchange, milliseconds
   duration.observe({ surface, method: req.method!, route, status: statusOf(exchange) }, milliseconds / 1_000);
 }
 
-/** Asks the workers of this process for their numbers, and answers the worker that was asked. */
+/** Asks the workers of this process for their numbers, and answers the worker that was asked: null when one does not answer. */
 export function collectFromWorkers(): void {
   const ofWorkers = new AggregatorRegistry();
   cluster.on('message', (worker, message: unknown) => {
-    if (message === question)
-      ofWorkers.clusterMetrics().then(
-        (text) => worker.send({ metrics: text }),
-        () => {},
-      );
+    if (message !== question) return;
+    const answer = (metrics: string | null) => void (worker.isConnected() && worker.send({ metrics }));
+    ofWorkers.clusterMetrics().then(answer, () => answer(null));
   });
 }
 
@@ -98,13 +97,14 @@ if (cluster.isWorker) {
   new AggregatorRegistry();
 }
 
-/** Of this process and the other workers beside it. */
+/** Of this process and the other workers beside it. @throws 503 when one of them does not answer within five seconds */
 const textOfAll = (): Promise<string> =>
-  new Promise((resolve) => {
+  new Promise((resolve, reject) => {
     const hear = (message: unknown) => {
       if (typeof message !== 'object' || message === null || !('metrics' in message)) return;
       process.off('message', hear);
-      resolve(message.metrics as string);
+      if (message.metrics === null) reject(tooBusy('A worker does not answer.', 5));
+      else resolve(message.metrics as string);
     };
     process.on('message', hear).send!(question);
   });

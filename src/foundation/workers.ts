@@ -33,23 +33,23 @@ export async function startWorkers(count: number, { log, embedded }: WorkersSett
     LOCAL_RUNNER: 'off',
     ...(embedded && { DATABASE_URL: addressOf(embedded.connection) }),
   };
-  const start = (): Promise<unknown> => {
+  async function start(): Promise<void> {
     const worker = cluster.fork(environment);
-    return Promise.race([
-      once(worker, 'listening'),
-      once(worker, 'exit').then(() => {
-        throw new Error('A worker ended before it served.');
-      }),
-    ]);
-  };
+    const exit = once(worker, 'exit');
+    const early = exit.then(() => {
+      throw new Error('A worker ended before it served.');
+    });
+    await Promise.race([once(worker, 'listening'), early]);
+    void exit.then(([code, signal]) => replace({ worker: worker.process.pid, code, signal }));
+  }
+  function replace(ended: object): void {
+    if (closing) return;
+    log.warn(ended, 'a worker ended: starting another one');
+    setTimeout(() => !closing && start().catch(replace), pause);
+  }
   await Promise.all(Array.from({ length: count }, start)).catch(async (error) => {
     await end();
     throw error;
-  });
-  cluster.on('exit', (worker, code, signal) => {
-    if (closing) return;
-    log.warn({ worker: worker.process.pid, code, signal }, 'a worker ended: starting another one');
-    setTimeout(() => !closing && start().catch(() => {}), pause);
   });
 
   async function end(): Promise<void> {

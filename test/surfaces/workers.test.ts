@@ -69,3 +69,20 @@ it('one that dies is replaced, and others serve meanwhile; all end with the one 
   expect(await once(child, 'exit')).toEqual([0, null]);
   expect(all.filter((pid) => isRunning(pid))).toEqual([]);
 });
+
+it('503 · the metrics of all, while one of them does not answer', async () => {
+  await start();
+  const [frozen] = workersOf(service!);
+  process.kill(frozen!, 'SIGSTOP');
+  try {
+    // Connections are handed out in turn: the frozen one gets one of the two.
+    const answers = [ask('/metrics'), ask('/metrics')];
+    for (const answer of answers) answer.catch(() => {});
+    expect(await Promise.race(answers)).toMatchObject({
+      status: 503,
+      body: expect.stringContaining('does not answer'),
+    });
+  } finally {
+    process.kill(frozen!, 'SIGCONT');
+  }
+});
