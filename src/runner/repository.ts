@@ -1,12 +1,10 @@
 // The repository of a run, checked out for its agents; what they commit is pushed, and reported with its difference as an artifact.
 // A project without one that git reaches has an empty folder. Both begin from a checkpoint where there is one.
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { type Bundle, forget, unpack, writeFiles, writeSessions } from './checkpoint.ts';
-import type { Account } from './confinement.ts';
+import { type Account, give } from './confinement.ts';
 import { git } from './git.ts';
 import { readInstructions } from './instructions.ts';
 import type { Held } from './mission.ts';
@@ -59,8 +57,10 @@ export async function checkOut(platform: Platform, settings: CheckoutSettings): 
   const workspace = await openWorkspace({ mirrors, checkout: place.work, origin, account, author, checkpoint: bundle });
   const { mirror, base, startSha, restored } = workspace;
   const sessions = bundle && restored === true ? await writeSessions(mirror, bundle, place).catch(() => []) : [];
-  await own(account, place.home);
-  if (bundle) await forget(mirror, bundle);
+  if (bundle) {
+    await give(place.home, account);
+    await forget(mirror, bundle);
+  }
   return {
     description: `It works on the branch ${branch} of ${origin.url}.${told(settings, bundle, restored)}`,
     sessions,
@@ -95,7 +95,7 @@ async function openFolder(settings: CheckoutSettings, bundle: Bundle | null): Pr
       await forget(null, bundle);
       await rm(repository, { recursive: true, force: true });
     }
-    for (const folder of [place.work, place.home]) await own(account, folder);
+    for (const folder of [place.work, place.home]) await give(folder, account);
   }
   return {
     description: `Its project has no repository that git reaches.${told(settings, bundle, restored)}`,
@@ -111,10 +111,6 @@ function told({ checkpoint }: CheckoutSettings, bundle: Bundle | null, restored:
   if (restored === true) return `\nIt begins from the checkpoint ${checkpoint.commitSha}.`;
   const why = bundle ? (restored ?? 'it cannot be read') : 'it is gone';
   return `\nThe checkpoint ${checkpoint.commitSha} is not restored: ${why}.`;
-}
-
-async function own(account: Account | undefined, folder: string): Promise<void> {
-  if (account) await promisify(execFile)('chown', ['-R', `${account.uid}:${account.gid}`, folder]);
 }
 
 async function deliver(

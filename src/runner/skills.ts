@@ -1,10 +1,8 @@
 // The skills of an agent (agentskills.io): folders with a SKILL.md. Their repositories are laid into a folder beside the agent's
 // own, and the agent is told the name and description of each; it reads the rest when it needs it.
-import { execFile } from 'node:child_process';
 import { chmod, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
-import type { Account } from './confinement.ts';
+import { type Account, give } from './confinement.ts';
 import { git } from './git.ts';
 import type { Held } from './mission.ts';
 import type { Place } from './place.ts';
@@ -50,8 +48,8 @@ export async function layInSkills(
       lines.push(`The skills of ${name} are not there: ${(error as Error).message}`);
     }
   }
-  if (account) await promisify(execFile)('chown', ['-R', `${account.uid}:${account.gid}`, folder]);
-  else await chmod(folder, 0o755);
+  await give(folder, account);
+  if (!account) await chmod(folder, 0o755);
   const text = `Skills. Read the file of one before work that it fits.\n\n${told.slice(0, maxSkills).join('\n')}`;
   return { text: told.length > 0 ? text : null, description: lines.join('\n') };
 }

@@ -1,12 +1,10 @@
 // The repository of a mission: a mirror, which is the runner's, and a checkout, which is the agent's. What an agent has had is hostile:
 // git never runs in it. Its commits are fetched into the mirror and pushed from there, so that no login is in its reach.
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { lstat, mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { type Bundle, unpack, workOf } from './checkpoint.ts';
-import type { Account } from './confinement.ts';
+import { type Account, give } from './confinement.ts';
 import { git, type Login } from './git.ts';
 
 /** As `openRepository` answers it. */
@@ -88,7 +86,7 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
   } else await git(checkout, ['reset', '--quiet', '--hard', start]);
   await git(checkout, ['config', 'user.name', author.name]);
   await git(checkout, ['config', 'user.email', author.email]);
-  if (account) await promisify(execFile)('chown', ['-R', `${account.uid}:${account.gid}`, checkout]);
+  await give(checkout, account);
 
   let pushed = begun ?? '';
   return {
