@@ -1,6 +1,6 @@
 // The skills of an agent (agentskills.io): folders with a SKILL.md. Their repositories are laid into a folder beside the agent's
 // own, and the agent is told the name and description of each; it reads the rest when it needs it.
-import { chmod, mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { type Account, give } from './confinement.ts';
 import { git } from './git.ts';
@@ -19,7 +19,6 @@ export interface Skills {
 const fileName = 'SKILL.md';
 const maxSkills = 100;
 const maxCharacters = 1_000;
-let count = 0;
 
 /** Lays in the newest state of each repository, as `<owner>/<repo>`. One that is not to be had is told of in the log. */
 export async function layInSkills(
@@ -31,8 +30,7 @@ export async function layInSkills(
 ): Promise<Skills> {
   if (repositories.length === 0) return { text: null, description: '' };
   // A new one for each step: an agent owns its own, and nothing is written where it has been.
-  const folder = path.join(parent, String(++count));
-  await mkdir(folder, { mode: 0o700 });
+  const folder = await mkdtemp(path.join(parent, 'step-'));
   const lines: string[] = [];
   const told: string[] = [];
   for (const [i, name] of repositories.entries()) {
