@@ -67,10 +67,10 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
   });
   // A mission that was interrupted goes on where it was.
   const begun = await commitOf(mirror, theirs);
-  const start = begun ?? (await commitOf(mirror, `refs/origin/${base}`));
+  const baseSha = await commitOf(mirror, `refs/origin/${base}`);
+  const start = begun ?? baseSha;
   if (!start) throw new Error(`The repository has no branch ${base}.`);
 
-  const baseSha = await commitOf(mirror, `refs/origin/${base}`);
   const restored = settings.checkpoint && (await take(mirror, settings.checkpoint, begun));
   // A clone of its own: a worktree's .git would lie in the mirror.
   await git(checkout, ['init', '--quiet', '--initial-branch', branch]);
