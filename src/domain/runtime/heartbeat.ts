@@ -52,24 +52,24 @@ export function heartbeat(caller: Caller, { runs, sandboxes, environments }: Hea
     const leaseUntil = at + lease.lasts;
     const held = new Map((await renewLeases(trx, caller, runs, leaseUntil)).map((run) => [run.id, run]));
     await renewHarnesses(trx, caller, [...new Set([...held.values()].map(({ claimedBy }) => claimedBy))]);
-    const messages = await exchangeMessages(trx, runs, held);
     const agents = [...held.values()].filter(({ canHear }) => canHear);
-    const revisions = await modelRevisions(
-      trx,
-      agents.map(({ orgId }) => orgId),
-    );
+    const messages = await exchangeMessages(trx, runs, held, agents);
+    const revisions = await modelRevisions(trx, [...new Set(agents.map(({ orgId }) => orgId))]);
     const sandboxIds = await recordHeartbeat(trx, caller, sandboxes, isRunOfSandboxHeld);
     const environmentIds = await liveEnvironments(trx, caller, environments);
     const desired = (goesOn: boolean): Desired => (goesOn ? 'run' : 'stop');
     return {
-      runs: runs.map(({ runId }) => ({
-        runId,
-        desired: held.get(runId)?.isInterrupted ? 'interrupt' : desired(held.has(runId)),
-        leaseUntil: held.get(runId)?.leaseUntil ?? null,
-        modelRevision: held.get(runId)?.canHear ? revisions.get(held.get(runId)!.orgId)! : null,
-        messages: messages.filter((message) => message.runId === runId),
-      })),
-      nextHeartbeatMs: [...held.values()].some(({ canHear }) => canHear) ? steeringHeartbeatMs : lease.heartbeat,
+      runs: runs.map(({ runId }) => {
+        const run = held.get(runId);
+        return {
+          runId,
+          desired: run?.isInterrupted ? 'interrupt' : desired(run !== undefined),
+          leaseUntil: run?.leaseUntil ?? null,
+          modelRevision: run?.canHear ? revisions.get(run.orgId)! : null,
+          messages: messages.filter((message) => message.runId === runId),
+        };
+      }),
+      nextHeartbeatMs: agents.length > 0 ? steeringHeartbeatMs : lease.heartbeat,
       sandboxes: sandboxes.map(({ sandboxId }) => ({ sandboxId, desired: desired(sandboxIds.has(sandboxId)) })),
       environments: environments.map((environmentId) => ({
         environmentId,
@@ -84,6 +84,7 @@ async function exchangeMessages(
   trx: Transaction,
   runs: readonly RunReport[],
   held: ReadonlyMap<string, HeldRun>,
+  agents: readonly HeldRun[],
 ): Promise<Delivered[]> {
   const taken = runs.flatMap(({ runId, acknowledged = [] }) =>
     held.has(runId) ? acknowledged.map((messageId) => ({ runId, messageId })) : [],
@@ -91,7 +92,7 @@ async function exchangeMessages(
   await announce(trx, ...(await acknowledgeMessages(trx, taken)));
   return deliverMessages(
     trx,
-    [...held.values()].filter(({ canHear }) => canHear).map(({ id }) => id),
+    agents.map(({ id }) => id),
   );
 }
 
