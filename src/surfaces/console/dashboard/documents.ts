@@ -901,7 +901,9 @@ export type SandboxRowFragment = { sandboxId: string, status: SandboxStatus, rol
 
 export type ArtifactCardFragment = { id: string, kind: ArtifactKind, contentType: string, sizeBytes: number, caption: string | null, criterion: string | null, criterionPassed: boolean | null, role: AgentRole, createdAt: string, expiresAt: string, url: string, traceViewerUrl: string | null, sandboxId: string | null, projectId: string };
 
-export type ScheduleWordsFragment = { schedule: { interval: ScheduleInterval, time: string, timezone: string, weekday: Weekday | null, dayOfMonth: number | null } };
+export type SchedulePartsFragment = { interval: ScheduleInterval, time: string, timezone: string, weekday: Weekday | null, dayOfMonth: number | null };
+
+export type ScheduleWordsFragment = { schedule: SchedulePartsFragment };
 
 export type ProjectSettingsQueryVariables = Exact<{
   projectId: Scalars['String']['input'];
@@ -954,7 +956,7 @@ export type ScheduledTasksQueryVariables = Exact<{
 }>;
 
 
-export type ScheduledTasksQuery = { scheduledTasks: { nextCursor: string | null, data: Array<{ id: string, name: string, enabled: boolean, agentId: string | null, nextRunAt: number | null, lastRunAt: number | null, createdAt: number, agent: { name: string } | null, triggers: Array<ScheduleWordsFragment> }> } };
+export type ScheduledTasksQuery = { page: { nextCursor: string | null, data: Array<{ id: string, name: string, enabled: boolean, agentId: string | null, nextRunAt: number | null, lastRunAt: number | null, createdAt: number, agent: { name: string } | null, triggers: Array<ScheduleWordsFragment> }> } };
 
 export type AutomationsQueryVariables = Exact<{
   projectId: Scalars['String']['input'];
@@ -963,7 +965,7 @@ export type AutomationsQueryVariables = Exact<{
 }>;
 
 
-export type AutomationsQuery = { automations: { nextCursor: string | null, data: Array<{ id: string, name: string, enabled: boolean, agentId: string | null, nextRunAt: number | null, lastRunAt: number | null, createdAt: number, agent: { name: string } | null, triggers: Array<ScheduleWordsFragment> }> } };
+export type AutomationsQuery = { page: { nextCursor: string | null, data: Array<{ id: string, name: string, enabled: boolean, agentId: string | null, nextRunAt: number | null, lastRunAt: number | null, createdAt: number, agent: { name: string } | null, triggers: Array<ScheduleWordsFragment> }> } };
 
 export type EnvironmentsQueryVariables = Exact<{
   projectId: Scalars['String']['input'];
@@ -979,14 +981,14 @@ export type RunScheduledTaskMutationVariables = Exact<{
 }>;
 
 
-export type RunScheduledTaskMutation = { runScheduledTask: { runId: string } };
+export type RunScheduledTaskMutation = { started: { runId: string } };
 
 export type RunAutomationMutationVariables = Exact<{
   id: Scalars['String']['input'];
 }>;
 
 
-export type RunAutomationMutation = { runAutomation: { runId: string } };
+export type RunAutomationMutation = { started: { runId: string } };
 
 export type TaskPartsFragment = { id: string, name: string, projectId: string, prompt: string, agentId: string | null, enabled: boolean, labels: Array<string>, skipIfPreviousOpen: boolean, templateKey: string | null, nextRunAt: number | null, upcoming: Array<number>, triggers: Array<ScheduleWordsFragment>, project: { name: string } | null };
 
@@ -997,14 +999,14 @@ export type ScheduledTaskQueryVariables = Exact<{
 }>;
 
 
-export type ScheduledTaskQuery = { scheduledTask: TaskPartsFragment };
+export type ScheduledTaskQuery = { one: TaskPartsFragment };
 
 export type AutomationQueryVariables = Exact<{
   id: Scalars['String']['input'];
 }>;
 
 
-export type AutomationQuery = { automation: AutomationPartsFragment };
+export type AutomationQuery = { one: AutomationPartsFragment };
 
 export type TaskRunsQueryVariables = Exact<{
   id: Scalars['String']['input'];
@@ -1012,7 +1014,7 @@ export type TaskRunsQueryVariables = Exact<{
 }>;
 
 
-export type TaskRunsQuery = { scheduledTaskRuns: { data: Array<{ id: string, status: RunStatus, missionTitle: string | null, createdAt: number }> } };
+export type TaskRunsQuery = { runs: { data: Array<{ id: string, status: RunStatus, missionTitle: string | null, createdAt: number }> } };
 
 export type AutomationRunsQueryVariables = Exact<{
   id: Scalars['String']['input'];
@@ -1020,31 +1022,31 @@ export type AutomationRunsQueryVariables = Exact<{
 }>;
 
 
-export type AutomationRunsQuery = { automationRuns: { data: Array<{ id: string, status: RunStatus, missionTitle: string | null, createdAt: number }> } };
+export type AutomationRunsQuery = { runs: { data: Array<{ id: string, status: RunStatus, missionTitle: string | null, createdAt: number }> } };
 
 export type TaskTemplatesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type TaskTemplatesQuery = { scheduledTaskTemplates: { data: Array<{ key: string, name: string, blurb: string, prompt: string, suggestedSchedule: { interval: ScheduleInterval, time: string, timezone: string, weekday: Weekday | null, dayOfMonth: number | null } }> } };
+export type TaskTemplatesQuery = { templates: { data: Array<{ key: string, name: string, blurb: string, prompt: string, suggestedSchedule: SchedulePartsFragment }> } };
 
 export type AutomationTemplatesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type AutomationTemplatesQuery = { automationTemplates: { data: Array<{ key: string, name: string, blurb: string, prompt: string, suggestedSchedule: { interval: ScheduleInterval, time: string, timezone: string, weekday: Weekday | null, dayOfMonth: number | null } }> } };
+export type AutomationTemplatesQuery = { templates: { data: Array<{ key: string, name: string, blurb: string, prompt: string, suggestedSchedule: SchedulePartsFragment }> } };
 
 export type CreateScheduledTaskMutationVariables = Exact<{
   input: CreateScheduledTaskRequest;
 }>;
 
 
-export type CreateScheduledTaskMutation = { createScheduledTask: { id: string } };
+export type CreateScheduledTaskMutation = { created: { id: string } };
 
 export type CreateAutomationMutationVariables = Exact<{
   input: CreateScheduledTaskRequest;
 }>;
 
 
-export type CreateAutomationMutation = { createAutomation: { id: string } };
+export type CreateAutomationMutation = { created: { id: string } };
 
 export type UpdateScheduledTaskMutationVariables = Exact<{
   id: Scalars['String']['input'];
@@ -1052,7 +1054,7 @@ export type UpdateScheduledTaskMutationVariables = Exact<{
 }>;
 
 
-export type UpdateScheduledTaskMutation = { updateScheduledTask: { id: string } };
+export type UpdateScheduledTaskMutation = { updated: { id: string } };
 
 export type UpdateAutomationMutationVariables = Exact<{
   id: Scalars['String']['input'];
@@ -1060,21 +1062,21 @@ export type UpdateAutomationMutationVariables = Exact<{
 }>;
 
 
-export type UpdateAutomationMutation = { updateAutomation: { id: string } };
+export type UpdateAutomationMutation = { updated: { id: string } };
 
 export type DeleteScheduledTaskMutationVariables = Exact<{
   id: Scalars['String']['input'];
 }>;
 
 
-export type DeleteScheduledTaskMutation = { deleteScheduledTask: { id: string } };
+export type DeleteScheduledTaskMutation = { deleted: { id: string } };
 
 export type DeleteAutomationMutationVariables = Exact<{
   id: Scalars['String']['input'];
 }>;
 
 
-export type DeleteAutomationMutation = { deleteAutomation: { id: string } };
+export type DeleteAutomationMutation = { deleted: { id: string } };
 
 export type RunStepFragment = { id: string, role: AgentRole, round: number, status: StepStatus, agentName: string, harness: string, model: string, output: unknown | null, error: string | null, costUsd: number, inputTokens: number, cachedInputTokens: number, cacheWriteTokens: number, outputTokens: number, startedAt: number | null, finishedAt: number | null, checkpoint: { commitSha: string, createdAt: number } | null };
 
@@ -1383,11 +1385,11 @@ export const project: Operation<ProjectQuery, ProjectQueryVariables> = {
 };
 
 export const scheduledTasks: Operation<ScheduledTasksQuery, ScheduledTasksQueryVariables> = {
-  text: 'query ScheduledTasks($projectId:String!$limit:Int!$cursor:String){scheduledTasks(projectId:$projectId limit:$limit cursor:$cursor){data{id name enabled agentId agent{name}nextRunAt lastRunAt createdAt triggers{...ScheduleWords}}nextCursor}}fragment ScheduleWords on Trigger{schedule{interval time timezone weekday dayOfMonth}}',
+  text: 'query ScheduledTasks($projectId:String!$limit:Int!$cursor:String){page:scheduledTasks(projectId:$projectId limit:$limit cursor:$cursor){data{id name enabled agentId agent{name}nextRunAt lastRunAt createdAt triggers{...ScheduleWords}}nextCursor}}fragment ScheduleWords on Trigger{schedule{...ScheduleParts}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}',
 };
 
 export const automations: Operation<AutomationsQuery, AutomationsQueryVariables> = {
-  text: 'query Automations($projectId:String!$limit:Int!$cursor:String){automations(projectId:$projectId limit:$limit cursor:$cursor){data{id name enabled agentId agent{name}nextRunAt lastRunAt createdAt triggers{...ScheduleWords}}nextCursor}}fragment ScheduleWords on Trigger{schedule{interval time timezone weekday dayOfMonth}}',
+  text: 'query Automations($projectId:String!$limit:Int!$cursor:String){page:automations(projectId:$projectId limit:$limit cursor:$cursor){data{id name enabled agentId agent{name}nextRunAt lastRunAt createdAt triggers{...ScheduleWords}}nextCursor}}fragment ScheduleWords on Trigger{schedule{...ScheduleParts}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}',
 };
 
 export const environments: Operation<EnvironmentsQuery, EnvironmentsQueryVariables> = {
@@ -1395,59 +1397,59 @@ export const environments: Operation<EnvironmentsQuery, EnvironmentsQueryVariabl
 };
 
 export const runScheduledTask: Operation<RunScheduledTaskMutation, RunScheduledTaskMutationVariables> = {
-  text: 'mutation RunScheduledTask($id:String!){runScheduledTask(id:$id){runId}}',
+  text: 'mutation RunScheduledTask($id:String!){started:runScheduledTask(id:$id){runId}}',
 };
 
 export const runAutomation: Operation<RunAutomationMutation, RunAutomationMutationVariables> = {
-  text: 'mutation RunAutomation($id:String!){runAutomation(automationId:$id){runId}}',
+  text: 'mutation RunAutomation($id:String!){started:runAutomation(automationId:$id){runId}}',
 };
 
 export const scheduledTask: Operation<ScheduledTaskQuery, ScheduledTaskQueryVariables> = {
-  text: 'query ScheduledTask($id:String!){scheduledTask(id:$id){...TaskParts}}fragment TaskParts on ScheduledTask{id name projectId prompt agentId enabled labels skipIfPreviousOpen templateKey nextRunAt triggers{...ScheduleWords}upcoming project{name}}fragment ScheduleWords on Trigger{schedule{interval time timezone weekday dayOfMonth}}',
+  text: 'query ScheduledTask($id:String!){one:scheduledTask(id:$id){...TaskParts}}fragment TaskParts on ScheduledTask{id name projectId prompt agentId enabled labels skipIfPreviousOpen templateKey nextRunAt triggers{...ScheduleWords}upcoming project{name}}fragment ScheduleWords on Trigger{schedule{...ScheduleParts}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}',
 };
 
 export const automation: Operation<AutomationQuery, AutomationQueryVariables> = {
-  text: 'query Automation($id:String!){automation(automationId:$id){...AutomationParts}}fragment AutomationParts on Automation{id name projectId prompt agentId enabled labels skipIfPreviousOpen templateKey nextRunAt triggers{...ScheduleWords}upcoming project{name}}fragment ScheduleWords on Trigger{schedule{interval time timezone weekday dayOfMonth}}',
+  text: 'query Automation($id:String!){one:automation(automationId:$id){...AutomationParts}}fragment AutomationParts on Automation{id name projectId prompt agentId enabled labels skipIfPreviousOpen templateKey nextRunAt triggers{...ScheduleWords}upcoming project{name}}fragment ScheduleWords on Trigger{schedule{...ScheduleParts}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}',
 };
 
 export const taskRuns: Operation<TaskRunsQuery, TaskRunsQueryVariables> = {
-  text: 'query TaskRuns($id:String!$limit:Int!){scheduledTaskRuns(id:$id limit:$limit){data{id status missionTitle createdAt}}}',
+  text: 'query TaskRuns($id:String!$limit:Int!){runs:scheduledTaskRuns(id:$id limit:$limit){data{id status missionTitle createdAt}}}',
 };
 
 export const automationRuns: Operation<AutomationRunsQuery, AutomationRunsQueryVariables> = {
-  text: 'query AutomationRuns($id:String!$limit:Int!){automationRuns(automationId:$id limit:$limit){data{id status missionTitle createdAt}}}',
+  text: 'query AutomationRuns($id:String!$limit:Int!){runs:automationRuns(automationId:$id limit:$limit){data{id status missionTitle createdAt}}}',
 };
 
 export const taskTemplates: Operation<TaskTemplatesQuery, TaskTemplatesQueryVariables> = {
-  text: 'query TaskTemplates{scheduledTaskTemplates{data{key name blurb prompt suggestedSchedule{interval time timezone weekday dayOfMonth}}}}',
+  text: 'query TaskTemplates{templates:scheduledTaskTemplates{data{key name blurb prompt suggestedSchedule{...ScheduleParts}}}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}',
 };
 
 export const automationTemplates: Operation<AutomationTemplatesQuery, AutomationTemplatesQueryVariables> = {
-  text: 'query AutomationTemplates{automationTemplates{data{key name blurb prompt suggestedSchedule{interval time timezone weekday dayOfMonth}}}}',
+  text: 'query AutomationTemplates{templates:automationTemplates{data{key name blurb prompt suggestedSchedule{...ScheduleParts}}}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}',
 };
 
 export const createScheduledTask: Operation<CreateScheduledTaskMutation, CreateScheduledTaskMutationVariables> = {
-  text: 'mutation CreateScheduledTask($input:CreateScheduledTaskRequest!){createScheduledTask(input:$input){id}}',
+  text: 'mutation CreateScheduledTask($input:CreateScheduledTaskRequest!){created:createScheduledTask(input:$input){id}}',
 };
 
 export const createAutomation: Operation<CreateAutomationMutation, CreateAutomationMutationVariables> = {
-  text: 'mutation CreateAutomation($input:CreateScheduledTaskRequest!){createAutomation(input:$input){id}}',
+  text: 'mutation CreateAutomation($input:CreateScheduledTaskRequest!){created:createAutomation(input:$input){id}}',
 };
 
 export const updateScheduledTask: Operation<UpdateScheduledTaskMutation, UpdateScheduledTaskMutationVariables> = {
-  text: 'mutation UpdateScheduledTask($id:String!$input:UpdateScheduledTaskRequest!){updateScheduledTask(id:$id input:$input){id}}',
+  text: 'mutation UpdateScheduledTask($id:String!$input:UpdateScheduledTaskRequest!){updated:updateScheduledTask(id:$id input:$input){id}}',
 };
 
 export const updateAutomation: Operation<UpdateAutomationMutation, UpdateAutomationMutationVariables> = {
-  text: 'mutation UpdateAutomation($id:String!$input:UpdateScheduledTaskRequest!){updateAutomation(automationId:$id input:$input){id}}',
+  text: 'mutation UpdateAutomation($id:String!$input:UpdateScheduledTaskRequest!){updated:updateAutomation(automationId:$id input:$input){id}}',
 };
 
 export const deleteScheduledTask: Operation<DeleteScheduledTaskMutation, DeleteScheduledTaskMutationVariables> = {
-  text: 'mutation DeleteScheduledTask($id:String!){deleteScheduledTask(id:$id){id}}',
+  text: 'mutation DeleteScheduledTask($id:String!){deleted:deleteScheduledTask(id:$id){id}}',
 };
 
 export const deleteAutomation: Operation<DeleteAutomationMutation, DeleteAutomationMutationVariables> = {
-  text: 'mutation DeleteAutomation($id:String!){deleteAutomation(automationId:$id){id}}',
+  text: 'mutation DeleteAutomation($id:String!){deleted:deleteAutomation(automationId:$id){id}}',
 };
 
 export const run: Operation<RunQuery, RunQueryVariables> = {

@@ -2,15 +2,7 @@
 import { ArtifactGrid } from './artifacts.tsx';
 import { mutate } from './client.ts';
 import { CopyAs } from './copy-as.tsx';
-import {
-  artifacts,
-  automations,
-  busySandboxes,
-  destroyEnvironment,
-  environments,
-  project as oneProject,
-  scheduledTasks,
-} from './documents.ts';
+import { artifacts, busySandboxes, destroyEnvironment, environments, project as oneProject } from './documents.ts';
 import { taskCommand } from './first-steps.tsx';
 import { Heading } from './heading.tsx';
 import { may } from './page.ts';
@@ -28,11 +20,8 @@ export const Project = ({ id: projectId }: { id: string }) => (
     <div class="columns">
       <div class="column">
         <Recurring
-          title="Scheduled tasks"
-          projectId={projectId}
-          operation={scheduledTasks}
-          pageIn={(data) => data.scheduledTasks}
           kind={kinds.tasks}
+          projectId={projectId}
           empty={
             <>
               <p>No task is scheduled here. With a token that may write scheduled tasks:</p>
@@ -43,14 +32,7 @@ export const Project = ({ id: projectId }: { id: string }) => (
             </>
           }
         />
-        <Recurring
-          title="Automations"
-          projectId={projectId}
-          operation={automations}
-          pageIn={(data) => data.automations}
-          kind={kinds.automations}
-          empty={<p>There are no automations here.</p>}
-        />
+        <Recurring kind={kinds.automations} projectId={projectId} empty={<p>There are no automations here.</p>} />
         <RecentRuns projectId={projectId} />
       </div>
       <div class="column">

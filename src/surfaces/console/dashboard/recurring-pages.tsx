@@ -1,15 +1,15 @@
 // The pages of scheduled tasks and automations: create one from a template or a copy, change it, run it, pause it, delete it.
-import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { type ProblemBody, problemOf } from './client.ts';
+import { ask, mutate } from './client.ts';
 import type { TaskPartsFragment } from './documents.ts';
 import { FormFrame } from './fields.tsx';
 import { useForm } from './form.ts';
 import { Heading } from './heading.tsx';
 import { may } from './page.ts';
 import { Action, Card, Empty, Pill, Skeleton, Trouble } from './pieces.tsx';
+import { useReading } from './reading.ts';
 import { RecurringFields, TimesIn } from './recurring-form.tsx';
-import { type Kind, kinds } from './recurring-kinds.ts';
+import { type Kind, kinds, runNow } from './recurring-kinds.ts';
 import {
   emptyRecurring,
   type RecurringValues,
@@ -19,50 +19,44 @@ import {
 } from './recurring-values.ts';
 import { Time } from './words.tsx';
 
-/** What a function reads, and the way to read it again. */
-function useRead<T>(load: () => Promise<T>, key: string) {
-  const [state, setState] = useState<{ data: T | null; problem: ProblemBody | null }>({ data: null, problem: null });
-  const read = () => {
-    load().then(
-      (data) => setState({ data, problem: null }),
-      (error) => setState(({ data }) => ({ data, problem: problemOf(error) })),
-    );
-  };
-  useEffect(read, [key]);
-  return { ...state, read };
-}
-
 const NewOf = (kind: Kind) => () => {
-  const { query } = useLocation();
-  const from = query.from ?? '';
-  const { data, problem, read } = useRead(
-    async () =>
-      from ? { ...recurringValues(await kind.read(from)), name: '' } : emptyRecurring(query.projectId ?? ''),
-    from,
-  );
+  const { from, projectId = '' } = useLocation().query;
   return (
     <>
       <Heading title={`Create ${article(kind.one)}`} above={[['/console/projects', 'Projects']]} />
-      {problem && <Trouble problem={problem} retry={read} />}
-      {data ? (
-        <Creation kind={kind} initial={data} isCopy={from !== ''} />
+      {from ? (
+        <Copy key={from} kind={kind} id={from} />
       ) : (
-        !problem && <Skeleton rows={5} height={72} />
+        <Creation key={projectId} kind={kind} initial={emptyRecurring(projectId)} />
       )}
     </>
   );
 };
 
+function Copy({ kind, id }: { kind: Kind; id: string }) {
+  const { data, problem, read } = useReading(kind.read, { id });
+  if (problem) return <Trouble problem={problem} retry={read} />;
+  if (!data) return <Skeleton rows={5} height={72} />;
+  return <Creation kind={kind} initial={{ ...recurringValues(data.one), name: '' }} isCopy />;
+}
+
 const article = (one: string): string => `${/^[aeiou]/.test(one) ? 'an' : 'a'} ${one}`;
 
-function Creation({ kind, initial, isCopy }: { kind: Kind; initial: RecurringValues; isCopy: boolean }) {
+interface CreationProperties {
+  kind: Kind;
+  initial: RecurringValues;
+  isCopy?: boolean;
+}
+
+function Creation({ kind, initial, isCopy = false }: CreationProperties) {
   const { route } = useLocation();
-  const { data: templates } = useRead(kind.templates, '');
+  const templates = useReading(kind.templates, {}).data?.templates.data;
   const form = useForm({
     name: `${kind.one} of ${initial.projectId}${isCopy ? ', a copy' : ''}`,
     initial,
     async send(values, key) {
-      route(`${kind.base}/${await kind.create(recurringInput(values), key)}`);
+      const { created } = await mutate(kind.create, { input: recurringInput(values) }, key);
+      route(`${kind.base}/${created.id}`);
     },
   });
   const choose = (key: string) => {
@@ -101,28 +95,29 @@ function Creation({ kind, initial, isCopy }: { kind: Kind; initial: RecurringVal
 const OneOf =
   (kind: Kind) =>
   ({ id }: { id: string }) => {
-    const { data, problem, read } = useRead(() => kind.read(id), id);
+    const { data, problem, read } = useReading(kind.read, { id });
+    const one = data?.one;
     return (
       <>
         <Heading
-          title={data?.name ?? null}
+          title={one?.name ?? null}
           above={[
             ['/console/projects', 'Projects'],
-            ...(data?.project ? [[`/console/projects/${data.projectId}`, data.project.name] as [string, string]] : []),
+            ...(one?.project ? [[`/console/projects/${one.projectId}`, one.project.name] as [string, string]] : []),
           ]}
         >
-          {data && <Actions kind={kind} one={data} read={read} />}
+          {one && <Actions kind={kind} one={one} read={read} />}
         </Heading>
         {problem && <Trouble problem={problem} retry={read} />}
-        {data ? (
+        {one ? (
           <div class="columns">
             <div class="column">
-              <Edit key={id} kind={kind} one={data} read={read} />
+              <Edit kind={kind} one={one} read={read} />
             </div>
             <div class="column">
               <Card title="Next runs">
-                {data.enabled && data.upcoming.length > 0 ? (
-                  <TimesIn times={data.upcoming} schedules={data.triggers.map(({ schedule }) => schedule)} />
+                {one.enabled && one.upcoming.length > 0 ? (
+                  <TimesIn times={one.upcoming} schedules={one.triggers.map(({ schedule }) => schedule)} />
                 ) : (
                   <Empty>It is paused.</Empty>
                 )}
@@ -149,13 +144,17 @@ function Actions({ kind, one: { id, enabled, name }, read }: Properties) {
   return (
     <>
       {may('missions:run') && (
-        <Action label="Run now" class="slim" act={async (key) => route(`/console/runs/${await kind.run(id, key)}`)} />
+        <Action
+          label="Run now"
+          class="slim"
+          act={async (key) => route(`/console/runs/${await runNow(kind, id, key)}`)}
+        />
       )}
       {mayWrite && (
         <>
           <Action
             label={enabled ? 'Pause' : 'Resume'}
-            act={(key) => kind.update(id, { enabled: !enabled }, key).then(read)}
+            act={(key) => mutate(kind.update, { id, input: { enabled: !enabled } }, key).then(read)}
           />
           <a class="button quiet slim" href={`${kind.base}/new?from=${id}`}>
             Duplicate
@@ -165,7 +164,7 @@ function Actions({ kind, one: { id, enabled, name }, read }: Properties) {
             class="danger slim"
             question={`“${name}” starts no mission from now on. Runs that wait are canceled; missions under way continue.`}
             act={async (key) => {
-              await kind.remove(id, key);
+              await mutate(kind.remove, { id }, key);
               route('/console/projects');
             }}
           />
@@ -176,12 +175,13 @@ function Actions({ kind, one: { id, enabled, name }, read }: Properties) {
 }
 
 function Edit({ kind, one, read }: Properties) {
+  const { id } = one;
   const form = useForm({
-    name: `${kind.one} ${one.id}`,
+    name: `${kind.one} ${id}`,
     initial: recurringValues(one),
-    current: async () => recurringValues(await kind.read(one.id)),
+    current: async () => recurringValues((await ask(kind.read, { id })).one),
     async send(values, key) {
-      await kind.update(one.id, recurringInput(values), key);
+      await mutate(kind.update, { id, input: recurringInput(values) }, key);
       read();
     },
   });
@@ -195,13 +195,13 @@ function Edit({ kind, one, read }: Properties) {
 }
 
 function Runs({ kind, id }: { kind: Kind; id: string }) {
-  const { data, problem, read } = useRead(() => kind.runs(id), id);
+  const { data, problem, read } = useReading(kind.runs, { id, limit: 10 });
   return (
     <Card title="Recent runs">
       {problem && <Trouble problem={problem} retry={read} />}
-      {data?.length === 0 && <Empty>It has not run yet.</Empty>}
+      {data?.runs.data.length === 0 && <Empty>It has not run yet.</Empty>}
       <ul class="rows">
-        {data?.map((run) => (
+        {data?.runs.data.map((run) => (
           <li key={run.id} class="next-row">
             <Pill status={run.status} />
             <a class="row-link grow" href={`/console/runs/${run.id}`}>

@@ -1,32 +1,30 @@
 // Missions that return, of one kind: when they run next, and a button that does not wait for it.
 import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso';
-import type { Operation, ScheduledTasksQuery } from './documents.ts';
 import { may } from './page.ts';
 import { Action, Card, Shown, Skeleton } from './pieces.tsx';
 import { useBeat, useList } from './reading.ts';
-import type { Kind } from './recurring-kinds.ts';
+import { type Kind, runNow } from './recurring-kinds.ts';
 import { scheduleWords, Time } from './words.tsx';
 
-type Recurring = ScheduledTasksQuery['scheduledTasks']['data'][number];
-type OfProject = { projectId: string; limit: number; cursor?: string | null | undefined };
-
-interface RecurringProperties<Data> {
-  title: string;
-  projectId: string;
-  operation: Operation<Data, OfProject>;
-  pageIn: (data: Data) => { data: Recurring[]; nextCursor: string | null };
+interface RecurringProperties {
   kind: Kind;
+  projectId: string;
   empty: ComponentChildren;
 }
 
-export function Recurring<Data>({ title, projectId, operation, pageIn, kind, empty }: RecurringProperties<Data>) {
-  const list = useList(operation, { projectId, limit: 20 }, pageIn, (one) => one.id);
+export function Recurring({ kind, projectId, empty }: RecurringProperties) {
+  const list = useList(
+    kind.list,
+    { projectId, limit: 20 },
+    (data) => data.page,
+    (one) => one.id,
+  );
   const { route } = useLocation();
   useBeat(list.read);
   return (
     <Card
-      title={title}
+      title={`${kind.title}s`}
       aside={may(kind.writes) && <a href={`${kind.base}/new?projectId=${projectId}`}>Create {kind.one}</a>}
     >
       <Shown list={list} skeleton={<Skeleton rows={2} height={64} />} empty={empty}>
@@ -68,7 +66,7 @@ export function Recurring<Data>({ title, projectId, operation, pageIn, kind, emp
                     label="Run now"
                     describes={`Run now: ${name}`}
                     class="slim"
-                    act={async (key) => route(`/console/runs/${await kind.run(id, key)}`)}
+                    act={async (key) => route(`/console/runs/${await runNow(kind, id, key)}`)}
                   />
                 )}
               </li>

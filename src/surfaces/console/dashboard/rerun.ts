@@ -1,7 +1,7 @@
 // The same mission once more.
 import { mutate } from './client.ts';
 import { type RunPartsFragment, startMission } from './documents.ts';
-import { runOfAutomation, runTask } from './recurring-kinds.ts';
+import { kinds, runNow } from './recurring-kinds.ts';
 
 type Again = Pick<
   RunPartsFragment,
@@ -15,7 +15,7 @@ export const mayRerun = ({ scheduledTaskId, automationId, prompt }: Again): bool
 /** Of the task or automation that it was of, else with the same prompt, agent and budget. Gives the id of the new run. */
 export async function rerun(run: Again, key: string): Promise<string> {
   const { scheduledTaskId, automationId, projectId, prompt, agentId, budgetUsd } = run;
-  if (scheduledTaskId) return runTask(scheduledTaskId, key);
-  if (automationId) return runOfAutomation(automationId, key);
+  if (scheduledTaskId) return runNow(kinds.tasks, scheduledTaskId, key);
+  if (automationId) return runNow(kinds.automations, automationId, key);
   return (await mutate(startMission, { projectId, prompt: prompt ?? '', agentId, budgetUsd }, key)).startMission.id;
 }
