@@ -1,18 +1,19 @@
 // The operations of the typed client as a module: those of the OpenAPI document that take a token, and beside them the root fields
 // of the graph that have no route. `npm run client:types` writes it, `npm run schema:check` compares.
 import { fileURLToPath } from 'node:url';
-import { getNamedType, isObjectType, OperationTypeNode, print, stripIgnoredCharacters } from 'graphql';
+import {
+  isIntrospectionType,
+  isObjectType,
+  isRequiredArgument,
+  OperationTypeNode,
+  print,
+  stripIgnoredCharacters,
+} from 'graphql';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
 import { errorsPath, problemCodes } from '#foundation/problem-codes.ts';
 import { exposureOf } from '#graph/exposure.ts';
 import { argumentSchema } from '#graph/projection/arguments.ts';
-import {
-  type Json,
-  recordReference,
-  recordSchema,
-  typeSchema,
-  withDescription,
-} from '#graph/projection/json-schema.ts';
+import { describedRecord, type Json, typeSchema, withDescription } from '#graph/projection/json-schema.ts';
 import { documentOf, type RootField } from '#graph/projection/operation.ts';
 import { schema } from '#schema.ts';
 
@@ -127,12 +128,7 @@ function restOperations(document: Json, definitions: Record<string, Json>): Oper
 /** The root fields without a route, but those for people with a session and for runtimes. */
 function graphOperations(definitions: Record<string, Json>): { calls: Operation[]; streams: Operation[] } {
   for (const type of Object.values(schema.getTypeMap())) {
-    if (isObjectType(type) && !type.name.startsWith('__')) {
-      definitions[type.name] ??= withDescription(
-        recordSchema(type, recordReference, (field) => field.description ?? getNamedType(field.type).description),
-        type.description,
-      );
-    }
+    if (isObjectType(type) && !isIntrospectionType(type)) definitions[type.name] ??= describedRecord(type);
   }
   const of = (kind: OperationTypeNode): Operation[] =>
     Object.values(schema.getRootType(kind)!.getFields())
@@ -151,7 +147,7 @@ function graphOperation(kind: OperationTypeNode, field: RootField, definitions: 
   const own = field.args.map((argument) => ({
     name: argument.name,
     in: 'query',
-    required: String(argument.type).endsWith('!') && argument.defaultValue === undefined,
+    required: isRequiredArgument(argument),
     ...(argument.description && { description: argument.description }),
     schema: argumentSchema(argument),
   }));
@@ -162,19 +158,9 @@ function graphOperation(kind: OperationTypeNode, field: RootField, definitions: 
     description: `${field.description} Requires the scope \`${exposureOf(field).scope}\`.`,
     inputs: parametersOf(field.name, own, definitions),
     output: $ref.split('/').at(-1)!,
-    sent: withDefaults(field, stripIgnoredCharacters(print(documentOf(kind, field.name, field)))),
+    sent: stripIgnoredCharacters(print(documentOf(kind, field.name, field))),
   };
 }
-
-/** A variable of an argument with a default has the same one. */
-const withDefaults = ({ args }: RootField, document: string): string =>
-  args
-    .filter(({ defaultValue }) => defaultValue !== undefined)
-    .reduce(
-      (text, { name, type, defaultValue }) =>
-        text.replace(`$${name}:${type}`, `$${name}:${type}=${JSON.stringify(defaultValue)}`),
-      document,
-    );
 
 /** Defines the record of the parameters, where there are some. */
 function parametersOf(operation: string, parameters: Parameter[], definitions: Record<string, Json>): string[] {
@@ -207,7 +193,7 @@ function referencedFrom(operations: Operation[], definitions: Record<string, Jso
   return [...found].sort();
 }
 
-/** References as the generator of types reads them; records are closed. */
+/** References as the generator of types reads them. */
 function local(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(local);
   if (value === null || typeof value !== 'object') return value;

@@ -68,6 +68,13 @@ export function recordSchema(
   return { type: 'object', properties, ...(required.length > 0 && { required }) };
 }
 
+/** A record with its description and those of its properties, which default to that of what they hold. */
+export const describedRecord = (type: GraphQLObjectType): Json =>
+  withDescription(
+    recordSchema(type, recordReference, (field) => field.description ?? getNamedType(field.type).description),
+    type.description,
+  );
+
 /** ` { id name }`: all that REST and MCP answer of a type; empty for a leaf. */
 export function selectionOf(type: GraphQLOutputType): string {
   const named = getNamedType(type);

@@ -2,12 +2,15 @@
 // Its document is never a client's: compiled documents of clients would be unbounded.
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import {
+  astFromValue,
   type DocumentNode,
+  type GraphQLArgument,
   type GraphQLError,
   type GraphQLField,
   type GraphQLSchema,
   type OperationTypeNode,
   parse,
+  print,
 } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { Caller } from '#access/principal.ts';
@@ -57,13 +60,16 @@ const withoutGuards = perSchema((schema) =>
   }),
 );
 
-/** A document that selects all of a field that REST answers, with each argument as a variable. */
+/** A document that selects all of a field that REST answers, with each argument as a variable of the same default. */
 export function documentOf(kind: OperationTypeNode, name: string, field: RootField): DocumentNode {
   const list = (items: string[]) => (items.length > 0 ? `(${items.join(', ')})` : '');
-  const variables = list(field.args.map((one) => `$${one.name}: ${one.type}`));
+  const variables = list(field.args.map((one) => `$${one.name}: ${one.type}${defaultOf(one)}`));
   const passed = list(field.args.map((one) => `${one.name}: $${one.name}`));
   return parse(`${kind} ${name}${variables} { ${field.name}${passed}${selectionOf(field.type)} }`);
 }
+
+const defaultOf = ({ type, defaultValue }: GraphQLArgument): string =>
+  defaultValue === undefined ? '' : ` = ${print(astFromValue(defaultValue, type)!)}`;
 
 function causeOf(errors: readonly unknown[]): unknown {
   const error = errors[0] as GraphQLError;

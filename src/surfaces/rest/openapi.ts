@@ -1,18 +1,11 @@
 // The REST API as OpenAPI 3.1. Sofa's document is the skeleton (paths, methods); nulls, bounds, errors, security and bodies, which
 // it does not have, are written here from the declarations of the graph.
 import type { GraphQLArgument } from 'graphql';
-import { getNamedType, isIntrospectionType, isNonNullType, isObjectType } from 'graphql';
+import { isIntrospectionType, isObjectType, isRequiredArgument } from 'graphql';
 import type { Rule } from '#access/gate.ts';
 import { baseUrl } from '#foundation/addresses.ts';
 import { argumentSchema, bodyArgument, bodySchema } from '#graph/projection/arguments.ts';
-import {
-  type Json,
-  recordReference,
-  recordSchema,
-  typeSchema,
-  withDescription,
-} from '#graph/projection/json-schema.ts';
-import type { RootField } from '#graph/projection/operation.ts';
+import { describedRecord, type Json, typeSchema } from '#graph/projection/json-schema.ts';
 import { text } from '#limits.ts';
 import { errorResponses, errorSchema, responseNames } from './openapi-errors.ts';
 import { addExamples } from './openapi-examples.ts';
@@ -175,14 +168,11 @@ function parameter(route: Route, argument: GraphQLArgument): Json {
   return {
     name: argument.name,
     in: inPath ? 'path' : 'query',
-    required: inPath || (isNonNullType(argument.type) && argument.defaultValue === undefined),
+    required: inPath || isRequiredArgument(argument),
     ...(argument.description && { description: argument.description }),
     schema: argumentSchema(argument),
   };
 }
-
-/** The description of the field, or else of what it answers. */
-const describe = ({ description, type }: RootField) => description ?? getNamedType(type).description;
 
 /** Every record and request record of the routes, and `Error`. */
 function recordSchemas({ schema, routes }: RestRoutes): Json {
@@ -190,8 +180,7 @@ function recordSchemas({ schema, routes }: RestRoutes): Json {
   for (const type of Object.values(schema.getTypeMap())) {
     if (isIntrospectionType(type) || !isObjectType(type)) continue;
     if (type === schema.getQueryType() || type === schema.getMutationType()) continue;
-    const record = recordSchema(type, recordReference, describe);
-    schemas[type.name] = withDescription(record, type.description);
+    schemas[type.name] = describedRecord(type);
   }
   for (const { body } of routes) {
     if (body) schemas[body.name] = bodySchema(body, schema);
