@@ -48,8 +48,7 @@ export interface CatalogModel {
   label: string;
 }
 
-/** Those that the orchestrator can ask; of OpenAI, by Chat Completions. */
-export const modelsByVendor: Readonly<Record<ModelVendor, readonly CatalogModel[]>> = {
+const models: Readonly<Record<ModelVendor, readonly CatalogModel[]>> = {
   anthropic: [
     { id: 'claude-opus-4-5', label: 'Claude Opus 4.5' },
     { id: 'claude-sonnet-4-5', label: 'Claude Sonnet 4.5' },
@@ -59,15 +58,19 @@ export const modelsByVendor: Readonly<Record<ModelVendor, readonly CatalogModel[
     { id: 'gpt-5.5', label: 'GPT-5.5' },
     { id: 'gpt-5.1', label: 'GPT-5.1' },
     { id: 'gpt-5-mini', label: 'GPT-5 mini' },
+    { id: 'gpt-5.1-codex', label: 'GPT-5.1 Codex' },
   ],
 };
-const gptCodex: CatalogModel = { id: 'gpt-5.1-codex', label: 'GPT-5.1 Codex' };
+
+/** Those that the orchestrator can ask; of OpenAI, by Chat Completions, which the Codex models do not have. */
+export const modelsByVendor: typeof models = {
+  ...models,
+  openai: models.openai.filter(({ id }) => !id.endsWith('-codex')),
+};
 
 /** The vendor of a model; undefined for one that the catalog does not have. */
 export const vendorOfModel = (model: string): ModelVendor | undefined =>
-  model === gptCodex.id
-    ? 'openai'
-    : modelVendors.find((vendor) => modelsByVendor[vendor].some(({ id }) => id === model));
+  modelVendors.find((vendor) => models[vendor].some(({ id }) => id === model));
 
 export interface Harness {
   id: HarnessId;
@@ -79,19 +82,19 @@ export interface Harness {
 }
 
 export const harnesses: readonly Harness[] = [
-  { id: 'claude-code', label: 'Claude Code', executable: true, models: modelsByVendor.anthropic },
+  { id: 'claude-code', label: 'Claude Code', executable: true, models: models.anthropic },
   // `codex debug models` lists them. For others it has neither instructions nor tools to edit with.
   {
     id: 'codex',
     label: 'Codex',
     executable: true,
-    models: modelsByVendor.openai.filter(({ id }) => id === 'gpt-5.5'),
+    models: models.openai.filter(({ id }) => id === 'gpt-5.5'),
   },
   {
     id: 'opencode',
     label: 'OpenCode',
     executable: true,
-    models: [...modelsByVendor.anthropic, ...modelsByVendor.openai, gptCodex],
+    models: [...models.anthropic, ...models.openai],
   },
   // Runs a command and asks no model: for tests and demonstrations.
   { id: 'shell', label: 'Shell', executable: true, models: [{ id: 'none', label: 'No model' }] },
