@@ -2,7 +2,7 @@
 // (specification, Errors; RFC 9110); surfaces only print it. It extends GraphQLError because yoga masks all other errors.
 import { GraphQLError } from 'graphql';
 import { databaseErrorKind } from './database-errors.ts';
-import type { ProblemCode } from './problem-codes.ts';
+import { type ProblemCode, problemCodes } from './problem-codes.ts';
 
 export type Category = 'auth' | 'rate_limit' | 'timeout' | 'validation' | 'infrastructure' | 'agent' | 'unknown';
 
@@ -29,62 +29,53 @@ export class Problem extends GraphQLError {
   }
 }
 
-function problemFactory(status: number, category: Category, title: string, code: ProblemCode, retryable = false) {
+function problemFactory(category: Category, title: string, code: ProblemCode, retryable = false) {
   return (description: string, headers?: Record<string, string>) =>
-    new Problem(status, { category, title, description, retryable, code }, headers);
+    new Problem(problemCodes[code].status, { category, title, description, retryable, code }, headers);
 }
 
 /** 400: unreadable, of a wrong type, out of bounds, or an unknown value. The description names each field. */
-export const invalid = problemFactory(400, 'validation', 'Invalid request', 'invalid_request');
+export const invalid = problemFactory('validation', 'Invalid request', 'invalid_request');
 /** 401: no credential, or an invalid one. */
-export const unauthenticated = problemFactory(401, 'auth', 'Unauthenticated', 'unauthenticated');
+export const unauthenticated = problemFactory('auth', 'Unauthenticated', 'unauthenticated');
 /** 402: the organization may not start a mission, or create a project, now. */
 export const outOfMeans = (code: 'credits_exhausted' | 'daily_cost_cap' | 'plan_limit', description: string) =>
-  problemFactory(402, 'agent', 'Payment required', code)(description);
-export const forbidden = problemFactory(403, 'auth', 'Forbidden', 'forbidden');
-export const agentNotClaimed = problemFactory(403, 'auth', 'Agent not claimed', 'agent_not_claimed');
+  problemFactory('agent', 'Payment required', code)(description);
+export const forbidden = problemFactory('auth', 'Forbidden', 'forbidden');
+export const agentNotClaimed = problemFactory('auth', 'Agent not claimed', 'agent_not_claimed');
 export const methodNotAllowed = (allow: string) =>
-  problemFactory(405, 'validation', 'Method not allowed', 'method_not_allowed')(`Allowed here: ${allow}.`, { allow });
-export const conflict = problemFactory(409, 'validation', 'Conflict', 'conflict');
+  problemFactory('validation', 'Method not allowed', 'method_not_allowed')(`Allowed here: ${allow}.`, { allow });
+export const conflict = problemFactory('validation', 'Conflict', 'conflict');
 /** 409: a closed organization is read-only until it is erased. */
 export const organizationClosed = () =>
   problemFactory(
-    409,
     'validation',
     'Organization closed',
     'organization_closed',
   )('The organization is closed: it can be read until it is erased, and no longer be changed.');
 /** 409: the runtime has lost its lease; another runtime may hold it by now. */
-export const leaseLost = problemFactory(409, 'validation', 'Lease lost', 'lease_lost');
+export const leaseLost = problemFactory('validation', 'Lease lost', 'lease_lost');
 export const tooLarge = (limit: number) =>
   problemFactory(
-    413,
     'validation',
     'Payload too large',
     'payload_too_large',
   )(`The body is limited to ${limit} bytes.`, {
     connection: 'close',
   });
-export const unsupportedMediaType = problemFactory(
-  415,
-  'validation',
-  'Unsupported media type',
-  'unsupported_media_type',
-);
+export const unsupportedMediaType = problemFactory('validation', 'Unsupported media type', 'unsupported_media_type');
 /** 421 (RFC 9110 §15.5.20). */
 export const misdirectedRequest = () =>
   problemFactory(
-    421,
     'validation',
     'Misdirected request',
     'misdirected_request',
   )('Host: is not a name of this service. PUBLIC_URL, ISSUER_URL, MCP_URL and A2A_URL set its names.');
-export const unprocessable = problemFactory(422, 'validation', 'Unprocessable request', 'idempotency_key_reused');
-export const badGateway = problemFactory(502, 'infrastructure', 'Upstream failed', 'upstream_failed', true);
+export const unprocessable = problemFactory('validation', 'Unprocessable request', 'idempotency_key_reused');
+export const badGateway = problemFactory('infrastructure', 'Upstream failed', 'upstream_failed', true);
 /** 503 with `Retry-After`: a service that this one depends on limits its rate. */
 export const upstreamBusy = (description: string, retryAfterSeconds: number) =>
   problemFactory(
-    503,
     'rate_limit',
     'Upstream is busy',
     'upstream_busy',
@@ -93,18 +84,16 @@ export const upstreamBusy = (description: string, retryAfterSeconds: number) =>
 /** 503 with `Retry-After`: a service that this one depends on does not answer. */
 export const upstreamUnavailable = (description: string, retryAfterSeconds: number) =>
   problemFactory(
-    503,
     'infrastructure',
     'Upstream is unavailable',
     'upstream_unavailable',
     true,
   )(`${description} Try again in ${retryAfterSeconds} s.`, { 'retry-after': String(retryAfterSeconds) });
-export const gatewayTimeout = problemFactory(504, 'timeout', 'Upstream timed out', 'upstream_timeout', true);
+export const gatewayTimeout = problemFactory('timeout', 'Upstream timed out', 'upstream_timeout', true);
 
 /** 403 for a caller that lacks scopes: each is named as `missing-scope:<scope>` (specification, Errors). */
 export const missingScopes = (scopes: readonly string[]) =>
   problemFactory(
-    403,
     'auth',
     'Missing scope',
     'missing_scope',
@@ -113,13 +102,11 @@ export const missingScopes = (scopes: readonly string[]) =>
   );
 
 /** 404: unknown, or of another organization; the answer is the same. */
-export const notFound = (noun: string) =>
-  problemFactory(404, 'validation', 'Not found', 'not_found')(`No such ${noun}.`);
+export const notFound = (noun: string) => problemFactory('validation', 'Not found', 'not_found')(`No such ${noun}.`);
 
 /** 429 with `Retry-After`. */
 export const tooMany = (retryAfterSeconds: number, description = 'Too many requests.') =>
   problemFactory(
-    429,
     'rate_limit',
     'Too many requests',
     'rate_limited',
@@ -129,7 +116,6 @@ export const tooMany = (retryAfterSeconds: number, description = 'Too many reque
 /** 503 with `Retry-After`: the database is unreachable or overloaded. */
 export const unavailable = (retryAfterSeconds = 2) =>
   problemFactory(
-    503,
     'infrastructure',
     'Temporarily unavailable',
     'unavailable',
@@ -139,7 +125,6 @@ export const unavailable = (retryAfterSeconds = 2) =>
 /** 503 with `Retry-After`: this process, or the caller's share of it, is at capacity. */
 export const tooBusy = (description: string, retryAfterSeconds: number) =>
   problemFactory(
-    503,
     'infrastructure',
     'Too busy',
     'too_busy',
@@ -148,7 +133,7 @@ export const tooBusy = (description: string, retryAfterSeconds: number) =>
 
 export const isTooBusy = ({ body }: Problem): boolean => body.code === 'too_busy';
 
-const internal = problemFactory(500, 'unknown', 'Internal error', 'internal', false);
+const internal = problemFactory('unknown', 'Internal error', 'internal', false);
 
 /** The problem of any thrown value. Database failures become 503 and unexpected errors 500, without internal details. */
 export function toProblem(error: unknown): Problem {
