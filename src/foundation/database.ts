@@ -64,11 +64,11 @@ export function openDatabase(settings: DatabaseSettings): Knex {
   return knex;
 }
 
-/** Keeps a connection from being used again once the server has said that it ends it, and before it is seen to be closed. */
+/** Keeps a connection from being used again once the server has said that it ends it, or that it takes no writes. */
 function retireWhenEnded(client: pg.Client): void {
   const { connection } = client as unknown as { connection: EventEmitter };
   connection.on('errorMessage', (error: { code?: string }) => {
-    if (/^(57P|08)/.test(error.code ?? '')) Object.assign(client, { __knex__disposed: error });
+    if (/^(57P|08|25006)/.test(error.code ?? '')) Object.assign(client, { __knex__disposed: error });
   });
 }
 

@@ -89,11 +89,9 @@ function follow(servers: readonly string[]): Primary {
     doubt() {
       known = null;
     },
-    look: () =>
-      find().then(
-        () => {},
-        () => {},
-      ),
+    async look() {
+      await find().catch(() => {});
+    },
     onMove(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -158,9 +156,7 @@ export function keepOn(primary: Primary, { client }: Knex): (connection: pg.Clie
     connection.on('error', primary.doubt);
     connection.on('end', () => connections.delete(connection));
     wireOf(connection).on('errorMessage', ({ code }: { code?: string }) => {
-      if (code !== '25006') return;
-      primary.doubt();
-      Object.assign(connection, { __knex__disposed: code });
+      if (code === '25006') primary.doubt();
     });
   };
 }

@@ -34,7 +34,10 @@ interface Store {
   read(key: string): Promise<Count | null>;
 }
 
-/** Counted in the memory of this process, or of the one that started it as one of several (`shareThrottles`). `description` is the first sentence of the error. */
+/**
+ * Counted in the memory of this process, or of the one that started it as one of several (`shareThrottles`). `description` is the
+ * first sentence of the error.
+ */
 export const createThrottle = (name: string, limit: number, windowSeconds: number, description?: string): Throttle =>
   throttleOver(memoryStore(name, windowSeconds), limit, windowSeconds, description);
 

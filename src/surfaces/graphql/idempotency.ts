@@ -5,6 +5,7 @@ import { getOperationAST, parse } from 'graphql';
 import type { Caller } from '#access/principal.ts';
 import type { Exchange } from '#foundation/http.ts';
 import { once } from '#foundation/idempotency.ts';
+import { graphql } from '#limits.ts';
 import { answerType, type Operations } from './requests.ts';
 
 /** The key of the request; null where none counts: for a batch, and for all but mutations. */
@@ -17,7 +18,7 @@ export function keyOf({ req }: Exchange, operations: Operations): string | null 
 function isMutation({ query, operationName }: Record<string, unknown>): boolean {
   try {
     const name = typeof operationName === 'string' ? operationName : null;
-    return getOperationAST(parse(String(query), { maxTokens: 10_000 }), name)?.operation === 'mutation';
+    return getOperationAST(parse(String(query), { maxTokens: graphql.tokens }), name)?.operation === 'mutation';
   } catch {
     // Yoga says what is wrong with it.
     return false;
