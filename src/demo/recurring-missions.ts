@@ -19,12 +19,14 @@ const picture =
 // POSIX sh and nothing else, so that it runs wherever the service does.
 const script = `# Lines that begin with :: report progress; all others are the log.
 echo "::plan Look around | Measure | Write it down"
+echo "::step Look around"
 echo "::thought This machine is mine for a few seconds. First I look around."
 echo "::progress 10 Looking around"
 uname -a
 echo "Working in $(pwd)"
 sleep 2
 
+echo "::step Measure"
 echo "::action measure load average"
 echo "::progress 35 Measuring"
 i=0
@@ -36,6 +38,7 @@ while [ $i -lt 6 ]; do
 done
 echo "::cost 0.02"
 
+echo "::step Write it down"
 echo "::thought Numbers are in. A page shows them better than a log."
 echo "::progress 75 Writing it down"
 mkdir -p site

@@ -1,11 +1,12 @@
 // The commands with which a script reports its progress, one per line, in the style of CI workflow commands:
 //   ::thought TEXT   ::response TEXT   ::error TEXT   ::action NAME [PARAMETER]   ::plan STEP | STEP | …
-//   ::progress PERCENT [ACTIVITY]   ::cost USD   ::preview FOLDER
+//   ::step STEP   ::progress PERCENT [ACTIVITY]   ::cost USD   ::preview FOLDER
 import { most } from './harness/fragments.ts';
 import { clip, type Fragment } from './journal.ts';
 
 export type Word =
   | { fragment: Fragment }
+  | { step: string }
   | { progress: number; activity: string | undefined }
   | { cost: number }
   | { preview: string };
@@ -34,6 +35,8 @@ export function wordOf(line: string): Word | null {
       const items = steps.filter(Boolean).map((content) => ({ content, status: 'pending' }));
       return items.length > 0 ? { fragment: { kind: word, items: items.slice(0, most.steps) } } : null;
     }
+    case 'step':
+      return { step: clip(rest, most.step) };
     case 'progress':
       return Number.isInteger(number) && number >= 0 && number <= 100
         ? { progress: number, activity: others ? clip(others, most.activity) : undefined }

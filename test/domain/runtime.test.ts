@@ -607,6 +607,42 @@ describe('reports', () => {
     expect(body.liveFragments.map(({ body }: { body: string }) => body)).toEqual(['a', 'b', 'c']);
   });
 
+  it.each([
+    ['completed', ['completed', 'completed', 'skipped', 'waits for Bob']],
+    ['failed', ['completed', 'failed', 'skipped', 'waits for Bob']],
+    ['killed', ['completed', 'canceled', 'skipped', 'waits for Bob']],
+  ])('end the steps of the last plan as its sandbox ends: %s', async (how, statuses) => {
+    const { held, place } = await sitting();
+    const planOf = (...all: string[]) => ({
+      kind: 'plan',
+      t: present(),
+      items: all.map((status, i) => ({ content: `Step ${i}`, status })),
+    });
+    const fragments = [
+      planOf('in_progress', 'pending'),
+      planOf('completed', 'in_progress', 'pending', 'waits for Bob'),
+      { kind: 'thought', t: present(), body: 'Hm' },
+    ];
+    await say('appendFragments', { ...place, seq: 0, fragments }, '{ nextSeq }');
+    const shown = async (): Promise<string[][]> => {
+      const query = `{ sandbox(sandboxId: "${place.sandboxId}") {
+        liveFragments { items { status } } first: fragments { data { items { status } } }
+        newest: fragments(limit: 1) { nextCursor } } }`;
+      const { liveFragments, first, newest } = (await world.graphql(query, { token: alice })).body.data.sandbox;
+      expect(first.data).toEqual(liveFragments);
+      const older = `{ sandbox(sandboxId: "${place.sandboxId}") {
+        fragments(limit: 1, cursor: "${newest.nextCursor}") { data { items { status } } } } }`;
+      const page = (await world.graphql(older, { token: alice })).body.data.sandbox.fragments.data;
+      expect(page).toEqual([liveFragments[1]]);
+      return liveFragments.map(({ items }: { items: { status: string }[] }) => items.map(({ status }) => status));
+    };
+    const first = ['in_progress', 'pending'];
+    expect(await shown()).toEqual([first, ['completed', 'in_progress', 'pending', 'waits for Bob'], []]);
+    if (how === 'killed') await world.rest('POST', `/sandboxes/${place.sandboxId}/kill`, { token: alice });
+    else await say('finishRun', { ...held, status: how });
+    expect(await shown()).toEqual([first, statuses, []]);
+  });
+
   it('keep a killed sandbox destroyed', async () => {
     const { held, place } = await sitting();
     await world.rest('POST', `/sandboxes/${place.sandboxId}/kill`, { token: alice });

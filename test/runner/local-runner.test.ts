@@ -123,11 +123,11 @@ describe('the local runner', () => {
     startRunner();
     const mark = path.join(folder, 'measured');
     const script = `
-      echo "::plan One | Two"; echo "::thought Let me see"; echo "::progress 50 Halfway"; echo "::cost 0.25"
+      echo "::plan One | Two | Three"; echo "::step One"; echo "::step Four"; echo "::thought Let me see"; echo "::progress 50 Halfway"; echo "::cost 0.25"
       echo "größe: \${PLATFORM_TOKEN:-none}"; echo "to the other side" >&2
       mkdir site; echo hello > site/index.html; echo "::preview site"
       until [ -e ${mark} ]; do sleep 0.05; done
-      printf '# Done' > "$ARTIFACTS/report.md"; printf '\\0\\1\\377' > "$ARTIFACTS/raw.bin"; echo "::response Done"`;
+      echo "::step Three"; printf '# Done' > "$ARTIFACTS/report.md"; printf '\\0\\1\\377' > "$ARTIFACTS/raw.bin"; echo "::response Done"`;
     const runId = await mission(script);
     const { sandboxes } = await until(
       () => look(runId),
@@ -151,7 +151,7 @@ describe('the local runner', () => {
 
     const { content, bytes } = await log(sandbox);
     // Nothing of the runner's own surroundings reaches the script.
-    expect(content.split('\n').sort()).toEqual(['', 'größe: none', 'to the other side']);
+    expect(content.split('\n').sort()).toEqual(['', '::step Four', 'größe: none', 'to the other side']);
     expect(bytes).toBe(Buffer.byteLength(content));
     expect((await log(sandbox, 'prompt')).promptSpans).toEqual([{ id: 'mission', content: script }]);
     expect((await log(sandbox, 'system')).content).toContain(`node ${process.version}`);
@@ -160,9 +160,19 @@ describe('the local runner', () => {
     const shown = liveFragments.map(({ kind, body, action }: Record<string, string>) => [kind, body ?? action]);
     expect(shown).toEqual([
       ['plan', null],
+      ['plan', null],
       ['thought', 'Let me see'],
       ['action', 'preview'],
+      ['plan', null],
       ['response', 'Done'],
+      ['plan', null],
+    ]);
+    const plans = liveFragments.filter(({ kind }: { kind: string }) => kind === 'plan');
+    expect(plans.map(({ items }: { items: { status: string }[] }) => items.map(({ status }) => status))).toEqual([
+      ['pending', 'pending', 'pending'],
+      ['in_progress', 'pending', 'pending'],
+      ['completed', 'pending', 'in_progress'],
+      ['completed', 'skipped', 'completed'],
     ]);
     expect(metrics[0].memUsedMb).toBeGreaterThan(0);
     expect(sessions).toMatchObject([{ outcome: 'completed', totalCostUsd: 0.25 }]);
@@ -208,7 +218,11 @@ describe('the local runner', () => {
     const shown = liveFragments.map(
       ({ body, items }: { body: string | null; items: unknown[] }) => body ?? items.length,
     );
-    expect(shown).toEqual(['a\u2400b', '0'.repeat(16_384), 50]);
+    // A plan without a word about its steps ends as the script does.
+    expect(shown).toEqual(['a\u2400b', '0'.repeat(16_384), 50, 50]);
+    expect(new Set(liveFragments.at(-1).items.map(({ status }: { status: string }) => status))).toEqual(
+      new Set(['completed']),
+    );
   });
 
   describe.each(['bubblewrap', 'unshare'] as const)('confines scripts by %s:', (kind) => {

@@ -1975,7 +1975,7 @@ export interface SandboxLiveFragment {
 export interface SandboxPlanItem {
   /** What the step does. */
   content: string;
-  /** As reported by the agent, such as `pending` or `completed`. */
+  /** As reported by the agent, such as `pending`, `in_progress` or `completed`. In the last plan of a sandbox that has ended, a step in progress is `completed`, `failed` or `canceled` as the sandbox is, and a pending one is `skipped`. */
   status: string;
 }
 /** One log of a session. */

@@ -84,7 +84,11 @@ const PlanItem = builder.objectRef<SandboxFragment['items'][number]>('SandboxPla
   description: 'One step of a plan.',
   fields: (t) => ({
     content: t.exposeString('content', { description: 'What the step does.' }),
-    status: t.exposeString('status', { description: 'As reported by the agent, such as `pending` or `completed`.' }),
+    status: t.exposeString('status', {
+      description:
+        'As reported by the agent, such as `pending`, `in_progress` or `completed`. In the last plan of a sandbox that has ended, ' +
+        'a step in progress is `completed`, `failed` or `canceled` as the sandbox is, and a pending one is `skipped`.',
+    }),
   }),
 });
 export const LiveFragment = builder.objectRef<Row<SandboxFragment>>('SandboxLiveFragment').implement({

@@ -5,6 +5,7 @@ import { sql } from '#foundation/database.ts';
 import { previewSizes } from '#limits.ts';
 import { desiredOf, type Sandbox, SandboxFragment } from './model.ts';
 import { findSandbox, fragmentsOf, type MetricPoint, metricsOf } from './operations.ts';
+import { closePlans } from './plans.ts';
 
 export interface SandboxUpdate {
   sandbox: Row<Sandbox>;
@@ -37,7 +38,9 @@ export async function* followSandbox(
       const [fragments, metrics] = await Promise.all([
         nextFragment === null
           ? fragmentsOf([sandboxId])
-          : sql<Row<SandboxFragment>>(fragmentsFromSql, [sandboxId, nextFragment, previewSizes.fragments]),
+          : sql<Row<SandboxFragment>>(fragmentsFromSql, [sandboxId, nextFragment, previewSizes.fragments]).then(
+              closePlans,
+            ),
         lastMetric === null
           ? metricsOf([sandboxId], previewSizes.metrics)
           : sql<MetricPoint>(metricsAfterSql, [sandboxId, lastMetric, previewSizes.metrics]),

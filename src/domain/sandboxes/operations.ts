@@ -9,6 +9,7 @@ import { sql, transaction } from '#foundation/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { previewSizes, report } from '#limits.ts';
 import { Sandbox, SandboxFragment, type SandboxSession, type SandboxStatus } from './model.ts';
+import { closePlans } from './plans.ts';
 
 /** One point of a chart is the mean of at most this many samples. */
 export const maxSamplesPerPoint = 50;
@@ -75,8 +76,8 @@ const newestFragmentsSql = `select ${columnsOf(SandboxFragment, 'f')} from unnes
   order by f.seq`;
 
 /** The newest fragments of each sandbox, oldest first. */
-export const fragmentsOf = (sandboxIds: readonly string[]): Promise<Row<SandboxFragment>[]> =>
-  sql<Row<SandboxFragment>>(newestFragmentsSql, [sandboxIds, previewSizes.fragments]);
+export const fragmentsOf = async (sandboxIds: readonly string[]): Promise<Row<SandboxFragment>[]> =>
+  closePlans(await sql<Row<SandboxFragment>>(newestFragmentsSql, [sandboxIds, previewSizes.fragments]));
 
 const fragmentPageSql = `${selectionOf(SandboxFragment)}
   where sandbox_id = $1 and seq < $2 order by seq desc limit $3`;
@@ -90,7 +91,8 @@ export async function listFragments(
   const before = cursor == null ? report.fragmentsPerSandbox : unpackCursor(binding, cursor)[0];
   const read = await sql<Row<SandboxFragment>>(fragmentPageSql, [sandboxId, before, limit + 1]);
   const data = read.slice(0, limit).reverse();
-  return { data, nextCursor: read.length > limit ? packCursor(binding, data[0]!.seq, sandboxId) : null };
+  const nextCursor = read.length > limit ? packCursor(binding, data[0]!.seq, sandboxId) : null;
+  return { data: await closePlans(data), nextCursor };
 }
 
 export interface MetricPoint {

@@ -1,21 +1,66 @@
 // The shell harness: a prompt is a POSIX shell script, which `sh` executes. Its words (words.ts) are its events.
+import type { Fragment } from '../journal.ts';
 import { wordOf } from '../words.ts';
+import { plan } from './fragments.ts';
 import type { Harness, Launch, Listener } from './port.ts';
 import { startProcess } from './process.ts';
 
 /** Runs a script file. A script takes no messages; interrupted, it is asked to end. */
 export function shell(task: Launch & { file: string }, on: Listener): Harness {
-  const take = (line: string) => on(wordOf(line) ?? { log: line });
+  const followed = followPlan();
+  const take = (line: string) => {
+    const word = wordOf(line);
+    if (word && 'step' in word) {
+      const fragment = followed.begin(word.step);
+      return on(fragment ? { fragment } : { log: line });
+    }
+    if (word && 'fragment' in word) followed.take(word.fragment);
+    return on(word ?? { log: line });
+  };
   const program = { program: 'sh', args: [task.file], hasInput: false, longestLine: 20_000, out: take, err: take };
   const script = startProcess(task, program);
-  const { pid, ended, isRunning, end } = script;
-  ended.then(
-    (why) =>
-      on({ turn: { status: why ? 'failed' : 'completed', text: '', structured: undefined, error: why || null } }),
+  const { pid, ended, silent, isRunning, end } = script;
+  silent.then(
+    (why) => {
+      // How the plan of a script ends that was ended from outside is for the platform to say.
+      const fragment = why.startsWith('killed') ? null : followed.end(why ? 'failed' : 'completed');
+      if (fragment) void on({ fragment });
+      void on({ turn: { status: why ? 'failed' : 'completed', text: '', structured: undefined, error: why || null } });
+    },
     () => {},
   );
   return { pid, ready: Promise.resolve(), ended, isRunning, end, interrupt: end, send: takesNoMessages };
 }
+
+type Items = NonNullable<Fragment['items']>;
+
+/** The plan of a script: the step that it names is in progress, and the one before is completed. */
+function followPlan() {
+  let items: Items = [];
+  const update = (next: Items): Fragment | null => {
+    items = next;
+    return plan(items)[0] ?? null;
+  };
+  return {
+    take(fragment: Fragment): void {
+      if (fragment.kind === 'plan') items = fragment.items ?? [];
+    },
+    /** Null for a step that the plan does not have. */
+    begin(step: string): Fragment | null {
+      if (!items.some(({ content }) => content === step)) return null;
+      const moved = (item: Items[number]) => (item.content === step ? 'in_progress' : statusAfter(item, 'completed'));
+      return update(items.map((item) => ({ ...item, status: moved(item) })));
+    },
+    /** Steps that it never began were skipped; a plan of which it never named a step ends as a whole. */
+    end(status: 'completed' | 'failed'): Fragment | null {
+      const rest = items.every((item) => item.status === 'pending') ? status : 'skipped';
+      const closed = (item: Items[number]) => (item.status === 'pending' ? rest : statusAfter(item, status));
+      return update(items.map((item) => ({ ...item, status: closed(item) })));
+    },
+  };
+}
+
+const statusAfter = ({ status }: Items[number], end: string): string => (status === 'in_progress' ? end : status);
 
 async function takesNoMessages(): Promise<never> {
   throw new Error('A script takes no messages.');

@@ -33,32 +33,36 @@ export function Fragments({ fragments, isOver }: { fragments: FragmentFragment[]
   const onScroll = ({ currentTarget: it }: Event & { currentTarget: HTMLElement }) => {
     isAtEnd.current = it.scrollHeight - it.scrollTop - it.clientHeight < 24;
   };
+  // A plan is told again with each step that moves: the newest one is shown.
+  const lastPlan = fragments.findLastIndex(({ kind }) => kind === 'plan');
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.2, 2.1.1)
     <ol class="fragments" ref={box} onScroll={onScroll} tabIndex={0} aria-label="Live fragments">
-      {fragments.map((fragment, i) => (
-        <li key={i} class={`fragment of-${fragment.kind}`}>
-          <div class="fragment-head">
-            <span class="kind">{names[fragment.kind]}</span>
-            {fragment.action && <code>{fragment.action}</code>}
-            <span class="muted small">
-              <Time at={fragment.t} />
-            </span>
-          </div>
-          {fragment.parameter && <code class="parameter">{fragment.parameter}</code>}
-          {fragment.body && <p>{fragment.body}</p>}
-          {fragment.result && <pre class="result">{fragment.result}</pre>}
-          {fragment.items.length > 0 && (
-            <ul class="plan">
-              {fragment.items.map(({ content, status }, step) => (
-                <li key={step}>
-                  {content} <span class="muted small">{status.replaceAll('_', ' ')}</span>
-                </li>
-              ))}
-            </ul>
-          )}
-        </li>
-      ))}
+      {fragments.map((fragment, i) =>
+        fragment.kind === 'plan' && i < lastPlan ? null : (
+          <li key={i} class={`fragment of-${fragment.kind}`}>
+            <div class="fragment-head">
+              <span class="kind">{names[fragment.kind]}</span>
+              {fragment.action && <code>{fragment.action}</code>}
+              <span class="muted small">
+                <Time at={fragment.t} />
+              </span>
+            </div>
+            {fragment.parameter && <code class="parameter">{fragment.parameter}</code>}
+            {fragment.body && <p>{fragment.body}</p>}
+            {fragment.result && <pre class="result">{fragment.result}</pre>}
+            {fragment.items.length > 0 && (
+              <ul class="plan">
+                {fragment.items.map(({ content, status }, step) => (
+                  <li key={step}>
+                    {content} <span class="muted small">{status.replaceAll('_', ' ')}</span>
+                  </li>
+                ))}
+              </ul>
+            )}
+          </li>
+        ),
+      )}
     </ol>
   );
 }

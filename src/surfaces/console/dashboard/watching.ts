@@ -9,7 +9,8 @@ export type Detail = SandboxQuery['sandbox'];
 /** What is kept of it in the page: the newest. */
 const kept = { fragments: 1_000, metrics: 600 };
 
-export const isAlive = ({ sandbox: { status } }: Detail): boolean => status === 'running' || status === 'stale';
+export const isAlive = ({ sandbox: { status } }: { sandbox: Pick<Detail['sandbox'], 'status'> }): boolean =>
+  status === 'running' || status === 'stale';
 
 interface Watched {
   detail: Detail | null;
@@ -39,6 +40,9 @@ export function useSandbox(sandboxId: string, charts: boolean): Watched {
           },
         };
       });
+      // Its end also ends the steps of a plan that has come before.
+      const hasPlan = detail?.liveFragments.some(({ kind }) => kind === 'plan');
+      if (!isFirst && hasPlan && !isAlive({ sandbox: itself })) read();
     },
     poll: read,
     isOver: () => detail !== null && !isAlive(detail),

@@ -1,0 +1,33 @@
+// The last plan of a sandbox that has ended: a step that is open ends as the sandbox did, and one that was not begun was skipped.
+// Computed when it is read, because a sandbox also ends when its runtime is lost, and last reports may follow its end.
+import type { Row } from '#foundation/base-model.ts';
+import { sql } from '#foundation/database.ts';
+import type { Sandbox, SandboxFragment, SandboxStatus } from './model.ts';
+
+type Ended = Extract<SandboxStatus, 'destroyed' | 'completed' | 'failed'>;
+const ends: Record<Ended, string> = { completed: 'completed', failed: 'failed', destroyed: 'canceled' };
+
+const endedSql = `select p.sandbox_id, s.status from unnest($1::text[], $2::int[]) p (sandbox_id, seq)
+  join sandboxes s on s.id = p.sandbox_id and s.status <> 'running'
+  where not exists (select from sandbox_fragments f where f.sandbox_id = p.sandbox_id and f.seq > p.seq and f.kind = 'plan')`;
+
+const isOpen = ({ status }: { status: string }): boolean => status === 'pending' || status === 'in_progress';
+
+/** The fragments, oldest first for each sandbox, with the steps of a last plan as they ended. */
+export async function closePlans(fragments: Row<SandboxFragment>[]): Promise<Row<SandboxFragment>[]> {
+  const last = new Map(fragments.filter(({ kind }) => kind === 'plan').map((plan) => [plan.sandboxId, plan]));
+  const open = [...last.values()].filter(({ items }) => items.some(isOpen));
+  if (open.length === 0) return fragments;
+  const ended = await sql<{ sandboxId: Sandbox['id']; status: Ended }>(endedSql, [
+    open.map(({ sandboxId }) => sandboxId),
+    open.map(({ seq }) => seq),
+  ]);
+  const closed = new Map(ended.map(({ sandboxId, status }) => [last.get(sandboxId), ends[status]]));
+  return fragments.map((fragment) => {
+    const end = closed.get(fragment);
+    return end ? { ...fragment, items: fragment.items.map((item) => closeItem(item, end)) } : fragment;
+  });
+}
+
+const closeItem = (item: SandboxFragment['items'][number], end: string) =>
+  isOpen(item) ? { ...item, status: item.status === 'pending' ? 'skipped' : end } : item;
