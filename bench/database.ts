@@ -91,10 +91,16 @@ const rows = [
 
   `insert into tokens (id, digest, org_id, user_id, name, scopes, created_at, expires_at)
    select ${id('tok', 'n')}, sha256(('pat_bench' || lpad(n::text, 38, '0'))::bytea), ${id('org', 'n')}, ${id('usr', 'n')},
-     'bench', array['projects:read', 'projects:write', 'organizations:read', 'members:read'],
+     'bench', array['projects:read', 'projects:write', 'organizations:read', 'members:read', 'missions:read'],
      ${time('n')}, 99999999999999
    from generate_series(0, ${organizations - 1}) n`,
 
   `${project('n', '(1 + n % 1000)')} from generate_series(1, 100000) n`,
+  // As a person has started them, without a schedule: each is the run of the project of the same number.
+  `insert into runs (id, org_id, project_id, scheduled_for, kind, status, mission_title, mission_progress, billing_actor_user_id, created_at,
+     started_at, finished_at, updated_at)
+   select ${id('run', 'n')}, ${id('org', '(1 + n % 1000)')}, ${id('prj', 'n')}, ${time('n')}, 'manual', 'completed', 'Run ' || n, 100,
+     ${id('usr', '(1 + n % 1000)')}, ${time('n')}, ${time('n')}, ${time('n')}, ${time('n')}
+   from generate_series(1, 100000) n`,
   `${project('n', String(big))} from generate_series(100001, 100000 + ${inBig}) n`,
 ];

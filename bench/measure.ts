@@ -1,14 +1,15 @@
-// One turn of one case on one server, and what is made of several turns.
+// One turn of one contender, and what is made of several turns.
 import autocannon from 'autocannon';
-import { bearer, type Case } from './cases.ts';
+import { bearer, type Case, type Comparison } from './cases.ts';
 import type { Server } from './process.ts';
 
 export interface Figures {
-  requestsPerSecond: number;
-  /** Milliseconds. */
+  /** Pieces of work: requests, unless one takes several. */
+  perSecond: number;
+  /** Milliseconds of a request. */
   p50: number;
   p99: number;
-  /** Microseconds of the server process, user and system. */
+  /** Microseconds of the server process for one piece of work, user and system. */
   cpu: number;
 }
 
@@ -34,7 +35,8 @@ export async function turn(server: Server, one: Case, seconds: number, connectio
   }
   times.sort((a, b) => a - b);
   const [p50, p99] = [at(times, 0.5), at(times, 0.99)];
-  return { requestsPerSecond: times.length / elapsed, p50, p99, cpu: cpu / times.length };
+  const done = times.length / (one.together ?? 1);
+  return { perSecond: done / elapsed, p50, p99, cpu: cpu / done };
 }
 
 /** The value below which such a share of the others is; they must be in their order. */
@@ -47,22 +49,45 @@ export function median(values: number[]): number {
   return Number.isInteger(middle) ? (sorted[middle - 1]! + sorted[middle]!) / 2 : sorted[Math.floor(middle)]!;
 }
 
-const medianOf = (turns: Figures[], name: keyof Figures): number => median(turns.map((figures) => figures[name]));
+/** The last contender's figure as a multiple of another's: the median over the rounds of what one round measured. */
+export interface Ratio {
+  cpu: number;
+  perSecond: number;
+}
 
-/** The table of one case: a line per server. Ratios are medians over the rounds of what one round measured. */
-export function table(name: string, servers: Server[], turns: Figures[][]): string {
-  const [bare, fastify] = turns as [Figures[], Figures[]];
-  const ratio = (of: Figures[], to: Figures[], figure: keyof Figures) =>
-    median(of.map((figures, round) => figures[figure] / to[round]![figure]));
-  const lines = turns.map((own, place) => [
-    servers[place]!.name.padEnd(30),
-    medianOf(own, 'requestsPerSecond').toFixed(0).padStart(6),
-    medianOf(own, 'p50').toFixed(2).padStart(7),
-    medianOf(own, 'p99').toFixed(2).padStart(7),
-    medianOf(own, 'cpu').toFixed(0).padStart(7),
-    ratio(own, bare, 'cpu').toFixed(2).padStart(8),
-    ratio(own, fastify, 'requestsPerSecond').toFixed(2).padStart(12),
-  ]);
-  const head = [name.padEnd(30), ' req/s', ' p50 ms', ' p99 ms', ' CPU us', ' CPU/(a)', '   req/s/(b)'];
+/** By the names of the others. `turns` has the figures of each contender, round by round. */
+export function ratiosOf({ contenders }: Comparison, turns: Figures[][]): Record<string, Ratio> {
+  const last = turns.at(-1)!;
+  const ratio = (to: Figures[], figure: keyof Figures) =>
+    Number(median(last.map((figures, round) => figures[figure] / to[round]![figure])).toFixed(3));
+  return Object.fromEntries(
+    contenders.slice(0, -1).map(({ name }, place) => {
+      const other = turns[place]!;
+      return [name, { cpu: ratio(other, 'cpu'), perSecond: ratio(other, 'perSecond') }];
+    }),
+  );
+}
+
+/** The table of one comparison: a line per contender, and in the last two columns the last one's multiple of it. */
+export function table(comparison: Comparison, turns: Figures[][]): string {
+  const { name, contenders } = comparison;
+  const ratios = ratiosOf(comparison, turns);
+  const lines = turns.map((own, place) => {
+    const figure = (of: keyof Figures, digits: number, width: number) =>
+      median(own.map((figures) => figures[of]))
+        .toFixed(digits)
+        .padStart(width);
+    const ratio = ratios[contenders[place]!.name];
+    return [
+      contenders[place]!.name.padEnd(34),
+      figure('perSecond', 0, 8),
+      figure('p50', 2, 7),
+      figure('p99', 2, 7),
+      figure('cpu', 0, 7),
+      (ratio?.cpu.toFixed(2) ?? '').padStart(5),
+      (ratio?.perSecond.toFixed(2) ?? '').padStart(8),
+    ];
+  });
+  const head = [name.padEnd(34), 'a second', ' p50 ms', ' p99 ms', ' CPU us', 'CPU x', 'a second x'];
   return [head, ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }

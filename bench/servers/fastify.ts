@@ -1,28 +1,8 @@
 // (b) What a careful engineer writes with Fastify 5 and pg. `fastify.ts PORT DATABASE_URL [--prepared]`.
-import { fastify } from 'fastify';
-import {
-  type Caller,
-  callerOf,
-  createProject,
-  findProject,
-  listNested,
-  listProjects,
-  type NewProject,
-} from './work.ts';
+import { createApp } from './app.ts';
+import { createProject, findProject, listNested, listProjects, type NewProject } from './work.ts';
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    caller: Caller;
-  }
-}
-
-const app = fastify();
-app.decorateRequest('caller');
-app.addHook('onRequest', async (request, reply) => {
-  const caller = await callerOf(request.headers.authorization);
-  if (!caller) return reply.code(401).send({ title: 'Unauthenticated' });
-  request.caller = caller;
-});
+const app = createApp();
 
 const text = (max: number) => ({ type: 'string', minLength: 1, maxLength: max }) as const;
 

@@ -11,8 +11,9 @@ const names = new Map<string, string>();
 const prepared = process.argv.includes('--prepared');
 const nameOf = (text: string): string => names.get(text) ?? names.set(text, `s${names.size}`).get(text)!;
 
-async function rows<Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<Row[]> {
-  return (await pool.query<Row>(prepared ? { name: nameOf(text), text, values } : { text, values })).rows;
+async function rows<Row extends object>(text: string, values: unknown[]): Promise<Row[]> {
+  return (await pool.query<Row & pg.QueryResultRow>(prepared ? { name: nameOf(text), text, values } : { text, values }))
+    .rows;
 }
 
 export interface Caller {
@@ -131,6 +132,39 @@ export async function createProject({ orgId }: Caller, input: NewProject): Promi
   return shown(project!);
 }
 
+interface Organization {
+  id: string;
+}
+
+/** In any order. */
+export const findOrganizations = (ids: readonly string[]): Promise<Organization[]> =>
+  rows(
+    `select id, name, slug, created_by_user_id as "createdByUserId", created_at as "createdAt", name_pending as "namePending"
+     from organizations where id = any($1)`,
+    [ids],
+  );
+
+interface Membership {
+  orgId: string;
+  userId: string;
+}
+
+/** Of several organizations, the oldest first. */
+export const findMemberships = (orgIds: readonly string[]): Promise<Membership[]> =>
+  rows(
+    `select org_id as "orgId", user_id as "userId", role, created_at as "createdAt"
+     from memberships where org_id = any($1) order by created_at, user_id`,
+    [orgIds],
+  );
+
+interface Person {
+  id: string;
+}
+
+/** In any order. */
+export const findPeople = (ids: readonly string[]): Promise<Person[]> =>
+  rows('select id, email, name, created_at as "createdAt" from people where id = any($1)', [ids]);
+
 interface Member {
   membershipOrgId: string;
   userId: string;
@@ -142,15 +176,11 @@ interface Member {
   personCreatedAt: number;
 }
 
-/** What the GraphQL query of the bench asks: projects, each with its organization, its memberships and their people. */
+/** What the nested query of the bench asks: projects, each with its organization, its memberships and their people. */
 export async function listNested(caller: Caller, limit: number): Promise<unknown> {
   const page = await listProjects(caller, limit);
   const orgIds = [...new Set(page.data.map((project) => project.orgId))];
-  const organizations = await rows<{ id: string }>(
-    `select id, name, slug, created_by_user_id as "createdByUserId", created_at as "createdAt", name_pending as "namePending"
-     from organizations where id = any($1)`,
-    [orgIds],
-  );
+  const organizations = await findOrganizations(orgIds);
   const members = await rows<Member>(
     `select m.org_id as "membershipOrgId", m.user_id as "userId", m.role, m.created_at as "createdAt",
        u.id, u.email, u.name, u.created_at as "personCreatedAt"

@@ -1,0 +1,38 @@
+// What the GraphQL peers serve: the part of the service's schema that the bench asks for, with the same types, and its relations
+// in batches. The statements are those of (a) and (b).
+import { readFileSync } from 'node:fs';
+import {
+  type Caller,
+  findMemberships,
+  findOrganizations,
+  findPeople,
+  findProject,
+  listProjects,
+} from '../servers/work.ts';
+
+export const typeDefs = readFileSync(new URL('schema.graphql', import.meta.url), 'utf8');
+
+export interface Context {
+  caller: Caller;
+}
+
+export const Query = {
+  projects: (_: unknown, { limit, cursor }: { limit: number; cursor?: string }, { caller }: Context) =>
+    listProjects(caller, limit, cursor),
+  project: (_: unknown, { projectId }: { projectId: string }, { caller }: Context) => findProject(caller, projectId),
+};
+
+/** Each in the order of its keys, as both kinds of loader want it. */
+export const batches = {
+  organizations: async (ids: readonly string[]) => inOrder(ids, await findOrganizations(ids)),
+  memberships: async (orgIds: readonly string[]) => {
+    const found = await findMemberships(orgIds);
+    return orgIds.map((id) => found.filter(({ orgId }) => orgId === id));
+  },
+  people: async (ids: readonly string[]) => inOrder(ids, await findPeople(ids)),
+};
+
+function inOrder<Row extends { id: string }>(ids: readonly string[], found: Row[]): (Row | null)[] {
+  const byId = new Map(found.map((row) => [row.id, row]));
+  return ids.map((id) => byId.get(id) ?? null);
+}

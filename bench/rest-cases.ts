@@ -1,0 +1,59 @@
+// What is asked over REST, of the service and of what is written by hand.
+import type { Request } from 'autocannon';
+import { type Case, type Comparison, json, projectsOfOrdinary, type Servers } from './cases.ts';
+import { big, creating, inBig, ordinary } from './database.ts';
+import type { Server } from './process.ts';
+import { ask } from './same-answers.ts';
+
+let created = 0;
+function newProject(): Request {
+  const n = ++created;
+  return { body: JSON.stringify({ name: `Creation ${n}`, repoFullName: `acme/creation-${n}` }) };
+}
+
+export async function restComparisons({ bare, fastify, prepared, service }: Servers): Promise<Comparison[]> {
+  const byHand = [bare, fastify, prepared, service];
+  const ofEach = (name: string, one: (server: Server, place: number) => Omit<Case, 'name'>): Comparison => ({
+    name,
+    contenders: byHand.map((server, place) => ({ name: server.name, server, ...one(server, place) })),
+  });
+  const page = (name: string, organization: number, search: string): Comparison =>
+    ofEach(name, () => ({ organization, requests: [{ path: `/v1/projects?${search}` }] }));
+  const cursors = await Promise.all(byHand.map(async (server) => new Map(await cursorsOf(server))));
+  const deep = (name: string, depth: number): Comparison =>
+    ofEach(name, (_, place) => ({
+      organization: big,
+      requests: [{ path: `/v1/projects?limit=20&cursor=${cursors[place]!.get(depth)}` }],
+    }));
+  const creation = { method: 'POST', path: '/v1/projects', headers: json } as const;
+  return [
+    ofEach('one project', () => ({
+      organization: ordinary,
+      requests: projectsOfOrdinary.map((id) => ({ path: `/v1/projects/${id}` })),
+    })),
+    page('page of 20', ordinary, 'limit=20'),
+    page('page of 100', ordinary, 'limit=100'),
+    ofEach('create a project', (_, place) => ({
+      organization: creating(place),
+      requests: [{ ...creation, setupRequest: (request) => ({ ...request, ...newProject() }) }],
+      writes: true,
+    })),
+    page('page of 20, depth 0', big, 'limit=20'),
+    deep('page of 20, depth 50,000', depths[0]),
+    deep('page of 20, depth 99,000', depths[1]),
+  ];
+}
+
+const depths = [inBig / 2, inBig - 1_000] as const;
+
+/** Pages down as any client would; the cursors are a server's own. */
+async function cursorsOf(server: Server): Promise<[depth: number, cursor: string][]> {
+  const found: [number, string][] = [];
+  let cursor = '';
+  for (let at = 100; at <= depths[1]; at += 100) {
+    const path = `/v1/projects?limit=100${cursor && `&cursor=${cursor}`}`;
+    cursor = ((await ask(server, big, { path })) as { nextCursor: string }).nextCursor;
+    if (depths.includes(at)) found.push([at, cursor]);
+  }
+  return found;
+}

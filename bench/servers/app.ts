@@ -1,0 +1,20 @@
+// The Fastify of (b) and of Mercurius: looks the caller up before anything else.
+import { fastify } from 'fastify';
+import { type Caller, callerOf } from './work.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller;
+  }
+}
+
+export function createApp() {
+  const app = fastify();
+  app.decorateRequest('caller');
+  app.addHook('onRequest', async (request, reply) => {
+    const caller = await callerOf(request.headers.authorization);
+    if (!caller) return reply.code(401).send({ title: 'Unauthenticated' });
+    request.caller = caller;
+  });
+  return app;
+}

@@ -1,0 +1,27 @@
+// The regression check of the bench: what it compares, and what it lets pass.
+import { describe, expect, test } from 'vitest';
+import { type Ratios, regressions } from '../../bench/last-figures.ts';
+
+const ratios = (...cpu: number[]): Ratios => ({
+  'one project': Object.fromEntries(cpu.map((one, n) => [`server ${n}`, { cpu: one, perSecond: 1 }])),
+});
+
+describe('npm run bench -- --check', () => {
+  test('lets ten percent more CPU pass', () => {
+    expect(regressions(ratios(1, 2), ratios(1.1, 2.2))).toEqual([]);
+    expect(regressions(ratios(1, 2), ratios(0.5, 1))).toEqual([]);
+  });
+
+  test('names the comparison that takes more', () => {
+    expect(regressions(ratios(1, 2), ratios(1.2, 2.4))).toEqual(['one project: 20 percent more CPU than last time']);
+  });
+
+  test('is not misled by another server that has become faster', () => {
+    expect(regressions(ratios(1, 2, 3), ratios(1.5, 2, 3))).toEqual([]);
+  });
+
+  test('has nothing to say about what was not measured before', () => {
+    expect(regressions({}, ratios(2))).toEqual([]);
+    expect(regressions({ 'one project': {} }, ratios(2))).toEqual([]);
+  });
+});
