@@ -93,12 +93,12 @@ it('every root field without a route with its scope and tool', () => {
     appendFragments        -                                                   runtime:report       -
     appendLog              -                                                   runtime:report       -
     approvePlan            -                                                   missions:run         approve_plan
-    checkModelConnector    -                                                   orchestrator:write   -
+    checkIntegration       -                                                   integrations:write   -
     claimRun               -                                                   runtime:report       -
-    connectModel           -                                                   orchestrator:write   -
+    connectIntegration     -                                                   integrations:write   -
     continueRun            -                                                   missions:run         continue_run
     createArtifactUpload   -                                                   runtime:report       -
-    deleteModelConnector   -                                                   orchestrator:write   -
+    disconnectIntegration  -                                                   integrations:write   -
     exportOrganization     -                                                   person               -
     finishRun              -                                                   runtime:report       -
     finishSandbox          -                                                   runtime:report       -
@@ -123,8 +123,8 @@ it('every root field without a route with its scope and tool', () => {
     reportUsage            -                                                   runtime:report       -
     repositoryFile         -                                                   runtime:report       -
     resumeRun              -                                                   missions:run         resume_run
-    revokeModelConnector   -                                                   orchestrator:write   -
-    rotateModelConnector   -                                                   orchestrator:write   -
+    revokeIntegration      -                                                   integrations:write   -
+    rotateIntegration      -                                                   integrations:write   -
     runMcpServers          -                                                   runtime:report       -
     runMessages            -                                                   missions:read        list_run_messages
     runModels              -                                                   runtime:report       -

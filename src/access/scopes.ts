@@ -78,7 +78,10 @@ export const scopeGroups = {
   },
   integrations: {
     name: 'Integrations',
-    actions: { read: ['See connected trackers, source hosts and language models.', 'viewer'] },
+    actions: {
+      read: ['See connected trackers, source hosts and language models.', 'viewer'],
+      write: ['Connect and disconnect trackers, source hosts, language models and runtimes.', 'admin'],
+    },
   },
   organizations: {
     name: 'Organizations',

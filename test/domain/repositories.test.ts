@@ -156,7 +156,7 @@ describe('at GitHub', () => {
     expect(await problemOf(readRepositoryFile(project, 'a'))).toEqual([
       409,
       false,
-      'GitHub rejected the credentials of the scm connector: connect it again with valid ones.',
+      'GitHub rejected the credentials of the scm connector (Bad credentials): replace them.',
     ]);
   });
 
@@ -164,7 +164,7 @@ describe('at GitHub', () => {
     expect(await problemOf(readRepositoryFile(await projectOn('github'), 'a'))).toEqual([
       409,
       false,
-      'The connector Code has no credentials: connect the vendor again with credentials.',
+      'The connector Code has no credentials: set new ones.',
     ]);
     expect(github.asked).toEqual([]);
   });

@@ -227,7 +227,7 @@ describe('linear', () => {
       409,
       false,
       null,
-      'Linear rejected the credentials of the tracker connector: connect it again with valid ones.',
+      'Linear rejected the credentials of the tracker connector (You need to authenticate to access this operation.): replace them.',
     ]);
   });
 
@@ -405,7 +405,7 @@ describe('github', () => {
       409,
       false,
       null,
-      'GitHub rejected the credentials of the tracker connector: connect it again with valid ones.',
+      'GitHub rejected the credentials of the tracker connector (Bad credentials): replace them.',
     ]);
   });
 
@@ -480,7 +480,7 @@ describe('a connector', () => {
         409,
         false,
         null,
-        'The connector linear has no credentials: connect the vendor again with credentials.',
+        'The connector linear has no credentials: set new ones.',
       ]);
     });
     await using(connect('github', githubToken), async (id) => {
@@ -493,12 +493,7 @@ describe('a connector', () => {
     });
     bindSecretKey(Buffer.alloc(32, 8));
     const unread = await problemOf(create(project)).finally(() => bindSecretKey(Buffer.alloc(32, 7)));
-    expect(unread).toEqual([
-      409,
-      false,
-      null,
-      'The credentials of the connector linear cannot be read: connect the vendor again.',
-    ]);
+    expect(unread).toEqual([409, false, null, 'The credentials of the connector linear cannot be read: set new ones.']);
     expect(linear.asked).toEqual([]);
   });
 
@@ -599,7 +594,8 @@ describe('what is due', () => {
     const id = await scheduledTask(await projectOn('linear'));
     linear.settings.authorization = 'another';
     await due();
-    const lastError = 'Linear rejected the credentials of the tracker connector: connect it again with valid ones.';
+    const lastError =
+      'Linear rejected the credentials of the tracker connector (You need to authenticate to access this operation.): replace them.';
     expect(await runsOf(id)).toMatchObject([{ status: 'failed', attempts: 1, issueId: null, lastError }]);
     expect((await runsOf(id))[0].reason).toBe(`The tracker (linear) did not take the issue: ${lastError}`);
   });

@@ -142,6 +142,7 @@ export async function openGitHub(token: string) {
     if (asked.headers.authorization !== `Bearer ${settings.token}`) {
       return { status: 401, body: { message: 'Bad credentials', documentation_url: 'https://docs.github.com/rest' } };
     }
+    if (id === 'users/get-authenticated') return { status: 200, body: { login: 'acme-bot' } };
     const repository = repositories.get(`${path.owner}/${path.repo}`);
     if (!repository) return notFound;
     const { issues, files } = repository;

@@ -58,6 +58,7 @@ export async function openLinear(authorization: string) {
   const rootValue = {
     teams: ({ filter }: { filter: Filter }) => ({ nodes: [team, bare].filter((one) => matches(filter, one)) }),
     issueLabels: ({ filter }: { filter: Filter }) => ({ nodes: labels.filter((label) => matches(filter, label)) }),
+    organization: { id: 'organization-acme', name: 'Acme', urlKey: 'acme' },
     issue: ({ id }: { id: string }) => shown(issues.get(id) ?? missing('Issue')),
     comment: ({ id }: { id: string }) => comments.get(id) ?? missing('Comment'),
     issueCreate({ input }: { input: Omit<LinearIssue, 'identifier' | 'url' | 'stateId'> }) {

@@ -15,7 +15,7 @@ import { setEnterprise } from '#domain/plans/operations.ts';
 import { openSession } from '#domain/sessions/operations.ts';
 import { createToken } from '#domain/tokens/operations.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
-import { bindVendorAddresses, type VendorAddresses } from '#domain/vendors/connection.ts';
+import { bindVendorAddresses, type VendorAddresses } from '#domain/vendors/addresses.ts';
 import { bindAddresses } from '#foundation/addresses.ts';
 import { startBackground } from '#foundation/background.ts';
 import type { Row } from '#foundation/base-model.ts';

@@ -497,9 +497,9 @@ export interface CancelRunParameters {
   /** The id of the run. */
   runId: string;
 }
-/** The parameters of `checkModelConnector`. */
-export interface CheckModelConnectorParameters {
-  /** An integration of the kind `llm`. */
+/** The parameters of `checkIntegration`. */
+export interface CheckIntegrationParameters {
+  /** An integration of the organization. */
   integrationId: string;
 }
 /** The parameters of `checkoutSession`. */
@@ -561,15 +561,17 @@ export interface CompleteMcpOAuthRequest {
   /** The issuer identifier, where the server sends one (RFC 9207). */
   iss?: string;
 }
-/** The parameters of `connectModel`. */
-export interface ConnectModelParameters {
-  /** Whose protocol the server speaks. */
-  vendor: 'anthropic' | 'openai';
+/** The parameters of `connectIntegration`. */
+export interface ConnectIntegrationParameters {
+  /** Who is connected. */
+  vendor: 'linear' | 'github' | 'builtin' | 'anthropic' | 'openai';
+  /** What for: required for `github`, which is a tracker and a source host. */
+  vendorKind?: 'tracker' | 'scm' | 'llm';
   /** The name that people see, 1 to 120 characters. */
   displayName: string;
-  /** The key of the vendor: encrypted, and never returned. */
-  apiKey: string;
-  /** A compatible server at a public address, by https on port 443; for `openai` with its version, such as `https://models.example.com/v1`. Absent: the vendor. It cannot be changed later. */
+  /** A token of GitHub, an API key of another vendor: encrypted, and never returned. The built-in tracker takes none. */
+  credentials?: string;
+  /** A server other than the vendor’s own, at a public address, by https on port 443: one of GitHub Enterprise Server, such as `https://github.example.com/api/v3`, or a compatible one of models; for `openai` with its version, such as `https://models.example.com/v1`. It cannot be changed later. */
   baseUrl?: string;
 }
 /** The parameters of `continueRun`. */
@@ -784,18 +786,6 @@ export interface DeleteMembershipResponse {
   /** Always true: a call that fails returns an error instead. */
   ok: true;
 }
-/** The parameters of `deleteModelConnector`. */
-export interface DeleteModelConnectorParameters {
-  /** An integration of the kind `llm`. */
-  integrationId: string;
-}
-/** Confirms that the call succeeded. */
-export interface DeleteModelConnectorResponse {
-  /** Always true: a call that fails returns an error instead. */
-  ok: true;
-  /** The record that the call changed. */
-  id: string;
-}
 /** The parameters of `deleteProject`. */
 export interface DeleteProjectParameters {
   /** An id that is unknown, or of another organization, is a 404. */
@@ -831,6 +821,20 @@ export interface DestroyEnvironmentResponse {
   ok: true;
   /** The environment. */
   environmentId: string;
+}
+/** The parameters of `disconnectIntegration`. */
+export interface DisconnectIntegrationParameters {
+  /** An integration of the organization. */
+  integrationId: string;
+  /** Whether projects may lose it as their tracker or source host. */
+  detachProjects?: boolean;
+}
+/** Confirms that the call succeeded. */
+export interface DisconnectIntegrationResponse {
+  /** Always true: a call that fails returns an error instead. */
+  ok: true;
+  /** The record that the call changed. */
+  id: string;
 }
 /** The parameters of `dismissNotice`. */
 export interface DismissNoticeParameters {
@@ -1651,6 +1655,11 @@ export interface ResumeRunParameters {
   /** The id of the run. */
   runId: string;
 }
+/** The parameters of `revokeIntegration`. */
+export interface RevokeIntegrationParameters {
+  /** An integration of the organization. */
+  integrationId: string;
+}
 /** The parameters of `revokeInvite`. */
 export interface RevokeInviteParameters {
   /** An id that is unknown, or of another organization, is a 404. */
@@ -1661,17 +1670,12 @@ export interface RevokeInviteResponse {
   /** Always true: a call that fails returns an error instead. */
   ok: true;
 }
-/** The parameters of `revokeModelConnector`. */
-export interface RevokeModelConnectorParameters {
-  /** An integration of the kind `llm`. */
+/** The parameters of `rotateIntegration`. */
+export interface RotateIntegrationParameters {
+  /** An integration of the organization. */
   integrationId: string;
-}
-/** The parameters of `rotateModelConnector`. */
-export interface RotateModelConnectorParameters {
-  /** An integration of the kind `llm`. */
-  integrationId: string;
-  /** The new key: encrypted, and never returned. */
-  apiKey: string;
+  /** The new credentials: encrypted, and never returned. */
+  credentials: string;
 }
 /** One mission: a run of a scheduled task or an automation, or one that was started on its own. */
 export interface Run {
@@ -2839,16 +2843,16 @@ export interface Operations {
   runSteps: { input: RunStepsParameters; output: RunSteps };
   /** What people said to the agents of a run and decided about it, in order. Requires the scope `missions:read`. */
   runMessages: { input: RunMessagesParameters; output: RunHistory };
-  /** Connects a vendor of language models. Missions of the organization use its key instead of that of the runtime; projects without a model connector get this one. Requires the scope `orchestrator:write`. */
-  connectModel: { input: ConnectModelParameters; output: Integration };
-  /** Asks the vendor now whether it accepts the key: see `checkFailure`. Requires the scope `orchestrator:write`. */
-  checkModelConnector: { input: CheckModelConnectorParameters; output: Integration };
-  /** Replaces the key. Missions under way use the new one from the next heartbeat of their runtime. Requires the scope `orchestrator:write`. */
-  rotateModelConnector: { input: RotateModelConnectorParameters; output: Integration };
-  /** Deletes the key. Steps under way that use it fail with the next heartbeat of their runtime; later ones use another connector of the vendor or the key of the runtime. Requires the scope `orchestrator:write`. */
-  revokeModelConnector: { input: RevokeModelConnectorParameters; output: Integration };
-  /** Deletes a model connector, as `revokeModelConnector` does its key. Its projects get the next one. Requires the scope `orchestrator:write`. */
-  deleteModelConnector: { input: DeleteModelConnectorParameters; output: DeleteModelConnectorResponse };
+  /** Connects a tracker, a source host or a vendor of language models. The vendor is asked whether it accepts the credentials: rejected ones are refused; where it cannot be reached, `checkFailure` says so. Projects without a connector of the kind get this one. Requires the scope `integrations:write`. */
+  connectIntegration: { input: ConnectIntegrationParameters; output: Integration };
+  /** Asks the vendor now whether it accepts the credentials: see `checkFailure`. Requires the scope `integrations:write`. */
+  checkIntegration: { input: CheckIntegrationParameters; output: Integration };
+  /** Replaces the credentials by others; ones that the vendor rejects are refused. Missions under way use a new key of models from the next heartbeat of their runtime. Requires the scope `integrations:write`. */
+  rotateIntegration: { input: RotateIntegrationParameters; output: Integration };
+  /** Deletes the credentials; projects keep the connector. Steps under way that use a key of models fail with the next heartbeat of their runtime; later ones use another connector of the vendor or the key of the runtime. Requires the scope `integrations:write`. */
+  revokeIntegration: { input: RevokeIntegrationParameters; output: Integration };
+  /** Deletes a connector with its credentials. A tracker or source host that projects use is refused, unless they are detached. Projects get the next connector in its place: of models, or of the same server. Requires the scope `integrations:write`. */
+  disconnectIntegration: { input: DisconnectIntegrationParameters; output: DisconnectIntegrationResponse };
   /** Sends a message to the agent of a run: it takes it up in its present turn, within about two seconds, or when its step begins. A message that no step has taken up when the work is done is one more step. Requires the scope `missions:run`. */
   sendMessage: { input: SendMessageParameters; output: RunMessage };
   /** Answers a question of the agent of a run. A question is answered once. Requires the scope `missions:run`. */
@@ -2968,11 +2972,11 @@ export const documents = {
   upcomingOccurrences: 'query upcomingOccurrences($projectId:String$limit:Int!=10){upcomingOccurrences(projectId:$projectId limit:$limit){data{at name projectId scheduledTaskId automationId}}}',
   runSteps: 'query runSteps($runId:String!){runSteps(runId:$runId){data{id runId seq role round status agentName harness model sandboxId sessionId output error turns costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens createdAt startedAt finishedAt checkpoint{commitSha createdAt artifactId}}}}',
   runMessages: 'query runMessages($runId:String!){runMessages(runId:$runId){data{id runId seq kind text author authorUserId sandboxId fragmentSeq createdAt deliveredAt acknowledgedAt}}}',
-  connectModel: 'mutation connectModel($vendor:ModelVendor!$displayName:String!$apiKey:String!$baseUrl:String){connectModel(vendor:$vendor displayName:$displayName apiKey:$apiKey baseUrl:$baseUrl){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt dependentProjectCount}}',
-  checkModelConnector: 'mutation checkModelConnector($integrationId:String!){checkModelConnector(integrationId:$integrationId){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt dependentProjectCount}}',
-  rotateModelConnector: 'mutation rotateModelConnector($integrationId:String!$apiKey:String!){rotateModelConnector(integrationId:$integrationId apiKey:$apiKey){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt dependentProjectCount}}',
-  revokeModelConnector: 'mutation revokeModelConnector($integrationId:String!){revokeModelConnector(integrationId:$integrationId){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt dependentProjectCount}}',
-  deleteModelConnector: 'mutation deleteModelConnector($integrationId:String!){deleteModelConnector(integrationId:$integrationId){ok id}}',
+  connectIntegration: 'mutation connectIntegration($vendor:Vendor!$vendorKind:VendorKind$displayName:String!$credentials:String$baseUrl:String){connectIntegration(vendor:$vendor vendorKind:$vendorKind displayName:$displayName credentials:$credentials baseUrl:$baseUrl){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt dependentProjectCount}}',
+  checkIntegration: 'mutation checkIntegration($integrationId:String!){checkIntegration(integrationId:$integrationId){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt dependentProjectCount}}',
+  rotateIntegration: 'mutation rotateIntegration($integrationId:String!$credentials:String!){rotateIntegration(integrationId:$integrationId credentials:$credentials){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt dependentProjectCount}}',
+  revokeIntegration: 'mutation revokeIntegration($integrationId:String!){revokeIntegration(integrationId:$integrationId){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt dependentProjectCount}}',
+  disconnectIntegration: 'mutation disconnectIntegration($integrationId:String!$detachProjects:Boolean=false){disconnectIntegration(integrationId:$integrationId detachProjects:$detachProjects){ok id}}',
   sendMessage: 'mutation sendMessage($runId:String!$text:String!$messageId:String){sendMessage(runId:$runId text:$text messageId:$messageId){id runId seq kind text author authorUserId sandboxId fragmentSeq createdAt deliveredAt acknowledgedAt}}',
   answerElicitation: 'mutation answerElicitation($runId:String!$text:String!$sandboxId:String$seq:Int){answerElicitation(runId:$runId text:$text sandboxId:$sandboxId seq:$seq){id runId seq kind text author authorUserId sandboxId fragmentSeq createdAt deliveredAt acknowledgedAt}}',
   approvePlan: 'mutation approvePlan($runId:String!){approvePlan(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState}}',

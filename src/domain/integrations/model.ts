@@ -20,6 +20,10 @@ export type VendorKind = (typeof vendorKinds)[number];
 export const vendorNames = ['linear', 'github', 'builtin', 'anthropic', 'openai'] as const;
 export type Vendor = (typeof vendorNames)[number];
 
+/** What projects can use the vendor for. */
+export const kindsOf = (vendor: Vendor): VendorKind[] =>
+  vendorKinds.filter((kind) => (vendors[kind] as readonly Vendor[]).includes(vendor));
+
 export class Integration extends BaseModel {
   static override tableName = 'integrations';
   static override noun = 'integration';
@@ -59,7 +63,7 @@ export class Integration extends BaseModel {
   declare updatedAt: number;
   /** Since when the vendor rejects the credentials; null: it does not, as far as is known. */
   declare brokenSince: number | null;
-  /** Of a language model: the address of a compatible server, without a slash at its end; null: the vendor's own. */
+  /** The address of a compatible server or of GitHub Enterprise Server, without a slash at its end; null: the vendor's own. */
   declare baseUrl: string | null;
   /** False before there are any, and once they are revoked. */
   declare hasCredentials: boolean;

@@ -8,7 +8,7 @@ import { sql, type Transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
 import { seal, unseal } from '#foundation/secrets.ts';
-import { Integration, type Vendor, type VendorKind, vendors } from './model.ts';
+import { Integration, kindsOf, type Vendor, type VendorKind, vendors } from './model.ts';
 
 /** Oldest first, so that a project's default connectors stay the same when more are added. */
 export async function listIntegrations(caller: Caller): Promise<Row<Integration>[]> {
@@ -22,7 +22,7 @@ export interface NewIntegration {
   vendorKind: VendorKind;
   displayName: string;
   externalOrgId?: string | undefined;
-  /** Of a language model: a compatible server. */
+  /** A server other than the vendor's own. */
   baseUrl?: string | undefined;
   /** The vendor's API credentials; sealed with the service key. */
   credentials?: string | undefined;
@@ -31,7 +31,7 @@ export interface NewIntegration {
 /** Writes a connector. @throws 400 for a vendor that does not offer this kind */
 export async function insertIntegration(trx: Transaction, input: NewIntegration): Promise<Row<Integration>> {
   const { credentials, externalOrgId = null, baseUrl = null, ...record } = input;
-  if (!(vendors[input.vendorKind] as readonly string[]).includes(input.vendor)) {
+  if (!kindsOf(input.vendor).includes(input.vendorKind)) {
     throw invalid(`vendor: must be one of ${vendors[input.vendorKind].join(', ')} for the kind ${input.vendorKind}.`);
   }
   const at = now();
@@ -46,20 +46,28 @@ export async function insertIntegration(trx: Transaction, input: NewIntegration)
 /** The context that credentials of an integration are sealed for. */
 const sealContext = (id: string) => `integration:${id}`;
 
-/** Replaces the credentials of a connector; its projects keep it. @throws 404 */
-export const replaceCredentials = (id: string, credentials: string): Promise<Row<Integration>> =>
-  setCredentials(id, seal(sealContext(id), credentials));
+/** Replaces the credentials of a connector; its projects keep it. `account`: whose they are. @throws 404 */
+export const replaceCredentials = (
+  id: string,
+  credentials: string,
+  account: string | null = null,
+): Promise<Row<Integration>> =>
+  setCredentials(id, seal(sealContext(id), credentials), account === null ? {} : { externalOrgId: account });
 
 /** Forgets the credentials of a connector; its projects keep it. @throws 404 */
 export const revokeCredentials = (id: string): Promise<Row<Integration>> => setCredentials(id, null);
 
-async function setCredentials(id: string, sealedCredentials: string | null): Promise<Row<Integration>> {
+async function setCredentials(
+  id: string,
+  sealedCredentials: string | null,
+  more: { externalOrgId?: string } = {},
+): Promise<Row<Integration>> {
   const unknown = { brokenSince: null, checkedAt: null, checkFailure: null };
   // Also within a millisecond the time differs: it tells runtimes that the credentials do.
   const updatedAt = raw('greatest(?, updated_at + 1)', [now()]);
   await Integration.query()
     .where({ id })
-    .patch({ sealedCredentials, updatedAt, ...unknown });
+    .patch({ sealedCredentials, updatedAt, ...unknown, ...more });
   return Integration.get({ id });
 }
 
@@ -69,12 +77,11 @@ export async function credentialsOf({ id, displayName }: Pick<Integration, 'id' 
     'select sealed_credentials as sealed from integrations where id = $1',
     [id],
   );
-  if (!row?.sealed)
-    refuse(`The connector ${displayName} has no credentials: connect the vendor again with credentials.`);
+  if (!row?.sealed) refuse(`The connector ${displayName} has no credentials: set new ones.`);
   const credentials = unsealed(id, row.sealed);
   // Other characters are not allowed in a header.
   if (credentials && /^[\x21-\x7e]+$/.test(credentials)) return credentials;
-  return refuse(`The credentials of the connector ${displayName} cannot be read: connect the vendor again.`);
+  return refuse(`The credentials of the connector ${displayName} cannot be read: set new ones.`);
 }
 
 /** Records whether the vendor accepts the credentials, where that is news. */
@@ -93,9 +100,13 @@ const brokenSql = `select ${columnsOf(Integration)} from integrations
 /** Those whose credentials the vendor rejects, the latest first; at most 20. */
 export const listBrokenIntegrations = (orgId: string): Promise<Row<Integration>[]> => sql(brokenSql, [orgId]);
 
-/** Records what the vendor said of the credentials; `failure` null: they work. */
-export async function noteCheck({ id, updatedAt }: Row<Integration>, failure: string | null): Promise<void> {
-  await Integration.query().where({ id, updatedAt }).patch({ checkedAt: now(), checkFailure: failure });
+/** Records what the vendor said of the credentials, and returns the connector with it; `failure` null: they work. */
+export async function noteCheck(connector: Row<Integration>, failure: string | null): Promise<Row<Integration>> {
+  const { id, updatedAt } = connector;
+  const checked = { checkedAt: now(), checkFailure: failure };
+  // Not of credentials that were replaced meanwhile.
+  await Integration.query().where({ id, updatedAt }).patch(checked);
+  return { ...connector, ...checked };
 }
 
 /** A condition: the organization has a connector of this vendor's models that holds credentials. */

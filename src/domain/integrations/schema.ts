@@ -10,7 +10,7 @@ export const VendorKind = wordSet('VendorKind', vendorKinds, 'What a connector i
   scm: 'Hosts the repositories.',
   llm: 'Runs language models.',
 });
-const Vendor = wordSet('Vendor', vendorNames, 'Who is connected.', {
+export const Vendor = wordSet('Vendor', vendorNames, 'Who is connected.', {
   linear: 'Linear, a tracker.',
   github: 'GitHub, a tracker and a source host.',
   builtin: 'The tracker of this service.',
@@ -35,7 +35,7 @@ export const IntegrationType = builder.modelType(Integration, 'Integration').imp
     baseUrl: t.exposeString('baseUrl', {
       nullable: true,
       link: 'open',
-      description: 'Of a language model: the address of a compatible server; null: the vendor’s own.',
+      description: 'The address of a server other than the vendor’s own; null: the vendor’s own.',
     }),
     hasCredentials: t.exposeBoolean('hasCredentials', {
       link: 'open',
@@ -51,7 +51,7 @@ export const IntegrationType = builder.modelType(Integration, 'Integration').imp
       type: 'EpochMs',
       nullable: true,
       link: 'open',
-      description: 'When a vendor of models was last asked whether it accepts the credentials; null: not yet.',
+      description: 'When the vendor was last asked whether it accepts the credentials; null: not since they were set.',
     }),
     checkFailure: t.exposeString('checkFailure', {
       nullable: true,

@@ -13,7 +13,7 @@ import { Integration } from '../integrations/model.ts';
 import { isOrganizationOpen } from '../organizations/operations.ts';
 import { currentPlan } from '../plans/operations.ts';
 import { countOpenRuns } from '../runs/operations.ts';
-import { isUsableForInference } from '../vendors/models.ts';
+import { isUsableForInference } from '../vendors/check.ts';
 import { type CostCap, costCap, dayOf } from './cost-cap.ts';
 import { Orchestrator } from './model.ts';
 

@@ -21,23 +21,26 @@ export async function connectIntegration(input: NewIntegration, trx?: Transactio
 }
 
 /**
- * Deletes a connector. Projects whose models it ran use the organization's next one, if there is one.
- * @throws 404, or 409 for a tracker or source host that projects use
+ * Deletes a connector. Projects that use it get the organization's next one in its place, if there is one: of any vendor for models, of
+ * the same server for a tracker or source host.
+ * @throws 404, or 409 for a tracker or source host that projects use, unless they are detached
  */
-export const disconnectIntegration = (id: string): Promise<Row<Integration>> =>
+export const disconnectIntegration = (id: string, detachesProjects = false): Promise<Row<Integration>> =>
   transaction(async (trx) => {
     // Locked against projects that begin to use it.
     const connector = (await Integration.query(trx).findById(id).forUpdate()) ?? Integration.refuse();
-    const { vendorKind, orgId } = connector;
-    const using = { orgId, [connectorMembers[vendorKind]]: id };
-    if (vendorKind === 'llm') {
-      const others = await Integration.findAll({ orgId, vendorKind }, trx);
-      const next = others.find((one) => one.id !== id)?.id ?? null;
-      await Project.query(trx).where(using).patch({ llmConnectorId: next });
-    } else {
+    const { vendor, vendorKind, baseUrl, orgId } = connector;
+    const member = connectorMembers[vendorKind];
+    const using = { orgId, [member]: id };
+    if (vendorKind !== 'llm' && !detachesProjects) {
       const projects = await Project.query(trx).where(using).resultSize();
       if (projects > 0) throw conflict(`The connector is in use: ${projects} projects have it as their ${vendorKind}.`);
     }
+    const others = (await Integration.findAll({ orgId, vendorKind }, trx)).filter((one) => one.id !== id);
+    const next = others.find((one) => vendorKind === 'llm' || (one.vendor === vendor && one.baseUrl === baseUrl));
+    await Project.query(trx)
+      .where(using)
+      .patch({ [member]: next?.id ?? null });
     await Integration.query(trx).deleteById(id);
     return connector;
   });

@@ -1,6 +1,7 @@
 // A repository at GitHub: a file as it is (REST, "Get repository content" with the raw media type), and access with git over HTTPS.
 import { z } from 'zod';
-import { ResponseTooLarge } from '#foundation/outbound.ts';
+import { checkAddress, ResponseTooLarge } from '#foundation/outbound.ts';
+import { badGateway } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
 import { connectVendor } from '../vendors/connection.ts';
 import { callGitHub, fetchGitHub, refusalOf, repositoryPath } from '../vendors/github.ts';
@@ -31,9 +32,13 @@ export const github: Repository = {
   async access(project) {
     const connection = await connectVendor(project, 'scm', 'github');
     const { default_branch: defaultBranch } = await fetchGitHub(connection, repositoryPath(project), Described);
-    const { origin } = new URL(connection.address);
+    const host = new URL(connection.address).origin.replace('//api.', '//');
+    // The organization may have chosen it, and git asks any address.
+    await checkAddress(host, connection.signal).catch(() => {
+      throw badGateway(`${connection.name} is unreachable.`);
+    });
     return {
-      url: `${origin.replace('//api.', '//')}/${project.scmOwner}/${project.scmRepo}.git`,
+      url: `${host}/${project.scmOwner}/${project.scmRepo}.git`,
       // GitHub's documentation, "Authenticating as a GitHub App installation"; personal access tokens take any name.
       username: 'x-access-token',
       password: connection.credentials,

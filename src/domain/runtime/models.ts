@@ -9,8 +9,8 @@ import { type ModelVendor, modelVendors } from '../agents/catalog.ts';
 import { Integration } from '../integrations/model.ts';
 import { credentialsOf, listModelConnectors } from '../integrations/operations.ts';
 import { Project } from '../projects/model.ts';
-import { modelAddress } from '../vendors/model-address.ts';
-import { checkModel } from '../vendors/models.ts';
+import { addressOf } from '../vendors/addresses.ts';
+import { checkConnector } from '../vendors/check.ts';
 import { leaseIsLost, lockHeldRun } from './lease.ts';
 
 export interface RunModels {
@@ -48,7 +48,7 @@ export interface Rejection {
 /** The vendor is asked itself: a runtime cannot break a connector. @throws 404, or 409 `lease_lost` */
 export async function reportModelRejected(caller: Caller, { integrationId: id, ...held }: Rejection): Promise<void> {
   const { orgId } = await transaction((trx) => lockHeldRun(trx, caller, held));
-  await checkModel(await Integration.get({ id, orgId, vendorKind: 'llm' }));
+  await checkConnector(await Integration.get({ id, orgId, vendorKind: 'llm' }));
 }
 
 /** That of the project where it is of the vendor, else the oldest whose credentials are not known to be rejected. */
@@ -74,5 +74,5 @@ export async function modelsOfRun(caller: Caller, held: { runId: string; leaseId
 async function withKey(connector: Connector): Promise<RunModels['connectors'][number]> {
   const { id: integrationId, displayName: name, vendor } = connector;
   const apiKey = await credentialsOf(connector);
-  return { integrationId, name, vendor: vendor as ModelVendor, baseUrl: modelAddress(connector), apiKey };
+  return { integrationId, name, vendor: vendor as ModelVendor, baseUrl: addressOf(connector), apiKey };
 }

@@ -6,8 +6,8 @@ import { seconds } from '#foundation/clock.ts';
 import { jsonOf } from '#foundation/outbound.ts';
 import { Problem } from '#foundation/problem.ts';
 import type { Integration } from '../integrations/model.ts';
-import { call, type VendorConnection } from './connection.ts';
-import { connectModel, headersOf, modelPath } from './models.ts';
+import { call, connectTo, type VendorConnection } from './connection.ts';
+import { headersOf, modelPath } from './models.ts';
 
 export interface Question {
   model: string;
@@ -69,7 +69,7 @@ const Completion = z.object({
 export async function askModel(connector: Row<Integration>, question: Question): Promise<Reply> {
   let connection: VendorConnection;
   try {
-    connection = await connectModel(connector, answerTimeoutMs);
+    connection = await connectTo(connector, answerTimeoutMs);
   } catch (error) {
     if (error instanceof Problem) return { value: undefined, failure: error.body.description, tokens: free };
     throw error;

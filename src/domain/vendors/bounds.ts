@@ -1,10 +1,10 @@
-// The bounds of model connectors.
+// The bounds of connectors.
 
-/** Of one organization. */
-export const maxModelConnectors = 20;
+/** Of each kind, of one organization. */
+export const maxConnectors = 20;
 
 /** Characters. */
-export const modelText = {
-  apiKey: { min: 1, max: 1_000 },
+export const connectorText = {
+  credentials: { min: 1, max: 1_000 },
   baseUrl: { min: 1, max: 500 },
 } as const;

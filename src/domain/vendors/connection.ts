@@ -10,10 +10,11 @@ import {
   sendRequest,
 } from '#foundation/outbound.ts';
 import { badGateway, conflict, gatewayTimeout, Problem, upstreamBusy } from '#foundation/problem.ts';
-import type { Integration, VendorKind } from '../integrations/model.ts';
+import type { Integration, Vendor, VendorKind } from '../integrations/model.ts';
 import { credentialsOf, noteCredentials } from '../integrations/operations.ts';
 import { connectorOf } from '../projects/connectors.ts';
 import type { Project } from '../projects/model.ts';
+import { addressOf, type RemoteVendor } from './addresses.ts';
 
 /** For all calls of one operation together: ten concurrent dispatches of a batch end within their lease. */
 const operationTimeoutMs = seconds(20);
@@ -21,51 +22,56 @@ const maxResponseBytes = 16 * 1024 * 1024;
 /** How long no call is made to a vendor that limits our rate: without a `Retry-After`, and at most. */
 export const vendorPauseMs = { default: minutes(1), max: hours(1) } as const;
 
-/** Base addresses, without a trailing slash. */
-export interface VendorAddresses {
-  linear: string;
-  github: string;
-}
-
-let bound: VendorAddresses | undefined;
-
-/** Binds the addresses; called once at start. */
-export function bindVendorAddresses(addresses: VendorAddresses): void {
-  bound = addresses;
-}
-
-const names = { linear: 'Linear', github: 'GitHub' } as const satisfies Record<keyof VendorAddresses, string>;
+const names: Readonly<Record<RemoteVendor, string>> = {
+  linear: 'Linear',
+  github: 'GitHub',
+  anthropic: 'Anthropic',
+  openai: 'OpenAI',
+};
 
 /** A connection to a vendor for one operation: all its calls share one deadline. */
 export interface VendorConnection {
   /** The vendor's name in messages. */
   name: string;
   kind: VendorKind;
+  vendor: Vendor;
   address: string;
-  connector: Row<Integration>;
+  /** Null while credentials are tried that it does not have yet. */
+  connector: Row<Integration> | null;
   credentials: string;
   signal: AbortSignal;
 }
+
+/** @throws 409 when it has no credentials */
+export const connectTo = async (connector: Row<Integration>, timeoutMs: number): Promise<VendorConnection> => ({
+  ...trialConnection(connector, await credentialsOf(connector), timeoutMs),
+  connector,
+});
+
+/** A connection with credentials that are not stored: nothing is noted of what the vendor says of them. */
+export const trialConnection = (
+  connector: Pick<Row<Integration>, 'vendor' | 'vendorKind' | 'baseUrl'>,
+  credentials: string,
+  timeoutMs: number,
+): VendorConnection => ({
+  name: names[connector.vendor as RemoteVendor],
+  kind: connector.vendorKind,
+  vendor: connector.vendor,
+  address: addressOf(connector),
+  connector: null,
+  credentials,
+  signal: AbortSignal.timeout(timeoutMs),
+});
 
 /** @throws 409 when the project has no such connector, or this one no credentials */
 export async function connectVendor(
   project: Row<Project>,
   kind: VendorKind,
-  vendor: keyof VendorAddresses,
+  vendor: 'linear' | 'github',
 ): Promise<VendorConnection> {
-  if (!bound) throw new Error('the addresses of the vendors are not bound');
-  const name = names[vendor];
   const connector = await connectorOf(project, kind);
-  if (connector.vendor !== vendor) throw conflict(`The project's ${kind} connector is not one to ${name}.`);
-  const credentials = await credentialsOf(connector);
-  return {
-    name,
-    kind,
-    address: bound[vendor],
-    connector,
-    credentials,
-    signal: AbortSignal.timeout(operationTimeoutMs),
-  };
+  if (connector.vendor !== vendor) throw conflict(`The project's ${kind} connector is not one to ${names[vendor]}.`);
+  return connectTo(connector, operationTimeoutMs);
 }
 
 export type Call = Omit<OutboundRequest, 'signal' | 'maxBytes'> & { maxBytes?: number };
@@ -75,7 +81,9 @@ export async function call(connection: VendorConnection, path: string, request: 
   const { name, address, connector, signal } = connection;
   try {
     const response = await sendRequest(address + path, { maxBytes: maxResponseBytes, ...request, signal });
-    if (response.status === 401 || response.status < 300) await noteCredentials(connector, response.status !== 401);
+    if (connector && (response.status === 401 || response.status < 300)) {
+      await noteCredentials(connector, response.status !== 401);
+    }
     return response;
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
@@ -100,14 +108,21 @@ export const failed = ({ name }: VendorConnection, status: number): Problem =>
 export const unexpectedAnswer = ({ name }: VendorConnection): Problem =>
   badGateway(`${name} returned an invalid response.`);
 
-/** Not retryable: a person must replace the credentials. */
-export const credentialsRefused = ({ name, kind }: VendorConnection): Problem =>
-  conflict(`${name} rejected the credentials of the ${kind} connector: connect it again with valid ones.`);
+/** The vendor's own message, short and without credentials; empty when it has none. */
+const quote = ({ credentials }: VendorConnection, words: string | null | undefined): string =>
+  words?.replaceAll(credentials, '[redacted]').replace(/\s+/g, ' ').trim().slice(0, 300) ?? '';
 
-/** Not retryable, with the vendor's own message where it has one; credentials in it are redacted. */
-export function refused({ name, credentials }: VendorConnection, what: string, words?: string | null): Problem {
-  const quote = words?.replaceAll(credentials, '[redacted]').replace(/\s+/g, ' ').trim().slice(0, 300);
-  return conflict(`${name} rejected ${what}${quote ? `: ${quote}` : '.'}`);
+/** Not retryable: a person must replace the credentials. */
+export function credentialsRefused(connection: VendorConnection, words?: string | null): Problem {
+  const { name, kind } = connection;
+  const said = quote(connection, words);
+  return conflict(`${name} rejected the credentials of the ${kind} connector${said && ` (${said})`}: replace them.`);
+}
+
+/** Not retryable. */
+export function refused(connection: VendorConnection, what: string, words?: string | null): Problem {
+  const said = quote(connection, words);
+  return conflict(`${connection.name} rejected ${what}${said ? `: ${said}` : '.'}`);
 }
 
 /** Whether repeating the call is pointless. */

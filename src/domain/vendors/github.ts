@@ -73,7 +73,7 @@ export function refusalOf(connection: VendorConnection, path: string, answered: 
     return rateLimited(connection, { after: numberIn(headers['retry-after']), until: spent ? reset : 0 });
   }
   if (status >= 500) return failed(connection, status);
-  if (status === 401) return credentialsRefused(connection);
+  if (status === 401) return credentialsRefused(connection, words);
   const repository = path.split('/').slice(2, 4).join('/');
   if (status === 404) return unknownRepository(repository);
   if (status === 410) return conflict(`GitHub keeps no issues for ${repository}: switch them on in its settings.`);

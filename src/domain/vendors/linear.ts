@@ -68,7 +68,7 @@ function problemOf(
     return rateLimited(connection, { after: numberIn(headers['retry-after']), until: Math.max(0, ...resets) });
   }
   if (status === 401 || code === 'AUTHENTICATION_ERROR' || type === 'authentication error')
-    return credentialsRefused(connection);
+    return credentialsRefused(connection, words);
   if (status === 403 || code === 'FORBIDDEN' || type === 'forbidden')
     return refused(connection, 'access for the credentials of the tracker connector', words);
   const lasts = userError || lasting.includes(type ?? '') || (!type && status >= 400 && status < 500);

@@ -1,85 +1,103 @@
-// Model connectors in the graph: the specification has no route for them, and a tool would show keys to models.
+// Connectors in the graph: the specification has no route for them, and a tool would show credentials to models.
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
-import { ModelVendor } from '../agents/fields.ts';
-import { IntegrationType } from '../integrations/schema.ts';
-import { modelText } from './bounds.ts';
-import * as connectors from './model-connectors.ts';
+import { IntegrationType, Vendor, VendorKind } from '../integrations/schema.ts';
+import { connectorText } from './bounds.ts';
+import * as connectors from './connectors.ts';
 
-const apiKey = boundedText(modelText.apiKey).regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces');
+const credentials = boundedText(connectorText.credentials).regex(
+  /^[\x21-\x7e]*$/,
+  'must be printable ASCII without spaces',
+);
 
-const DeleteModelConnectorResponse = okIdAnswer('DeleteModelConnectorResponse');
+const DisconnectIntegrationResponse = okIdAnswer('DisconnectIntegrationResponse');
 
-const integrationId = { ...pathId, description: 'An integration of the kind `llm`.' };
-const scope = 'orchestrator:write';
+const integrationId = { ...pathId, description: 'An integration of the organization.' };
+const scope = 'integrations:write';
 
 builder.mutationFields((t) => ({
-  connectModel: t.field({
+  connectIntegration: t.field({
     description:
-      'Connects a vendor of language models. Missions of the organization use its key instead of that of the runtime; projects ' +
-      'without a model connector get this one.',
+      'Connects a tracker, a source host or a vendor of language models. The vendor is asked whether it accepts the credentials: ' +
+      'rejected ones are refused; where it cannot be reached, `checkFailure` says so. Projects without a connector of the kind ' +
+      'get this one.',
     scope,
     type: IntegrationType,
     args: {
-      vendor: t.arg({ type: ModelVendor.type, required: true, description: 'Whose protocol the server speaks.' }),
+      vendor: t.arg({ type: Vendor.type, required: true, description: 'Who is connected.' }),
+      vendorKind: t.arg({
+        type: VendorKind.type,
+        description: 'What for: required for `github`, which is a tracker and a source host.',
+      }),
       displayName: t.arg.string({
         required: true,
         description: 'The name that people see, 1 to 120 characters.',
         validate: { schema: nameText(text.integrationName) },
       }),
-      apiKey: t.arg.string({
-        required: true,
-        description: 'The key of the vendor: encrypted, and never returned.',
-        validate: { schema: apiKey },
+      credentials: t.arg.string({
+        description:
+          'A token of GitHub, an API key of another vendor: encrypted, and never returned. The built-in tracker takes none.',
+        validate: { schema: credentials },
       }),
       baseUrl: t.arg.string({
         description:
-          'A compatible server at a public address, by https on port 443; for `openai` with its version, such as ' +
-          '`https://models.example.com/v1`. Absent: the vendor. It cannot be changed later.',
-        validate: { schema: boundedText(modelText.baseUrl) },
+          'A server other than the vendor’s own, at a public address, by https on port 443: one of GitHub Enterprise Server, such ' +
+          'as `https://github.example.com/api/v3`, or a compatible one of models; for `openai` with its version, such as ' +
+          '`https://models.example.com/v1`. It cannot be changed later.',
+        validate: { schema: boundedText(connectorText.baseUrl) },
       }),
     },
-    resolve: (_, args, { caller }) => connectors.connectModelVendor(caller, args),
+    resolve: (_, args, { caller }) => connectors.connect(caller, args),
   }),
-  checkModelConnector: t.field({
-    description: 'Asks the vendor now whether it accepts the key: see `checkFailure`.',
+  checkIntegration: t.field({
+    description: 'Asks the vendor now whether it accepts the credentials: see `checkFailure`.',
     scope,
     type: IntegrationType,
     args: { integrationId: t.arg.string(integrationId) },
-    resolve: (_, { integrationId }, { caller }) => connectors.checkModelConnector(caller, integrationId),
+    resolve: (_, { integrationId }, { caller }) => connectors.check(caller, integrationId),
   }),
-  rotateModelConnector: t.field({
-    description: 'Replaces the key. Missions under way use the new one from the next heartbeat of their runtime.',
+  rotateIntegration: t.field({
+    description:
+      'Replaces the credentials by others; ones that the vendor rejects are refused. Missions under way use a new key of models ' +
+      'from the next heartbeat of their runtime.',
     scope,
     type: IntegrationType,
     args: {
       integrationId: t.arg.string(integrationId),
-      apiKey: t.arg.string({
+      credentials: t.arg.string({
         required: true,
-        description: 'The new key: encrypted, and never returned.',
-        validate: { schema: apiKey },
+        description: 'The new credentials: encrypted, and never returned.',
+        validate: { schema: credentials },
       }),
     },
-    resolve: (_, { integrationId, apiKey }, { caller }) =>
-      connectors.rotateModelConnector(caller, integrationId, apiKey),
+    resolve: (_, { integrationId, credentials }, { caller }) => connectors.rotate(caller, integrationId, credentials),
   }),
-  revokeModelConnector: t.field({
+  revokeIntegration: t.field({
     description:
-      'Deletes the key. Steps under way that use it fail with the next heartbeat of their runtime; later ones use another ' +
-      'connector of the vendor or the key of the runtime.',
+      'Deletes the credentials; projects keep the connector. Steps under way that use a key of models fail with the next ' +
+      'heartbeat of their runtime; later ones use another connector of the vendor or the key of the runtime.',
     scope,
     type: IntegrationType,
     args: { integrationId: t.arg.string(integrationId) },
-    resolve: (_, { integrationId }, { caller }) => connectors.revokeModelConnector(caller, integrationId),
+    resolve: (_, { integrationId }, { caller }) => connectors.revoke(caller, integrationId),
   }),
-  deleteModelConnector: t.field({
-    description: 'Deletes a model connector, as `revokeModelConnector` does its key. Its projects get the next one.',
+  disconnectIntegration: t.field({
+    description:
+      'Deletes a connector with its credentials. A tracker or source host that projects use is refused, unless they are ' +
+      'detached. Projects get the next connector in its place: of models, or of the same server.',
     scope,
-    type: DeleteModelConnectorResponse,
-    args: { integrationId: t.arg.string(integrationId) },
-    resolve: (_, { integrationId }, { caller }) => connectors.deleteModelConnector(caller, integrationId),
+    type: DisconnectIntegrationResponse,
+    args: {
+      integrationId: t.arg.string(integrationId),
+      detachProjects: t.arg.boolean({
+        defaultValue: false,
+        description: 'Whether projects may lose it as their tracker or source host.',
+      }),
+    },
+    resolve: (_, { integrationId, detachProjects }, { caller }) =>
+      connectors.disconnect(caller, integrationId, detachProjects ?? false),
   }),
 }));

@@ -2,17 +2,17 @@
 import { z } from 'zod';
 import {
   Integration,
+  kindsOf,
   type Vendor,
   type VendorKind,
   vendorKinds,
   vendorNames,
-  vendors,
 } from '#domain/integrations/model.ts';
 import { replaceCredentials, revokeCredentials } from '#domain/integrations/operations.ts';
 import { connectIntegration, disconnectIntegration } from '#domain/projects/connectors.ts';
-import { modelText } from '#domain/vendors/bounds.ts';
-import { checkBaseUrl } from '#domain/vendors/model-address.ts';
-import { checkModel } from '#domain/vendors/models.ts';
+import { checkBaseUrl } from '#domain/vendors/addresses.ts';
+import { connectorText } from '#domain/vendors/bounds.ts';
+import { checkConnector } from '#domain/vendors/check.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { type Command, command, flag } from './command.ts';
@@ -34,8 +34,11 @@ export const integrationCommands: Record<string, Command> = {
         .optional(),
       name: nameText(text.integrationName).describe('The name that people see.'),
       'external-org': boundedText(text.externalOrgId).describe('The account or workspace at the vendor.').optional(),
-      'base-url': boundedText(modelText.baseUrl)
-        .describe('Of a language model: the address of a compatible server; for openai with its version, such as /v1.')
+      'base-url': boundedText(connectorText.baseUrl)
+        .describe(
+          'The address of a compatible server; for openai with its version, such as /v1; for github one of GitHub Enterprise ' +
+            'Server, with /api/v3.',
+        )
         .optional(),
       'credentials-stdin': flag,
     }),
@@ -46,7 +49,6 @@ export const integrationCommands: Record<string, Command> = {
       const vendorKind = kind ?? onlyKind(vendor);
       const { id: orgId } = await organizationOf(org);
       const credentials = piped ? await readInput() : undefined;
-      if (baseUrl && vendorKind !== 'llm') throw new Error('--base-url: is for language models only');
       if (credentials === '') throw new Error('--credentials-stdin: standard input is empty');
       const created = await connectIntegration({
         orgId,
@@ -54,7 +56,7 @@ export const integrationCommands: Record<string, Command> = {
         vendorKind,
         displayName: name,
         externalOrgId,
-        baseUrl: baseUrl && (await checkBaseUrl(baseUrl)),
+        baseUrl: baseUrl && (await checkBaseUrl(vendor, baseUrl)),
         credentials,
       });
       return Integration.find({ id: created.id });
@@ -72,9 +74,9 @@ export const integrationCommands: Record<string, Command> = {
   }),
   'integration:check': command({
     example: '--id int_01a207a232804b897f93a2a46f8445e3',
-    about: 'Asks the vendor of a language model whether it accepts the credentials of the connector.',
+    about: 'Asks the vendor whether it accepts the credentials of the connector.',
     options: z.object({ id }),
-    run: async ({ id }) => checkModel(await Integration.get({ id, vendorKind: 'llm' })),
+    run: async ({ id }) => checkConnector(await Integration.get({ id })),
   }),
   'integration:revoke': command({
     example: '--id int_01a207a232804b897f93a2a46f8445e3',
@@ -91,7 +93,7 @@ export const integrationCommands: Record<string, Command> = {
 };
 
 function onlyKind(vendor: Vendor): VendorKind {
-  const kinds = vendorKinds.filter((kind) => (vendors[kind] as readonly string[]).includes(vendor));
+  const kinds = kindsOf(vendor);
   if (kinds.length > 1) throw new Error(`--kind: is required for ${vendor}: one of ${kinds.join(', ')}`);
   return kinds[0]!;
 }

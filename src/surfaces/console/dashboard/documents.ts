@@ -753,44 +753,46 @@ export type StartMissionMutationVariables = Exact<{
 
 export type StartMissionMutation = { startMission: { id: string } };
 
-export type ConnectModelMutationVariables = Exact<{
-  vendor: ModelVendor;
+export type ConnectIntegrationMutationVariables = Exact<{
+  vendor: Vendor;
+  vendorKind: VendorKind;
   displayName: Scalars['String']['input'];
-  apiKey: Scalars['String']['input'];
+  credentials?: InputMaybe<Scalars['String']['input']>;
   baseUrl?: InputMaybe<Scalars['String']['input']>;
 }>;
 
 
-export type ConnectModelMutation = { connectModel: { id: string } };
+export type ConnectIntegrationMutation = { connectIntegration: { id: string, checkFailure: string | null } };
 
-export type CheckModelConnectorMutationVariables = Exact<{
+export type CheckIntegrationMutationVariables = Exact<{
   integrationId: Scalars['String']['input'];
 }>;
 
 
-export type CheckModelConnectorMutation = { checkModelConnector: { id: string, checkFailure: string | null } };
+export type CheckIntegrationMutation = { checkIntegration: { id: string, checkFailure: string | null } };
 
-export type RotateModelConnectorMutationVariables = Exact<{
+export type RotateIntegrationMutationVariables = Exact<{
   integrationId: Scalars['String']['input'];
-  apiKey: Scalars['String']['input'];
+  credentials: Scalars['String']['input'];
 }>;
 
 
-export type RotateModelConnectorMutation = { rotateModelConnector: { id: string } };
+export type RotateIntegrationMutation = { rotateIntegration: { id: string, checkFailure: string | null } };
 
-export type RevokeModelConnectorMutationVariables = Exact<{
-  integrationId: Scalars['String']['input'];
-}>;
-
-
-export type RevokeModelConnectorMutation = { revokeModelConnector: { id: string } };
-
-export type DeleteModelConnectorMutationVariables = Exact<{
+export type RevokeIntegrationMutationVariables = Exact<{
   integrationId: Scalars['String']['input'];
 }>;
 
 
-export type DeleteModelConnectorMutation = { deleteModelConnector: { id: string } };
+export type RevokeIntegrationMutation = { revokeIntegration: { id: string } };
+
+export type DisconnectIntegrationMutationVariables = Exact<{
+  integrationId: Scalars['String']['input'];
+  detachProjects: Scalars['Boolean']['input'];
+}>;
+
+
+export type DisconnectIntegrationMutation = { disconnectIntegration: { id: string } };
 
 export type MembersQueryVariables = Exact<{
   orgId: Scalars['String']['input'];
@@ -1280,24 +1282,24 @@ export const startMission: Operation<StartMissionMutation, StartMissionMutationV
   text: 'mutation StartMission($projectId:String!$prompt:String!$agentId:String$budgetUsd:Float$planApproval:Boolean$issue:String){startMission(projectId:$projectId prompt:$prompt agentId:$agentId budgetUsd:$budgetUsd planApproval:$planApproval issue:$issue){id}}',
 };
 
-export const connectModel: Operation<ConnectModelMutation, ConnectModelMutationVariables> = {
-  text: 'mutation ConnectModel($vendor:ModelVendor!$displayName:String!$apiKey:String!$baseUrl:String){connectModel(vendor:$vendor displayName:$displayName apiKey:$apiKey baseUrl:$baseUrl){id}}',
+export const connectIntegration: Operation<ConnectIntegrationMutation, ConnectIntegrationMutationVariables> = {
+  text: 'mutation ConnectIntegration($vendor:Vendor!$vendorKind:VendorKind!$displayName:String!$credentials:String$baseUrl:String){connectIntegration(vendor:$vendor vendorKind:$vendorKind displayName:$displayName credentials:$credentials baseUrl:$baseUrl){id checkFailure}}',
 };
 
-export const checkModelConnector: Operation<CheckModelConnectorMutation, CheckModelConnectorMutationVariables> = {
-  text: 'mutation CheckModelConnector($integrationId:String!){checkModelConnector(integrationId:$integrationId){id checkFailure}}',
+export const checkIntegration: Operation<CheckIntegrationMutation, CheckIntegrationMutationVariables> = {
+  text: 'mutation CheckIntegration($integrationId:String!){checkIntegration(integrationId:$integrationId){id checkFailure}}',
 };
 
-export const rotateModelConnector: Operation<RotateModelConnectorMutation, RotateModelConnectorMutationVariables> = {
-  text: 'mutation RotateModelConnector($integrationId:String!$apiKey:String!){rotateModelConnector(integrationId:$integrationId apiKey:$apiKey){id}}',
+export const rotateIntegration: Operation<RotateIntegrationMutation, RotateIntegrationMutationVariables> = {
+  text: 'mutation RotateIntegration($integrationId:String!$credentials:String!){rotateIntegration(integrationId:$integrationId credentials:$credentials){id checkFailure}}',
 };
 
-export const revokeModelConnector: Operation<RevokeModelConnectorMutation, RevokeModelConnectorMutationVariables> = {
-  text: 'mutation RevokeModelConnector($integrationId:String!){revokeModelConnector(integrationId:$integrationId){id}}',
+export const revokeIntegration: Operation<RevokeIntegrationMutation, RevokeIntegrationMutationVariables> = {
+  text: 'mutation RevokeIntegration($integrationId:String!){revokeIntegration(integrationId:$integrationId){id}}',
 };
 
-export const deleteModelConnector: Operation<DeleteModelConnectorMutation, DeleteModelConnectorMutationVariables> = {
-  text: 'mutation DeleteModelConnector($integrationId:String!){deleteModelConnector(integrationId:$integrationId){id}}',
+export const disconnectIntegration: Operation<DisconnectIntegrationMutation, DisconnectIntegrationMutationVariables> = {
+  text: 'mutation DisconnectIntegration($integrationId:String!$detachProjects:Boolean!){disconnectIntegration(integrationId:$integrationId detachProjects:$detachProjects){id}}',
 };
 
 export const members: Operation<MembersQuery, MembersQueryVariables> = {

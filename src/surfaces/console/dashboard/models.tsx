@@ -2,13 +2,13 @@
 import { useState } from 'preact/hooks';
 import { mutate } from './client.ts';
 import {
-  checkModelConnector,
-  connectModel,
-  deleteModelConnector,
+  checkIntegration,
+  connectIntegration,
+  disconnectIntegration,
   type IntegrationsQuery,
-  type ModelVendor,
-  revokeModelConnector,
-  rotateModelConnector,
+  revokeIntegration,
+  rotateIntegration,
+  type Vendor,
 } from './documents.ts';
 import { Choice, FormFrame, optional, Text } from './fields.tsx';
 import { useForm } from './form.ts';
@@ -23,8 +23,8 @@ export function ConnectModel({ read }: { read(): void }) {
     secret: 'apiKey',
     async send({ vendor, displayName, apiKey, baseUrl }, key) {
       const server = optional(baseUrl);
-      const variables = { displayName, apiKey, vendor: vendor as ModelVendor, ...(server && { baseUrl: server }) };
-      await mutate(connectModel, variables, key);
+      const kind = { vendor: vendor as Vendor, vendorKind: 'llm' as const };
+      await mutate(connectIntegration, { ...kind, displayName, credentials: apiKey, baseUrl: server }, key);
       read();
     },
   });
@@ -69,7 +69,7 @@ export function ModelActions({
         <Action
           label="Check"
           describes={`Check ${displayName}`}
-          act={(key) => mutate(checkModelConnector, { integrationId }, key).then(read)}
+          act={(key) => mutate(checkIntegration, { integrationId }, key).then(read)}
         />
         <button
           type="button"
@@ -85,14 +85,14 @@ export function ModelActions({
           describes={`Revoke the key of ${displayName}`}
           class="danger slim"
           question="The key is deleted. Steps under way that use it fail."
-          act={(key) => mutate(revokeModelConnector, { integrationId }, key).then(read)}
+          act={(key) => mutate(revokeIntegration, { integrationId }, key).then(read)}
         />
         <Action
           label="Delete"
           describes={`Delete ${displayName}`}
           class="danger slim"
           question="The connector and its key are deleted. Its projects get the next one."
-          act={(key) => mutate(deleteModelConnector, { integrationId }, key).then(read)}
+          act={(key) => mutate(disconnectIntegration, { integrationId, detachProjects: false }, key).then(read)}
         />
       </div>
       {isRotating && (
@@ -114,7 +114,7 @@ function Rotation({ integrationId, done }: { integrationId: string; done(): void
     initial: { newKey: '' },
     secret: 'newKey',
     async send({ newKey }, key) {
-      await mutate(rotateModelConnector, { integrationId, apiKey: newKey }, key);
+      await mutate(rotateIntegration, { integrationId, credentials: newKey }, key);
       done();
     },
   });

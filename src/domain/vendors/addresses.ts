@@ -1,0 +1,55 @@
+// Where vendors are: at their own addresses, or at a compatible server that the organization has chosen.
+import { endpointOf } from '#foundation/addresses.ts';
+import { seconds } from '#foundation/clock.ts';
+import { checkAddress, OutboundError } from '#foundation/outbound.ts';
+import { invalid } from '#foundation/problem.ts';
+import type { Integration, Vendor } from '../integrations/model.ts';
+
+const lookupTimeoutMs = seconds(3);
+
+/** Base addresses of trackers and source hosts, without a trailing slash. */
+export interface VendorAddresses {
+  linear: string;
+  github: string;
+}
+
+let bound: VendorAddresses | undefined;
+
+/** Binds the addresses; called once at start. */
+export function bindVendorAddresses(addresses: VendorAddresses): void {
+  bound = addresses;
+}
+
+export type RemoteVendor = Exclude<Vendor, 'builtin'>;
+
+/** OpenAI's contains the version, Anthropic's does not: so do the addresses of compatible servers. */
+const ownAddresses: Readonly<Record<RemoteVendor, () => string>> = {
+  anthropic: () => 'https://api.anthropic.com',
+  openai: () => 'https://api.openai.com/v1',
+  linear: () => required().linear,
+  github: () => required().github,
+};
+
+function required(): VendorAddresses {
+  if (!bound) throw new Error('the addresses of the vendors are not bound');
+  return bound;
+}
+
+/** Without a slash at its end. */
+export const addressOf = ({ vendor, baseUrl }: Pick<Integration, 'vendor' | 'baseUrl'>): string =>
+  baseUrl ?? ownAddresses[vendor as RemoteVendor]();
+
+/** Vendors with servers that others run: compatible ones of models, GitHub Enterprise Server. */
+const vendorsElsewhere: readonly Vendor[] = ['anthropic', 'openai', 'github'];
+
+/** The address as it is stored. @throws 400 for one that the service must not call (foundation/outbound.ts) */
+export async function checkBaseUrl(vendor: Vendor, value: string): Promise<string> {
+  if (!vendorsElsewhere.includes(vendor)) throw invalid(`baseUrl: must be absent for ${vendor}.`);
+  const address = endpointOf(value);
+  if (!address) throw invalid('baseUrl: must be an https address without user, query and fragment.');
+  await checkAddress(address, AbortSignal.timeout(lookupTimeoutMs)).catch((error) => {
+    if (!(error instanceof OutboundError)) throw error;
+    throw invalid('baseUrl: must be at a public address, by https on port 443.');
+  });
+  return address;
+}

@@ -1,0 +1,126 @@
+// Whether vendors accept the credentials of connectors: asked with a call that changes and costs nothing.
+import { z } from 'zod';
+import type { Row } from '#foundation/base-model.ts';
+import { minutes, now, seconds } from '#foundation/clock.ts';
+import { jsonOf } from '#foundation/outbound.ts';
+import { Problem } from '#foundation/problem.ts';
+import { text } from '#limits.ts';
+import type { ModelVendor } from '../agents/catalog.ts';
+import { Integration } from '../integrations/model.ts';
+import { noteCheck } from '../integrations/operations.ts';
+import type { RemoteVendor } from './addresses.ts';
+import { call, connectTo, isFinal, type VendorConnection } from './connection.ts';
+import { callGitHub, refusalOf } from './github.ts';
+import { queryLinear } from './linear.ts';
+import { headersOf, modelPath } from './models.ts';
+
+/** How long an answer about models counts, and how long any is waited for. */
+export const vendorChecks = { acceptedMs: minutes(5), failedMs: minutes(1), timeoutMs: seconds(3) } as const;
+
+/** What a vendor says of credentials. */
+export interface Verdict {
+  /** Why they do not work; null: they do. */
+  failure: string | null;
+  /** What a person must correct; null: nothing, or the vendor did not say. */
+  field: 'credentials' | 'baseUrl' | null;
+  /** Whose they are at the vendor; null: it did not say. */
+  account: string | null;
+}
+
+const accepted = (account: string | null): Verdict => ({ failure: null, field: null, account });
+const rejected = (field: Verdict['field'], failure: string): Verdict => ({ failure, field, account: null });
+
+const Account = z.string().min(text.externalOrgId.min).max(text.externalOrgId.max);
+const GitHubUser = z.object({ login: Account });
+
+/** REST, "Get the authenticated user": tokens need no permission for it. */
+async function askGitHub(connection: VendorConnection): Promise<Verdict> {
+  const answered = await callGitHub(connection, '/user');
+  const { status } = answered;
+  const { data } = status === 200 ? GitHubUser.safeParse(jsonOf(answered)) : {};
+  if (data) return accepted(data.login);
+  if (status === 401 || status === 403 || status === 429 || status >= 500) {
+    throw refusalOf(connection, '/user', answered);
+  }
+  return rejected('baseUrl', `There is no API of GitHub at ${connection.address} (status ${status}).`);
+}
+
+const whoseQuery = 'query Whose { organization { urlKey } }';
+const Whose = z.object({ organization: z.object({ urlKey: Account }) });
+
+const askLinear = async (connection: VendorConnection): Promise<Verdict> =>
+  accepted((await queryLinear(connection, Whose, whoseQuery, {})).organization.urlKey);
+
+/** Asks for the list of models. Compatible servers may have none. */
+async function askModels(connection: VendorConnection): Promise<Verdict> {
+  const { name } = connection;
+  const { status } = await call(connection, modelPath(connection, '/models'), { headers: headersOf(connection) });
+  if (status >= 200 && status < 300) return accepted(null);
+  if (status === 401 || status === 403)
+    return rejected('credentials', `${name} rejected the credentials (status ${status}).`);
+  return rejected(null, `${name} did not list its models (status ${status}).`);
+}
+
+const askers: Readonly<Record<RemoteVendor, (connection: VendorConnection) => Promise<Verdict>>> = {
+  github: askGitHub,
+  linear: askLinear,
+  anthropic: askModels,
+  openai: askModels,
+};
+
+/** Asks once. A vendor that cannot be reached is an answer too. */
+export async function askVendor(connection: VendorConnection): Promise<Verdict> {
+  try {
+    return await askers[connection.vendor as RemoteVendor](connection);
+  } catch (error) {
+    if (error instanceof Problem) return rejected(isFinal(error) ? 'credentials' : null, error.body.description);
+    throw error;
+  }
+}
+
+let log: (line: string) => void = () => {};
+/** Binds where the reasons of failed checks go; called once at start. */
+export function bindCheckLog(write: (line: string) => void): void {
+  log = write;
+}
+
+/** Checks under way in this process, by connector and credentials. */
+const underWay = new Map<string, Promise<Row<Integration>>>();
+
+/** Asks the vendor now, and records the answer. */
+export function checkConnector(connector: Row<Integration>): Promise<Row<Integration>> {
+  const key = `${connector.id} ${connector.updatedAt}`;
+  const running = underWay.get(key);
+  if (running) return running;
+  const check = checkNow(connector).finally(() => underWay.delete(key));
+  underWay.set(key, check);
+  return check;
+}
+
+async function checkNow(connector: Row<Integration>): Promise<Row<Integration>> {
+  const failure = await failureOf(connector);
+  if (failure) log(`the connector ${connector.id} cannot be used: ${failure}`);
+  return noteCheck(connector, failure);
+}
+
+async function failureOf(connector: Row<Integration>): Promise<string | null> {
+  if (connector.vendor === 'builtin') return null;
+  if (!connector.hasCredentials) return 'The connector has no credentials.';
+  try {
+    return (await askVendor(await connectTo(connector, vendorChecks.timeoutMs))).failure;
+  } catch (error) {
+    // Credentials that cannot be read.
+    if (error instanceof Problem) return error.body.description;
+    throw error;
+  }
+}
+
+/** Whether the vendor accepts the credentials: as it said within five minutes, or a minute for a no; else it is asked. */
+export async function isUsableForInference(orgId: string, id: string, vendor: ModelVendor): Promise<boolean> {
+  const connector = await Integration.find({ id, orgId, vendor, vendorKind: 'llm' });
+  if (!connector?.hasCredentials) return false;
+  const { checkedAt, checkFailure } = connector;
+  const lastsMs = checkFailure === null ? vendorChecks.acceptedMs : vendorChecks.failedMs;
+  const known = checkedAt !== null && checkedAt > now() - lastsMs ? connector : await checkConnector(connector);
+  return known.checkFailure === null;
+}

@@ -1,0 +1,350 @@
+// Connectors of an organization: connected with credentials that nobody reads again and that the vendor accepts, checked, rotated,
+// revoked and disconnected; where their addresses may lead; and what the vendor says of the credentials, asked and remembered.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { bindCheckLog, vendorChecks } from '#domain/vendors/check.ts';
+import { openOutbound } from '#foundation/outbound.ts';
+import { unseal } from '#foundation/secrets.ts';
+import { type Account, createMember, createOwner, createProject } from '../support/callers.ts';
+import { openGitHub } from '../support/fake-github.ts';
+import { openLinear } from '../support/fake-linear.ts';
+import { startModels } from '../support/stand-in-models.ts';
+import { openWorld, present, type World } from '../support/world.ts';
+
+let world: World;
+let models: Awaited<ReturnType<typeof startModels>>;
+const [linear, github] = await Promise.all([openLinear('lin_api_ofAcme'), openGitHub('ghp_ofAcme')]);
+let alice: Account;
+let mallory: Account;
+let projectId: string;
+const logged: string[] = [];
+
+beforeAll(async () => {
+  const vendors = { linear: linear.address, github: github.address };
+  [world, models] = await Promise.all([openWorld({ vendors }), startModels()]);
+  openOutbound({ allowLoopback: true });
+  bindCheckLog((line) => logged.push(line));
+  [alice, mallory] = [await createOwner(world, 'Alice', 'Acme'), await createOwner(world, 'Mallory', 'Globex')];
+  projectId = await createProject(world, alice, 'Shop');
+});
+afterAll(async () => {
+  openOutbound({ allowLoopback: false });
+  bindCheckLog(() => {});
+  await Promise.all([world.close(), models.close(), linear.close(), github.close()]);
+});
+beforeEach(async () => {
+  await world.knex('projects').update({ llmConnectorId: null, trackerConnectorId: null, scmConnectorId: null });
+  await world.knex('integrations').delete();
+  models.settings.key = 'sk-right';
+  models.seen.length = logged.length = 0;
+  linear.clear();
+  github.clear();
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+type Json = any;
+const graphql = async (query: string, variables: object, token = alice.token): Promise<Json> => {
+  const { body } = await world.graphql(query, { token, variables: { ...variables } });
+  return body.errors ? body.errors[0].extensions.problem : Object.values(body.data)[0];
+};
+const fields =
+  '{ id vendor vendorKind displayName externalOrgId baseUrl hasCredentials brokenSince checkedAt checkFailure updatedAt }';
+const connectVendor = (args: object, token = alice.token) =>
+  graphql(
+    `mutation ($vendor: Vendor!, $vendorKind: VendorKind, $displayName: String!, $credentials: String, $baseUrl: String) {
+      connectIntegration(vendor: $vendor, vendorKind: $vendorKind, displayName: $displayName, credentials: $credentials,
+        baseUrl: $baseUrl) ${fields} }`,
+    args,
+    token,
+  );
+const claude = { vendor: 'anthropic', displayName: 'Claude', credentials: 'sk-right' };
+const connect = (more: object = {}, token = alice.token) =>
+  connectVendor({ ...claude, baseUrl: `${models.url}/`, ...more }, token);
+const act = (name: string, integrationId: string, token = alice.token, selection = fields) =>
+  graphql(
+    `mutation ($id: String!) { ${name}Integration(integrationId: $id) ${selection} }`,
+    { id: integrationId },
+    token,
+  );
+const rotate = (id: string, credentials: string) =>
+  graphql(
+    `mutation ($id: String!, $credentials: String!) { rotateIntegration(integrationId: $id, credentials: $credentials) ${fields} }`,
+    { id, credentials },
+  );
+const disconnect = (id: string, detach = false) =>
+  graphql(
+    'mutation ($id: String!, $detach: Boolean) { disconnectIntegration(integrationId: $id, detachProjects: $detach) { ok id } }',
+    {
+      id,
+      detach,
+    },
+  );
+const assign = (llmConnectorId: string, more: object = {}) =>
+  world.rest('PATCH', '/orchestrator', { token: alice.token, body: { llmConnectorId, ...more } });
+const usable = async () =>
+  (await world.rest('GET', '/orchestrator', { token: alice.token })).body.assignedCredentialUsableForInference;
+const connectorOf = async () => (await world.rest('GET', `/projects/${projectId}`, { token: alice.token })).body;
+
+describe('a model connector', () => {
+  it('is connected with a key that is sealed and that no read returns; projects without one get it', async () => {
+    const connector = await connect();
+    expect(connector).toEqual({
+      id: expect.stringMatching(/^int_/),
+      vendor: 'anthropic',
+      vendorKind: 'llm',
+      displayName: 'Claude',
+      externalOrgId: null,
+      baseUrl: models.url,
+      hasCredentials: true,
+      brokenSince: null,
+      checkedAt: present(),
+      checkFailure: null,
+      updatedAt: present(),
+    });
+    const row = await world.knex('integrations').where({ id: connector.id }).first();
+    expect(JSON.stringify(row)).not.toContain('sk-right');
+    expect(unseal(`integration:${connector.id}`, row.sealedCredentials)).toBe('sk-right');
+    const { body } = await world.rest('GET', '/integrations', { token: alice.token });
+    expect(body.integrations).toMatchObject([{ id: connector.id, vendorKind: 'llm', dependentProjectCount: 1 }]);
+    expect(Object.keys(body.integrations[0])).not.toContain('hasCredentials');
+    expect(JSON.stringify(body)).not.toContain('sk-right');
+    expect((await connectorOf()).llmConnectorId).toBe(connector.id);
+  });
+
+  it('is checked by a call to its vendor, rotated, revoked, and deleted', async () => {
+    const [one, two] = [await connect(), await connect({ displayName: 'Second' })];
+    expect(await act('check', one.id)).toMatchObject({ checkedAt: present(), checkFailure: null });
+    expect(models.seen).toHaveLength(3);
+    expect(models.seen[2]).toMatchObject({
+      method: 'GET',
+      path: '/v1/models',
+      headers: { 'x-api-key': 'sk-right', 'anthropic-version': '2023-06-01' },
+    });
+    models.settings.key = 'sk-new';
+    world.clock.turn(1_000);
+    expect(await act('check', one.id)).toMatchObject({
+      checkedAt: present(),
+      checkFailure: 'Anthropic rejected the credentials (status 401).',
+    });
+    expect(logged).toEqual([
+      `the connector ${one.id} cannot be used: Anthropic rejected the credentials (status 401).`,
+    ]);
+    const broken = await world.knex('integrations').where({ id: one.id }).first();
+    expect(broken.brokenSince).toBe(present());
+    expect(await rotate(one.id, 'sk-wrong')).toMatchObject({
+      code: 'invalid_request',
+      description: 'credentials: Anthropic rejected the credentials (status 401).',
+    });
+    expect(await rotate(one.id, 'sk-new')).toMatchObject({
+      brokenSince: null,
+      checkFailure: null,
+      updatedAt: present(),
+    });
+    expect(await act('check', one.id)).toMatchObject({ checkFailure: null });
+    expect(await act('revoke', one.id)).toMatchObject({ hasCredentials: false, updatedAt: present() + 1 });
+    expect(await act('check', one.id)).toMatchObject({ checkFailure: 'The connector has no credentials.' });
+    expect((await connectorOf()).llmConnectorId).toBe(one.id);
+    expect(await disconnect(one.id)).toEqual({ ok: true, id: one.id });
+    expect((await connectorOf()).llmConnectorId).toBe(two.id);
+    await disconnect(two.id);
+    expect(await connectorOf()).toMatchObject({
+      llmConnectorId: '',
+      missingConnectorKinds: expect.arrayContaining(['llm']),
+    });
+  });
+
+  it('of OpenAI has an address with its version, and another header', async () => {
+    const { id } = await connect({ vendor: 'openai', baseUrl: `${models.url}/v1` });
+    expect(await act('check', id)).toMatchObject({ checkFailure: null });
+    const asked = { path: '/v1/models', headers: { authorization: 'Bearer sk-right' } };
+    expect(models.seen).toMatchObject([asked, asked]);
+  });
+
+  it('belongs to admins of its organization', async () => {
+    const { id } = await connect();
+    const member = await createMember(world, alice.organization, 'Bob', 'member');
+    expect(await connect({}, member.token)).toMatchObject({ code: 'missing_scope' });
+    for (const name of ['check', 'revoke', 'disconnect']) {
+      const selection = name === 'disconnect' ? '{ ok }' : fields;
+      expect(await act(name, id, member.token, selection)).toMatchObject({ code: 'missing_scope' });
+      expect(await act(name, id, mallory.token, selection)).toMatchObject({ description: 'No such integration.' });
+    }
+  });
+
+  it.each([
+    [
+      'baseUrl: must be an https address without user, query and fragment',
+      { baseUrl: 'https://a:b@models.example.com' },
+    ],
+    [
+      'baseUrl: must be an https address without user, query and fragment',
+      { baseUrl: 'https://models.example.com?a=b' },
+    ],
+    ['baseUrl: must be an https address without user, query and fragment', { baseUrl: 'file:///etc/passwd' }],
+    ['credentials: must be printable ASCII without spaces', { credentials: 'a\nb' }],
+    ['credentials: must be at least 1 character', { credentials: '' }],
+    ['credentials: must be at most 1000 characters', { credentials: 'k'.repeat(1_001) }],
+    ['credentials: are required for anthropic', { credentials: null }],
+    ['credentials: Anthropic rejected the credentials (status 401)', { credentials: 'sk-wrong' }],
+    ['vendorKind: must be one of llm for anthropic', { vendorKind: 'scm' }],
+    ['vendorKind: must be one of tracker, scm for github', { vendor: 'github' }],
+    ['vendorKind: must be one of tracker for builtin', { vendor: 'builtin', vendorKind: 'scm', credentials: null }],
+    ['credentials: must be absent for builtin', { vendor: 'builtin' }],
+    ['baseUrl: must be absent for linear', { vendor: 'linear' }],
+  ])('400 · %s', async (words, more) => {
+    const { code, description } = await connect(more);
+    expect([code, description]).toEqual(['invalid_request', expect.stringContaining(words)]);
+    expect(await world.knex('integrations')).toEqual([]);
+  });
+
+  it('leads to public addresses only, also when it is asked later', async () => {
+    const { id } = await connect();
+    openOutbound({ allowLoopback: false, resolve: async () => [{ address: '10.0.0.7', family: 4 }] });
+    try {
+      for (const baseUrl of [models.url, 'https://169.254.169.254', 'https://intranet.example.com', 'http://1.1.1.1']) {
+        expect(await connect({ baseUrl })).toMatchObject({
+          description: 'baseUrl: must be at a public address, by https on port 443.',
+        });
+      }
+      expect(await act('check', id)).toMatchObject({ checkFailure: 'Anthropic is unreachable.' });
+      expect(models.seen).toHaveLength(1);
+    } finally {
+      openOutbound({ allowLoopback: true });
+    }
+  });
+
+  it('409 · beyond twenty of an organization, also at once', async () => {
+    for (let i = 0; i < 19; i++) await connect();
+    const codes = (await Promise.all([connect(), connect(), connect()])).map(({ code }) => code ?? 'created');
+    expect(codes.sort()).toEqual(['conflict', 'conflict', 'created']);
+  });
+});
+
+describe('a tracker or source host', () => {
+  const issues = { vendor: 'linear', displayName: 'Linear', credentials: 'lin_api_ofAcme' };
+  const code = { vendor: 'github', vendorKind: 'scm', displayName: 'Code', credentials: 'ghp_ofAcme' };
+
+  it('is connected with credentials that the vendor accepts, and says whose they are; projects without one get it', async () => {
+    expect(await connectVendor(issues)).toMatchObject({
+      vendorKind: 'tracker',
+      externalOrgId: 'acme',
+      hasCredentials: true,
+      checkedAt: present(),
+      checkFailure: null,
+    });
+    const connector = await connectVendor(code);
+    expect(connector).toMatchObject({
+      vendorKind: 'scm',
+      externalOrgId: 'acme-bot',
+      baseUrl: null,
+      checkFailure: null,
+    });
+    const row = await world.knex('integrations').where({ id: connector.id }).first();
+    expect(unseal(`integration:${connector.id}`, row.sealedCredentials)).toBe('ghp_ofAcme');
+    expect(await connectorOf()).toMatchObject({ scmConnectorId: connector.id });
+    expect([linear.asked, github.asked]).toEqual([['Whose'], ['users/get-authenticated']]);
+    expect([linear.violations, github.violations]).toEqual([[], []]);
+  });
+
+  it('built in is connected without credentials, and none can be set', async () => {
+    const connector = await connectVendor({ vendor: 'builtin', displayName: 'Issues' });
+    expect(connector).toMatchObject({ vendorKind: 'tracker', hasCredentials: false, checkedAt: null });
+    expect(await rotate(connector.id, 'x')).toMatchObject({ description: 'credentials: must be absent for builtin.' });
+    expect(await act('check', connector.id)).toMatchObject({ checkedAt: present(), checkFailure: null });
+  });
+
+  it('400 · credentials that the vendor rejects are refused with its words, and change nothing', async () => {
+    const refused = 'GitHub rejected the credentials of the scm connector (Bad credentials): replace them.';
+    expect(await connectVendor({ ...code, credentials: 'ghp_wrong' })).toMatchObject({
+      code: 'invalid_request',
+      description: `credentials: ${refused}`,
+    });
+    expect(await connectVendor({ ...issues, credentials: 'lin_api_wrong' })).toMatchObject({
+      code: 'invalid_request',
+      description:
+        'credentials: Linear rejected the credentials of the tracker connector (You need to authenticate to access this ' +
+        'operation.): replace them.',
+    });
+    expect(await world.knex('integrations')).toEqual([]);
+    const { id } = await connectVendor(code);
+    expect(await rotate(id, 'ghp_wrong')).toMatchObject({ description: `credentials: ${refused}` });
+    expect(await world.knex('integrations')).toMatchObject([{ id, brokenSince: null, checkFailure: null }]);
+    github.settings.token = 'ghp_next';
+    expect(await act('check', id)).toMatchObject({ checkFailure: refused });
+    expect(await rotate(id, 'ghp_next')).toMatchObject({ checkFailure: null, brokenSince: null });
+  });
+
+  it.each([
+    ['GitHub is unreachable.', 'lose the answer'],
+    ['GitHub failed (status 500).', { status: 500 }],
+    ['GitHub limits the rate of requests.', { status: 403, headers: { 'retry-after': '60' } }],
+    [expect.stringMatching(/^There is no API of GitHub at http:.* \(status 404\)\.$/), { status: 404 }],
+  ] as const)('is connected unchecked when the vendor gives no answer: %s', async (failure, disturbance) => {
+    github.disturb('users/get-authenticated', disturbance);
+    const connector = await connectVendor(code);
+    expect(connector).toMatchObject({ externalOrgId: null, checkedAt: present(), checkFailure: failure });
+    expect(await act('check', connector.id)).toMatchObject({ checkFailure: null });
+  });
+
+  it('of GitHub Enterprise Server has an address of its own, which is checked', async () => {
+    const own = await connectVendor({ ...code, baseUrl: `${github.address}/` });
+    expect(own).toMatchObject({ baseUrl: github.address, checkFailure: null });
+    github.disturb('users/get-authenticated', { status: 200, headers: { 'content-type': 'text/html' } });
+    expect(await connectVendor({ ...code, baseUrl: github.address })).toMatchObject({
+      code: 'invalid_request',
+      description: `baseUrl: There is no API of GitHub at ${github.address} (status 200).`,
+    });
+    openOutbound({ allowLoopback: false });
+    try {
+      expect(await connectVendor({ ...code, baseUrl: github.address })).toMatchObject({
+        description: 'baseUrl: must be at a public address, by https on port 443.',
+      });
+    } finally {
+      openOutbound({ allowLoopback: true });
+    }
+  });
+
+  it('409 · is disconnected from its projects only when they are detached; they get another of the same server', async () => {
+    const [one, elsewhere] = [await connectVendor(code), await connectVendor({ ...code, baseUrl: github.address })];
+    expect(await disconnect(one.id)).toMatchObject({
+      code: 'conflict',
+      description: 'The connector is in use: 1 projects have it as their scm.',
+    });
+    expect(await disconnect(elsewhere.id)).toEqual({ ok: true, id: elsewhere.id });
+    const two = await connectVendor(code);
+    expect(await disconnect(one.id, true)).toEqual({ ok: true, id: one.id });
+    expect(await connectorOf()).toMatchObject({ scmConnectorId: two.id });
+    await connectVendor({ ...code, baseUrl: github.address });
+    await disconnect(two.id, true);
+    expect(await connectorOf()).toMatchObject({ scmConnectorId: '' });
+  });
+});
+
+describe('whether the assigned credentials are usable', () => {
+  it('is asked of the vendor, and remembered: a yes for five minutes, a no for one', async () => {
+    const { id } = await connect();
+    expect((await assign(id)).body.assignedCredentialUsableForInference).toBe(true);
+    models.settings.key = 'sk-other';
+    world.clock.turn(vendorChecks.acceptedMs - 1);
+    expect([await usable(), models.seen.length]).toEqual([true, 1]);
+    world.clock.turn(1);
+    expect([await usable(), models.seen.length]).toEqual([false, 2]);
+    expect(logged).toHaveLength(1);
+    models.settings.key = 'sk-right';
+    world.clock.turn(vendorChecks.failedMs - 1);
+    expect([await usable(), models.seen.length]).toEqual([false, 2]);
+    world.clock.turn(1);
+    expect(await Promise.all([usable(), usable(), usable()])).toEqual([true, true, true]);
+    await act('revoke', id);
+    expect(await usable()).toBe(false);
+  });
+
+  it('is a no for a connector of another vendor, and for a server that does not answer', async () => {
+    const { id } = await connect({ baseUrl: 'http://127.0.0.1:9' });
+    world.clock.turn(vendorChecks.failedMs);
+    expect((await assign(id)).body.assignedCredentialUsableForInference).toBe(false);
+    expect(logged).toEqual([`the connector ${id} cannot be used: Anthropic is unreachable.`]);
+    expect((await assign(id, { model: 'gpt-5.1' })).body.assignedCredentialUsableForInference).toBe(false);
+    expect(logged).toHaveLength(1);
+    await assign(id, { model: null });
+  });
+});
