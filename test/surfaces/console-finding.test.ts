@@ -1,6 +1,6 @@
 // Finding and reading in the console's application, in a real browser: filters in the address, many missions at once, the palette, a
 // failed mission with the end of its log, and the same things for programs.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
@@ -178,11 +178,62 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByLabel('Find in the log').fill('LINE 99');
     await page.getByText('11 of 1001 lines').waitFor();
     await page.getByRole('button', { name: 'Wrap lines' }).click();
-    await page.getByRole('button', { name: 'Follow' }).click();
     await pages.inspect(page, 'log');
     const downloading = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download' }).click();
     expect((await downloading).suggestedFilename()).toBe('builder-one-session.log');
+  });
+
+  it('a long log is read piece by piece, of which only what is in view is laid out; it is followed to its end', async () => {
+    const sandbox = await startSandbox(shop);
+    const sitting = await startSession(sandbox, { sessionId: 'long' });
+    const lines = Array.from({ length: 40_000 }, (_, n) => `line ${n} ${'words '.repeat(n % 20)}`);
+    const hostile = '<img src=x onerror=alert(1)>\u001b[38;5;1mred\u001b[38;2;1;2;3m\u001b]0;title\u0007 plain';
+    const text = `${lines.join('\n')}\n${'x'.repeat(20_000)}\n${hostile}\n`;
+    const pieces = text.match(/[\s\S]{1,60000}/g)!;
+    await writeLog(sitting, 'session', pieces);
+    const page = await open(`/console/sandboxes/${sandbox.id}`);
+    const box = page.getByRole('region', { name: 'Content of the log' });
+    const scrollTo = (top: number) =>
+      box.evaluate((it, to) => {
+        (it as unknown as { scrollTop: number }).scrollTop = to;
+      }, top);
+    const laidOut = () => page.locator('.log-line').count();
+    await box.getByText('<img src=x onerror=alert(1)>red plain').waitFor();
+    expect(await page.locator('.ansi-red').textContent()).toBe('red');
+    await box.getByText('… 15000 more characters').waitFor();
+    await page.getByText(/ lines read, of 2\.\d MB/).waitFor();
+    await page.getByRole('button', { name: 'Read whole log' }).click();
+    await page.getByText('40002 lines', { exact: true }).waitFor();
+    await scrollTo(0);
+    await box.getByText('line 0', { exact: true }).waitFor();
+    expect(await laidOut()).toBeLessThan(100);
+    await page.getByLabel('Find in the log').fill('LINE 3999');
+    await page.getByText('11 of 40002 lines').waitFor();
+    await page.getByLabel('Find in the log').fill('');
+    await page.getByRole('button', { name: 'Wrap lines' }).click();
+    await box.getByText('red plain').waitFor();
+    // By the keyboard no line is passed over.
+    await scrollTo(100_000);
+    await box
+      .getByText(/^line 57/)
+      .first()
+      .waitFor();
+    await box.focus();
+    const numbers = async () => (await box.innerText()).match(/line \d+/g)!.map((line) => Number(line.slice(5)));
+    const before = await numbers();
+    await page.keyboard.press('PageDown');
+    await expect.poll(async () => (await numbers())[0]).toBeGreaterThan(before[0]!);
+    expect((await numbers())[0]).toBeLessThan(before.at(-1)!);
+    const more = { sandboxId: sandbox.id, role: 'builder', sessionId: 'long', part: 'session' };
+    await world.knex('sandbox_log_parts').insert({ ...more, seq: pieces.length, content: 'größer\nand' });
+    await page.getByRole('button', { name: 'Follow' }).click();
+    await box.getByText('größer').waitFor();
+    await pages.inspect(page, 'log-long');
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download' }).click();
+    const saved = readFileSync((await (await downloading).path())!, 'utf8');
+    expect(saved).toBe(`${text.replace(hostile, '<img src=x onerror=alert(1)>red plain')}größer\nand`);
   });
 
   it('a page is there within 200 ms of a click, with 10,000 missions and 1,000 projects', async () => {

@@ -28,8 +28,15 @@ export function partsOf(text: string): Part[] {
     add(match.index);
     from = match.index + match[0].length;
     if (match[2] !== 'm') continue;
-    for (const code of (match[1] || '0').split(/[;:]/).map(Number)) {
-      if (code === 0) [colour, isBold] = ['', false];
+    const codes = (match[1] || '0').split(/[;:]/).map(Number);
+    for (let i = 0; i < codes.length; i++) {
+      const code = codes[i]!;
+      if (code === 38 || code === 48) {
+        // Of 256 colours the first 16 are named; the others, and those of 24 bits, are left out.
+        const [kind, index = 16] = codes.slice(i + 1);
+        if (code === 38) colour = kind === 5 && index < 16 ? colours[index % 8]! : '';
+        i += kind === 5 ? 2 : 4;
+      } else if (code === 0) [colour, isBold] = ['', false];
       else if (code === 1) isBold = true;
       else if (code === 22) isBold = false;
       else if (code >= 30 && code <= 37) colour = colours[code - 30]!;

@@ -1207,6 +1207,16 @@ export type SandboxLogQueryVariables = Exact<{
 
 export type SandboxLogQuery = { sandboxLog: { content: string, bytes: number, nextCursor: string | null, promptSpans: Array<{ id: string, content: string, scope: string }> } };
 
+export type SandboxLogSizeQueryVariables = Exact<{
+  sandboxId: Scalars['String']['input'];
+  role: AgentRole;
+  sessionId: Scalars['String']['input'];
+  part: SandboxLogPart;
+}>;
+
+
+export type SandboxLogSizeQuery = { sandboxLog: { bytes: number } };
+
 export type KillSandboxMutationVariables = Exact<{
   sandboxId: Scalars['String']['input'];
 }>;
@@ -1500,6 +1510,10 @@ export const sandboxLive: Operation<SandboxLiveSubscription, SandboxLiveSubscrip
 
 export const sandboxLog: Operation<SandboxLogQuery, SandboxLogQueryVariables> = {
   text: 'query SandboxLog($sandboxId:String!$role:AgentRole!$sessionId:String!$part:SandboxLogPart!$cursor:String){sandboxLog(sandboxId:$sandboxId role:$role sessionId:$sessionId part:$part cursor:$cursor){content bytes nextCursor promptSpans{id content scope}}}',
+};
+
+export const sandboxLogSize: Operation<SandboxLogSizeQuery, SandboxLogSizeQueryVariables> = {
+  text: 'query SandboxLogSize($sandboxId:String!$role:AgentRole!$sessionId:String!$part:SandboxLogPart!){sandboxLog(sandboxId:$sandboxId role:$role sessionId:$sessionId part:$part){bytes}}',
 };
 
 export const killSandbox: Operation<KillSandboxMutation, KillSandboxMutationVariables> = {

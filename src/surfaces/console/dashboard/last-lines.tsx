@@ -3,6 +3,7 @@ import { plain } from './ansi.ts';
 import { lastSession, sandboxLog } from './documents.ts';
 import { Card } from './pieces.tsx';
 import { useReading } from './reading.ts';
+import { ScrollBlock } from './scroll-block.tsx';
 
 const most = 20;
 
@@ -24,10 +25,7 @@ function Lines({ sandboxId, role, sessionId }: Session & { sandboxId: string }) 
   const address = `/console/sandboxes/${sandboxId}?session=${encodeURIComponent(`${role}:${sessionId}`)}`;
   return (
     <Card title="Last lines of the log" aside={<a href={address}>Whole log</a>}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.2, 2.1.1) */}
-      <pre class="result last-lines" tabIndex={0}>
-        {lines.join('\n')}
-      </pre>
+      <ScrollBlock class="result last-lines">{lines.join('\n')}</ScrollBlock>
     </Card>
   );
 }

@@ -1,42 +1,38 @@
-// The text of a log: in blocks of lines that the browser lays out when they come into view, so that a million lines scroll; with
-// search, wrapping, following and download.
-import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { hasColours, partsOf, plain } from './ansi.ts';
-import { useBeat } from './reading.ts';
-import { plural } from './words.tsx';
+// The text of a log with search, wrapping, following and download.
+import { useMemo, useState } from 'preact/hooks';
+import { plain } from './ansi.ts';
+import { type LogKey, useLog } from './log-reading.ts';
+import { Action, Empty, Skeleton, Trouble } from './pieces.tsx';
+import { VirtualLines } from './virtual-lines.tsx';
+import { plural, size } from './words.tsx';
 
-const linesPerBlock = 200;
-
-interface Properties {
-  content: string;
-  fileName: string;
-  /** Reads the newest again; absent where the log has ended. */
-  refresh?: (() => void) | undefined;
-}
-
-export function LogView({ content, fileName, refresh }: Properties) {
+/** `canGrow`: whether the session goes on. */
+export function LogView({ log, canGrow }: { log: LogKey; canGrow: boolean }) {
   const [wanted, setWanted] = useState('');
   const [wraps, setWraps] = useState(true);
   const [follows, setFollows] = useState(false);
-  const box = useRef<HTMLElement>(null);
-  const lines = useMemo(() => content.replace(/\n$/, '').split('\n'), [content]);
-  const shown = useMemo(() => {
-    const words = wanted.toLowerCase();
-    return words ? lines.filter((line) => plain(line).toLowerCase().includes(words)) : lines;
-  }, [lines, wanted]);
-  useBeat(() => {
-    if (follows) refresh?.();
-  });
-  useLayoutEffect(() => {
-    if (follows && box.current) box.current.scrollTop = box.current.scrollHeight;
-  }, [follows, content]);
-  const blocks = useMemo(
-    () =>
-      Array.from({ length: Math.ceil(shown.length / linesPerBlock) }, (_, i) =>
-        shown.slice(i * linesPerBlock, (i + 1) * linesPerBlock),
-      ),
-    [shown],
+  const [toEnd, setToEnd] = useState(0);
+  const { text, bytes, cursor, isReading, problem, ...reading } = useLog(log, follows);
+  const found = useMemo(() => (wanted === '' ? null : text.linesWith(wanted)), [text, text.length, text.size, wanted]);
+  const lengths = useMemo(
+    () => () => (found ? Uint32Array.from(found, (line) => text.lengthOf(line)) : text.lengths()),
+    [found, text, text.length, text.size],
   );
+  if (text.size === 0) {
+    if (problem) return <Trouble problem={problem} retry={reading.retry} />;
+    return isReading ? <Skeleton rows={1} height={320} /> : <Empty>This part of the log is empty.</Empty>;
+  }
+  const lines = plural(text.length, 'line');
+  const follow = (isOn: boolean) => {
+    setFollows(isOn);
+    if (!isOn) return;
+    setToEnd((before) => before + 1);
+    void reading.refresh();
+  };
+  const save = async () => {
+    const parts = (await reading.readParts()).map(plain);
+    download(new Blob(parts, { type: 'text/plain' }), `${log.role}-${log.sessionId}-${log.part}.log`);
+  };
   return (
     <>
       <div class="filters">
@@ -45,42 +41,36 @@ export function LogView({ content, fileName, refresh }: Properties) {
           <input type="search" value={wanted} onInput={({ currentTarget }) => setWanted(currentTarget.value)} />
         </label>
         <span class="muted small" role="status">
-          {wanted ? `${shown.length} of ${plural(lines.length, 'line')}` : plural(lines.length, 'line')}
+          {found ? `${found.length} of ${lines}` : lines}
+          {cursor && ` read, of ${size(bytes)}`}
         </span>
         <Toggle label="Wrap lines" isOn={wraps} set={setWraps} />
-        {refresh && <Toggle label="Follow" isOn={follows} set={setFollows} />}
-        <button type="button" class="quiet slim" onClick={() => download(plain(content), fileName)}>
-          Download
-        </button>
+        {canGrow && <Toggle label="Follow" isOn={follows} set={follow} />}
+        {cursor && !reading.isFull && (
+          <button type="button" class="quiet slim" onClick={reading.isReadingAll ? reading.stop : reading.readAll}>
+            {reading.isReadingAll ? 'Stop reading' : 'Read whole log'}
+          </button>
+        )}
+        <Action label="Download" act={save} />
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.2, 2.1.1) */}
-      <section class={`log ${wraps ? '' : 'no-wrap'}`} ref={box} tabIndex={0} aria-label="Content of the log">
-        {blocks.map((block, i) => (
-          <pre key={i} style={{ containIntrinsicHeight: `auto ${block.length * 1.4}em` }}>
-            <Block text={block.join('\n')} />
-          </pre>
-        ))}
-      </section>
+      {problem && <Trouble problem={problem} retry={reading.retry} />}
+      {reading.isFull && (
+        <p class="muted small">The beginning is not shown: the log is too long. Download it instead.</p>
+      )}
+      <VirtualLines
+        key={wanted}
+        count={found ? found.length : text.length}
+        lineAt={(index) => text.line(found ? found[index]! : index)}
+        lengths={lengths}
+        origin={found ? found.findIndex((line) => line >= text.prepended) : text.prepended}
+        wraps={wraps}
+        toEnd={toEnd}
+        label="Content of the log"
+        onStart={found || problem ? undefined : reading.readOlder}
+      />
     </>
   );
 }
-
-const Block = ({ text }: { text: string }) =>
-  hasColours(text) ? (
-    <span>
-      {partsOf(text).map(({ text: part, name }, i) =>
-        name ? (
-          <span key={i} class={name}>
-            {part}
-          </span>
-        ) : (
-          part
-        ),
-      )}
-    </span>
-  ) : (
-    <span>{text}</span>
-  );
 
 const Toggle = ({ label, isOn, set }: { label: string; isOn: boolean; set: (isOn: boolean) => void }) => (
   <button type="button" class="quiet slim toggle" aria-pressed={isOn} onClick={() => set(!isOn)}>
@@ -88,9 +78,9 @@ const Toggle = ({ label, isOn, set }: { label: string; isOn: boolean; set: (isOn
   </button>
 );
 
-function download(text: string, name: string): void {
+function download(content: Blob, name: string): void {
   const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
+  link.href = URL.createObjectURL(content);
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);

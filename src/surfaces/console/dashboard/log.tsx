@@ -1,10 +1,11 @@
 // The logs of a sandbox: by session, and of each by part. The selected one is part of the page's address.
-import { useState } from 'preact/hooks';
-import { type AgentRole, type SandboxLogPart, type SandboxQuery, sandboxLog } from './documents.ts';
+import { type SandboxLogPart, type SandboxQuery, sandboxLog } from './documents.ts';
+import type { LogKey } from './log-reading.ts';
 import { LogView } from './log-view.tsx';
 import { Card, Empty, Skeleton, Trouble } from './pieces.tsx';
 import { useFilter, useReading } from './reading.ts';
-import { dollars, size, Time } from './words.tsx';
+import { ScrollBlock } from './scroll-block.tsx';
+import { dollars, Time } from './words.tsx';
 
 type Session = SandboxQuery['sandbox']['sessions'][number];
 
@@ -28,6 +29,7 @@ export function Log({ sandboxId, sessions }: { sandboxId: string; sessions: Sess
       </Card>
     );
   }
+  const log = { sandboxId, role: session.role, sessionId: session.sessionId };
   return (
     <Card title="Logs">
       <div class="filters">
@@ -59,61 +61,33 @@ export function Log({ sandboxId, sessions }: { sandboxId: string; sessions: Sess
       <p class="muted small">
         Started <Time at={session.ts} /> · {session.outcome ?? 'open'} · {dollars(session.totalCostUsd)}
       </p>
-      <Content
-        key={`${keyOf(session)}:${part}`}
-        sandboxId={sandboxId}
-        role={session.role}
-        sessionId={session.sessionId}
-        part={part}
-      />
+      {part === 'prompt' ? (
+        <Prompt key={keyOf(session)} {...log} />
+      ) : (
+        <LogView key={`${keyOf(session)}:${part}`} log={{ ...log, part }} canGrow={session.outcome === null} />
+      )}
     </Card>
   );
 }
 
-function Content(asked: { sandboxId: string; role: AgentRole; sessionId: string; part: SandboxLogPart }) {
-  // Null: the newest piece.
-  const [cursor, goTo] = useState<string | null>(null);
-  const { data, problem, read } = useReading(sandboxLog, { ...asked, cursor });
+/** The prompt in spans, with their sources. */
+function Prompt(asked: Omit<LogKey, 'part'>) {
+  const { data, problem, read } = useReading(sandboxLog, { ...asked, part: 'prompt', cursor: null });
   if (problem) return <Trouble problem={problem} retry={read} />;
   if (!data) return <Skeleton rows={1} height={320} />;
-  const { content, bytes, promptSpans, nextCursor } = data.sandboxLog;
+  const { bytes, promptSpans } = data.sandboxLog;
   if (bytes === 0) return <Empty>This part of the log is empty.</Empty>;
-  if (asked.part === 'prompt') {
-    return (
-      <>
-        {promptSpans.map(({ id, content: words, scope }) => (
-          <section key={id} class="span" aria-label={`Span ${id}`}>
-            <h3>
-              <code>{id}</code>{' '}
-              <span class="muted small">{scope === 'mission' ? 'from the mission' : 'from the repository'}</span>
-            </h3>
-            <pre>{words}</pre>
-          </section>
-        ))}
-      </>
-    );
-  }
   return (
     <>
-      <LogView
-        content={content}
-        fileName={`${asked.role}-${asked.sessionId}-${asked.part}.log`}
-        refresh={cursor === null ? read : undefined}
-      />
-      <div class="row small">
-        <span class="muted">
-          {size(bytes)}
-          {(nextCursor || cursor) && ', of which one piece is shown'}
-        </span>
-        {nextCursor && (
-          <button type="button" class="quiet slim" onClick={() => goTo(nextCursor)}>
-            Show older
-          </button>
-        )}
-        <button type="button" class="quiet slim" onClick={() => (cursor ? goTo(null) : read())}>
-          {cursor ? 'Show newest' : 'Refresh'}
-        </button>
-      </div>
+      {promptSpans.map(({ id, content: words, scope }) => (
+        <section key={id} class="span" aria-label={`Span ${id}`}>
+          <h3>
+            <code>{id}</code>{' '}
+            <span class="muted small">{scope === 'mission' ? 'from the mission' : 'from the repository'}</span>
+          </h3>
+          <ScrollBlock>{words}</ScrollBlock>
+        </section>
+      ))}
     </>
   );
 }

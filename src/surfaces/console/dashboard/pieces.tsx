@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { type ProblemBody, problemOf } from './client.ts';
 import type { List } from './reading.ts';
+import { ScrollBlock } from './scroll-block.tsx';
 
 interface CardProperties {
   title: string;
@@ -179,8 +180,7 @@ export function Action({ label, describes, class: name = 'quiet slim', question,
 
 /** Commands to copy into a terminal. */
 export const Commands = ({ children }: { children: string }) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.2, 2.1.1)
-  <pre class="commands" tabIndex={0}>
+  <ScrollBlock class="commands">
     <code>{children}</code>
-  </pre>
+  </ScrollBlock>
 );

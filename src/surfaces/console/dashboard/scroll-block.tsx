@@ -1,0 +1,9 @@
+// Text that scrolls in a block of its own.
+import type { ComponentChildren } from 'preact';
+
+export const ScrollBlock = ({ class: name = 'result', children }: { class?: string; children: ComponentChildren }) => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.2, 2.1.1)
+  <pre class={name} tabIndex={0}>
+    {children}
+  </pre>
+);

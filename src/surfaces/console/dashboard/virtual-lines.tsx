@@ -1,0 +1,172 @@
+// Lines in a box that scrolls, of which only those in view are laid out. Not by a library: those give every line its place in
+// pixels, and a million lines, wrapped, are higher than what browsers lay out. Here the share of the box that is scrolled is the
+// share of the rows that lie above; rows are counted from the lengths of the lines, and the line at that share is put in its place.
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { partsOf } from './ansi.ts';
+
+/** Pixels: Firefox lays out 17.8 million. */
+const mostHeight = 16_000_000;
+/** Lines that are laid out as they are, and beyond the edges of the box. */
+const [few, beyond] = [300, 10];
+/** Characters of a line that are shown. */
+const longestLine = 5_000;
+const tabWidth = 8;
+
+interface Properties {
+  count: number;
+  lineAt(index: number): string;
+  /** The characters of each line. */
+  lengths(): Uint32Array;
+  /** Which line is the one that was the first when the lines were first shown. */
+  origin: number;
+  wraps: boolean;
+  /** Whether it goes to the end once more. */
+  toEnd: number;
+  label: string;
+  /** Called near the first line. */
+  onStart?: (() => void) | undefined;
+}
+
+interface Box {
+  top: number;
+  width: number;
+  height: number;
+}
+
+export function VirtualLines({ count, lineAt, lengths, origin, wraps, toEnd, label, onStart }: Properties) {
+  const box = useRef<HTMLElement>(null);
+  const lines = useRef<HTMLDivElement>(null);
+  const probe = useRef<HTMLSpanElement>(null);
+  const [{ top, width, height }, setBox] = useState<Box>({ top: 0, width: 0, height: 0 });
+  const [glyph, setGlyph] = useState({ width: 8, height: 18 });
+  const columns = wraps ? Math.max(10, Math.floor(width / glyph.width)) : 0;
+  const rows = useMemo(() => (columns > 0 && count > few ? rowsOf(lengths(), columns) : null), [lengths, columns]);
+  const total = rows ? rows[count]! : count;
+  const space = Math.min(total * glyph.height, mostHeight);
+  const isWhole = count <= few;
+  const share = isWhole || space <= height ? 0 : Math.min(1, top / (space - height));
+  const at = share * total;
+  const line = Math.max(0, Math.min(count - 1, rows ? lineOf(rows, at) : Math.floor(at)));
+  const rowBefore = rows ? rows[line]! : line;
+  const within = Math.min(1, (at - rowBefore) / (rows ? rows[line + 1]! - rowBefore : 1));
+  const first = isWhole ? 0 : Math.max(0, line - Math.ceil((share * height) / glyph.height) - beyond);
+  const last = isWhole ? count : Math.min(count, line + Math.ceil(((1 - share) * height) / glyph.height) + beyond);
+
+  useLayoutEffect(() => {
+    const measure = () => {
+      const { clientWidth, clientHeight, scrollTop } = box.current!;
+      const { width: wide, height: high } = probe.current!.getBoundingClientRect();
+      setGlyph({ width: wide / 10, height: high });
+      setBox({ top: scrollTop, width: clientWidth, height: clientHeight });
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(box.current!);
+    return () => observer.disconnect();
+  }, []);
+
+  /** What is at the share of the box; null: the end. */
+  const seen = useRef<{ line: number; within: number; y: number } | null>(null);
+  const scroll = () => {
+    const it = box.current!;
+    setBox((before) => ({ ...before, top: it.scrollTop }));
+  };
+  useLayoutEffect(() => {
+    seen.current = null;
+  }, [toEnd]);
+  // Whatever has changed around it: the line that is read stays where it is, and the end stays in view.
+  useLayoutEffect(() => {
+    const it = box.current!;
+    const kept = seen.current;
+    if (!kept) it.scrollTop = it.scrollHeight;
+    else if (!isWhole) {
+      const index = Math.min(count - 1, kept.line + origin);
+      const row = rows ? rows[index]! + kept.within * (rows[index + 1]! - rows[index]!) : index + kept.within;
+      const above = (row * glyph.height - kept.y) / (total * glyph.height - height);
+      it.scrollTop = above * (space - height);
+    }
+    scroll();
+  }, [toEnd, count, origin, rows, glyph, height]);
+  useLayoutEffect(() => {
+    const it = box.current!;
+    const isAtEnd = it.scrollTop >= it.scrollHeight - it.clientHeight - 4;
+    seen.current = isAtEnd ? null : { line: line - origin, within, y: share * height };
+    if (height > 0 && first === 0 && (it.scrollTop < 10 * height || isWhole)) onStart?.();
+    if (isWhole) lines.current!.style.transform = '';
+    else {
+      const anchor = lines.current!.children[line - first] as HTMLElement;
+      const y = anchor.offsetTop + within * anchor.offsetHeight;
+      lines.current!.style.transform = `translateY(${top + share * height - y}px)`;
+    }
+  });
+
+  // Where a page of the box is more than a page of the lines, a key must not skip any.
+  const onKeyDown = (event: KeyboardEvent) => {
+    const pages = { PageDown: 1, PageUp: -1 }[event.key];
+    if (!pages || isWhole) return;
+    event.preventDefault();
+    box.current!.scrollTop += (pages * (height - glyph.height) * (space - height)) / (total * glyph.height - height);
+  };
+
+  return (
+    <section
+      class={`log ${wraps ? '' : 'no-wrap'}`}
+      ref={box}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.2, 2.1.1)
+      tabIndex={0}
+      aria-label={label}
+      onScroll={scroll}
+      onKeyDown={onKeyDown}
+    >
+      <span class="log-probe" ref={probe} aria-hidden="true">
+        0000000000
+      </span>
+      <div class={isWhole ? '' : 'log-space'} style={isWhole ? {} : { height: `${space}px` }}>
+        <div class="log-lines" ref={lines}>
+          {Array.from({ length: last - first }, (_, i) => (
+            <Line key={first + i - origin} text={lineAt(first + i)} />
+          ))}
+        </div>
+      </div>
+    </section>
+  );
+}
+
+/** The rows above each line, and of all. */
+function rowsOf(lengths: Uint32Array, columns: number): Uint32Array {
+  const rows = new Uint32Array(lengths.length + 1);
+  for (let i = 0; i < lengths.length; i++) {
+    rows[i + 1] = rows[i]! + Math.max(1, Math.ceil(Math.min(lengths[i]!, longestLine) / columns));
+  }
+  return rows;
+}
+
+/** The line in which a row is. */
+function lineOf(rows: Uint32Array, row: number): number {
+  let [low, high] = [0, rows.length - 1];
+  while (low + 1 < high) {
+    const middle = (low + high) >> 1;
+    if (rows[middle]! <= row) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+function Line({ text }: { text: string }) {
+  const parts = partsOf(text.slice(0, longestLine).replace(/\r$/, ''));
+  return (
+    <div class="log-line" style={{ tabSize: tabWidth }}>
+      {parts.map(({ text: part, name }, i) =>
+        name ? (
+          <span key={i} class={name}>
+            {part}
+          </span>
+        ) : (
+          part
+        ),
+      )}
+      {text.length > longestLine && <span class="muted"> … {text.length - longestLine} more characters</span>}
+      {text === '' && '\n'}
+    </div>
+  );
+}

@@ -1,0 +1,47 @@
+// The lines of a log, however it is cut into pieces.
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { partsOf, plain } from '../../src/surfaces/console/dashboard/ansi.ts';
+import { LogText } from '../../src/surfaces/console/dashboard/log-text.ts';
+
+const piece = fc
+  .array(fc.constantFrom('a', 'B', '\n', '\n', 'İ', '\u001b[31m'), { minLength: 1 })
+  .map((all) => all.join(''));
+
+it('older pieces before the first one and newer ones behind are one text', () => {
+  fc.assert(
+    fc.property(
+      fc.array(piece),
+      piece,
+      fc.array(piece),
+      fc.constantFrom('a', 'b', 'ab'),
+      (older, first, newer, words) => {
+        const log = new LogText();
+        log.prepend(first, older.length === 0);
+        for (const [i, text] of older.entries()) log.prepend(text, i === older.length - 1);
+        for (const text of newer) log.append(text);
+        const whole = [...older.reverse(), first, ...newer].join('');
+        const lines = whole.replace(/\n$/, '').split('\n');
+        expect(log.parts().join('')).toBe(whole);
+        expect(lines.map((_, i) => log.line(i))).toEqual(lines);
+        expect([...log.lengths()]).toEqual(lines.map(({ length }) => length));
+        const found = lines.flatMap((line, i) => (plain(line).toLowerCase().includes(words) ? [i] : []));
+        expect(log.linesWith(words)).toEqual(found);
+      },
+    ),
+  );
+});
+
+it('colours of 16, of 256 and of 24 bits; other control sequences are left out', () => {
+  const text =
+    '\u001b[1;31mA\u001b[38;5;10mB\u001b[48;5;1mC\u001b[38;2;1;31;4mD\u001b[0;90mE\u001b[2J\u001b]0;x\u0007F';
+  expect(partsOf(text)).toEqual([
+    { text: 'A', name: 'ansi-red ansi-bold' },
+    { text: 'B', name: 'ansi-green ansi-bold' },
+    { text: 'C', name: 'ansi-green ansi-bold' },
+    { text: 'D', name: 'ansi-bold' },
+    { text: 'E', name: 'ansi-black' },
+    { text: 'F', name: 'ansi-black' },
+  ]);
+  expect(plain(text)).toBe('ABCDEF');
+});
