@@ -90,7 +90,7 @@ const brokenConnectors = async (caller: Caller): Promise<Notice[]> =>
     kind: 'action',
     title: `The connector ${quoted(displayName)} is broken`,
     body: 'The vendor rejects its credentials. Missions of the projects that use it cannot go on until they are replaced.',
-    actionUrl: page('/projects'),
+    actionUrl: page('/integrations'),
     createdAt: brokenSince!,
   }));
 

@@ -729,29 +729,10 @@ export type DestroyEnvironmentMutationVariables = Exact<{
 
 export type DestroyEnvironmentMutation = { destroyEnvironment: { environmentId: string } };
 
-export type LastSessionQueryVariables = Exact<{
-  sandboxId: Scalars['String']['input'];
-}>;
+export type IntegrationsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type LastSessionQuery = { sandbox: { sessions: Array<{ role: AgentRole, sessionId: string }> } };
-
-export type AgentNamesQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type AgentNamesQuery = { agents: { data: Array<{ id: string, name: string, role: AgentRole, harness: string, model: string, isBuiltin: boolean }> } };
-
-export type StartMissionMutationVariables = Exact<{
-  projectId: Scalars['String']['input'];
-  prompt: Scalars['String']['input'];
-  agentId?: InputMaybe<Scalars['String']['input']>;
-  budgetUsd?: InputMaybe<Scalars['Float']['input']>;
-  planApproval?: InputMaybe<Scalars['Boolean']['input']>;
-  issue?: InputMaybe<Scalars['String']['input']>;
-}>;
-
-
-export type StartMissionMutation = { startMission: { id: string } };
+export type IntegrationsQuery = { integrations: { integrations: Array<{ id: string, displayName: string, vendor: Vendor, vendorKind: VendorKind, externalOrgId: string | null, baseUrl: string | null, dependentProjectCount: number, hasCredentials: boolean, brokenSince: number | null, checkFailure: string | null, checkedAt: number | null, updatedAt: number }> } };
 
 export type ConnectIntegrationMutationVariables = Exact<{
   vendor: Vendor;
@@ -794,6 +775,30 @@ export type DisconnectIntegrationMutationVariables = Exact<{
 
 export type DisconnectIntegrationMutation = { disconnectIntegration: { id: string } };
 
+export type LastSessionQueryVariables = Exact<{
+  sandboxId: Scalars['String']['input'];
+}>;
+
+
+export type LastSessionQuery = { sandbox: { sessions: Array<{ role: AgentRole, sessionId: string }> } };
+
+export type AgentNamesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type AgentNamesQuery = { agents: { data: Array<{ id: string, name: string, role: AgentRole, harness: string, model: string, isBuiltin: boolean }> } };
+
+export type StartMissionMutationVariables = Exact<{
+  projectId: Scalars['String']['input'];
+  prompt: Scalars['String']['input'];
+  agentId?: InputMaybe<Scalars['String']['input']>;
+  budgetUsd?: InputMaybe<Scalars['Float']['input']>;
+  planApproval?: InputMaybe<Scalars['Boolean']['input']>;
+  issue?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type StartMissionMutation = { startMission: { id: string } };
+
 export type MembersQueryVariables = Exact<{
   orgId: Scalars['String']['input'];
 }>;
@@ -832,11 +837,6 @@ export type DeleteMembershipMutationVariables = Exact<{
 
 
 export type DeleteMembershipMutation = { deleteMembership: { ok: true } };
-
-export type IntegrationsQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type IntegrationsQuery = { integrations: { integrations: Array<{ id: string, displayName: string, vendor: Vendor, vendorKind: VendorKind, externalOrgId: string | null, dependentProjectCount: number, hasCredentials: boolean, checkFailure: string | null, checkedAt: number | null, createdAt: number, updatedAt: number }> } };
 
 export type McpBindingsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1280,16 +1280,8 @@ export const destroyEnvironment: Operation<DestroyEnvironmentMutation, DestroyEn
   text: 'mutation DestroyEnvironment($environmentId:String!){destroyEnvironment(environmentId:$environmentId){environmentId}}',
 };
 
-export const lastSession: Operation<LastSessionQuery, LastSessionQueryVariables> = {
-  text: 'query LastSession($sandboxId:String!){sandbox(sandboxId:$sandboxId){sessions{role sessionId}}}',
-};
-
-export const agentNames: Operation<AgentNamesQuery, AgentNamesQueryVariables> = {
-  text: 'query AgentNames{agents(limit:100){data{id name role harness model isBuiltin}}}',
-};
-
-export const startMission: Operation<StartMissionMutation, StartMissionMutationVariables> = {
-  text: 'mutation StartMission($projectId:String!$prompt:String!$agentId:String$budgetUsd:Float$planApproval:Boolean$issue:String){startMission(projectId:$projectId prompt:$prompt agentId:$agentId budgetUsd:$budgetUsd planApproval:$planApproval issue:$issue){id}}',
+export const integrations: Operation<IntegrationsQuery, IntegrationsQueryVariables> = {
+  text: 'query Integrations{integrations{integrations{id displayName vendor vendorKind externalOrgId baseUrl dependentProjectCount hasCredentials brokenSince checkFailure checkedAt updatedAt}}}',
 };
 
 export const connectIntegration: Operation<ConnectIntegrationMutation, ConnectIntegrationMutationVariables> = {
@@ -1312,6 +1304,18 @@ export const disconnectIntegration: Operation<DisconnectIntegrationMutation, Dis
   text: 'mutation DisconnectIntegration($integrationId:String!$detachProjects:Boolean!){disconnectIntegration(integrationId:$integrationId detachProjects:$detachProjects){id}}',
 };
 
+export const lastSession: Operation<LastSessionQuery, LastSessionQueryVariables> = {
+  text: 'query LastSession($sandboxId:String!){sandbox(sandboxId:$sandboxId){sessions{role sessionId}}}',
+};
+
+export const agentNames: Operation<AgentNamesQuery, AgentNamesQueryVariables> = {
+  text: 'query AgentNames{agents(limit:100){data{id name role harness model isBuiltin}}}',
+};
+
+export const startMission: Operation<StartMissionMutation, StartMissionMutationVariables> = {
+  text: 'mutation StartMission($projectId:String!$prompt:String!$agentId:String$budgetUsd:Float$planApproval:Boolean$issue:String){startMission(projectId:$projectId prompt:$prompt agentId:$agentId budgetUsd:$budgetUsd planApproval:$planApproval issue:$issue){id}}',
+};
+
 export const members: Operation<MembersQuery, MembersQueryVariables> = {
   text: 'query Members($orgId:String!){memberships(orgId:$orgId){memberships{userId role createdAt person{name email}}}invites{invites{id email role status expiresAtSec createdAt}}me{userId role}}',
 };
@@ -1330,10 +1334,6 @@ export const updateMembership: Operation<UpdateMembershipMutation, UpdateMembers
 
 export const deleteMembership: Operation<DeleteMembershipMutation, DeleteMembershipMutationVariables> = {
   text: 'mutation DeleteMembership($orgId:String!$userId:String!){deleteMembership(orgId:$orgId userId:$userId){ok}}',
-};
-
-export const integrations: Operation<IntegrationsQuery, IntegrationsQueryVariables> = {
-  text: 'query Integrations{integrations{integrations{id displayName vendor vendorKind externalOrgId dependentProjectCount hasCredentials checkFailure checkedAt createdAt updatedAt}}}',
 };
 
 export const mcpBindings: Operation<McpBindingsQuery, McpBindingsQueryVariables> = {

@@ -79,17 +79,18 @@ interface FieldProperties<V> {
 
 function Field<V>({ form, name, label, hint, children }: FieldProperties<V> & { children: ComponentChildren }) {
   const error = form.errorOf(name);
+  const id = form.prefix + name;
   return (
     <div class="field">
-      <label for={`field-${name}`}>{label}</label>
+      <label for={`field-${id}`}>{label}</label>
       {hint && (
-        <p class="hint" id={`hint-${name}`}>
+        <p class="hint" id={`hint-${id}`}>
           {hint}
         </p>
       )}
       {children}
       {error && (
-        <p class="field-error" id={`error-${name}`}>
+        <p class="field-error" id={`error-${id}`}>
           {error}
         </p>
       )}
@@ -99,9 +100,10 @@ function Field<V>({ form, name, label, hint, children }: FieldProperties<V> & { 
 
 const described = <V,>({ form, name, hint }: FieldProperties<V>) => {
   const error = form.errorOf(name);
-  const by = [hint && `hint-${name}`, error && `error-${name}`].filter(Boolean).join(' ');
+  const id = form.prefix + name;
+  const by = [hint && `hint-${id}`, error && `error-${id}`].filter(Boolean).join(' ');
   return {
-    id: `field-${name}`,
+    id: `field-${id}`,
     'aria-invalid': error ? ('true' as const) : undefined,
     'aria-describedby': by || undefined,
   };
@@ -173,13 +175,13 @@ export function Check<V>({ form, name, label, hint }: FieldProperties<V>) {
         <input
           type="checkbox"
           checked={Boolean(form.values[name])}
-          aria-describedby={hint ? `hint-${name}` : undefined}
+          aria-describedby={hint ? `hint-${form.prefix}${name}` : undefined}
           onChange={({ currentTarget }) => form.set({ [name]: currentTarget.checked } as Partial<V>)}
         />
         {label}
       </label>
       {hint && (
-        <p class="hint" id={`hint-${name}`}>
+        <p class="hint" id={`hint-${form.prefix}${name}`}>
           {hint}
         </p>
       )}

@@ -16,6 +16,8 @@ interface FormSettings<V> {
   initial: V;
   /** Sends the values; with the same key they are taken once. */
   send(values: V, key: string): Promise<unknown>;
+  /** Tells the form apart from others on the page with fields of the same names. */
+  prefix?: string;
   /** A field that is kept in no place but this page. */
   secret?: keyof V;
   /** The record as it is now, where another one may have changed it. */
@@ -24,6 +26,7 @@ interface FormSettings<V> {
 
 export interface Form<V> {
   values: V;
+  prefix: string;
   set(change: Partial<V>): void;
   /** What is wrong with a field, in the API's words. */
   errorOf(name: string): string | null;
@@ -42,7 +45,14 @@ export interface Form<V> {
   element: { current: HTMLFormElement | null };
 }
 
-export function useForm<V extends object>({ name, initial, send, current, secret }: FormSettings<V>): Form<V> {
+export function useForm<V extends object>({
+  name,
+  initial,
+  send,
+  current,
+  secret,
+  prefix = '',
+}: FormSettings<V>): Form<V> {
   const place = `form ${person} ${org} ${name}`;
   const [found] = useState(() => readKept<V>(place));
   const [values, setValues] = useState<V>(found?.values ?? initial);
@@ -86,6 +96,8 @@ export function useForm<V extends object>({ name, initial, send, current, secret
       const now = await current?.();
       if (now && !isSame(now, known)) return setTheirs(now);
       await send(values, key.current);
+      // An empty form has not been filled in wrong (CSS, :user-invalid).
+      if (!current) element.current?.reset();
       // What was created is sent once; what was changed is what the next change begins from.
       start(current ? values : initial);
     } catch (error) {
@@ -96,6 +108,7 @@ export function useForm<V extends object>({ name, initial, send, current, secret
   }
   return {
     values,
+    prefix,
     set,
     errorOf: (field) => errors.fields[field] ?? null,
     problem: errors.rest,

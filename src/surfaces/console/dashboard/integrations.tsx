@@ -1,34 +1,40 @@
-// The trackers, source hosts and language models that the organization has connected. Keys of models are set here; those of trackers
-// and source hosts are the operator's.
+// The trackers, source hosts and language models that the organization has connected.
+import { Connect, type Connector, ConnectorActions, kinds, vendors } from './connectors.tsx';
+import { CopyAs } from './copy-as.tsx';
 import { integrations } from './documents.ts';
 import { Heading } from './heading.tsx';
-import { ConnectModel, type Connector, ModelActions } from './models.tsx';
 import { may } from './page.ts';
-import { Card, Commands, Shown, Skeleton } from './pieces.tsx';
+import { Card, Pill, Shown, Skeleton } from './pieces.tsx';
 import { listIn, useReading } from './reading.ts';
 import { plural, Time } from './words.tsx';
 
-const kinds = { tracker: 'Tracker', scm: 'Source host', llm: 'Language models' } as const;
-
 export function Integrations() {
   const reading = useReading(integrations, {});
-  const mayWrite = may('orchestrator:write');
+  const mayWrite = may('integrations:write');
   return (
     <>
-      <Heading title="Integrations" />
+      <Heading title="Integrations">
+        <CopyAs
+          path="/integrations"
+          graphql="{ integrations { integrations { id displayName vendor vendorKind checkedAt checkFailure } } }"
+          client="client.integrations()"
+        />
+      </Heading>
       <div class="columns">
         <Card title="Connected">
           <Shown
             list={listIn(reading, (data) => data.integrations.integrations)}
             skeleton={<Skeleton rows={3} height={54} />}
-            empty={<p>Nothing is connected. Projects keep their issues in the console until then.</p>}
+            empty={
+              <p>Nothing is connected. A project needs a tracker for its issues and a source host for its code.</p>
+            }
           >
             {(rows) => (
               <ul class="rows">
                 {rows.map((one) => (
                   <li key={one.id}>
                     <Facts connector={one} />
-                    {one.vendorKind === 'llm' && mayWrite && <ModelActions connector={one} read={reading.read} />}
+                    {mayWrite && <ConnectorActions connector={one} others={rows} read={reading.read} />}
                   </li>
                 ))}
               </ul>
@@ -36,16 +42,13 @@ export function Integrations() {
           </Shown>
         </Card>
         <div class="column">
-          {mayWrite && <ConnectModel read={reading.read} />}
-          <Card title="Connect a tracker or a source host">
-            <p>
-              The operator of this service connects them and replaces their credentials, which the command reads from
-              standard input:
-            </p>
-            <Commands>{`npm run --silent admin -- integration:create --org SLUG \\
-  --vendor github --kind scm --name GitHub
-npm run --silent admin -- integration:credentials --help`}</Commands>
-          </Card>
+          {mayWrite ? (
+            <Connect read={reading.read} />
+          ) : (
+            <Card title="Connect">
+              <p>Owners and admins connect vendors and replace their credentials.</p>
+            </Card>
+          )}
         </div>
       </div>
     </>
@@ -53,26 +56,46 @@ npm run --silent admin -- integration:credentials --help`}</Commands>
 }
 
 const Facts = ({ connector }: { connector: Connector }) => {
-  const { displayName, vendor, vendorKind, externalOrgId, dependentProjectCount, updatedAt, checkFailure } = connector;
+  const { displayName, vendor, vendorKind, externalOrgId, baseUrl, dependentProjectCount } = connector;
+  const about = [kinds[vendorKind], vendors[vendor], externalOrgId, baseUrl];
   return (
     <div class="next-row">
+      <Pill status={statusOf(connector)} />
       <div class="grow">
-        <strong class="break">{displayName}</strong>
-        <div class="muted small break">{[kinds[vendorKind], vendor, externalOrgId].filter(Boolean).join(' · ')}</div>
-        {checkFailure && <div class="small bad-text break">{checkFailure}</div>}
-        {vendorKind === 'llm' && connector.checkedAt !== null && !checkFailure && (
-          <div class="small muted">
-            The key was accepted <Time at={connector.checkedAt} />.
-          </div>
-        )}
-        {!connector.hasCredentials && vendorKind === 'llm' && <div class="small muted">It has no key.</div>}
+        <strong class="break">
+          <bdi>{displayName}</bdi>
+        </strong>
+        <div class="muted small break">{about.filter(Boolean).join(' · ')}</div>
+        <State connector={connector} />
       </div>
-      <div class="when">
-        {plural(dependentProjectCount, 'project')}
-        <div>
-          <Time at={updatedAt} />
-        </div>
-      </div>
+      <div class="when">{plural(dependentProjectCount, 'project')}</div>
     </div>
   );
 };
+
+function statusOf({ vendor, hasCredentials, brokenSince, checkFailure }: Connector): string {
+  if (vendor === 'builtin') return 'connected';
+  if (!hasCredentials) return 'needs auth';
+  return brokenSince !== null || checkFailure ? 'error' : 'connected';
+}
+
+/** What the vendor says of the credentials. */
+function State({ connector }: { connector: Connector }) {
+  const { vendor, hasCredentials, brokenSince, checkFailure, checkedAt, updatedAt } = connector;
+  if (vendor === 'builtin') return null;
+  if (!hasCredentials) return <div class="small muted">It has no credentials.</div>;
+  return (
+    <>
+      {checkFailure && <div class="small bad-text break">{checkFailure}</div>}
+      {!checkFailure && brokenSince !== null && (
+        <div class="small bad-text">
+          The vendor has rejected its credentials since <Time at={brokenSince} />.
+        </div>
+      )}
+      <div class="small muted">
+        {checkedAt === null ? 'Not checked yet' : 'Checked '}
+        {checkedAt !== null && <Time at={checkedAt} />} · credentials set <Time at={updatedAt} />
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,141 @@
+// What connects an organization with vendors and runtimes in the console, in a real browser, by role and label.
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Organization } from '#domain/organizations/model.ts';
+import type { Row } from '#foundation/base-model.ts';
+import { openOutbound } from '#foundation/outbound.ts';
+import { launchBrowser } from '../support/browser.ts';
+import { openGitHub } from '../support/fake-github.ts';
+import { openLinear } from '../support/fake-linear.ts';
+import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
+import { startModels } from '../support/stand-in-models.ts';
+import { openWorld, type Session, type World } from '../support/world.ts';
+
+const launched = await launchBrowser();
+if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
+
+describe.skipIf(typeof launched === 'string')('in the console', () => {
+  const browser = launched as Browser;
+  let world: World;
+  let models: Awaited<ReturnType<typeof startModels>>;
+  let linear: Awaited<ReturnType<typeof openLinear>>;
+  let github: Awaited<ReturnType<typeof openGitHub>>;
+  let pages: PageInspector;
+  let acme: Row<Organization>;
+  let owner: Session;
+  let viewer: Session;
+
+  beforeAll(async () => {
+    [linear, github, models] = await Promise.all([openLinear('lin_api_right'), openGitHub('ghp_right'), startModels()]);
+    world = await openWorld({ vendors: { linear: linear.address, github: github.address } });
+    openOutbound({ allowLoopback: true });
+    pages = createPageInspector(browser, world.url);
+    const [alice, victor] = await Promise.all([world.person('Alice'), world.person('Victor')]);
+    acme = await world.found(alice, 'Acme');
+    await world.join(acme, victor, 'viewer');
+    await world.knex('integrations').where({ orgId: acme.id }).delete();
+    owner = await world.session(alice, acme.id);
+    viewer = await world.session(victor, acme.id);
+    await world.rest('POST', '/projects', { session: owner, body: { name: 'Shop', repoFullName: 'acme/shop' } });
+  });
+  afterEach(async () => {
+    await pages.close();
+    expect(pages.takeProblems()).toEqual([]);
+    expect([linear.violations, github.violations]).toEqual([[], []]);
+  });
+  afterAll(async () => {
+    openOutbound({ allowLoopback: false });
+    await browser.close();
+    await Promise.all([world.close(), models.close(), linear.close(), github.close()]);
+  });
+
+  const open = async (path: string, session = owner): Promise<Page> => {
+    const page = await pages.open(session);
+    await page.goto(path);
+    return page;
+  };
+  const rowOf = (page: Page, name: string) => page.getByRole('listitem').filter({ hasText: name });
+
+  it('GitHub is connected, checked, rotated, and disconnected from the project that uses it', async () => {
+    const page = await open('/console/integrations');
+    await page.getByText('Nothing is connected.').waitFor();
+    await page.getByLabel('What').selectOption('GitHub: repositories');
+    await page.getByLabel('Name').fill('Our code');
+    await page.getByLabel('Token').fill('ghp_wrong');
+    expect(await page.evaluate('JSON.stringify(sessionStorage)')).not.toContain('ghp_wrong');
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await page.getByText('Bad credentials').waitFor();
+    expect(await page.getByLabel('Token').getAttribute('aria-invalid')).toBe('true');
+    await pages.inspect(page, 'integrations-refused');
+    await page.getByLabel('Token').fill('ghp_right');
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await rowOf(page, 'Our code').getByText('acme-bot').waitFor();
+    await rowOf(page, 'Our code').getByText('1 project', { exact: true }).waitFor();
+    expect(await page.getByLabel('What').inputValue()).toBe('Linear: issues');
+    expect(await page.locator(':user-invalid').count()).toBe(0);
+
+    github.settings.token = 'ghp_next';
+    await page.getByRole('button', { name: 'Check Our code' }).click();
+    await rowOf(page, 'Our code').getByText('Bad credentials').waitFor();
+    await page.getByRole('button', { name: 'Rotate the credentials of Our code' }).click();
+    await page.getByLabel('New token').fill('ghp_right');
+    await page.getByRole('button', { name: 'Replace token' }).click();
+    await page.locator('[aria-invalid]').waitFor();
+    await pages.inspect(page, 'integrations-rotation');
+    await page.getByLabel('New token').fill('ghp_next');
+    await page.getByRole('button', { name: 'Replace token' }).click();
+    await rowOf(page, 'Our code').getByText('connected', { exact: true }).waitFor();
+    expect(await page.getByLabel('New token').count()).toBe(0);
+
+    await page.getByRole('button', { name: 'Disconnect Our code' }).click();
+    await page.getByText('1 project uses it as source host and will have none: missions that need one fail').waitFor();
+    await pages.inspect(page, 'integrations-disconnect');
+    await page.getByRole('dialog').getByRole('button', { name: 'Disconnect Our code' }).click();
+    await page.getByText('Nothing is connected.').waitFor();
+    expect(await world.knex('projects').where({ orgId: acme.id })).toMatchObject([{ scmConnectorId: null }]);
+  });
+
+  it('Linear is connected, also while it does not answer; a viewer sees it and changes nothing', async () => {
+    linear.disturb('Whose', 'lose the answer');
+    const page = await open('/console/integrations');
+    await page.getByLabel('Name').fill('Our issues');
+    await page.getByLabel('API key').fill('lin_api_right');
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await page.getByText('Linear is unreachable.').waitFor();
+    await page.getByRole('button', { name: 'Check Our issues' }).click();
+    await rowOf(page, 'Our issues').getByText('connected', { exact: true }).waitFor();
+    await page.getByLabel('What').selectOption('Built in: issues in the console');
+    await page.getByLabel('Name').fill('Issues here');
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await page.getByRole('button', { name: 'Disconnect Issues here' }).waitFor();
+    await pages.inspect(page, 'integrations');
+    const theirs = await open('/console/integrations', viewer);
+    await rowOf(theirs, 'Our issues').waitFor();
+    await theirs.getByText('Owners and admins connect vendors').waitFor();
+    expect(await theirs.getByRole('button', { name: /Our issues/ }).count()).toBe(0);
+    await pages.inspect(theirs, 'integrations-viewer');
+  });
+
+  it('a key of language models is connected, replaced, revoked and disconnected, and kept nowhere in the browser', async () => {
+    models.settings.key = 'sk-ant-secret-of-ours';
+    const page = await open('/console/integrations');
+    await page.getByLabel('What').selectOption('Anthropic: language models');
+    await page.getByLabel('Name').fill('Our models');
+    await page.getByLabel('API key').fill('sk-ant-secret-of-ours');
+    await page.getByLabel('Server').fill(models.url);
+    expect(await page.evaluate('JSON.stringify(sessionStorage)')).not.toContain('secret-of-ours');
+    await page.getByRole('button', { name: 'Connect', exact: true }).click();
+    await page.getByRole('button', { name: 'Rotate the credentials of Our models' }).click();
+    models.settings.key = 'sk-ant-another';
+    await page.getByLabel('New key').fill('sk-ant-another');
+    await page.getByRole('button', { name: 'Replace key' }).click();
+    await page.getByLabel('New key').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Revoke the credentials of Our models' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke the credentials of Our models' }).click();
+    await rowOf(page, 'Our models').getByText('It has no credentials.').waitFor();
+    await page.getByRole('button', { name: 'Disconnect Our models' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Disconnect Our models' }).click();
+    await page.getByRole('button', { name: 'Disconnect Our models' }).waitFor({ state: 'detached' });
+    expect(await world.knex('integrations').where({ orgId: acme.id, vendorKind: 'llm' })).toEqual([]);
+  });
+});
