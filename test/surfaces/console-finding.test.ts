@@ -157,7 +157,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await end.getByText('not ok 3').waitFor();
     await page.getByRole('progressbar', { name: 'Share of the reviewer in the cost' }).waitFor();
     await page.getByText('Show Figures').click();
-    await page.getByText('"p95": 40').waitFor();
+    await page.getByText('p95: 40').waitFor();
     await pages.inspect(page, 'run-failed');
     await page.getByRole('button', { name: 'Copy id of the run' }).click();
     await page.getByRole('button', { name: 'Copied: Copy id of the run' }).waitFor();
@@ -182,6 +182,58 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     const downloading = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download' }).click();
     expect((await downloading).suggestedFilename()).toBe('builder-one-session.log');
+  });
+
+  it('what agents wrote is shown in place: Markdown without its HTML and pictures, JSON that folds', async () => {
+    const markdown = `# Report
+
+All **well** &amp; done. <script>alert(1)</script><img src="http://evil.example/a.png" onerror="alert(1)">
+
+![a picture](http://evil.example/b.png) [press](javascript:alert(1)) [local](/console/tokens) [docs](https://example.com/a)
+
+- [x] measured
+
+| p95 | p99 |
+|---|---|
+| 40 | 90 |
+`;
+    const leave = (content: string, contentType: string, caption: string) =>
+      leaveArtifact(shop, content, { kind: 'report', contentType, caption });
+    await leave(markdown, 'text/markdown', 'Report');
+    await leave('>'.repeat(20_000), 'text/markdown', 'Deep');
+    const list = Array.from({ length: 250 }, (_, n) => ({ n, at: { depth: [n] } }));
+    await leave(JSON.stringify({ list, ok: true, who: '<b>' }), 'application/json', 'Figures of today');
+    await leave('{"cut": ', 'application/json', 'Half');
+    await leave('<h1>Hi</h1>', 'text/html', 'Page');
+    const page = await open('/console/artifacts');
+    const show = async (name: string) => {
+      const artifact = page.getByRole('listitem').filter({ has: page.getByText(name, { exact: true }) });
+      await artifact.getByText(`Show ${name}`).click();
+      return artifact;
+    };
+    const report = await show('Report');
+    await report.getByRole('heading', { name: 'Report', level: 3 }).waitFor();
+    await report.getByText('All well & done. <script>alert(1)</script><img src="http://evil.example/a.png"').waitFor();
+    await report.getByRole('cell', { name: '90' }).waitFor();
+    await report.getByText('☑ measured').waitFor();
+    expect(await report.locator('.markdown :is(img, script)').count()).toBe(0);
+    const links = report.locator('.markdown a');
+    expect(await links.evaluateAll((all) => all.map((link) => String(link)))).toEqual([
+      'http://evil.example/b.png',
+      'https://example.com/a',
+    ]);
+    expect(await links.last().getAttribute('rel')).toBe('noopener noreferrer nofollow ugc');
+    await (await show('Deep')).getByText('>>>>>').waitFor();
+    const figures = await show('Figures of today');
+    await figures.getByText('who: "<b>"').waitFor();
+    expect(await figures.getByText(/^n: /).count()).toBe(0);
+    await figures.getByText('7: { 2 members }', { exact: true }).click();
+    await figures.getByText('n: 7').waitFor();
+    await figures.getByRole('button', { name: '150 more' }).click();
+    await figures.getByText('199: { 2 members }').waitFor();
+    await (await show('Half')).getByText('{"cut":').waitFor();
+    await (await show('Page')).getByText('<h1>Hi</h1>').waitFor();
+    await pages.inspect(page, 'previews');
   });
 
   it('a long log is read piece by piece, of which only what is in view is laid out; it is followed to its end', async () => {

@@ -68,7 +68,12 @@ export const ArtifactGrid = ({ rows, small = false }: { rows: Proof[]; small?: b
             </div>
           )}
           {isText(typeOf(artifact)) && (
-            <TextPreview url={artifact.url} type={typeOf(artifact)} name={nameOf(artifact)} />
+            <TextPreview
+              url={artifact.url}
+              type={typeOf(artifact)}
+              name={nameOf(artifact)}
+              sizeBytes={artifact.sizeBytes}
+            />
           )}
           <div class="muted small">
             {[artifact.project?.name, artifact.role].filter(Boolean).join(' · ')} · <Time at={artifact.createdAt} />

@@ -1,21 +1,32 @@
-// A text that an agent left behind, shown in place when it is asked for.
+// A text that an agent left behind, shown in place when it is asked for: Markdown as it is meant, JSON as a tree, the rest as it is.
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { ScrollBlock } from './scroll-block.tsx';
+import { size } from './words.tsx';
 
-/** Bytes and characters of it that are shown. */
-const most = 20_000;
+/** Bytes of it that are read. */
+const most = 200_000;
 
 export const isText = (type: string): boolean => /^(text\/|application\/(json|xml|x-ndjson))|\+(json|xml)$/.test(type);
 
-export function TextPreview({ url, type, name }: { url: string; type: string; name: string }) {
-  const [text, setText] = useState<string | null>(null);
+interface Properties {
+  url: string;
+  type: string;
+  name: string;
+  sizeBytes: number;
+}
+
+export function TextPreview({ url, type, name, sizeBytes }: Properties) {
+  const [content, setContent] = useState<ComponentChildren>(null);
   const read = async () => {
-    if (text !== null) return;
+    if (content !== null) return;
     try {
       const response = await fetch(url, { headers: { range: `bytes=0-${most - 1}` }, credentials: 'omit' });
-      if (!response.ok) throw new Error(String(response.status));
-      setText(laidOut(await response.text(), type));
+      // An empty file has no such range.
+      if (!response.ok && response.status !== 416) throw new Error(String(response.status));
+      setContent(await laidOut(response.ok ? await response.text() : '', type));
     } catch {
-      setText('It could not be read. Download it instead.');
+      setContent('It could not be read. Download it instead.');
     }
   };
   return (
@@ -23,20 +34,34 @@ export function TextPreview({ url, type, name }: { url: string; type: string; na
       <summary>
         Show <span class="unseen">{name}</span>
       </summary>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.2, 2.1.1) */}
-      <pre class="result" tabIndex={0}>
-        {text ?? 'Loading …'}
-      </pre>
+      {content ?? 'Loading …'}
+      {content !== null && sizeBytes > most && (
+        <p class="muted small">
+          The first {size(most)} of {size(sizeBytes)}.
+        </p>
+      )}
     </details>
   );
 }
 
-function laidOut(text: string, type: string): string {
-  if (!type.includes('json')) return text;
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    // Cut off, or several documents.
-    return text;
+async function laidOut(text: string, type: string): Promise<ComponentChildren> {
+  if (text === '') return <p class="muted">The file is empty.</p>;
+  if (/^text\/(x-)?markdown$/.test(type)) {
+    const { Markdown } = await import('./markdown.tsx');
+    return <Markdown text={text} />;
   }
+  if (/\bjson$/.test(type)) {
+    try {
+      const value: unknown = JSON.parse(text);
+      const { JsonTree } = await import('./json-tree.tsx');
+      return (
+        <div class="json">
+          <JsonTree value={value} />
+        </div>
+      );
+    } catch {
+      // Cut off, or several documents.
+    }
+  }
+  return <ScrollBlock>{text}</ScrollBlock>;
 }
