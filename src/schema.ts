@@ -6,6 +6,7 @@ import './domain/invites/schema.ts';
 import './domain/integrations/schema.ts';
 import './domain/projects/schema.ts';
 import './domain/tokens/schema.ts';
+import './domain/tokens/runtime-fields.ts';
 import './domain/delegations/schema.ts';
 import './domain/offboarding/schema.ts';
 import './domain/closure/export-fields.ts';

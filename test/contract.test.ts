@@ -98,6 +98,7 @@ it('every root field without a route with its scope and tool', () => {
     connectIntegration     -                                                   integrations:write   -
     continueRun            -                                                   missions:run         continue_run
     createArtifactUpload   -                                                   runtime:report       -
+    createRuntimeToken     -                                                   integrations:write   -
     disconnectIntegration  -                                                   integrations:write   -
     exportOrganization     -                                                   person               -
     finishRun              -                                                   runtime:report       -
@@ -124,12 +125,14 @@ it('every root field without a route with its scope and tool', () => {
     repositoryFile         -                                                   runtime:report       -
     resumeRun              -                                                   missions:run         resume_run
     revokeIntegration      -                                                   integrations:write   -
+    revokeRuntimeToken     -                                                   integrations:write   -
     rotateIntegration      -                                                   integrations:write   -
     runMcpServers          -                                                   runtime:report       -
     runMessages            -                                                   missions:read        list_run_messages
     runModels              -                                                   runtime:report       -
     runSteps               -                                                   missions:read        list_run_steps
     runUpdated             -                                                   missions:read        -
+    runtimeTokens          -                                                   integrations:write   -
     runtimes               -                                                   agents:read          list_runtimes
     sandboxUpdated         -                                                   sandboxes:read       -
     sendMessage            -                                                   missions:run         send_message

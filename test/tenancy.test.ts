@@ -233,6 +233,8 @@ const openToBound: Record<string, string> = {
   project: 'project records stay readable across the organization (specification, behaviour 5)',
   mcpBindings: 'shows the bindings of its own project alone',
 };
+/** Beside their scope they take a person in the console. */
+const ofPeople: ReadonlySet<string> = new Set(['createRuntimeToken']);
 /** Of another project, though no id in `ofProject` says so: named by the project itself, or by what is in the body. */
 const ofOtherProject = [
   'projectMcp',
@@ -269,7 +271,8 @@ async function foreigners(): Promise<Stranger[]> {
     {
       name: 'the token of another organization’s owner',
       ask: (root) => ({ token: isLeftOut(root) ? otherToken : token }),
-      verdict: (root, args) => short(root, scopesOfRole('owner')) ?? foreign(root, args),
+      verdict: (root, args) =>
+        short(root, scopesOfRole('owner')) ?? (ofPeople.has(root.name) ? forbidden : foreign(root, args)),
       unseen,
     },
     {

@@ -45,8 +45,7 @@ const token = await new Promise<string>((resolve) => {
 });
 // Who was started by the platform itself ends with it, however that ended.
 if (EXIT_WITH_PARENT) input.once('close', () => leaving.abort());
-if (!token.trim())
-  quit('A service token is required on standard input; `npm run admin -- service-token:create` creates one.');
+if (!token.trim()) quit('A service token is required on standard input; the page Runtimes of the console creates one.');
 const platform = connect(PLATFORM_URL, token.trim(), leaving.signal);
 /** What was found on this machine, for the log. */
 const notes: string[] = [];

@@ -169,6 +169,7 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     byTrackerConnectorId: tracker.id,
     byScmConnectorId: scm.id,
     integrationId: model.id,
+    runtimeTokenId: (await createServiceToken({ name: `Rack of ${name}`, orgId: organization.id })).id,
     ...ofOwner,
     ...ofProject,
   };
@@ -316,6 +317,7 @@ const plain: Record<string, string> = {
   'updateSetupGuide.guideId': 'mission-control',
   'connectIntegration.vendor': 'builtin',
   'connectIntegration.displayName': 'Connected',
+  'createRuntimeToken.name': 'Rack',
   'rotateIntegration.credentials': 'sk-new',
   'sendMessage.text': 'Use the UTC helper.',
   'answerElicitation.text': 'Yes.',

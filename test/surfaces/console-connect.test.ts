@@ -1,4 +1,6 @@
 // What connects an organization with vendors and runtimes in the console, in a real browser, by role and label.
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
@@ -137,5 +139,51 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Disconnect Our models' }).click();
     await page.getByRole('button', { name: 'Disconnect Our models' }).waitFor({ state: 'detached' });
     expect(await world.knex('integrations').where({ orgId: acme.id, vendorKind: 'llm' })).toEqual([]);
+  });
+
+  it('a runtime is connected by the command of the page, whose token is shown once, listed and revoked', async () => {
+    const page = await open('/console/agents');
+    await page.getByRole('link', { name: 'Connect a runtime' }).click();
+    await page.getByLabel('Name').fill('Rack 7');
+    await page.getByRole('button', { name: 'Create token' }).click();
+    await page.getByText('You won’t see the token again.').waitFor();
+    await pages.inspect(page, 'runtimes-command');
+    const command = await page.locator('pre code').innerText();
+    expect(command).toContain(`PLATFORM_URL=${world.url} node --import tsx src/runner/runner.ts`);
+    await rowOf(page, 'Rack 7').getByText('never used').waitFor();
+    await page.reload();
+    await rowOf(page, 'Rack 7').waitFor();
+    expect(await page.content()).not.toContain('srv_');
+
+    const seen = () => world.knex('runtime_harnesses').where({ orgId: acme.id });
+    const runner = spawn('sh', ['-c', command], {
+      detached: true,
+      env: { PATH: process.env.PATH, HOME: '/nonexistent' },
+    });
+    try {
+      await new Promise((resolve) => createInterface({ input: runner.stdout }).once('line', resolve));
+      await expect.poll(async () => (await seen()).length, { timeout: 60_000 }).toBeGreaterThan(0);
+    } finally {
+      const ended = new Promise((resolve) => runner.once('exit', resolve));
+      // The shell, and the runner that it has started.
+      process.kill(-runner.pid!, 'SIGTERM');
+      await ended;
+    }
+    await page.reload();
+    await page.getByText('1 connected').waitFor();
+    await rowOf(page, 'local-runner').getByText('shell').waitFor();
+    await rowOf(page, 'Rack 7').filter({ hasText: 'local-runner' }).waitFor();
+    await pages.inspect(page, 'runtimes');
+    const theirs = await open('/console/runtimes', viewer);
+    await theirs.getByText('Owners and admins create the token').waitFor();
+    await theirs.getByText('1 connected').waitFor();
+    await pages.inspect(theirs, 'runtimes-viewer');
+
+    await page.getByRole('button', { name: 'Revoke the token Rack 7' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke the token Rack 7' }).click();
+    await rowOf(page, 'Rack 7').getByText('revoked').waitFor();
+    expect(await world.knex('service_tokens').where({ name: 'Rack 7' })).toMatchObject([
+      { revokedAt: expect.any(Number) },
+    ]);
   });
 });

@@ -672,6 +672,11 @@ export interface CreateProjectRequest {
   /** 2 to 10 capital letters or digits, beginning with a letter; or null. */
   issueCode?: string | null;
 }
+/** The parameters of `createRuntimeToken`. */
+export interface CreateRuntimeTokenParameters {
+  /** A label for people, 1 to 100 characters. */
+  name: string;
+}
 /** A new scheduled task or automation. */
 export interface CreateScheduledTaskRequest {
   /** The project in whose repository the missions work. */
@@ -731,6 +736,17 @@ export interface CreateScheduledTaskRequest {
 export interface CreateWithdrawalRequest {
   /** At most 2000 characters; kept with the order. */
   reason?: string;
+}
+/** A new runtime token with its bearer value, which no other response contains. */
+export interface CreatedRuntimeToken {
+  /** Starts with `svc_`; not a secret. */
+  id: string;
+  /** A label for people. */
+  name: string;
+  /** The bearer value, `srv_…`. Only its digest is stored, so it cannot be returned again. */
+  token: string;
+  /** When it was created. */
+  createdAt: number;
 }
 /** The request for credits that holds the message. */
 export interface CreditRequestResponse {
@@ -1670,6 +1686,11 @@ export interface RevokeInviteResponse {
   /** Always true: a call that fails returns an error instead. */
   ok: true;
 }
+/** The parameters of `revokeRuntimeToken`. */
+export interface RevokeRuntimeTokenParameters {
+  /** The `id` of the token. */
+  runtimeTokenId: string;
+}
 /** The parameters of `rotateIntegration`. */
 export interface RotateIntegrationParameters {
   /** An integration of the organization. */
@@ -1850,6 +1871,8 @@ export interface RunsParameters {
 export interface Runtime {
   /** As it calls itself. */
   name: string;
+  /** The runtime token that it authenticates with; null for a runtime of the operator, which serves everybody. */
+  tokenId: string | null;
   /** What it can execute. */
   harnesses: RuntimeHarness[];
   /** How it keeps missions apart, such as `cell`, `container` or `none`; null when it does not say. */
@@ -1869,6 +1892,24 @@ export interface RuntimeHarness {
   harness: 'claude-code' | 'codex' | 'opencode' | 'shell';
   /** As the runtime says it; null when it does not. */
   version: string | null;
+}
+/** A token with which runtimes take the runs of this organization, without its bearer value. */
+export interface RuntimeToken {
+  /** Starts with `svc_`; not a secret. */
+  id: string;
+  /** A label for people; several may have the same. */
+  name: string;
+  /** When it was created. It does not expire. */
+  createdAt: number;
+  /** The last use, accurate to the minute; null when it was never used. */
+  lastUsedAt: number | null;
+  /** When it was revoked; null when it was not. */
+  revokedAt: number | null;
+}
+/** The runtime tokens of an organization. */
+export interface RuntimeTokens {
+  /** The active ones, then those that are revoked, the newest first: at most 100. */
+  data: RuntimeToken[];
 }
 /** The runtimes that work for an organization. */
 export interface Runtimes {
@@ -2829,6 +2870,8 @@ export interface Operations {
   withdrawOrder: { input: WithdrawOrderParameters & CreateWithdrawalRequest; output: WithdrawalResponse };
   /** Changes the billing settings of the organization. Requires the scope `billing:write`. */
   updateBillingSettings: { input: UpdateBillingSettingsRequest; output: BillingSummary };
+  /** The runtime tokens of the organization, also those that are revoked. Requires the scope `integrations:write`. */
+  runtimeTokens: { input: {}; output: RuntimeTokens };
   /** The export of a closed organization, for its owners in the console; 404 when none was asked for. Requires the scope `organizations:read`. */
   organizationExport: { input: OrganizationExportParameters; output: OrganizationExport };
   /** Issues of the built-in tracker, newest first; of one project, or of all. Requires the scope `missions:read`. */
@@ -2843,6 +2886,10 @@ export interface Operations {
   runSteps: { input: RunStepsParameters; output: RunSteps };
   /** What people said to the agents of a run and decided about it, in order. Requires the scope `missions:read`. */
   runMessages: { input: RunMessagesParameters; output: RunHistory };
+  /** Creates a token for runtimes and returns its bearer value, this once. Whoever holds it takes runs of this organization, with the credentials of their models and repositories. Only a person in the console may. Requires the scope `integrations:write`. */
+  createRuntimeToken: { input: CreateRuntimeTokenParameters; output: CreatedRuntimeToken };
+  /** Revokes a runtime token at once: the runs of its runtimes wait for another one when their leases expire. Requires the scope `integrations:write`. */
+  revokeRuntimeToken: { input: RevokeRuntimeTokenParameters; output: RuntimeToken };
   /** Connects a tracker, a source host or a vendor of language models. The vendor is asked whether it accepts the credentials: rejected ones are refused; where it cannot be reached, `checkFailure` says so. Projects without a connector of the kind get this one. Requires the scope `integrations:write`. */
   connectIntegration: { input: ConnectIntegrationParameters; output: Integration };
   /** Asks the vendor now whether it accepts the credentials: see `checkFailure`. Requires the scope `integrations:write`. */
@@ -2965,13 +3012,16 @@ export const routes = {
 
 /** The documents of the operations that only GraphQL has. */
 export const documents = {
+  runtimeTokens: 'query runtimeTokens{runtimeTokens{data{id name createdAt lastUsedAt revokedAt}}}',
   organizationExport: 'query organizationExport($orgId:String!){organizationExport(orgId:$orgId){orgId status requestedAt url sizeBytes expiresAt}}',
   issues: 'query issues($limit:Int!=50$cursor:String$projectId:String){issues(limit:$limit cursor:$cursor projectId:$projectId){data{id projectId number key title body labels state runId createdAt updatedAt}nextCursor}}',
   issue: 'query issue($issueId:String!){issue(issueId:$issueId){id projectId number key title body labels state runId createdAt updatedAt}}',
-  runtimes: 'query runtimes{runtimes{data{name harnesses{harness version}isolation places modelVendors lastSeenAt isConnected}}}',
+  runtimes: 'query runtimes{runtimes{data{name tokenId harnesses{harness version}isolation places modelVendors lastSeenAt isConnected}}}',
   upcomingOccurrences: 'query upcomingOccurrences($projectId:String$limit:Int!=10){upcomingOccurrences(projectId:$projectId limit:$limit){data{at name projectId scheduledTaskId automationId}}}',
   runSteps: 'query runSteps($runId:String!){runSteps(runId:$runId){data{id runId seq role round status agentName harness model sandboxId sessionId output error turns costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens createdAt startedAt finishedAt checkpoint{commitSha createdAt artifactId}}}}',
   runMessages: 'query runMessages($runId:String!){runMessages(runId:$runId){data{id runId seq kind text author authorUserId sandboxId fragmentSeq createdAt deliveredAt acknowledgedAt}}}',
+  createRuntimeToken: 'mutation createRuntimeToken($name:String!){createRuntimeToken(name:$name){id name token createdAt}}',
+  revokeRuntimeToken: 'mutation revokeRuntimeToken($runtimeTokenId:String!){revokeRuntimeToken(runtimeTokenId:$runtimeTokenId){id name createdAt lastUsedAt revokedAt}}',
   connectIntegration: 'mutation connectIntegration($vendor:Vendor!$vendorKind:VendorKind$displayName:String!$credentials:String$baseUrl:String){connectIntegration(vendor:$vendor vendorKind:$vendorKind displayName:$displayName credentials:$credentials baseUrl:$baseUrl){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt dependentProjectCount}}',
   checkIntegration: 'mutation checkIntegration($integrationId:String!){checkIntegration(integrationId:$integrationId){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt dependentProjectCount}}',
   rotateIntegration: 'mutation rotateIntegration($integrationId:String!$credentials:String!){rotateIntegration(integrationId:$integrationId credentials:$credentials){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt dependentProjectCount}}',

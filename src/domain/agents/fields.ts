@@ -134,6 +134,11 @@ const RuntimeType = builder.objectRef<Runtime>('Runtime').implement({
   description: 'A program that takes runs and has agents work on them.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'As it calls itself.' }),
+    tokenId: t.exposeString('tokenId', {
+      nullable: true,
+      description:
+        'The runtime token that it authenticates with; null for a runtime of the operator, which serves everybody.',
+    }),
     harnesses: t.expose('harnesses', { type: [RuntimeHarness], description: 'What it can execute.' }),
     isolation: t.exposeString('isolation', {
       nullable: true,

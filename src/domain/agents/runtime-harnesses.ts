@@ -115,6 +115,8 @@ export const deleteStaleHarnesses = (): Promise<unknown> =>
 
 export interface Runtime {
   name: string;
+  /** The service token of the organization that it authenticates with; null for one that serves all. */
+  tokenId: string | null;
   harnesses: { harness: HarnessId; version: string | null }[];
   isolation: string | null;
   places: number | null;
@@ -124,12 +126,13 @@ export interface Runtime {
   isConnected: boolean;
 }
 
-const runtimesSql = `select runtime as name, max(seen_at) as last_seen_at, max(seen_at) > $2 as is_connected,
+const runtimesSql = `select runtime as name, case when org_id is not null then credential_id end as token_id,
+    max(seen_at) as last_seen_at, max(seen_at) > $2 as is_connected,
     (array_agg(isolation order by seen_at desc))[1] as isolation, (array_agg(places order by seen_at desc))[1] as places,
     (array_agg(to_jsonb(vendors) order by seen_at desc))[1] as model_vendors,
     jsonb_agg(jsonb_build_object('harness', harness, 'version', version) order by harness) as harnesses
   from runtime_harnesses where org_id is null or org_id = $1
-  group by credential_id, runtime order by last_seen_at desc, runtime limit ${runtimesShown}`;
+  group by credential_id, org_id, runtime order by last_seen_at desc, runtime limit ${runtimesShown}`;
 
 /** Those that work for the caller's organization and were seen within a day, the latest first: at most 100. */
 export const listRuntimes = (caller: Caller): Promise<Runtime[]> => {

@@ -1,5 +1,5 @@
-// Service tokens (`srv_`), with which internal services such as the runtime authenticate. The operator creates and revokes them;
-// no person grants their scope, and they do not expire.
+// Service tokens (`srv_`), with which internal services such as the runtime authenticate. The operator creates and revokes them, and
+// the admins of an organization those that serve it alone (runtime-tokens.ts). They do not expire.
 import type { Caller } from '#access/principal.ts';
 import type { Scope } from '#access/scopes.ts';
 import { BaseModel } from '#foundation/base-model.ts';
@@ -31,11 +31,11 @@ export interface NewServiceToken {
 }
 
 /** The record with the raw bearer value, which is returned this once. */
-export async function createServiceToken({ name, orgId }: NewServiceToken) {
+export async function createServiceToken({ name, orgId }: NewServiceToken, trx?: Transaction) {
   const token = newSecret('srv_');
   const scopes: Scope[] = ['runtime:report'];
   const record = { id: newId('service'), name, orgId: orgId ?? null, scopes, createdAt: now() };
-  await ServiceToken.query().insert({ ...record, digest: digest(token) });
+  await ServiceToken.query(trx).insert({ ...record, digest: digest(token) });
   return { ...record, token };
 }
 

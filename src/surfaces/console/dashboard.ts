@@ -86,6 +86,7 @@ export const dashboardPages: readonly (readonly [path: string, page: Handler])[]
   fixed('/console/runs/new', 'Start a mission', 'missions:run'),
   fixed('/console/agents', 'Agents', 'agents:read'),
   fixed('/console/agents/new', 'Create an agent', 'agents:write'),
+  fixed('/console/runtimes', 'Runtimes', 'agents:read'),
   fixed('/console/artifacts', 'Artifacts', 'artifacts:read'),
   fixed('/console/members', 'Members', 'members:read'),
   fixed('/console/integrations', 'Integrations', 'integrations:read'),

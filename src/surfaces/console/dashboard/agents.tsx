@@ -1,14 +1,12 @@
 // The agents of the organization with the built-in ones, and the runtimes that run them.
 
 import { CopyAs } from './copy-as.tsx';
-import { type AgentRowFragment, agents, type RuntimesQuery, runtimes } from './documents.ts';
+import { type AgentRowFragment, agents, runtimes } from './documents.ts';
 import { Heading } from './heading.tsx';
 import { may } from './page.ts';
-import { Card, Commands, Pill, Shown, Skeleton } from './pieces.tsx';
-import { listIn, useFresh, useList } from './reading.ts';
-import { Time } from './words.tsx';
-
-type Runtime = RuntimesQuery['runtimes']['data'][number];
+import { Card, Shown, Skeleton } from './pieces.tsx';
+import { useFresh, useList } from './reading.ts';
+import { ConnectedRuntimes, type Runtime } from './runtimes-list.tsx';
 
 export function Agents() {
   const list = useList(
@@ -46,29 +44,9 @@ export function Agents() {
           </Shown>
         </Card>
         <div class="column">
-          <Card title="Runtimes" aside={connected && `${connected.length} connected`}>
-            <Shown
-              list={listIn(reading, (data) => data.runtimes.data)}
-              skeleton={<Skeleton rows={2} height={64} />}
-              empty={<p>No runtime was seen within a day. Missions wait until one is connected.</p>}
-            >
-              {(rows) => (
-                <ul class="rows">
-                  {rows.map((runtime) => (
-                    <RuntimeRow key={runtime.name} runtime={runtime} />
-                  ))}
-                </ul>
-              )}
-            </Shown>
-          </Card>
-          <Card title="Connect a runtime">
-            <p>
-              A runtime takes missions and runs their agents on a machine of yours. The operator of this service creates
-              its token; the runtime reads it from standard input:
-            </p>
-            <Commands>{`npm run --silent admin -- service-token:create --name "My runner" --org SLUG
-PLATFORM_URL=${location.origin} node --import tsx src/runner/runner.ts`}</Commands>
-          </Card>
+          <ConnectedRuntimes reading={reading}>
+            <a href="/console/runtimes">{may('integrations:write') ? 'Connect a runtime' : 'About runtimes'}</a>
+          </ConnectedRuntimes>
         </div>
       </div>
     </>
@@ -100,24 +78,3 @@ export function runsOn(harness: string, connected: readonly Runtime[]): string {
   if (able.length === 0) return 'no runtime';
   return able.length === 1 ? `runs on ${able[0]!.name}` : `${able.length} runtimes`;
 }
-
-const RuntimeRow = ({
-  runtime: { name, isConnected, harnesses, isolation, places, lastSeenAt },
-}: {
-  runtime: Runtime;
-}) => (
-  <li class="next-row">
-    <Pill status={isConnected ? 'connected' : 'gone'} />
-    <div class="grow">
-      <strong class="break">{name}</strong>
-      <div class="muted small">
-        {harnesses.map(({ harness, version }) => (version ? `${harness} ${version}` : harness)).join(', ')}
-        {isolation && ` · ${isolation}`}
-        {places !== null && ` · ${places} at once`}
-      </div>
-    </div>
-    <div class="when">
-      <Time at={lastSeenAt} />
-    </div>
-  </li>
-);

@@ -24,6 +24,7 @@ const pages = {
   '/console/agents': page(async () => (await import('./agents.tsx')).Agents),
   '/console/agents/new': page(async () => (await import('./agent.tsx')).NewAgent),
   '/console/agents/:id': page(async () => (await import('./agent.tsx')).Agent),
+  '/console/runtimes': page(async () => (await import('./runtimes.tsx')).Runtimes),
   '/console/artifacts': page(async () => (await import('./artifacts.tsx')).Gallery),
   '/console/members': page(async () => (await import('./members.tsx')).Members),
   '/console/integrations': page(async () => (await import('./integrations.tsx')).Integrations),

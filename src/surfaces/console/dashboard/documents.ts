@@ -667,11 +667,6 @@ export type AgentsQuery = { agents: { nextCursor: string | null, data: Array<Age
 
 export type AgentRowFragment = { id: string, name: string, role: AgentRole, harness: string, model: string, isBuiltin: boolean };
 
-export type RuntimesQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type RuntimesQuery = { runtimes: { data: Array<{ name: string, isConnected: boolean, isolation: string | null, places: number | null, lastSeenAt: number, harnesses: Array<{ harness: string, version: string | null }> }> } };
-
 export type AgentQueryVariables = Exact<{
   agentId: Scalars['String']['input'];
 }>;
@@ -1166,6 +1161,30 @@ export type RunsQueryVariables = Exact<{
 
 export type RunsQuery = { runs: { nextCursor: string | null, data: Array<RunRowFragment> } };
 
+export type RuntimesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type RuntimesQuery = { runtimes: { data: Array<{ name: string, tokenId: string | null, isConnected: boolean, isolation: string | null, places: number | null, lastSeenAt: number, harnesses: Array<{ harness: string, version: string | null }> }> } };
+
+export type RuntimeTokensQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type RuntimeTokensQuery = { runtimeTokens: { data: Array<{ id: string, name: string, createdAt: number, lastUsedAt: number | null, revokedAt: number | null }> } };
+
+export type CreateRuntimeTokenMutationVariables = Exact<{
+  name: Scalars['String']['input'];
+}>;
+
+
+export type CreateRuntimeTokenMutation = { createRuntimeToken: { name: string, token: string } };
+
+export type RevokeRuntimeTokenMutationVariables = Exact<{
+  runtimeTokenId: Scalars['String']['input'];
+}>;
+
+
+export type RevokeRuntimeTokenMutation = { revokeRuntimeToken: { id: string } };
+
 export type MetricFragment = { t: number, cpuPct: number, memUsedMb: number, memTotalMb: number, diskUsedPct: number };
 
 export type FragmentFragment = { kind: SandboxFragmentKind, t: number, body: string | null, action: string | null, parameter: string | null, result: string | null, toolUseId: string | null, items: Array<{ content: string, status: string }> };
@@ -1246,10 +1265,6 @@ export type DismissNoticeMutation = { dismissNotice: { noticeId: string } };
 
 export const agents: Operation<AgentsQuery, AgentsQueryVariables> = {
   text: 'query Agents($limit:Int!$cursor:String){agents(limit:$limit cursor:$cursor){data{...AgentRow}nextCursor}}fragment AgentRow on Agent{id name role harness model isBuiltin}',
-};
-
-export const runtimes: Operation<RuntimesQuery, RuntimesQueryVariables> = {
-  text: 'query Runtimes{runtimes{data{name isConnected isolation places lastSeenAt harnesses{harness version}}}}',
 };
 
 export const agent: Operation<AgentQuery, AgentQueryVariables> = {
@@ -1498,6 +1513,22 @@ export const resumeRun: Operation<ResumeRunMutation, ResumeRunMutationVariables>
 
 export const runs: Operation<RunsQuery, RunsQueryVariables> = {
   text: 'query Runs($projectId:String$status:RunStatus$agentId:String$kind:RunKind$createdFrom:EpochMs$createdBefore:EpochMs$limit:Int!$cursor:String){runs(projectId:$projectId status:$status agentId:$agentId kind:$kind createdFrom:$createdFrom createdBefore:$createdBefore limit:$limit cursor:$cursor){data{...RunRow}nextCursor}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError createdAt startedAt finishedAt projectId project{name}}',
+};
+
+export const runtimes: Operation<RuntimesQuery, RuntimesQueryVariables> = {
+  text: 'query Runtimes{runtimes{data{name tokenId isConnected isolation places lastSeenAt harnesses{harness version}}}}',
+};
+
+export const runtimeTokens: Operation<RuntimeTokensQuery, RuntimeTokensQueryVariables> = {
+  text: 'query RuntimeTokens{runtimeTokens{data{id name createdAt lastUsedAt revokedAt}}}',
+};
+
+export const createRuntimeToken: Operation<CreateRuntimeTokenMutation, CreateRuntimeTokenMutationVariables> = {
+  text: 'mutation CreateRuntimeToken($name:String!){createRuntimeToken(name:$name){name token}}',
+};
+
+export const revokeRuntimeToken: Operation<RevokeRuntimeTokenMutation, RevokeRuntimeTokenMutationVariables> = {
+  text: 'mutation RevokeRuntimeToken($runtimeTokenId:String!){revokeRuntimeToken(runtimeTokenId:$runtimeTokenId){id}}',
 };
 
 export const sandbox: Operation<SandboxQuery, SandboxQueryVariables> = {

@@ -16,6 +16,8 @@ const actions: readonly (readonly [scope: string, name: string, address: string]
   ['scheduled-tasks:write', 'Create a scheduled task', '/console/tasks/new'],
   ['automations:write', 'Create an automation', '/console/automations/new'],
   ['agents:write', 'Create an agent', '/console/agents/new'],
+  ['integrations:write', 'Connect an integration', '/console/integrations'],
+  ['integrations:write', 'Connect a runtime', '/console/runtimes'],
   ['members:write', 'Invite somebody', '/console/members'],
   ['orchestrator:write', 'Change the daily cost cap', '/console/settings'],
 ];

@@ -1,0 +1,86 @@
+// Runtime tokens in the graph: the specification has no route for them, and a tool would show them to models.
+import type { Row } from '#foundation/base-model.ts';
+import { builder } from '#graph/builder.ts';
+import { pathId } from '#graph/input.ts';
+import { nameText } from '#graph/validation.ts';
+import { text } from '#limits.ts';
+import * as operations from './runtime-tokens.ts';
+import type { ServiceToken } from './service-tokens.ts';
+
+const scope = 'integrations:write';
+
+const RuntimeToken = builder.objectRef<Row<ServiceToken>>('RuntimeToken').implement({
+  description: 'A token with which runtimes take the runs of this organization, without its bearer value.',
+  fields: (t) => ({
+    id: t.exposeString('id', { description: 'Starts with `svc_`; not a secret.' }),
+    name: t.exposeString('name', { description: 'A label for people; several may have the same.' }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created. It does not expire.' }),
+    lastUsedAt: t.expose('lastUsedAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'The last use, accurate to the minute; null when it was never used.',
+    }),
+    revokedAt: t.expose('revokedAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When it was revoked; null when it was not.',
+    }),
+  }),
+});
+
+const RuntimeTokens = builder.objectRef<{ data: Row<ServiceToken>[] }>('RuntimeTokens').implement({
+  description: 'The runtime tokens of an organization.',
+  fields: (t) => ({
+    data: t.expose('data', {
+      type: [RuntimeToken],
+      description: 'The active ones, then those that are revoked, the newest first: at most 100.',
+    }),
+  }),
+});
+
+const CreatedRuntimeToken = builder.objectRef<operations.CreatedRuntimeToken>('CreatedRuntimeToken').implement({
+  description: 'A new runtime token with its bearer value, which no other response contains.',
+  fields: (t) => ({
+    id: t.exposeString('id', { description: 'Starts with `svc_`; not a secret.' }),
+    name: t.exposeString('name', { description: 'A label for people.' }),
+    token: t.exposeString('token', {
+      description: 'The bearer value, `srv_…`. Only its digest is stored, so it cannot be returned again.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created.' }),
+  }),
+});
+
+builder.queryField('runtimeTokens', (t) =>
+  t.field({
+    description: 'The runtime tokens of the organization, also those that are revoked.',
+    scope,
+    type: RuntimeTokens,
+    resolve: async (_, _args, { caller }) => ({ data: await operations.listRuntimeTokens(caller) }),
+  }),
+);
+
+builder.mutationFields((t) => ({
+  createRuntimeToken: t.field({
+    description:
+      'Creates a token for runtimes and returns its bearer value, this once. Whoever holds it takes runs of this organization, ' +
+      'with the credentials of their models and repositories. Only a person in the console may.',
+    scope,
+    type: CreatedRuntimeToken,
+    args: {
+      name: t.arg.string({
+        required: true,
+        description: 'A label for people, 1 to 100 characters.',
+        validate: { schema: nameText(text.tokenName) },
+      }),
+    },
+    resolve: (_, { name }, { caller }) => operations.createRuntimeToken(caller, name),
+  }),
+  revokeRuntimeToken: t.field({
+    description:
+      'Revokes a runtime token at once: the runs of its runtimes wait for another one when their leases expire.',
+    scope,
+    type: RuntimeToken,
+    args: { runtimeTokenId: t.arg.string({ ...pathId, description: 'The `id` of the token.' }) },
+    resolve: (_, { runtimeTokenId }, { caller }) => operations.revokeRuntimeToken(caller, runtimeTokenId),
+  }),
+}));
