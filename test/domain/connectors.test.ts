@@ -303,7 +303,7 @@ describe('a tracker or source host', () => {
     }
   });
 
-  it('409 · is disconnected from its projects only when they are detached; they get another of the same server', async () => {
+  it('409 · is disconnected from its projects only when they are detached; they get another, that of the same server first', async () => {
     const [one, elsewhere] = [await connectVendor(code), await connectVendor({ ...code, baseUrl: github.address })];
     expect(await disconnect(one.id)).toMatchObject({
       code: 'conflict',
@@ -313,8 +313,10 @@ describe('a tracker or source host', () => {
     const two = await connectVendor(code);
     expect(await disconnect(one.id, true)).toEqual({ ok: true, id: one.id });
     expect(await connectorOf()).toMatchObject({ scmConnectorId: two.id });
-    await connectVendor({ ...code, baseUrl: github.address });
+    const third = await connectVendor({ ...code, baseUrl: github.address });
     await disconnect(two.id, true);
+    expect(await connectorOf()).toMatchObject({ scmConnectorId: third.id });
+    await disconnect(third.id, true);
     expect(await connectorOf()).toMatchObject({ scmConnectorId: '' });
   });
 });

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import type { Vendor } from '#domain/integrations/model.ts';
 import { connectIntegration } from '#domain/projects/connectors.ts';
 import type { Project } from '#domain/projects/model.ts';
-import { readRepositoryFile } from '#domain/repositories/choose.ts';
+import { hostOf, readRepositoryFile } from '#domain/repositories/choose.ts';
 import { openOutbound } from '#foundation/outbound.ts';
 import { Problem } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
@@ -41,7 +41,10 @@ afterEach(() => {
 });
 
 /** A project of a new organization that has connected that source host. */
-async function projectOn(vendor: Vendor, more: { externalOrgId?: string; credentials?: string } = {}) {
+async function projectOn(
+  vendor: Vendor,
+  more: { externalOrgId?: string; credentials?: string; baseUrl?: string } = {},
+) {
   const owner = await world.person(`Owner-${++count}`);
   const organization = await world.found(owner, `Acme ${count}`);
   await connectIntegration({ orgId: organization.id, vendor, vendorKind: 'scm', displayName: 'Code', ...more });
@@ -118,6 +121,31 @@ describe('at GitHub', () => {
       ref: 'v1.0/x',
       content: '{"a":1}',
     });
+  });
+
+  it('of an organization with a server of its own, files and git are there, at a public address', async () => {
+    const own = await openGitHub(token);
+    own.clear('acme/shop');
+    own.repositories.get('acme/shop')!.files.set('main:a.txt', Buffer.from('Theirs'));
+    const { port } = new URL(own.address);
+    const addresses: Record<string, string> = { 'api.own.example': '127.0.0.1', 'own.example': '127.0.0.2' };
+    const resolve = async (host: string) => [{ address: addresses[host]!, family: 4 }];
+    openOutbound({ allowLoopback: true, resolve });
+    try {
+      const project = await projectOn('github', { credentials: token, baseUrl: `http://api.own.example:${port}` });
+      expect(await readRepositoryFile(project, 'a.txt')).toMatchObject({ content: 'Theirs' });
+      const { connector, host } = await hostOf(project);
+      expect(await host.access(project, connector)).toMatchObject({
+        url: `http://own.example:${port}/acme/shop.git`,
+        password: token,
+      });
+      addresses['own.example'] = '10.0.0.7';
+      expect(await problemOf(host.access(project, connector))).toEqual([502, true, 'GitHub is unreachable.']);
+      expect([github.asked, own.violations]).toEqual([[], []]);
+    } finally {
+      openOutbound({ allowLoopback: true });
+      await own.close();
+    }
   });
 
   it('what is not there, a ref that is not there, and a folder are no file', async () => {

@@ -64,19 +64,21 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     ['owner', 'member', 'outsider'].map((role) => world.person(`${role}-of-${n}`)),
   );
   const organization = await world.found(owner!, name);
-  const connect = (vendorKind: VendorKind, vendor: Vendor, externalOrgId?: string) =>
+  const connect = (vendorKind: VendorKind, vendor: Vendor, externalOrgId?: string, baseUrl?: string) =>
     connectIntegration({
       orgId: organization.id,
       vendor,
       vendorKind,
       displayName: `${vendor} of ${name}`,
       externalOrgId,
+      baseUrl,
     });
   const [tracker, scm, session, model] = await Promise.all([
     connect('tracker', 'builtin'),
     connect('scm', 'builtin', await repositoryOf(`repositories/shop-${n}`)),
     world.session(owner!, organization.id),
-    connect('llm', 'anthropic'),
+    // Where nobody answers.
+    connect('llm', 'anthropic', undefined, 'http://127.0.0.1:9'),
     world.join(organization, member!, 'member'),
   ]);
   const make = async (path: string, body?: object) => (await world.rest('POST', path, { session, body })).body;

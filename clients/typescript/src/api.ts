@@ -2898,7 +2898,7 @@ export interface Operations {
   rotateIntegration: { input: RotateIntegrationParameters; output: Integration };
   /** Deletes the credentials; projects keep the connector. Steps under way that use a key of models fail with the next heartbeat of their runtime; later ones use another connector of the vendor or the key of the runtime. Requires the scope `integrations:write`. */
   revokeIntegration: { input: RevokeIntegrationParameters; output: Integration };
-  /** Deletes a connector with its credentials. A tracker or source host that projects use is refused, unless they are detached. Projects get the next connector in its place: of models, or of the same server. Requires the scope `integrations:write`. */
+  /** Deletes a connector with its credentials. A tracker or source host that projects use is refused, unless they are detached. Projects get another one of the kind in its place, if there is one; for a tracker, of the same vendor. Requires the scope `integrations:write`. */
   disconnectIntegration: { input: DisconnectIntegrationParameters; output: DisconnectIntegrationResponse };
   /** Sends a message to the agent of a run: it takes it up in its present turn, within about two seconds, or when its step begins. A message that no step has taken up when the work is done is one more step. Requires the scope `missions:run`. */
   sendMessage: { input: SendMessageParameters; output: RunMessage };

@@ -21,8 +21,8 @@ export async function connectIntegration(input: NewIntegration, trx?: Transactio
 }
 
 /**
- * Deletes a connector. Projects that use it get the organization's next one in its place, if there is one: of any vendor for models, of
- * the same server for a tracker or source host.
+ * Deletes a connector. Projects that use it get another one of the organization in its place, if there is one: that of the same server
+ * before the oldest.
  * @throws 404, or 409 for a tracker or source host that projects use, unless they are detached
  */
 export const disconnectIntegration = (id: string, detachesProjects = false): Promise<Row<Integration>> =>
@@ -36,8 +36,10 @@ export const disconnectIntegration = (id: string, detachesProjects = false): Pro
       const projects = await Project.query(trx).where(using).resultSize();
       if (projects > 0) throw conflict(`The connector is in use: ${projects} projects have it as their ${vendorKind}.`);
     }
-    const others = (await Integration.findAll({ orgId, vendorKind }, trx)).filter((one) => one.id !== id);
-    const next = others.find((one) => vendorKind === 'llm' || (one.vendor === vendor && one.baseUrl === baseUrl));
+    // Issues stay with their tracker.
+    const like = vendorKind === 'tracker' ? { orgId, vendorKind, vendor } : { orgId, vendorKind };
+    const others = (await Integration.findAll(like, trx)).filter((one) => one.id !== id);
+    const next = others.find((one) => one.vendor === vendor && one.baseUrl === baseUrl) ?? others[0];
     await Project.query(trx)
       .where(using)
       .patch({ [member]: next?.id ?? null });

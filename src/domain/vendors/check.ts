@@ -30,7 +30,10 @@ export interface Verdict {
 const accepted = (account: string | null): Verdict => ({ failure: null, field: null, account });
 const rejected = (field: Verdict['field'], failure: string): Verdict => ({ failure, field, account: null });
 
-const Account = z.string().min(text.externalOrgId.min).max(text.externalOrgId.max);
+const Account = z
+  .string()
+  .max(text.externalOrgId.max)
+  .regex(/^[\w.[\]-]+$/);
 const GitHubUser = z.object({ login: Account });
 
 /** REST, "Get the authenticated user": tokens need no permission for it. */

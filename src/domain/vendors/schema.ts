@@ -87,7 +87,7 @@ builder.mutationFields((t) => ({
   disconnectIntegration: t.field({
     description:
       'Deletes a connector with its credentials. A tracker or source host that projects use is refused, unless they are ' +
-      'detached. Projects get the next connector in its place: of models, or of the same server.',
+      'detached. Projects get another one of the kind in its place, if there is one; for a tracker, of the same vendor.',
     scope,
     type: DisconnectIntegrationResponse,
     args: {

@@ -187,8 +187,10 @@ function consequence(connector: Connector, others: readonly Connector[]): string
   const { id, vendor, vendorKind, baseUrl, dependentProjectCount: count } = connector;
   const gone = 'The connector and its credentials are deleted.';
   if (count === 0) return `${gone} No project uses it.`;
-  const isLike = (one: Connector) => vendorKind === 'llm' || (one.vendor === vendor && one.baseUrl === baseUrl);
-  const next = others.find((one) => one.id !== id && one.vendorKind === vendorKind && isLike(one));
+  const like = others.filter(
+    (one) => one.id !== id && one.vendorKind === vendorKind && (vendorKind !== 'tracker' || one.vendor === vendor),
+  );
+  const next = like.find((one) => one.vendor === vendor && one.baseUrl === baseUrl) ?? like[0];
   const use = `${plural(count, 'project')} ${count === 1 ? 'uses' : 'use'} it ${uses[vendorKind]}`;
   if (next) return `${gone} ${use} and will use “${next.displayName}”.`;
   const then =
