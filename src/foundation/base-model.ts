@@ -17,9 +17,16 @@ export interface IgnoringCase {
 export const ignoringCase = (text: string | null | undefined): IgnoringCase | undefined =>
   text == null ? undefined : { ignoringCase: text };
 
+/** Words that the text has in it, whatever the case of the letters. Every row that the other conditions leave is looked at. */
+export interface Containing {
+  containing: string;
+}
+export const containing = (text: string | null | undefined): Containing | undefined =>
+  text == null ? undefined : { containing: text };
+
 /** Conditions on columns: equal to the value, null, or (undefined) any. */
 export type Where<M extends Model> = {
-  readonly [Column in keyof Row<M>]?: Value | IgnoringCase | null | undefined;
+  readonly [Column in keyof Row<M>]?: Value | IgnoringCase | Containing | null | undefined;
 };
 
 /** A named scope of a model: a condition that equality does not express. It may use the values of the model's source. */
@@ -134,7 +141,7 @@ export class BaseModel extends Model {
     );
   }
 
-  /** One page, newest first. The conditions belong to the cursor. */
+  /** One page, newest first unless the request says otherwise. The conditions belong to the cursor. */
   static page<M extends BaseModel>(
     this: ClassOf<M>,
     where: Where<M>,
@@ -171,10 +178,12 @@ export function selectionOf(model: Pick<typeof BaseModel, 'tableName' | 'columns
   return text;
 }
 
-type Conditions = Readonly<Record<string, Value | IgnoringCase | null | undefined>>;
+type Conditions = Readonly<Record<string, Value | IgnoringCase | Containing | null | undefined>>;
 
-const isIgnoringCase = (value: Value | IgnoringCase): value is IgnoringCase =>
-  typeof value === 'object' && !Buffer.isBuffer(value);
+const has = <K extends string>(value: unknown, name: K): value is Record<K, string> =>
+  typeof value === 'object' && value !== null && name in value;
+const parameterOf = (value: Value | IgnoringCase | Containing): unknown =>
+  has(value, 'ignoringCase') ? value.ignoringCase : has(value, 'containing') ? value.containing : value;
 
 /** The text depends only on which conditions are given, so that there are few of them to prepare. */
 function conditionsOf(source: Source, where: Conditions): string[] {
@@ -183,7 +192,8 @@ function conditionsOf(source: Source, where: Conditions): string[] {
   for (const [name, value] of Object.entries(where)) {
     if (value === undefined) continue;
     if (value === null) conditions.push(`${quoted(name)} is null`);
-    else if (isIgnoringCase(value)) conditions.push(`lower(${quoted(name)}) = lower($${++parameters})`);
+    else if (has(value, 'ignoringCase')) conditions.push(`lower(${quoted(name)}) = lower($${++parameters})`);
+    else if (has(value, 'containing')) conditions.push(`strpos(lower(${quoted(name)}), lower($${++parameters})) > 0`);
     else conditions.push(`${quoted(name)} = $${++parameters}`);
   }
   return conditions;
@@ -198,7 +208,7 @@ function valuesOf(source: Source, where: Conditions): unknown[] {
   const values = [...source.values];
   for (const name in where) {
     const value = where[name];
-    if (value != null) values.push(isIgnoringCase(value) ? value.ignoringCase : value);
+    if (value != null) values.push(parameterOf(value));
   }
   return values;
 }
@@ -217,7 +227,9 @@ function read(model: typeof BaseModel, where: Conditions, tail: string) {
   let shape = tail;
   for (const name in where) {
     const value = where[name];
-    if (value !== undefined) shape += value === null ? ` ${name} null` : ` ${name}${isIgnoringCase(value) ? '~' : ''}`;
+    if (value === undefined) continue;
+    const how = value === null ? ' null' : has(value, 'ignoringCase') ? '~' : has(value, 'containing') ? '*' : '';
+    shape += ` ${name}${how}`;
   }
   let text = texts.get(shape);
   if (text === undefined) {

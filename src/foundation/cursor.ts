@@ -1,4 +1,4 @@
-// Keyset paging: newest first, the id as tie-breaker. A cursor is opaque and signed together with the list and its filter, so
+// Keyset paging: newest first or oldest first, which is the same index read backwards, with the id as tie-breaker. A cursor is opaque and signed together with the list and its filter, so
 // that another list refuses it. The cost of a page does not depend on its depth: never OFFSET.
 import { sql } from './database.ts';
 import { invalid } from './problem.ts';
@@ -18,7 +18,12 @@ export interface PageRequest {
   /** Epoch milliseconds: only records created from then on, and only those created before then. Both belong to the cursor. */
   createdFrom?: number | null | undefined;
   createdBefore?: number | null | undefined;
+  /** Newest first when absent. Belongs to the cursor too. */
+  order?: ListOrder | null | undefined;
 }
+
+export const listOrders = ['oldest', 'newest'] as const;
+export type ListOrder = (typeof listOrders)[number];
 
 const SIGNATURE_BYTES = 12;
 
@@ -56,10 +61,10 @@ export interface PageSource {
   values: unknown[];
 }
 
-/** One page of any rows, newest first. The texts must come from a bounded set, as for `sql`. */
+/** One page of any rows. The texts must come from a bounded set, as for `sql`. */
 export async function readPageOf<R extends { id: string; createdAt: number }>(
   { binding: list, select, where, values: sourceValues }: PageSource,
-  { limit, cursor, createdFrom, createdBefore }: PageRequest,
+  { limit, cursor, createdFrom, createdBefore, order }: PageRequest,
 ): Promise<Page<R>> {
   const values = [...sourceValues];
   const conditions: string[] = [];
@@ -67,13 +72,18 @@ export async function readPageOf<R extends { id: string; createdAt: number }>(
   if (createdFrom != null) conditions.push(`"created_at" >= $${values.push(createdFrom)}`);
   if (createdBefore != null) conditions.push(`"created_at" < $${values.push(createdBefore)}`);
   if (conditions.length > 0) binding += `\n${createdFrom ?? ''}-${createdBefore ?? ''}`;
+  const isOldestFirst = order === 'oldest';
+  if (isOldestFirst) binding += '\noldest';
   if (cursor != null) {
     const [createdAt, id] = unpackCursor(binding, cursor);
-    conditions.push(`("created_at", "id") < ($${values.push(createdAt)}, $${values.push(id)})`);
+    conditions.push(
+      `("created_at", "id") ${isOldestFirst ? '>' : '<'} ($${values.push(createdAt)}, $${values.push(id)})`,
+    );
   }
   let text = select + where;
   if (conditions.length > 0) text += `${where ? ' and' : ' where'} ${conditions.join(' and ')}`;
-  text += ` order by "created_at" desc, "id" desc limit $${values.push(limit + 1)}`;
+  const direction = isOldestFirst ? 'asc' : 'desc';
+  text += ` order by "created_at" ${direction}, "id" ${direction} limit $${values.push(limit + 1)}`;
   const rows = await sql<R>(text, values);
   if (rows.length <= limit) return { data: rows, nextCursor: null };
   rows.pop();

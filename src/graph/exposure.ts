@@ -17,6 +17,8 @@ export interface RestExposure {
   linksNext?: true;
   /** Statuses beyond those that every route can answer, for the OpenAPI document. */
   errors?: number[];
+  /** Arguments that the graph and tools alone have: the specification names those of the route. */
+  without?: readonly string[];
 }
 
 /** The annotations of a tool (MCP 2025-11-25, ToolAnnotations). */

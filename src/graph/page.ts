@@ -1,9 +1,10 @@
 // Pages of a list: `{ data, nextCursor }`, newest first, and the two arguments that page through it.
 import type { ObjectRef } from '@pothos/core';
 import { z } from 'zod';
-import type { Page } from '#foundation/cursor.ts';
+import { listOrders, type Page } from '#foundation/cursor.ts';
 import { text } from '#limits.ts';
 import { builder } from './builder.ts';
+import { wordSet } from './scalars.ts';
 import { boundedText } from './validation.ts';
 
 type Types = typeof builder.$inferSchemaTypes;
@@ -13,7 +14,11 @@ export function pageOf<Row extends object>(name: string, row: ObjectRef<Types, R
   return builder.objectRef<Page<Row>>(name).implement({
     description: `One page of a list of ${row.name} records.`,
     fields: (t) => ({
-      data: t.field({ type: [row], description: 'Newest first.', resolve: (page) => page.data }),
+      data: t.field({
+        type: [row],
+        description: 'Newest first, where no `order` says otherwise.',
+        resolve: (page) => page.data,
+      }),
       nextCursor: t.exposeString('nextCursor', {
         nullable: true,
         description: 'Send it as `cursor` to read the next page; null on the last page.',
@@ -41,4 +46,20 @@ export const pageArguments = (bounds: PageBounds) =>
       description: 'The `nextCursor` of the previous page.',
       validate: { schema: boundedText(text.cursor) },
     }),
+  }));
+
+const ListOrder = wordSet(
+  'ListOrder',
+  listOrders,
+  'The order of a list, by the time at which its records were created.',
+  {
+    oldest: 'Oldest first.',
+    newest: 'Newest first.',
+  },
+);
+
+/** `order`, for a list whose index can be read both ways. */
+export const orderArgument = () =>
+  builder.args((t) => ({
+    order: t.field({ type: ListOrder.type, description: 'Newest first when absent. It belongs to the cursor.' }),
   }));

@@ -108,6 +108,38 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
       .toBe(3);
   });
 
+  it('projects, artifacts and agents are narrowed and ordered by the address', async () => {
+    for (const name of ['Mobile', 'Mobile old']) {
+      const body = { name, repoFullName: `acme/${name.replace(' ', '-')}` };
+      const { id } = (await world.rest('POST', '/projects', { session, body })).body;
+      if (name === 'Mobile old')
+        await world.rest('PATCH', `/projects/${id}`, { session, body: { status: 'archived' } });
+    }
+    const page = await open('/console/projects?status=archived');
+    const names = page.locator('.rows .row-link');
+    await expect.poll(() => names.allTextContents()).toEqual(['Mobile old']);
+    await page.getByLabel('Status').selectOption('Any');
+    await page.getByLabel('Find by name').fill('MOB');
+    await expect.poll(() => names.allTextContents()).toEqual(['Mobile old', 'Mobile']);
+    await page.getByLabel('Order').selectOption('Oldest first');
+    await expect.poll(() => names.allTextContents()).toEqual(['Mobile', 'Mobile old']);
+    expect(new URL(page.url()).search).toBe('?name=MOB&order=oldest');
+    await page.reload();
+    await expect.poll(() => names.allTextContents()).toEqual(['Mobile', 'Mobile old']);
+    await pages.inspect(page, 'projects-found');
+    await page.getByLabel('Find by name').fill('nothing');
+    await page.getByText('No project is like that.').waitFor();
+    await page.goto('/console/artifacts?kind=video');
+    await page.getByText('No artifact is of that kind.').waitFor();
+    await page.goto('/console/agents?role=planner');
+    await page
+      .getByText(/^planner · /)
+      .first()
+      .waitFor();
+    expect(await page.getByText(/^builder · /).count()).toBe(0);
+    await pages.inspect(page, 'agents-found');
+  });
+
   it('the palette leads anywhere by the keyboard', async () => {
     const page = await open('/console/overview');
     await page.getByRole('heading', { name: 'Overview' }).waitFor();

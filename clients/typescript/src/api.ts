@@ -114,7 +114,7 @@ export interface CatalogInstanceType {
 }
 /** One page of a list of Agent records. */
 export interface AgentPage {
-  /** Newest first. */
+  /** Newest first, where no `order` says otherwise. */
   data: Agent[];
   /** Send it as `cursor` to read the next page; null on the last page. */
   nextCursor: string | null;
@@ -126,6 +126,8 @@ export interface AgentParameters {
 }
 /** The parameters of `agents`. */
 export interface AgentsParameters {
+  /** Only agents of this role. */
+  role?: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
   /** Rows per page: 1 to 200. */
   limit?: number;
   /** The `nextCursor` of the previous page. */
@@ -184,7 +186,7 @@ export interface Artifact {
 }
 /** One page of a list of Artifact records. */
 export interface ArtifactPage {
-  /** Newest first. */
+  /** Newest first, where no `order` says otherwise. */
   data: Artifact[];
   /** Send it as `cursor` to read the next page; null on the last page. */
   nextCursor: string | null;
@@ -202,6 +204,10 @@ export interface ArtifactsParameters {
   projectId?: string;
   /** Only the records that have this value. */
   sandboxId?: string;
+  /** Only artifacts of this kind. */
+  kind?: 'screenshot' | 'video' | 'trace' | 'log' | 'report' | 'file';
+  /** Newest first when absent. It belongs to the cursor. */
+  order?: 'oldest' | 'newest';
   /** Rows per page: 1 to 2000. */
   limit?: number;
   /** The `nextCursor` of the previous page. */
@@ -259,7 +265,7 @@ export interface Schedule {
 }
 /** One page of a list of Automation records. */
 export interface AutomationPage {
-  /** Newest first. */
+  /** Newest first, where no `order` says otherwise. */
   data: Automation[];
   /** Send it as `cursor` to read the next page; null on the last page. */
   nextCursor: string | null;
@@ -306,7 +312,7 @@ export interface AutomationRun {
 }
 /** One page of a list of AutomationRun records. */
 export interface AutomationRunPage {
-  /** Newest first. */
+  /** Newest first, where no `order` says otherwise. */
   data: AutomationRun[];
   /** Send it as `cursor` to read the next page; null on the last page. */
   nextCursor: string | null;
@@ -891,7 +897,7 @@ export interface EnvironmentDetail {
 }
 /** One page of a list of Environment records. */
 export interface EnvironmentPage {
-  /** Newest first. */
+  /** Newest first, where no `order` says otherwise. */
   data: Environment[];
   /** Send it as `cursor` to read the next page; null on the last page. */
   nextCursor: string | null;
@@ -1011,7 +1017,7 @@ export interface Issue {
 }
 /** One page of a list of Issue records. */
 export interface IssuePage {
-  /** Newest first. */
+  /** Newest first, where no `order` says otherwise. */
   data: Issue[];
   /** Send it as `cursor` to read the next page; null on the last page. */
   nextCursor: string | null;
@@ -1580,7 +1586,7 @@ export interface ProjectMcpView {
 }
 /** One page of a list of Project records. */
 export interface ProjectPage {
-  /** Newest first. */
+  /** Newest first, where no `order` says otherwise. */
   data: Project[];
   /** Send it as `cursor` to read the next page; null on the last page. */
   nextCursor: string | null;
@@ -1818,7 +1824,7 @@ export interface RunNowResponse {
 }
 /** One page of a list of Run records. */
 export interface RunPage {
-  /** Newest first. */
+  /** Newest first, where no `order` says otherwise. */
   data: Run[];
   /** Send it as `cursor` to read the next page; null on the last page. */
   nextCursor: string | null;
@@ -1862,6 +1868,8 @@ export interface RunsParameters {
   createdFrom?: number;
   /** Runs only that were created before this time, to the year 9999. */
   createdBefore?: number;
+  /** Newest first when absent. It belongs to the cursor. */
+  order?: 'oldest' | 'newest';
   /** Rows per page: 1 to 200. */
   limit?: number;
   /** The `nextCursor` of the previous page. */
@@ -2057,7 +2065,7 @@ export interface SandboxLogParameters {
 }
 /** One page of a list of Sandbox records. */
 export interface SandboxPage {
-  /** Newest first. */
+  /** Newest first, where no `order` says otherwise. */
   data: Sandbox[];
   /** Send it as `cursor` to read the next page; null on the last page. */
   nextCursor: string | null;
@@ -2130,7 +2138,7 @@ export interface ScheduledTask {
 }
 /** One page of a list of ScheduledTask records. */
 export interface ScheduledTaskPage {
-  /** Newest first. */
+  /** Newest first, where no `order` says otherwise. */
   data: ScheduledTask[];
   /** Send it as `cursor` to read the next page; null on the last page. */
   nextCursor: string | null;
@@ -2181,7 +2189,7 @@ export interface ScheduledTaskRun {
 }
 /** One page of a list of ScheduledTaskRun records. */
 export interface ScheduledTaskRunPage {
-  /** Newest first. */
+  /** Newest first, where no `order` says otherwise. */
   data: ScheduledTaskRun[];
   /** Send it as `cursor` to read the next page; null on the last page. */
   nextCursor: string | null;

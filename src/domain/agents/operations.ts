@@ -43,11 +43,16 @@ const asRow = (agent: AgentRecord) =>
   Object.fromEntries(Agent.columns.map((name) => [snake(name), agent[name as keyof AgentRecord]]));
 
 /** The organization's own, newest first, then the built-in ones. */
-export async function listAgents(caller: Caller, page: PageRequest): Promise<Page<AgentRecord>> {
+export async function listAgents(
+  caller: Caller,
+  { role, ...page }: PageRequest & { role?: AgentRole | null | undefined },
+): Promise<Page<AgentRecord>> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
-  const values = [orgId, JSON.stringify(builtinsOf(orgId).map(asRow))];
-  return readPageOf<AgentRecord>({ binding: `agents\n${orgId}`, select: selectAgentsSql, where: '', values }, page);
+  const values = [orgId, JSON.stringify(builtinsOf(orgId).map(asRow)), ...(role ? [role] : [])];
+  const where = role ? ' where role = $3' : '';
+  const binding = JSON.stringify(['agents', orgId, role]);
+  return readPageOf<AgentRecord>({ binding, select: selectAgentsSql, where, values }, page);
 }
 
 export async function findAgent(caller: Caller, agentId: string): Promise<AgentRecord> {

@@ -133,7 +133,10 @@ builder.queryFields((t) => ({
     rest: 'GET /agents',
     tool: 'list_agents',
     type: AgentPage,
-    args: pageArguments(pages.other),
+    args: {
+      role: t.arg({ type: AgentRole.type, description: 'Only agents of this role.' }),
+      ...pageArguments(pages.other),
+    },
     resolve: (_, args, { caller }) => operations.listAgents(caller, args),
   }),
   agent: t.field({

@@ -3,22 +3,24 @@ import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { emptyPage, type Page, type PageRequest } from '#foundation/cursor.ts';
-import { Artifact } from './model.ts';
+import { Artifact, type ArtifactKind } from './model.ts';
 
 export interface ArtifactFilter extends PageRequest {
   issueId?: string | null | undefined;
   projectId?: string | null | undefined;
   sandboxId?: string | null | undefined;
+  kind?: ArtifactKind | null | undefined;
 }
 
 /** Newest first. Empty for a project that the caller cannot reach. */
 export async function listArtifacts(
   caller: Caller,
-  { issueId, projectId, sandboxId, ...page }: ArtifactFilter,
+  { issueId, projectId, sandboxId, kind, ...page }: ArtifactFilter,
 ): Promise<Page<Row<Artifact>>> {
   const own = withinProject(caller, projectId);
   if (!own) return emptyPage;
-  return Artifact.page({ ...own, issueId: issueId ?? undefined, sandboxId: sandboxId ?? undefined }, page);
+  const where = { issueId: issueId ?? undefined, sandboxId: sandboxId ?? undefined, kind: kind ?? undefined };
+  return Artifact.page({ ...own, ...where }, page);
 }
 
 export const findArtifact = (caller: Caller, artifactId: string): Promise<Row<Artifact>> =>

@@ -3,7 +3,7 @@
 import { isoTime } from '#foundation/clock.ts';
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';
-import { pageArguments, pageOf } from '#graph/page.ts';
+import { orderArgument, pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { pages, previewSizes } from '#limits.ts';
 import { AgentRole } from '../agents/fields.ts';
@@ -95,6 +95,8 @@ builder.queryFields((t) => ({
       issueId: t.arg.string(filter),
       projectId: t.arg.string(filter),
       sandboxId: t.arg.string(filter),
+      kind: t.arg({ type: ArtifactKind.type, description: 'Only artifacts of this kind.' }),
+      ...orderArgument(),
       ...pageArguments(pages.artifacts),
     },
     resolve: (_, args, { caller }) => operations.listArtifacts(caller, args),

@@ -2,7 +2,7 @@
 // project-bound credential (specification, behaviour 5), which may change its own project; creating and deleting are org-wide.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, reachesProject } from '#access/reach.ts';
-import { ignoringCase, type Row } from '#foundation/base-model.ts';
+import { containing, ignoringCase, type Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import type { Page, PageRequest } from '#foundation/cursor.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
@@ -23,6 +23,8 @@ export interface ProjectFilter extends PageRequest {
   byScmConnectorId?: string | null | undefined;
   byScmOwner?: string | null | undefined;
   byScmRepo?: string | null | undefined;
+  status?: ProjectStatus | null | undefined;
+  nameContains?: string | null | undefined;
 }
 
 export function listProjects(caller: Caller, filter: ProjectFilter): Promise<Page<Row<Project>>> {
@@ -35,6 +37,8 @@ export function listProjects(caller: Caller, filter: ProjectFilter): Promise<Pag
     // Source hosts do not distinguish upper from lower case, and neither does the rule against duplicates.
     scmOwner: ignoringCase(filter.byScmOwner),
     scmRepo: ignoringCase(filter.byScmRepo),
+    status: filter.status ?? undefined,
+    name: containing(filter.nameContains),
   };
   return Project.page(where, filter);
 }

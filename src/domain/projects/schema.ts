@@ -5,7 +5,7 @@ import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import { filter, pathId, request } from '#graph/input.ts';
-import { pageArguments, pageOf } from '#graph/page.ts';
+import { orderArgument, pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { pages, text } from '#limits.ts';
@@ -158,7 +158,7 @@ builder.queryFields((t) => ({
   projects: t.field({
     description: 'The projects of the organization, newest first.',
     scope: 'projects:read',
-    rest: 'GET /projects',
+    rest: { route: 'GET /projects', without: ['status', 'nameContains', 'order'] },
     tool: 'list_projects',
     type: ProjectPage,
     args: {
@@ -169,6 +169,12 @@ builder.queryFields((t) => ({
       byScmConnectorId: t.arg.string(filter),
       byScmOwner: t.arg.string(filter),
       byScmRepo: t.arg.string(filter),
+      status: t.arg({ type: ProjectStatus.type, description: 'Only projects in this status.' }),
+      nameContains: t.arg.string({
+        ...filter,
+        description: 'Only projects that have this in their name, whatever the case of the letters.',
+      }),
+      ...orderArgument(),
     },
     resolve: (_, args, { caller }) => operations.listProjects(caller, args),
   }),

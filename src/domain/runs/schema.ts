@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { idOfNoun } from '#foundation/ids.ts';
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';
-import { pageArguments, pageOf } from '#graph/page.ts';
+import { orderArgument, pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { pages, previewSizes, text } from '#limits.ts';
@@ -149,6 +149,7 @@ builder.queryFields((t) => ({
         description: 'Runs only that were created at this time or later, to the year 9999.',
       }),
       createdBefore: t.arg({ ...time, description: 'Runs only that were created before this time, to the year 9999.' }),
+      ...orderArgument(),
       ...pageArguments(pages.runs),
     },
     resolve: (_, args, { caller }) => operations.listRuns(caller, args),

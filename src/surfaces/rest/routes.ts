@@ -39,6 +39,10 @@ export function routesOf(full: GraphQLSchema): RestRoutes {
         const field = type?.getFields()[name];
         return field !== undefined && exposureOf(field).rest !== undefined;
       },
+      argumentFilter: (_type, name, argument) => {
+        const field = full.getQueryType()?.getFields()[name ?? ''] ?? full.getMutationType()?.getFields()[name ?? ''];
+        return !(field && exposureOf(field).rest?.without?.includes(argument ?? ''));
+      },
       objectFieldFilter: (_type, _name, field) => !isBeyondRest(field as { extensions: object }),
     }),
   );

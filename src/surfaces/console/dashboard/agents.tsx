@@ -1,17 +1,21 @@
 // The agents of the organization with the built-in ones, and the runtimes that run them.
 
 import { CopyAs } from './copy-as.tsx';
-import { type AgentRowFragment, agents, runtimes } from './documents.ts';
+import { type AgentRole, type AgentRowFragment, agents, runtimes } from './documents.ts';
+import { asOptions, FilterChoice, useWord } from './filters.tsx';
 import { Heading } from './heading.tsx';
 import { may } from './page.ts';
 import { Card, Shown, Skeleton } from './pieces.tsx';
 import { useFresh, useList } from './reading.ts';
 import { ConnectedRuntimes, type Runtime } from './runtimes-list.tsx';
 
+const roles: readonly AgentRole[] = ['planner', 'builder', 'reviewer', 'qa', 'researcher'];
+
 export function Agents() {
+  const role = useWord('role', roles);
   const list = useList(
     agents,
-    { limit: 100 },
+    { limit: 100, role },
     (data) => data.agents,
     (one) => one.id,
   );
@@ -21,9 +25,9 @@ export function Agents() {
     <>
       <Heading title="Agents">
         <CopyAs
-          path="/agents"
+          path={`/agents${role ? `?role=${role}` : ''}`}
           graphql="{ agents { data { id name role harness model } nextCursor } }"
-          client="client.agents()"
+          client={`client.agents(${role ? `{ role: '${role}' }` : ''})`}
         />
         {may('agents:write') && (
           <a class="button slim" href="/console/agents/new">
@@ -33,6 +37,9 @@ export function Agents() {
       </Heading>
       <div class="columns">
         <Card title="Agents">
+          <div class="filters">
+            <FilterChoice name="role" label="Role" options={asOptions(roles)} />
+          </div>
           <Shown list={list} skeleton={<Skeleton rows={6} height={54} />} empty={<p>There is no agent.</p>}>
             {(rows) => (
               <ul class="rows">

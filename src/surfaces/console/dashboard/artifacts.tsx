@@ -1,21 +1,27 @@
 // What agents left behind as proof: pictures and videos shown, everything else to download.
 
 import { CopyAs } from './copy-as.tsx';
-import { type ArtifactCardFragment, artifacts } from './documents.ts';
+import { type ArtifactCardFragment, type ArtifactKind, artifacts } from './documents.ts';
+import { asOptions, FilterChoice, OrderFilter, ProjectFilter, useOrder, useWord } from './filters.tsx';
 import { Heading } from './heading.tsx';
 import { Card, Shown, Skeleton } from './pieces.tsx';
-import { ProjectChoice } from './project-choice.tsx';
 import { useBeat, useFilter, useList } from './reading.ts';
 import { isText, TextPreview } from './text-preview.tsx';
 import { size, Time } from './words.tsx';
 
 type Proof = ArtifactCardFragment & { project?: { name: string } | null };
 
+const kinds: readonly ArtifactKind[] = ['screenshot', 'video', 'trace', 'log', 'report', 'file'];
+
 export function Gallery() {
-  const [projectId, choose] = useFilter('projectId');
+  const [projectId] = useFilter('projectId');
+  const kind = useWord('kind', kinds);
+  const order = useOrder();
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries({ projectId, kind, order })) if (value !== null) query.set(name, value);
   const list = useList(
     artifacts,
-    { projectId, limit: 24 },
+    { projectId, kind, order, limit: 24 },
     (data) => data.artifacts,
     (one) => one.id,
   );
@@ -24,22 +30,26 @@ export function Gallery() {
     <>
       <Heading title="Artifacts">
         <CopyAs
-          path={`/artifacts${projectId ? `?projectId=${projectId}` : ''}`}
+          path={`/artifacts${query.size > 0 ? `?${query}` : ''}`}
           graphql="{ artifacts(limit: 24) { data { id caption url } nextCursor } }"
-          client="client.artifacts()"
+          client={`client.artifacts(${query.size > 0 ? JSON.stringify(Object.fromEntries(query)) : ''})`}
           cli="aep artifacts list"
         />
       </Heading>
       <div class="filters">
-        <ProjectChoice value={projectId} choose={choose} />
+        <ProjectFilter />
+        <FilterChoice name="kind" label="Kind" options={asOptions(kinds)} />
+        <OrderFilter />
       </div>
-      <Card title="Proof of work, newest first">
+      <Card title="Proof of work">
         <Shown
           list={list}
           skeleton={<Skeleton rows={2} height={240} />}
           empty={
             <p>
-              {projectId ? 'This project has' : 'There are'} no artifacts yet. Agents leave them when a mission runs.
+              {kind
+                ? 'No artifact is of that kind.'
+                : `${projectId ? 'This project has' : 'There are'} no artifacts yet. Agents leave them when a mission runs.`}
             </p>
           }
         >

@@ -222,6 +222,13 @@ export type IssueState =
   /** Work is expected or under way. */
   | 'open';
 
+/** The order of a list, by the time at which its records were created. */
+export type ListOrder =
+  /** Newest first. */
+  | 'newest'
+  /** Oldest first. */
+  | 'oldest';
+
 /** How a bound server is authenticated to. */
 export type McpAuthKind =
   /** A bearer token. */
@@ -660,6 +667,7 @@ export type Weekday =
 export type AgentsQueryVariables = Exact<{
   limit: Scalars['Int']['input'];
   cursor?: InputMaybe<Scalars['String']['input']>;
+  role?: InputMaybe<AgentRole>;
 }>;
 
 
@@ -706,6 +714,8 @@ export type DeleteAgentMutation = { deleteAgent: { id: string } };
 
 export type ArtifactsQueryVariables = Exact<{
   projectId?: InputMaybe<Scalars['String']['input']>;
+  kind?: InputMaybe<ArtifactKind>;
+  order?: InputMaybe<ListOrder>;
   limit: Scalars['Int']['input'];
   cursor?: InputMaybe<Scalars['String']['input']>;
   sandboxId?: InputMaybe<Scalars['String']['input']>;
@@ -934,6 +944,9 @@ export type DeleteProjectMutation = { deleteProject: { id: string } };
 export type ProjectsQueryVariables = Exact<{
   limit: Scalars['Int']['input'];
   cursor?: InputMaybe<Scalars['String']['input']>;
+  nameContains?: InputMaybe<Scalars['String']['input']>;
+  status?: InputMaybe<ProjectStatus>;
+  order?: InputMaybe<ListOrder>;
 }>;
 
 
@@ -1154,6 +1167,7 @@ export type RunsQueryVariables = Exact<{
   kind?: InputMaybe<RunKind>;
   createdFrom?: InputMaybe<Scalars['EpochMs']['input']>;
   createdBefore?: InputMaybe<Scalars['EpochMs']['input']>;
+  order?: InputMaybe<ListOrder>;
   limit: Scalars['Int']['input'];
   cursor?: InputMaybe<Scalars['String']['input']>;
 }>;
@@ -1264,7 +1278,7 @@ export type DismissNoticeMutationVariables = Exact<{
 export type DismissNoticeMutation = { dismissNotice: { noticeId: string } };
 
 export const agents: Operation<AgentsQuery, AgentsQueryVariables> = {
-  text: 'query Agents($limit:Int!$cursor:String){agents(limit:$limit cursor:$cursor){data{...AgentRow}nextCursor}}fragment AgentRow on Agent{id name role harness model isBuiltin}',
+  text: 'query Agents($limit:Int!$cursor:String$role:AgentRole){agents(limit:$limit cursor:$cursor role:$role){data{...AgentRow}nextCursor}}fragment AgentRow on Agent{id name role harness model isBuiltin}',
 };
 
 export const agent: Operation<AgentQuery, AgentQueryVariables> = {
@@ -1288,7 +1302,7 @@ export const deleteAgent: Operation<DeleteAgentMutation, DeleteAgentMutationVari
 };
 
 export const artifacts: Operation<ArtifactsQuery, ArtifactsQueryVariables> = {
-  text: 'query Artifacts($projectId:String$limit:Int!$cursor:String$sandboxId:String){artifacts(projectId:$projectId limit:$limit cursor:$cursor sandboxId:$sandboxId){data{...ArtifactCard project{name}}nextCursor}}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'query Artifacts($projectId:String$kind:ArtifactKind$order:ListOrder$limit:Int!$cursor:String$sandboxId:String){artifacts(projectId:$projectId kind:$kind order:$order limit:$limit cursor:$cursor sandboxId:$sandboxId){data{...ArtifactCard project{name}}nextCursor}}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const destroyEnvironment: Operation<DestroyEnvironmentMutation, DestroyEnvironmentMutationVariables> = {
@@ -1404,7 +1418,7 @@ export const deleteProject: Operation<DeleteProjectMutation, DeleteProjectMutati
 };
 
 export const projects: Operation<ProjectsQuery, ProjectsQueryVariables> = {
-  text: 'query Projects($limit:Int!$cursor:String){projects(limit:$limit cursor:$cursor){data{id name issueCode scmOwner scmRepo status createdAt}nextCursor}}',
+  text: 'query Projects($limit:Int!$cursor:String$nameContains:String$status:ProjectStatus$order:ListOrder){projects(limit:$limit cursor:$cursor nameContains:$nameContains status:$status order:$order){data{id name issueCode scmOwner scmRepo status createdAt}nextCursor}}',
 };
 
 export const project: Operation<ProjectQuery, ProjectQueryVariables> = {
@@ -1512,7 +1526,7 @@ export const resumeRun: Operation<ResumeRunMutation, ResumeRunMutationVariables>
 };
 
 export const runs: Operation<RunsQuery, RunsQueryVariables> = {
-  text: 'query Runs($projectId:String$status:RunStatus$agentId:String$kind:RunKind$createdFrom:EpochMs$createdBefore:EpochMs$limit:Int!$cursor:String){runs(projectId:$projectId status:$status agentId:$agentId kind:$kind createdFrom:$createdFrom createdBefore:$createdBefore limit:$limit cursor:$cursor){data{...RunRow}nextCursor}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError createdAt startedAt finishedAt projectId project{name}}',
+  text: 'query Runs($projectId:String$status:RunStatus$agentId:String$kind:RunKind$createdFrom:EpochMs$createdBefore:EpochMs$order:ListOrder$limit:Int!$cursor:String){runs(projectId:$projectId status:$status agentId:$agentId kind:$kind createdFrom:$createdFrom createdBefore:$createdBefore order:$order limit:$limit cursor:$cursor){data{...RunRow}nextCursor}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete reason lastError createdAt startedAt finishedAt projectId project{name}}',
 };
 
 export const runtimes: Operation<RuntimesQuery, RuntimesQueryVariables> = {

@@ -15,7 +15,7 @@ import { useForm } from './form.ts';
 import { Heading } from './heading.tsx';
 import { may, org as orgId } from './page.ts';
 import { Action, Card, Empty, Pill, Skeleton, Trouble } from './pieces.tsx';
-import { useReading } from './reading.ts';
+import { useFilter, useReading } from './reading.ts';
 import { plural, Time } from './words.tsx';
 
 type Member = MembersQuery['memberships']['memberships'][number];
@@ -52,7 +52,8 @@ export function Members() {
 const atFirst = 100;
 
 function People({ members: all, me, read }: { members: Member[]; me: MembersQuery['me']; read(): void }) {
-  const [wanted, setWanted] = useState('');
+  const [find, setWanted] = useFilter('find');
+  const wanted = find ?? '';
   const [most, setMost] = useState(atFirst);
   const found = all.filter(({ person, userId }) =>
     `${person?.name} ${person?.email} ${userId}`.toLowerCase().includes(wanted.toLowerCase()),

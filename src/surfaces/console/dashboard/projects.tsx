@@ -1,16 +1,25 @@
 // All projects.
 
 import { CopyAs } from './copy-as.tsx';
-import { projects } from './documents.ts';
+import { type ProjectStatus, projects } from './documents.ts';
+import { asOptions, FilterChoice, OrderFilter, SearchFilter, useOrder, useWord } from './filters.tsx';
 import { Heading } from './heading.tsx';
 import { may } from './page.ts';
 import { Card, Pill, Shown, Skeleton } from './pieces.tsx';
-import { useList } from './reading.ts';
+import { useFilter, useList } from './reading.ts';
+
+const statuses: readonly ProjectStatus[] = ['active', 'paused', 'archived'];
 
 export function Projects() {
+  const [nameContains] = useFilter('name');
+  const filters = { nameContains, status: useWord('status', statuses), order: useOrder() };
+  // REST lists projects without them (specification, Projects).
+  const given = Object.entries(filters).flatMap(([name, value]) =>
+    value === null ? [] : [`${name}: ${name === 'nameContains' ? JSON.stringify(value) : value}`],
+  );
   const list = useList(
     projects,
-    { limit: 30 },
+    { limit: 30, ...filters },
     (data) => data.projects,
     (one) => one.id,
   );
@@ -19,7 +28,7 @@ export function Projects() {
       <Heading title="Projects">
         <CopyAs
           path="/projects"
-          graphql="{ projects { data { id name status } nextCursor } }"
+          graphql={`{ projects${given.length > 0 ? `(${given.join(', ')})` : ''} { data { id name status } nextCursor } }`}
           client="client.projects()"
           cli="aep projects list"
         />
@@ -29,11 +38,22 @@ export function Projects() {
           </a>
         )}
       </Heading>
-      <Card title="All projects, newest first">
+      <div class="filters">
+        <SearchFilter name="name" label="Find by name" />
+        <FilterChoice name="status" label="Status" options={asOptions(statuses)} />
+        <OrderFilter />
+      </div>
+      <Card title="Projects">
         <Shown
           list={list}
           skeleton={<Skeleton rows={5} height={54} />}
-          empty={<p>There is no project yet. A project connects a repository with its issues and missions.</p>}
+          empty={
+            <p>
+              {nameContains || filters.status
+                ? 'No project is like that.'
+                : 'There is no project yet. A project connects a repository with its issues and missions.'}
+            </p>
+          }
         >
           {(rows) => (
             <ul class="rows">

@@ -2,17 +2,18 @@
 import { useState } from 'preact/hooks';
 import { ask, mutate } from './client.ts';
 import { CopyAs } from './copy-as.tsx';
-import { agentNames, cancelRun, run as oneRun, type RunKind, type RunStatus } from './documents.ts';
+import { cancelRun, run as oneRun, type RunKind, type RunStatus } from './documents.ts';
+import { AgentFilter, FilterChoice, OrderFilter, ProjectFilter, useOrder, useWord } from './filters.tsx';
 import { Heading } from './heading.tsx';
 import { may } from './page.ts';
 import { Action, Card, Shown, Skeleton } from './pieces.tsx';
-import { ProjectChoice } from './project-choice.tsx';
-import { useFilter, useReading } from './reading.ts';
+import { useFilter } from './reading.ts';
 import { rerun } from './rerun.ts';
 import { RunRows, useRuns } from './runs.tsx';
 import { plural } from './words.tsx';
 
 const statuses: readonly RunStatus[] = ['running', 'dispatching', 'completed', 'failed', 'skipped', 'canceled'];
+const kinds: readonly RunKind[] = ['manual', 'scheduled'];
 const day = 86_400_000;
 
 /** A day of the address as midnight in the zone of the browser. */
@@ -22,27 +23,26 @@ const startOf = (date: string | null): number | null => {
 };
 
 export function Runs() {
-  const [status, setStatus] = useFilter('status');
-  const [projectId, setProjectId] = useFilter('projectId');
-  const [agentId, setAgentId] = useFilter('agentId');
-  const [kind, setKind] = useFilter('kind');
+  const status = useWord('status', statuses);
+  const [projectId] = useFilter('projectId');
+  const [agentId] = useFilter('agentId');
+  const order = useOrder();
   const [from, setFrom] = useFilter('from');
   const [to, setTo] = useFilter('to');
-  const known = statuses.find((one) => one === status) ?? null;
   const last = startOf(to);
   const filters = {
-    status: known,
+    status,
     projectId,
     agentId,
-    kind: kind === 'manual' || kind === 'scheduled' ? (kind as RunKind) : null,
+    kind: useWord('kind', kinds),
     createdFrom: startOf(from),
     createdBefore: last === null ? null : last + day,
   };
-  const list = useRuns({ limit: 30, ...filters });
+  const list = useRuns({ limit: 30, ...filters, order });
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const isNarrowed = Object.values(filters).some((value) => value !== null);
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(filters)) if (value !== null) query.set(name, String(value));
+  for (const [name, value] of Object.entries({ ...filters, order })) if (value !== null) query.set(name, String(value));
   const select = (id: string, isSelected: boolean) => {
     const next = new Set(selected);
     if (isSelected) next.add(id);
@@ -55,7 +55,7 @@ export function Runs() {
         <CopyAs
           path={`/runs${query.size > 0 ? `?${query}` : ''}`}
           client={`client.runs(${JSON.stringify(Object.fromEntries(query))})`}
-          cli={`aep runs${known ? ` --status ${known}` : ''}${projectId ? ` --project ${projectId}` : ''}`}
+          cli={`aep runs${status ? ` --status ${status}` : ''}${projectId ? ` --project ${projectId}` : ''}`}
           graphql="{ runs(limit: 30) { data { id status missionTitle } nextCursor } }"
         />
         {may('missions:run') && (
@@ -65,27 +65,22 @@ export function Runs() {
         )}
       </Heading>
       <div class="filters">
-        <ProjectChoice value={projectId} choose={setProjectId} />
-        <label>
-          Status
-          <select value={known ?? ''} onChange={(event) => setStatus(event.currentTarget.value)}>
-            <option value="">Any</option>
-            {statuses.map((one) => (
-              <option key={one} value={one}>
-                {one === 'dispatching' ? 'waiting' : one}
-              </option>
-            ))}
-          </select>
-        </label>
-        {may('agents:read') && <AgentChoice value={agentId} choose={setAgentId} />}
-        <label>
-          Started
-          <select value={kind ?? ''} onChange={(event) => setKind(event.currentTarget.value)}>
-            <option value="">In any way</option>
-            <option value="manual">By hand</option>
-            <option value="scheduled">By schedule</option>
-          </select>
-        </label>
+        <ProjectFilter />
+        <FilterChoice
+          name="status"
+          label="Status"
+          options={statuses.map((one) => [one, one === 'dispatching' ? 'waiting' : one] as const)}
+        />
+        {may('agents:read') && <AgentFilter />}
+        <FilterChoice
+          name="kind"
+          label="Started"
+          any="In any way"
+          options={[
+            ['manual', 'By hand'],
+            ['scheduled', 'By schedule'],
+          ]}
+        />
         <label>
           From
           <input type="date" value={from ?? ''} onChange={(event) => setFrom(event.currentTarget.value)} />
@@ -94,9 +89,10 @@ export function Runs() {
           To
           <input type="date" value={to ?? ''} onChange={(event) => setTo(event.currentTarget.value)} />
         </label>
+        <OrderFilter />
       </div>
       <Card
-        title="Missions, newest first"
+        title="Missions"
         aside={selected.size > 0 && <Bulk selected={selected} clear={() => setSelected(new Set())} read={list.read} />}
       >
         <Shown
@@ -113,25 +109,6 @@ export function Runs() {
         </Shown>
       </Card>
     </>
-  );
-}
-
-function AgentChoice({ value, choose }: { value: string | null; choose: (id: string | null) => void }) {
-  const { data } = useReading(agentNames, {});
-  const known = data?.agents.data ?? [];
-  return (
-    <label>
-      Agent
-      <select value={value ?? ''} onChange={(event) => choose(event.currentTarget.value)}>
-        <option value="">Any</option>
-        {value && !known.some(({ id }) => id === value) && <option value={value}>{value}</option>}
-        {known.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }
 
