@@ -1,6 +1,6 @@
 // Connectors of an organization: connected with credentials that nobody reads again and that the vendor accepts, checked, rotated,
 // revoked and disconnected; where their addresses may lead; and what the vendor says of the credentials, asked and remembered.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { bindCheckLog, vendorChecks } from '#domain/vendors/check.ts';
 import { openOutbound } from '#foundation/outbound.ts';
 import { unseal } from '#foundation/secrets.ts';
@@ -283,6 +283,33 @@ describe('a tracker or source host', () => {
     const connector = await connectVendor(code);
     expect(connector).toMatchObject({ externalOrgId: null, checkedAt: present(), checkFailure: failure });
     expect(await act('check', connector.id)).toMatchObject({ checkFailure: null });
+  });
+
+  it('is connected once by repeated calls with one key, and no transaction is open while the vendor is asked', async () => {
+    const query = `mutation ($vendor: Vendor!, $vendorKind: VendorKind, $displayName: String!, $credentials: String) {
+      connectIntegration(vendor: $vendor, vendorKind: $vendorKind, displayName: $displayName, credentials: $credentials) { id } }`;
+    const headers = { 'idempotency-key': 'connect-once' };
+    const ask = () => world.graphql(query, { token: alice.token, headers, variables: code });
+    github.disturb('users/get-authenticated', 'never answer');
+    const late = new AbortController();
+    const timeouts = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(late.signal);
+    const first = ask();
+    await vi.waitFor(() => expect(github.asked).toHaveLength(1));
+    const open =
+      "select count(*)::int as n from pg_stat_activity where state = 'idle in transaction' and datname = current_database()";
+    expect((await world.knex.raw(open)).rows).toEqual([{ n: 0 }]);
+    late.abort();
+    timeouts.mockRestore();
+    const { body } = await first;
+    expect(await ask()).toMatchObject({ body });
+    expect(await world.knex('integrations')).toMatchObject([
+      { id: body.data.connectIntegration.id, checkFailure: 'GitHub did not answer in time.' },
+    ]);
+    headers['idempotency-key'] = 'refused-at-first';
+    github.settings.token = 'ghp_another';
+    expect((await ask()).body.errors[0].extensions.problem).toMatchObject({ code: 'invalid_request' });
+    github.settings.token = 'ghp_ofAcme';
+    expect((await ask()).body.data.connectIntegration.id).toMatch(/^int_/);
   });
 
   it('of GitHub Enterprise Server has an address of its own, which is checked', async () => {

@@ -17,6 +17,8 @@ export async function listIntegrations(caller: Caller): Promise<Row<Integration>
 }
 
 export interface NewIntegration {
+  /** A new one when absent. */
+  id?: Id<'integration'>;
   orgId: Id<'organization'>;
   vendor: Vendor;
   vendorKind: VendorKind;
@@ -35,7 +37,7 @@ export async function insertIntegration(trx: Transaction, input: NewIntegration)
     throw invalid(`vendor: must be one of ${vendors[input.vendorKind].join(', ')} for the kind ${input.vendorKind}.`);
   }
   const at = now();
-  const id = newId('integration');
+  const { id = newId('integration') } = input;
   const sealedCredentials = credentials === undefined ? null : seal(sealContext(id), credentials);
   const integration = { ...record, externalOrgId, baseUrl, id, createdAt: at, updatedAt: at };
   await Integration.query(trx).insert({ ...integration, sealedCredentials });

@@ -1,9 +1,12 @@
 // Operations on the connectors of an organization: connect, check, rotate, revoke, disconnect. Credentials are write-only, and the
-// address is fixed: whoever could change it would be sent the credentials.
+// address is fixed: whoever could change it would be sent the credentials. No transaction is open while a vendor is asked, also in a
+// call with an Idempotency-Key.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { transaction } from '#foundation/database.ts';
+import { firstStep } from '#foundation/idempotency.ts';
+import { type Id, newId } from '#foundation/ids.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
 import { Integration, kindsOf, type Vendor, type VendorKind } from '../integrations/model.ts';
 import { noteCheck, replaceCredentials, revokeCredentials } from '../integrations/operations.ts';
@@ -33,6 +36,9 @@ export async function connect(caller: Caller, input: NewConnector): Promise<Row<
   const { vendor, displayName } = input;
   const vendorKind = kindOf(vendor, input.vendorKind);
   const credentials = requireCredentials(vendor, input.credentials);
+  const id = (await firstStep(async () => newId('integration'))) as Id<'integration'>;
+  const connected = await Integration.find({ id, orgId });
+  if (connected) return connected;
   const baseUrl = input.baseUrl ? await checkBaseUrl(vendor, input.baseUrl) : null;
   const verdict = credentials === null ? null : await tryCredentials({ vendor, vendorKind, baseUrl }, credentials);
   const connector = await transaction(async (trx) => {
@@ -42,7 +48,7 @@ export async function connect(caller: Caller, input: NewConnector): Promise<Row<
     }
     const externalOrgId = verdict?.account ?? undefined;
     const more = { baseUrl: baseUrl ?? undefined, credentials: credentials ?? undefined };
-    return connectIntegration({ orgId, vendor, vendorKind, displayName, externalOrgId, ...more }, trx);
+    return connectIntegration({ id, orgId, vendor, vendorKind, displayName, externalOrgId, ...more }, trx);
   });
   return verdict ? noteCheck(connector, verdict.failure) : connector;
 }
@@ -82,13 +88,17 @@ function ownConnector(caller: Caller, id: string): Promise<Row<Integration>> {
 }
 
 /** Asks the vendor now whether it accepts the credentials. @throws 404 */
-export const check = async (caller: Caller, id: string): Promise<Row<Integration>> =>
-  checkConnector(await ownConnector(caller, id));
+export async function check(caller: Caller, id: string): Promise<Row<Integration>> {
+  const connector = await ownConnector(caller, id);
+  await firstStep(async () => id);
+  return checkConnector(connector);
+}
 
 /** Replaces the credentials by others that the vendor accepts. @throws 404, 400 for what it rejects */
 export async function rotate(caller: Caller, id: string, credentials: string): Promise<Row<Integration>> {
   const connector = await ownConnector(caller, id);
   requireCredentials(connector.vendor, credentials);
+  await firstStep(async () => id);
   const { failure, account } = await tryCredentials(connector, credentials);
   return noteCheck(await replaceCredentials(id, credentials, account), failure);
 }
