@@ -110,6 +110,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
 
   it('projects, artifacts and agents are narrowed and ordered by the address', async () => {
     for (const name of ['Mobile', 'Mobile old']) {
+      world.clock.turn(1);
       const body = { name, repoFullName: `acme/${name.replace(' ', '-')}` };
       const { id } = (await world.rest('POST', '/projects', { session, body })).body;
       if (name === 'Mobile old')
