@@ -30,6 +30,27 @@ describe('GraphQL over HTTP', () => {
   });
 });
 
+test.each([
+  undefined,
+  '*/*',
+  'application/*',
+  'application/json',
+  'application/graphql-response+json',
+  'application/graphql-response+json, application/json;q=0.9',
+  '*/*, application/graphql-response+json',
+  'text/event-stream, application/json',
+  'multipart/mixed, */*',
+])('a result is written as yoga writes that of a batch · Accept: %s', async (accept) => {
+  const operation = { query: '{ me { role userId } }' };
+  const headers = { ...(accept && { accept }) };
+  const alone = await world.request('POST', '/graphql', { token, headers, body: operation });
+  const batch = await world.request('POST', '/graphql', { token, headers, body: [operation] });
+  expect([alone.body]).toEqual(batch.body);
+  const written = ({ headers }: typeof alone) =>
+    Object.fromEntries([...headers].filter(([name]) => !/^(content-length|date|ratelimit|x-request-id)$/.test(name)));
+  expect([alone.status, written(alone)]).toEqual([batch.status, written(batch)]);
+});
+
 const createProject = /* GraphQL */ `
   mutation ($input: CreateProjectRequest!) {
     createProject(input: $input) { id name orgId organization { name } }

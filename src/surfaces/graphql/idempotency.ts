@@ -7,6 +7,7 @@ import type { Exchange } from '#foundation/http.ts';
 import { once } from '#foundation/idempotency.ts';
 import { graphql } from '#limits.ts';
 import { answerType, type Operations } from './requests.ts';
+import { PlainResponse } from './respond.ts';
 
 /** The key of the request; null where none counts: for a batch, and for all but mutations. */
 export function keyOf({ req }: Exchange, operations: Operations): string | null {
@@ -27,8 +28,8 @@ function isMutation({ query, operationName }: Record<string, unknown>): boolean 
 
 /** Leaves the transaction with an answer that holds errors. */
 class Unrecorded extends Error {
-  readonly response: Response;
-  constructor(response: Response) {
+  readonly response: PlainResponse;
+  constructor(response: PlainResponse) {
     super('answered with errors');
     this.response = response;
   }
@@ -40,21 +41,21 @@ export async function respondOnce(
   { credentialId, orgId }: Caller,
   { query, operationName, variables }: Record<string, unknown>,
   key: string,
-  respond: () => Promise<Response>,
-): Promise<Response> {
+  respond: () => Promise<PlainResponse>,
+): Promise<PlainResponse> {
   const request = { route: 'POST /graphql', path: exchange.path, input: { query, operationName, variables } };
   try {
     const { status, body, replayed } = await once(`${credentialId} ${orgId}`, key, request, async () => {
       const response = await respond();
-      const text = await response.text();
-      if (response.status !== 200 || 'errors' in JSON.parse(text)) throw new Unrecorded(new Response(text, response));
+      const text = response.body as string;
+      if (response.status !== 200 || 'errors' in JSON.parse(text)) throw new Unrecorded(response);
       return { status: response.status, body: text };
     });
     const headers = {
       'content-type': `${answerType(exchange)}; charset=utf-8`,
       ...(replayed && { 'idempotency-replayed': 'true' }),
     };
-    return new Response(body, { status, headers });
+    return new PlainResponse(body, { status, headers });
   } catch (error) {
     if (error instanceof Unrecorded) return error.response;
     throw error;

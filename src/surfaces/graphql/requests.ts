@@ -51,6 +51,7 @@ function json(name: string, text: string | null): unknown {
 const jsonTypes = ['application/json', 'application/graphql-response+json'];
 const events = 'text/event-stream';
 const answerable = [...jsonTypes, events, 'multipart/mixed'];
+const wildcards = ['application/*', '*/*'];
 
 const accepted = ({ req }: Exchange): string[] =>
   (req.headers.accept ?? '*/*').split(',').map((type) => type.split(';', 1)[0]!.trim().toLowerCase());
@@ -60,7 +61,7 @@ const accepted = ({ req }: Exchange): string[] =>
  * its result.
  */
 export function acceptable(exchange: Exchange): string {
-  const types = accepted(exchange).filter((type) => [...answerable, 'application/*', '*/*'].includes(type));
+  const types = accepted(exchange).filter((type) => [...answerable, ...wildcards].includes(type));
   if (types.length > 0) return types.join(',');
   const description = `Accept: must name one of ${answerable.join(', ')}.`;
   const title = 'Not acceptable';
@@ -70,9 +71,14 @@ export function acceptable(exchange: Exchange): string {
 export const acceptsEvents = (exchange: Exchange): boolean =>
   accepted(exchange).some((type) => type === events || type === '*/*');
 
-/** The media type of an answer that is not an execution's: the first JSON type that the caller names. */
-export const answerType = (exchange: Exchange): string =>
-  accepted(exchange).find((type) => jsonTypes.includes(type)) ?? jsonTypes[0]!;
+/** The first JSON type that the caller accepts; undefined for one that accepts events alone. */
+export function acceptedJson(exchange: Exchange): string | undefined {
+  const type = accepted(exchange).find((one) => jsonTypes.includes(one) || wildcards.includes(one));
+  return type && wildcards.includes(type) ? jsonTypes[0] : type;
+}
+
+/** The media type of an answer that is not an execution's. */
+export const answerType = (exchange: Exchange): string => acceptedJson(exchange) ?? jsonTypes[0]!;
 
 export const wantsPage = (exchange: Exchange): boolean =>
   exchange.req.method === 'GET' && accepted(exchange).includes('text/html');

@@ -3,12 +3,12 @@
 import { pipeline } from 'node:stream/promises';
 import { mapAsyncIterator } from '@graphql-tools/utils';
 import type { GraphQLError, GraphQLSchema } from 'graphql';
-import { createYoga, type Plugin } from 'graphql-yoga';
+import { type Plugin, YogaServer } from 'graphql-yoga';
 import type { Caller } from '#access/principal.ts';
 import type { Capacity } from '#foundation/capacity.ts';
 import { answer, type Exchange, type Headers } from '#foundation/http.ts';
 import { invalid, notFound } from '#foundation/problem.ts';
-import { createContext } from '#graph/context.ts';
+import { type Context, createContext } from '#graph/context.ts';
 import { printGraph } from '#graph/print.ts';
 import { bytes, graphql } from '#limits.ts';
 import { allowMethods, type CallerSettings, framed, identify, type Report } from '../frame.ts';
@@ -20,8 +20,9 @@ import { keyOf, respondOnce } from './idempotency.ts';
 import { introspectionCache } from './introspection.ts';
 import { jitPlugin } from './jit.ts';
 import { answerTooLarge, describeError, refuse } from './problems.ts';
-import { acceptable, acceptsEvents, type Operations, readOperations, wantsPage } from './requests.ts';
-import { type Reader, subscriptionPlugin } from './subscriptions.ts';
+import { acceptable, acceptsEvents, readOperations, wantsPage } from './requests.ts';
+import { knownResultPlugin, PlainResponse, type Request, respond } from './respond.ts';
+import { subscriptionPlugin } from './subscriptions.ts';
 
 export interface GraphqlSettings extends CallerSettings {
   schema: GraphQLSchema;
@@ -33,8 +34,8 @@ export interface GraphqlSettings extends CallerSettings {
   executions?: Capacity;
 }
 
-interface ParsedRequest extends Reader {
-  operations: Operations;
+interface ParsedRequest extends Request {
+  caller: Caller;
   budget: RequestBudget;
 }
 
@@ -46,9 +47,9 @@ export function createGraphql(settings: GraphqlSettings) {
   const text = printGraph(schema);
   pricePages(schema);
 
-  const yoga = createYoga<ParsedRequest>({
+  const yoga = new YogaServer<ParsedRequest, Context>({
     schema,
-    graphqlEndpoint: path,
+    fetchAPI: { Response: PlainResponse as never },
     context: ({ caller, exchange }) => createContext(caller, exchange.requestId),
     parserAndValidationCache: { documentCache: documentCache(), errorCache: documentCache() },
     batching: { limit: graphql.operationsPerBatch },
@@ -58,6 +59,8 @@ export function createGraphql(settings: GraphqlSettings) {
     cors: false,
     landingPage: false,
     graphiql: false,
+    // The body is read before.
+    maxRequestBodySize: false,
     plugins: [
       ...boundPlugins(),
       introspectionPlugin(),
@@ -65,6 +68,7 @@ export function createGraphql(settings: GraphqlSettings) {
       introspectionCache(),
       jitPlugin(),
       parsedParamsPlugin,
+      knownResultPlugin,
       subscriptionPlugin({ ...settings, executions }),
       errorPlugin(settings.report),
     ],
@@ -86,15 +90,12 @@ export function createGraphql(settings: GraphqlSettings) {
     const size = Array.isArray(operations) ? operations.length : 1;
     if (size > 1) await settings.meter(exchange, caller, size - 1);
     const budget = createBudget(exchange, caller, { operations: size, executions, meter: settings.meter });
-    // A new Request: yoga parses its address, and a malformed Host header must not reach that.
-    const method = exchange.req.method!;
-    const request = new yoga.fetchAPI.Request(`http://localhost${path}`, { method, headers: { accept } });
-    const respond = async () => yoga.fetch(request, { exchange, caller, operations, budget });
+    const execute = () => respond(yoga, accept, { exchange, caller, operations, budget });
     const key = keyOf(exchange, operations);
     const response =
       key === null
-        ? await respond()
-        : await respondOnce(exchange, caller, operations as Record<string, unknown>, key, respond);
+        ? await execute()
+        : await respondOnce(exchange, caller, operations as Record<string, unknown>, key, execute);
     if (budget.refusal) throw budget.refusal;
     await send(exchange, response, budget);
   }
@@ -149,18 +150,18 @@ function errorPlugin(report: Report): Plugin<object, ParsedRequest> {
 }
 
 /** Sends yoga's response: a body at once, or the events of a subscription until either side ends them. */
-async function send(exchange: Exchange, response: Response, budget: RequestBudget): Promise<void> {
-  response.headers.delete('content-encoding');
-  const headers: Headers = { ...Object.fromEntries(response.headers), 'cache-control': 'no-store' };
-  if (response.headers.get('content-type')?.startsWith('application/')) {
-    const text = await response.text();
-    const size = Buffer.byteLength(text);
+async function send(exchange: Exchange, { status, headers: own, body }: PlainResponse, budget: RequestBudget) {
+  const headers: Headers = { ...own, 'cache-control': 'no-store' };
+  if (typeof body === 'string') {
+    const size = Buffer.byteLength(body);
     if (size > bytes.graphqlAnswer) throw answerTooLarge(size);
     budget.answer(size);
-    return answer(exchange, response.status, text, headers);
+    return answer(exchange, status, body, headers);
   }
+  // Yoga's `none` is not a coding (RFC 9110 §8.4).
+  delete headers['content-encoding'];
   // No proxy may buffer the events; the connection closes after them, so that a process can stop.
-  exchange.res.writeHead(response.status, { ...headers, 'x-accel-buffering': 'no', connection: 'close' });
+  exchange.res.writeHead(status, { ...headers, 'x-accel-buffering': 'no', connection: 'close' });
   // When the pipeline breaks, the socket is closed and no answer can be sent.
-  await pipeline(response.body as AsyncIterable<Uint8Array>, exchange.res).catch(() => {});
+  await pipeline(body, exchange.res).catch(() => {});
 }

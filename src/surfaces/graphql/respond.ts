@@ -1,0 +1,78 @@
+// Between yoga and node's streams. Yoga parses, validates, executes and writes what has several forms: errors, batches and events.
+// A single result without errors has one form, which is written here; fetch's objects are not created at all (bench/README.md).
+import type { ExecutionResult } from 'graphql';
+import type { Plugin, YogaServer } from 'graphql-yoga';
+import type { Exchange, Headers } from '#foundation/http.ts';
+import type { Context } from '#graph/context.ts';
+import { acceptedJson, type Operations } from './requests.ts';
+
+/** What yoga's plugins find in their context. */
+export interface Request {
+  exchange: Exchange;
+  operations: Operations;
+  /** Known once the operation is executed. */
+  result?: Result;
+}
+type Result = ExecutionResult | AsyncIterable<ExecutionResult>;
+
+/** What yoga creates in place of a fetch Response. */
+export class PlainResponse {
+  readonly status: number;
+  /** With names in lower case. */
+  readonly headers: Headers;
+  /** Text, or the events of a subscription. */
+  readonly body: string | AsyncIterable<Uint8Array>;
+
+  constructor(body: PlainResponse['body'] | null, { status = 200, headers = {} }: ResponseInit = {}) {
+    this.status = status;
+    this.headers = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+    this.body = body ?? '';
+  }
+}
+interface ResponseInit {
+  status?: number;
+  headers?: Headers;
+}
+
+/** The response to the operations of a request, of a type that `accept` names. */
+export async function respond<R extends Request>(
+  yoga: YogaServer<R, Context>,
+  accept: string,
+  request: R,
+): Promise<PlainResponse> {
+  const { exchange, operations } = request;
+  const fetched = fetchRequest(exchange.req.method!, accept);
+  const type = acceptedJson(exchange);
+  if (type && !Array.isArray(operations)) {
+    const result = await execute(yoga, request, fetched);
+    if (isSuccess(result)) {
+      return new PlainResponse(JSON.stringify(result), { headers: { 'content-type': `${type}; charset=utf-8` } });
+    }
+    request.result = result;
+  }
+  return (await yoga.handle(fetched, request as never)) as unknown as PlainResponse;
+}
+
+/** As much of a fetch Request as yoga reads: the body was read before. */
+const fetchRequest = (method: string, accept: string) =>
+  ({ method, headers: { get: (name: string) => (name === 'accept' ? accept : null) } }) as never;
+
+async function execute<R extends Request>(yoga: YogaServer<R, Context>, context: R, request: never) {
+  try {
+    const result = await yoga.getResultForParams({ params: context.operations as object, request }, context);
+    return result as Result;
+  } catch (error) {
+    // A parameter that is not what it must be.
+    return { errors: [error] } as Result;
+  }
+}
+
+const isSuccess = (result: Result): boolean => 'data' in result && !('errors' in result);
+
+/** Yoga writes the result that is known, instead of executing the operation a second time. */
+export const knownResultPlugin: Plugin<Request> = {
+  onParams({ context, setResult }) {
+    const { result } = context as unknown as Request;
+    if (result) setResult(result);
+  },
+};
