@@ -1,5 +1,6 @@
 // A server of the bench: a process of its own that can be asked how much CPU it has used.
 import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
@@ -10,7 +11,11 @@ export interface Server {
   url: string;
   /** Microseconds of CPU, user and system, since its start. */
   cpu(): Promise<number>;
+  /** Bytes of memory that it holds. */
+  rss(): Promise<number>;
   stop(): Promise<void>;
+  /** At once, as by a machine that is gone. */
+  kill(): Promise<void>;
 }
 
 export interface Launch {
@@ -37,25 +42,29 @@ export async function start({ name, file, args, env, node = [], output }: Launch
   closeSync(out);
   const url = `http://127.0.0.1:${port}`;
   await ready(child, name, url);
+  const used = async (): Promise<NodeJS.CpuUsage & { rss: number }> => {
+    child.send('used');
+    return (await once(child, 'message'))[0];
+  };
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    await once(child, 'exit');
+  };
   return {
     name,
     url,
     async cpu() {
-      const answer = new Promise<NodeJS.CpuUsage>((resolve) => child.once('message', resolve as () => void));
-      child.send('cpu');
-      const { user, system } = await answer;
+      const { user, system } = await used();
       return user + system;
     },
-    async stop() {
-      const ended = new Promise((resolve) => child.once('exit', resolve));
-      child.kill('SIGTERM');
-      await ended;
-    },
+    rss: async () => (await used()).rss,
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
   };
 }
 
 async function ready(child: ChildProcess, name: string, url: string): Promise<void> {
-  for (let tries = 1; tries <= 100; tries++) {
+  for (let tries = 1; tries <= 600; tries++) {
     if (child.exitCode !== null) throw new Error(`${name} ended with code ${child.exitCode}`);
     const answered = await fetch(url).catch(() => null);
     if (answered) return;

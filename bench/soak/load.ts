@@ -1,0 +1,216 @@
+// What callers do during the soak, each in a loop of its own. A call is repeated until it is answered, with a key where it writes;
+// every answer that a caller should not get is noted.
+import { setTimeout as wait } from 'node:timers/promises';
+import { minutes, seconds } from '#foundation/clock.ts';
+import { eventsOf } from '../../test/support/server-sent-events.ts';
+import { type Platform, projects, shellAgent } from './platform.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are looked into
+type Json = any;
+
+interface Call {
+  body?: object;
+  /** Whether it may be done twice, as a read, or by its key. */
+  key?: string;
+}
+
+interface Tally {
+  answered: number;
+  /** To be sent again: 503, and 409 while the first call with the key still runs. */
+  refused: number;
+  /** The connection ended, or nothing came. */
+  unanswered: number;
+  times: number[];
+}
+
+/** What was acknowledged, and so must be there in the end, once. */
+export interface Acknowledged {
+  projects: Set<string>;
+  runs: Set<string>;
+  /** The id of a scheduled task and when it was due. */
+  tasks: Map<string, number>;
+}
+
+export interface Load {
+  tallies: ReadonlyMap<string, Tally>;
+  acknowledged: Acknowledged;
+  /** Answers that nobody should get, in words. */
+  unexpected: string[];
+  stop(): Promise<void>;
+}
+
+const scripts = [
+  'echo done',
+  'exit 3',
+  'sleep 1; echo slept',
+  'echo "::plan Begin | End"; echo "::progress 50 half"; sleep 2; echo "::step End"',
+  'i=0; while [ $i -lt 2000 ]; do i=$((i+1)); echo "line $i"; done',
+  'sleep 300',
+];
+/** The last script is canceled. */
+const toCancel = scripts.length - 1;
+const openMissions = 20;
+
+export function startLoad({ url, token }: Platform): Load {
+  const tallies = new Map<string, Tally>();
+  const acknowledged: Acknowledged = { projects: new Set(), runs: new Set(), tasks: new Map() };
+  const unexpected: string[] = [];
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const pause = (ms: number) => wait(ms, undefined, { signal }).catch(() => {});
+  const authorization = `Bearer ${token}`;
+  let count = 0;
+
+  /** Null when the soak ends before an answer. */
+  async function call(name: string, method: string, path: string, { body, key }: Call = {}): Promise<Json | null> {
+    const tally = tallies.get(name) ?? { answered: 0, refused: 0, unanswered: 0, times: [] };
+    tallies.set(name, tally);
+    const headers = {
+      authorization,
+      'content-type': 'application/json',
+      ...(key && { 'idempotency-key': key }),
+    };
+    // What was begun is brought to its end, so that it is known whether it was done.
+    for (let tries = 0; key ? tries < 600 : !signal.aborted; tries++) {
+      const begun = performance.now();
+      const answer = await fetch(url + path, {
+        method,
+        headers,
+        body: body ? JSON.stringify(body) : null,
+        signal: AbortSignal.timeout(minutes(1)),
+      })
+        .then(async (response) => ({ response, text: await response.text() }))
+        .catch(() => null);
+      if (!answer) {
+        tally.unanswered++;
+        await wait(100);
+        continue;
+      }
+      const { response, text } = answer;
+      const json: Json = text ? JSON.parse(text) : null;
+      const problem = json?.errors?.[0]?.extensions?.problem ?? (response.ok ? null : json);
+      if (problem?.retryable || (key && problem?.code === 'conflict')) {
+        tally.refused++;
+        await wait(1_000 * Math.min(1, Number(response.headers.get('retry-after') ?? 1)));
+        continue;
+      }
+      if (problem) {
+        unexpected.push(`${new Date().toISOString()} ${name}: ${response.status} ${text.slice(0, 300)}`);
+        return null;
+      }
+      tally.answered++;
+      tally.times.push(performance.now() - begun);
+      return json;
+    }
+    if (key) unexpected.push(`${name}: no answer after 600 tries`);
+    return null;
+  }
+
+  const graph = async (name: string, query: string, variables: object, key?: string): Promise<Json | null> =>
+    Object.values(
+      (await call(name, 'POST', '/graphql', { body: { query, variables }, ...(key && { key }) }))?.data ?? [null],
+    )[0];
+
+  async function read(): Promise<void> {
+    const id = projects[count++ % projects.length]!;
+    await call('one project', 'GET', `/v1/projects/${id}`);
+    await call('page of projects', 'GET', '/v1/projects?limit=50');
+    await call('page of runs', 'GET', `/v1/runs?limit=50&projectId=${id}`);
+    await graph(
+      'runs with sandboxes',
+      `query ($id: String!) { runs(projectId: $id, limit: 20) { data { id status sandboxes { sandboxId status } project { name } } } }`,
+      { id },
+    );
+    await pause(20);
+  }
+
+  async function write(): Promise<void> {
+    const name = `soak-${++count}`;
+    const made = await call('create a project', 'POST', '/v1/projects', {
+      body: { name, repoFullName: `soak/${name}` },
+      key: name,
+    });
+    if (!made) return;
+    acknowledged.projects.add(made.id);
+    const found = await call('read what was written', 'GET', `/v1/projects/${made.id}`);
+    if (found && found.name !== name) unexpected.push(`${made.id} is ${found.name}, and not ${name}`);
+    await pause(100);
+  }
+
+  async function run(): Promise<void> {
+    const n = count++;
+    const script = n % scripts.length;
+    const started = await graph(
+      'start a mission',
+      `mutation ($projectId: String!, $prompt: String!, $agentId: String!) {
+        startMission(projectId: $projectId, prompt: $prompt, agentId: $agentId) { id } }`,
+      { projectId: projects[n % projects.length], prompt: scripts[script], agentId: shellAgent },
+      `mission-${n}`,
+    );
+    if (!started) return;
+    acknowledged.runs.add(started.id);
+    const seen = follow(started.id);
+    if (script === toCancel) {
+      await pause(seconds(3));
+      await graph(
+        'cancel a mission',
+        'mutation ($runId: String!) { cancelRun(runId: $runId) { id } }',
+        { runId: started.id },
+        `cancel-${n}`,
+      );
+    }
+    await seen;
+  }
+
+  /** Watches a run until it has ended, again where the stream breaks off. */
+  async function follow(runId: string): Promise<void> {
+    const query = 'subscription ($runId: String!) { runUpdated(runId: $runId) { status } }';
+    const headers = { authorization, accept: 'text/event-stream', 'content-type': 'application/json' };
+    const body = JSON.stringify({ query, variables: { runId } });
+    while (!signal.aborted) {
+      try {
+        const response = await fetch(`${url}/graphql`, { method: 'POST', headers, body, signal });
+        for await (const { name, data } of eventsOf(response)) {
+          const status = data?.data?.runUpdated?.status;
+          if (name === 'next' && ['completed', 'failed', 'canceled'].includes(status)) return;
+        }
+      } catch {
+        // Broken off.
+      }
+      await pause(500);
+    }
+  }
+
+  async function schedule(): Promise<void> {
+    const due = Math.ceil((Date.now() + seconds(5)) / minutes(1)) * minutes(1);
+    const time = new Date(due).toISOString().slice(11, 16);
+    const name = `task-${++count}`;
+    const made = await call('schedule a task', 'POST', '/v1/scheduled-tasks', {
+      body: {
+        projectId: projects[count % projects.length],
+        name,
+        prompt: 'echo scheduled',
+        triggers: [{ kind: 'schedule', schedule: { interval: 'daily', time, timezone: 'UTC' } }],
+      },
+      key: name,
+    });
+    if (made) acknowledged.tasks.set(made.id, made.nextRunAt);
+    await pause(seconds(5));
+  }
+
+  const loop = async (work: () => Promise<void>): Promise<void> => {
+    while (!signal.aborted) await work();
+  };
+  const work = Promise.all(
+    [read, read, write, write, schedule, ...Array.from({ length: openMissions }, () => run)].map(loop),
+  );
+  return {
+    tallies,
+    acknowledged,
+    unexpected,
+    async stop() {
+      stopping.abort();
+      await work;
+    },
+  };
+}

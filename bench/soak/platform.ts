@@ -1,0 +1,148 @@
+// The platform of the soak: two database servers, of which one takes writes; several processes of the service behind one address;
+// a runner. All of them can be killed and started again.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pipeline } from 'node:stream';
+import { grantCredits } from '#domain/credits/grants.ts';
+import { setEnterprise } from '#domain/plans/operations.ts';
+import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import { openDatabase, sql, transaction } from '#foundation/database.ts';
+import { bindSecretKey } from '#foundation/secrets.ts';
+import { openReplicated, removeOrigin } from '../../test/support/replicated.ts';
+import { idOf, secretOf } from '../database.ts';
+import { type Server, start } from '../process.ts';
+import { root, service } from '../the-service.ts';
+
+export const organization = idOf('org', 0);
+export const shellAgent = idOf('agn', 0);
+export const projects = Array.from({ length: 5 }, (_, n) => idOf('prj', n + 1));
+
+export type Platform = Awaited<ReturnType<typeof openPlatform>>;
+
+export async function openPlatform(count: number) {
+  const folder = mkdtempSync(path.join(tmpdir(), 'aep-soak-'));
+  // Scripts of a runner that is root have a user of their own.
+  chmodSync(folder, 0o755);
+  const secretKey = randomBytes(32);
+  bindSecretKey(secretKey);
+  const servers = await openReplicated();
+  const knex = openDatabase({ connection: servers.url });
+  await found();
+  const { token: runnerToken } = await createServiceToken({ name: 'soak' });
+
+  const balancer = createServer((socket) => forward(socket, backends()));
+  balancer.listen(0, '127.0.0.1');
+  await once(balancer, 'listening');
+  const url = `http://127.0.0.1:${(balancer.address() as AddressInfo).port}`;
+
+  const startService = (n: number): Promise<Server> => {
+    const launch = service({ databaseUrl: servers.url, folder, secretKey }, { PUBLIC_URL: url, LOG_LEVEL: 'warn' });
+    return start({ ...launch, output: path.join(folder, `service-${n}-${Date.now()}.log`) });
+  };
+  const services: (Server | null)[] = await Promise.all(Array.from({ length: count }, (_, n) => startService(n)));
+  let turn = 0;
+  /** Those that live, beginning with another one each time. */
+  const backends = (): Server[] => {
+    const alive = services.filter((one) => one !== null);
+    return [...alive.splice(turn++ % Math.max(1, alive.length)), ...alive];
+  };
+
+  /** Why programs ended that nobody has ended. */
+  const leavers: string[] = [];
+  let runner = startRunner();
+  function startRunner(): ChildProcess {
+    const tmp = path.join(folder, 'tmp');
+    mkdirSync(tmp, { recursive: true });
+    const env = { PATH: process.env.PATH, PLATFORM_URL: url, TMPDIR: tmp, POLL_MS: '250', RUNS_AT_ONCE: '8' };
+    const child = spawn(process.execPath, [path.join(root, 'dist/runner/runner.js')], {
+      env: { ...env, CONFINEMENT: 'none' },
+      stdio: ['pipe', 'ignore', 'pipe'],
+    });
+    child.stdin!.on('error', () => {}).write(`${runnerToken}\n`);
+    let last = '';
+    child.stderr!.on('data', (text) => (last = String(text)));
+    child.once('exit', (code) => code !== null && code !== 0 && leavers.push(`A runner ended by itself: ${last}`));
+    return child;
+  }
+
+  return {
+    url,
+    token: secretOf(0),
+    servers,
+    /** The first process of the service is never killed: its memory is looked at. */
+    survivor: services[0]!,
+    services,
+    leavers,
+    async killService(n: number) {
+      const killed = services[n];
+      services[n] = null;
+      await killed?.kill();
+      services[n] = await startService(n);
+    },
+    async killRunner() {
+      await end(runner, 'SIGKILL');
+      runner = startRunner();
+    },
+    async close() {
+      await end(runner, 'SIGTERM');
+      await Promise.all(services.map((one) => one?.stop()));
+      balancer.close();
+      await knex.destroy();
+      await servers.close();
+      removeOrigin();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null) return;
+  child.kill(signal);
+  await once(child, 'exit');
+}
+
+/** Connects to the first that accepts; closes the connection when none does. */
+function forward(socket: Socket, backends: Server[]): void {
+  const [backend, ...others] = backends;
+  if (!backend) return void socket.destroy();
+  const upstream = connect(Number(new URL(backend.url).port), '127.0.0.1');
+  const next = () => forward(socket, others);
+  upstream.once('error', next).once('connect', () => {
+    upstream.off('error', next);
+    pipeline(socket, upstream, socket, () => {});
+  });
+}
+
+/** One organization, its owner with a token, five projects and an agent that runs scripts. */
+async function found(): Promise<void> {
+  const owner = idOf('usr', 0);
+  const scopes = `array['projects:read', 'projects:write', 'missions:read', 'missions:run', 'sandboxes:read', 'scheduled-tasks:read', 'scheduled-tasks:write']`;
+  for (const statement of [
+    `insert into people (id, email, name, created_at) values ('${owner}', 'person@example.com', 'Person', 0)`,
+    `insert into organizations (id, name, slug, created_by_user_id, created_at)
+     values ('${organization}', 'Acme', 'acme', '${owner}', 0)`,
+    `insert into memberships (org_id, user_id, role, created_at) values ('${organization}', '${owner}', 'owner', 0)`,
+    `insert into tokens (id, digest, org_id, user_id, name, scopes, created_at, expires_at)
+     values ('${idOf('tok', 0)}', sha256('${secretOf(0)}'), '${organization}', '${owner}', 'soak', ${scopes}, 0, 99999999999999)`,
+    ...projects.map(
+      (
+        id,
+        n,
+      ) => `insert into projects (id, org_id, slug, name, status, tracker, scm_owner, scm_repo, issue_code, created_at)
+        values ('${id}', '${organization}', 'project-${n}', 'Project ${n}', 'active', 'builtin', 'acme', 'shop-${n}', 'P${n}', ${n})`,
+    ),
+    `insert into agents (id, org_id, name, role, harness, model, skill_repos, sandbox_template_id, created_at, updated_at)
+     values ('${shellAgent}', '${organization}', 'Shell', 'builder', 'shell', 'none', '{}', 'standard', 0, 0)`,
+  ]) {
+    await sql(statement);
+  }
+  await transaction(async (trx) => {
+    await setEnterprise(trx, organization, true);
+    await grantCredits(trx, organization, { lot: { kind: 'grant' }, credits: 1_000_000 });
+  });
+}
