@@ -1,6 +1,8 @@
 // Runtime tokens: created by admins in the console, shown once, listed, revoked; what they let a runtime do, and where.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { runtimeTokens } from '#domain/tokens/runtime-tokens.ts';
+import type { Caller } from '#access/principal.ts';
+import { scopesOfRole } from '#access/scopes.ts';
+import { createRuntimeToken, runtimeTokens } from '#domain/tokens/runtime-tokens.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
 import { seconds } from '#foundation/clock.ts';
 import { digest } from '#foundation/secrets.ts';
@@ -93,4 +95,19 @@ it('409 · beyond twenty active ones, also at once; a revoked one makes room', a
   expect(made.filter(({ code }) => code === 'conflict')).toHaveLength(3);
   await revoke(made.find(({ id }) => id).id);
   expect(await create()).toMatchObject({ name: 'Rack 7' });
+});
+
+it('409 · is not created after the organization was closed, also by a request that was admitted before', async () => {
+  const { organization, person } = mallory;
+  const caller: Caller = {
+    principalType: 'cookie',
+    credentialId: 'session',
+    userId: person.id,
+    orgId: organization.id,
+    role: 'owner',
+    scopes: scopesOfRole('owner'),
+    projectId: null,
+  };
+  await world.knex('organizations').where({ id: organization.id }).update({ closedAt: present() });
+  await expect(createRuntimeToken(caller, 'Late')).rejects.toMatchObject({ status: 409 });
 });

@@ -68,7 +68,6 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
     await page.getByText('Bad credentials').waitFor();
     expect(await page.getByLabel('Token').getAttribute('aria-invalid')).toBe('true');
-    await pages.inspect(page, 'integrations-refused');
     await page.getByLabel('Token').fill('ghp_right');
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
     await rowOf(page, 'Our code').getByText('acme-bot').waitFor();
@@ -115,7 +114,6 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await rowOf(theirs, 'Our issues').waitFor();
     await theirs.getByText('Owners and admins connect vendors').waitFor();
     expect(await theirs.getByRole('button', { name: /Our issues/ }).count()).toBe(0);
-    await pages.inspect(theirs, 'integrations-viewer');
   });
 
   it('a key of language models is connected, replaced, revoked and disconnected, and kept nowhere in the browser', async () => {
@@ -177,7 +175,6 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     const theirs = await open('/console/runtimes', viewer);
     await theirs.getByText('Owners and admins create the token').waitFor();
     await theirs.getByText('1 connected').waitFor();
-    await pages.inspect(theirs, 'runtimes-viewer');
 
     await page.getByRole('button', { name: 'Revoke the token Rack 7' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke the token Rack 7' }).click();

@@ -1,6 +1,7 @@
 // For whoever runs the service: is the process alive, can it serve, what does it measure.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
+import { createServiceToken } from '#domain/tokens/service-tokens.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { openDatabase } from '#foundation/database.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -128,12 +129,15 @@ describe('GET /metrics', () => {
     expect((await world.request('GET', '/metrics', { headers: forwarded, token: 'srv_wrong' })).status).toBe(401);
   });
 
-  it('403 · a person’s token is none of a service, nor is a session', async () => {
+  it('403 · a person’s token is none of a service, nor is a session; one organization’s runtime reads nothing of all', async () => {
     const session = await world.session(await world.person('Alice'), acme.id);
-    for (const ask of [{ token }, { session }]) {
+    const { token: runtime } = await createServiceToken({ name: 'Runtime', orgId: acme.id });
+    for (const ask of [{ token }, { session }, { token: runtime }]) {
       const { status, body } = await world.request('GET', '/metrics', { headers: forwarded, ...ask });
       expect(status).toBe(403);
-      expect(body.description).toBe('Reading metrics takes a service token, or a request from this machine.');
+      expect(body.description).toBe(
+        'Reading metrics takes a service token for every organization, or a request from this machine.',
+      );
     }
   });
 

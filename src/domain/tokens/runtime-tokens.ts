@@ -4,8 +4,8 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { columnsOf, type Row } from '#foundation/base-model.ts';
 import { sql, transaction } from '#foundation/database.ts';
-import { conflict } from '#foundation/problem.ts';
-import { lockOrganization } from '../organizations/operations.ts';
+import { conflict, organizationClosed } from '#foundation/problem.ts';
+import { isOrganizationOpen, lockOrganization } from '../organizations/operations.ts';
 import { createServiceToken, revokeServiceToken, ServiceToken } from './service-tokens.ts';
 
 /** Of an organization: active ones, and how many are listed, also of those that are revoked. */
@@ -21,7 +21,7 @@ export interface CreatedRuntimeToken {
 
 /**
  * The record with the bearer value, which is returned this once. What it allows no scope does: a credential cannot create it.
- * @throws 403 for a token, 409 at the limit
+ * @throws 403 for a token, 409 at the limit or once the organization is closed
  */
 export function createRuntimeToken(caller: Caller, name: string): Promise<CreatedRuntimeToken> {
   admit(caller, 'person');
@@ -29,6 +29,7 @@ export function createRuntimeToken(caller: Caller, name: string): Promise<Create
   const orgId = ownOrganization(caller);
   return transaction(async (trx) => {
     await lockOrganization(trx, orgId);
+    if (!(await isOrganizationOpen(trx, orgId))) throw organizationClosed();
     const active = await ServiceToken.query(trx).where({ orgId, revokedAt: null }).resultSize();
     if (active >= perOrganization) {
       throw conflict(`An organization may have ${perOrganization} active runtime tokens; revoke one first.`);

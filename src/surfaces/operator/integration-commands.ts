@@ -86,9 +86,13 @@ export const integrationCommands: Record<string, Command> = {
   }),
   'integration:delete': command({
     example: '--id int_01a207a232804b897f93a2a46f8445e3',
-    about: 'Deletes a connector. A tracker or source host must not be in use.',
-    options: z.object({ id }),
-    run: async ({ id }) => ({ ok: true, id: (await disconnectIntegration(id)).id }),
+    about:
+      'Deletes a connector. Projects that use a tracker or source host keep it from that, unless they are detached.',
+    options: z.object({ id, 'detach-projects': flag }),
+    run: async ({ id, 'detach-projects': detaches }) => ({
+      ok: true,
+      id: (await disconnectIntegration(id, detaches)).id,
+    }),
   }),
 };
 

@@ -82,6 +82,7 @@ function isLocal({ socket, headers }: IncomingMessage): boolean {
 
 async function requireService(exchange: Exchange, authenticate: OperatorSettings['authenticate']): Promise<void> {
   const caller = await authenticate(exchange);
-  if (caller.principalType !== 'service')
-    throw forbidden('Reading metrics takes a service token, or a request from this machine.');
+  // Admins create tokens of their own organization; metrics are of all.
+  if (caller.principalType !== 'service' || caller.orgId !== null)
+    throw forbidden('Reading metrics takes a service token for every organization, or a request from this machine.');
 }
