@@ -46,6 +46,11 @@ export const agentNotClaimed = problemFactory('auth', 'Agent not claimed', 'agen
 export const methodNotAllowed = (allow: string) =>
   problemFactory('validation', 'Method not allowed', 'method_not_allowed')(`Allowed here: ${allow}.`, { allow });
 export const conflict = problemFactory('validation', 'Conflict', 'conflict');
+/** @throws 409 when the record was changed since the caller has seen it */
+export function refuseChanged({ updatedAt }: { updatedAt: number }, seen: number | null | undefined): void {
+  if (seen != null && updatedAt !== seen)
+    throw conflict('ifUpdatedAt: the record was changed meanwhile. Read it again.');
+}
 /** 409: a closed organization is read-only until it is erased. */
 export const organizationClosed = () =>
   problemFactory(

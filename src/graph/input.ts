@@ -4,6 +4,7 @@ import type { InputRef } from '@pothos/core';
 import { z } from 'zod';
 import { text } from '#limits.ts';
 import { builder } from './builder.ts';
+import { epochMs } from './scalars.ts';
 import { boundedText } from './validation.ts';
 
 interface JsonSchema {
@@ -76,6 +77,12 @@ export const pathId = {
   required: true,
   description: 'An id that is unknown, or of another organization, is a 404.',
   validate: { schema: boundedText(text.pathId) },
+} as const;
+/** For an update in the graph and in tools; the routes of the specification have no such condition. */
+export const ifUpdatedAt = {
+  description:
+    'The `updatedAt` of the record that the caller has seen: when it is another by now, the answer is a 409 and nothing changes.',
+  validate: { schema: epochMs },
 } as const;
 /** An optional filter of a list. */
 export const filter = {

@@ -296,3 +296,24 @@ it('over GraphQL an agent has its organization, and a word of no catalog is refu
   const refused = (await ask({ ...right, name: 'Wrong', harness: 'vim' })).body;
   expect(refused.errors[0].extensions.problem).toMatchObject({ code: 'invalid_request' });
 });
+
+it('over GraphQL a change of what another has changed meanwhile is refused, also at once', async () => {
+  const { body: agent } = await create({ name: 'Edited by two' });
+  const change = async (effort: string, ifUpdatedAt: number) => {
+    const document = `mutation ($id: String!, $input: UpdateAgentRequest!, $at: EpochMs) {
+      updateAgent(agentId: $id, input: $input, ifUpdatedAt: $at) { effort updatedAt } }`;
+    const variables = { id: agent.id, input: { effort }, at: ifUpdatedAt };
+    const { body } = await world.graphql(document, { token: owner.token, variables });
+    return body.data?.updateAgent ?? body.errors[0].extensions.problem;
+  };
+  const answers = await Promise.all(['low', 'medium', 'high'].map((effort) => change(effort, agent.updatedAt)));
+  const [taken, ...others] = answers.filter(({ updatedAt }) => updatedAt);
+  expect(others).toEqual([]);
+  expect(answers.filter(({ updatedAt }) => !updatedAt)).toEqual(
+    [1, 2].map(() => ({
+      ...{ category: 'validation', title: 'Conflict', retryable: false, code: 'conflict' },
+      description: 'ifUpdatedAt: the record was changed meanwhile. Read it again.',
+    })),
+  );
+  expect(await change('low', taken.updatedAt)).toMatchObject({ effort: 'low' });
+});

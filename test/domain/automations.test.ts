@@ -53,7 +53,8 @@ describe('an automation', () => {
       token: owner.token,
       body: { enabled: false },
     });
-    expect(changed.body).toEqual({ ...created, enabled: false, nextRunAt: null });
+    const updatedAt = created.updatedAt + 1;
+    expect(changed.body).toEqual({ ...created, enabled: false, nextRunAt: null, updatedAt });
     expect(await get(created.id)).toEqual(changed.body);
     const deleted = await world.rest('DELETE', `/automations/${created.id}`, { token: owner.token });
     expect([deleted.status, deleted.body]).toEqual([200, { ok: true, id: created.id }]);

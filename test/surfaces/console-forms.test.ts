@@ -224,6 +224,24 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     const agents = async () => (await asked('{ agents { data { name effort isBuiltin id } } }')).agents.data;
     const mine = async () => (await agents()).find(({ name }: { name: string }) => name === 'Careful reviewer');
     await expect.poll(async () => (await mine()).effort).toBe('high');
+    // Another one saves after the page has compared, and before its change arrives.
+    let isFirst = true;
+    await page.route('**/graphql', async (route) => {
+      if (isFirst && route.request().postData()?.includes('mutation')) {
+        isFirst = false;
+        const body = { name: 'Careful reviewer', effort: 'low', userPrompt: 'Be kind.' };
+        await world.rest('PATCH', `/agents/${(await mine()).id}`, { session, body });
+      }
+      await route.continue();
+    });
+    await page.getByLabel('Effort').selectOption('Medium');
+    await page.getByRole('button', { name: 'Save' }).click();
+    const told = page.getByRole('alert').filter({ hasText: 'Somebody has changed this' });
+    await told.getByText('now “low”, yours “medium”').waitFor();
+    await told.getByText('now “Be kind.”').waitFor();
+    expect((await mine()).effort).toBe('low');
+    await told.getByRole('button', { name: 'Save mine' }).click();
+    await expect.poll(async () => (await mine()).effort).toBe('medium');
     await page.goto('/console/agents');
     await page
       .getByRole('link', { name: (await agents()).find((one: { isBuiltin: boolean }) => one.isBuiltin).name })

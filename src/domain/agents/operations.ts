@@ -8,7 +8,7 @@ import { type Page, type PageRequest, readPageOf } from '#foundation/cursor.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
 import { isUniqueViolation } from '#foundation/database-errors.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { conflict, invalid } from '#foundation/problem.ts';
+import { conflict, invalid, refuseChanged } from '#foundation/problem.ts';
 import { builtinAgentId, builtinAgents, builtinSandboxTemplate, harnesses } from './catalog.ts';
 import { Agent, type AgentRole, type Effort, type HarnessId } from './model.ts';
 
@@ -112,7 +112,12 @@ export async function createAgent(caller: Caller, input: NewAgent): Promise<Agen
 export type AgentChanges = { [K in keyof NewAgent]?: NewAgent[K] | undefined };
 
 /** Updates an agent of the organization; the result must be valid as a new one would. @throws as `createAgent`; 404; 409 for a built-in one */
-export async function updateAgent(caller: Caller, agentId: string, changes: AgentChanges): Promise<AgentRecord> {
+export async function updateAgent(
+  caller: Caller,
+  agentId: string,
+  changes: AgentChanges,
+  ifUpdatedAt?: number | null,
+): Promise<AgentRecord> {
   beyondOneProject(caller);
   refuseBuiltin(agentId);
   const orgId = ownOrganization(caller);
@@ -123,7 +128,9 @@ export async function updateAgent(caller: Caller, agentId: string, changes: Agen
     // Locked, because two callers may change harness and model at the same time.
     const agent = await Agent.query(trx).findOne({ id: agentId, orgId }).forUpdate();
     if (!agent) return Agent.refuse();
-    const changed = { ...patch, updatedAt: now() };
+    refuseChanged(agent, ifUpdatedAt);
+    // Two changes within a millisecond differ.
+    const changed = { ...patch, updatedAt: Math.max(now(), agent.updatedAt + 1) };
     refuseUnfit({ ...agent, ...changed });
     const updated = await Agent.query(trx)
       .patchAndFetchById(agentId, changed)

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
-import { pathId, request } from '#graph/input.ts';
+import { ifUpdatedAt, pathId, request } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
@@ -163,14 +163,16 @@ builder.mutationFields((t) => ({
   updateAgent: t.field({
     description: 'Changes an agent. A member that is left out stays; null clears what may be empty.',
     scope: 'agents:write',
-    rest: { route: 'PATCH /agents/{agentId}', errors: [409] },
+    rest: { route: 'PATCH /agents/{agentId}', without: ['ifUpdatedAt'], errors: [409] },
     tool: { name: 'update_agent', idempotent: true },
     type: AgentType,
     args: {
       agentId: t.arg.string(pathId),
       input: t.arg({ type: UpdateAgentRequest, required: true, description: 'The members to change.' }),
+      ifUpdatedAt: t.arg({ type: 'EpochMs', ...ifUpdatedAt }),
     },
-    resolve: (_, { agentId, input }, { caller }) => operations.updateAgent(caller, agentId, input),
+    resolve: (_, { agentId, input, ifUpdatedAt: seen }, { caller }) =>
+      operations.updateAgent(caller, agentId, input, seen),
   }),
   deleteAgent: t.field({
     description: 'Deletes an agent of the organization. A built-in agent cannot be deleted.',

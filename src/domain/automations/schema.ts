@@ -1,7 +1,7 @@
 // Automations on every surface (specification, Scheduled tasks and automations). ../recurring implements them.
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
-import { filter, pathId } from '#graph/input.ts';
+import { filter, ifUpdatedAt, pathId } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { pages, previewSizes } from '#limits.ts';
 import { ProjectType } from '../projects/schema.ts';
@@ -115,14 +115,16 @@ builder.mutationFields((t) => ({
       'Changes an automation. Fields that are left out stay. The next run moves only with the triggers. Enabling it, or ' +
       'changing its prompt, triggers, project or agent, requires the scope `missions:run` too.',
     scope: 'automations:write',
-    rest: 'PATCH /automations/{automationId}',
+    rest: { route: 'PATCH /automations/{automationId}', without: ['ifUpdatedAt'], errors: [409] },
     tool: { name: 'update_automation', idempotent: true },
     type: AutomationType,
     args: {
       automationId: t.arg.string({ ...pathId, description: 'The id of the automation.' }),
       input: t.arg({ type: UpdateRequest, required: true, description: 'The fields to change.' }),
+      ifUpdatedAt: t.arg({ type: 'EpochMs', ...ifUpdatedAt }),
     },
-    resolve: (_, { automationId, input }, { caller }) => operations.change(caller, automationId, input),
+    resolve: (_, { automationId, input, ifUpdatedAt: seen }, { caller }) =>
+      operations.change(caller, automationId, input, seen),
   }),
   deleteAutomation: t.field({
     description: 'Deletes an automation and cancels its runs that wait; missions under way continue.',

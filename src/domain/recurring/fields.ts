@@ -186,8 +186,8 @@ const operationsOf = (missions: Kind) => ({
   list: (caller: Caller, filter: operations.RecurringFilter) => operations.listRecurring(missions, caller, filter),
   find: (caller: Caller, id: string) => operations.findRecurring(missions, caller, id),
   create: (caller: Caller, input: operations.NewRecurring) => operations.createRecurring(missions, caller, input),
-  change: (caller: Caller, id: string, changes: operations.RecurringChanges) =>
-    operations.changeRecurring(missions, caller, id, changes),
+  change: (caller: Caller, id: string, changes: operations.RecurringChanges, seen?: number | null) =>
+    operations.changeRecurring(missions, caller, id, changes, seen),
   remove: (caller: Caller, id: string) => operations.removeRecurring(missions, caller, id),
   runs: (caller: Caller, id: string, page: PageRequest) => operations.listRuns(missions, caller, id, page),
   runNow: (caller: Caller, id: string) => operations.runNow(missions, caller, id),

@@ -9,7 +9,7 @@ import { emptyPage, type Page, type PageRequest } from '#foundation/cursor.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
 import { firstStep } from '#foundation/idempotency.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { forbidden } from '#foundation/problem.ts';
+import { forbidden, refuseChanged } from '#foundation/problem.ts';
 import { holdAgent } from '../agents/operations.ts';
 import type { PersonIn } from '../memberships/model.ts';
 import { holdOwnMembership } from '../memberships/operations.ts';
@@ -116,12 +116,14 @@ export function changeRecurring(
   caller: Caller,
   id: string,
   changes: RecurringChanges,
+  ifUpdatedAt?: number | null,
 ): Promise<Row<RecurringMission>> {
   return transaction(async (trx) => {
     await holdOwnMembership(trx, caller);
     const { projectId: wanted, ...others } = changes;
     const projectId = wanted === undefined ? undefined : await lockProject(trx, caller, wanted);
     const before = await lockRecurring(trx, missions, caller, id);
+    refuseChanged(before, ifUpdatedAt);
     if (Object.keys(changes).length === 0) return before;
     const at = now();
     const triggers = changes.triggers?.map(plain) ?? before.triggers;
@@ -143,7 +145,8 @@ export function changeRecurring(
       agentId,
       ...((reschedules || enabled !== before.enabled) && { nextRunAt: enabled ? nextRunAt(triggers, at) : null }),
       ...(starts && { updatedByUserId: ownPerson(caller) }),
-      updatedAt: at,
+      // Two changes within a millisecond differ.
+      updatedAt: Math.max(at, before.updatedAt + 1),
     };
     await RecurringMission.query(trx).findById(id).patch(patch);
     return { ...before, ...patch } as Row<RecurringMission>;

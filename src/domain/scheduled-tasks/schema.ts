@@ -1,7 +1,7 @@
 // Scheduled tasks on every surface (specification, Scheduled tasks and automations). ../recurring implements them.
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
-import { filter, pathId } from '#graph/input.ts';
+import { filter, ifUpdatedAt, pathId } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { pages, previewSizes } from '#limits.ts';
 import { ProjectType } from '../projects/schema.ts';
@@ -128,14 +128,15 @@ builder.mutationFields((t) => ({
       'Changes a scheduled task. Fields that are left out stay. The next run moves only with the triggers. Enabling it, or ' +
       'changing its prompt, triggers, project or agent, requires the scope `missions:run` too.',
     scope: 'scheduled-tasks:write',
-    rest: 'PATCH /scheduled-tasks/{id}',
+    rest: { route: 'PATCH /scheduled-tasks/{id}', without: ['ifUpdatedAt'], errors: [409] },
     tool: { name: 'update_scheduled_task', idempotent: true },
     type: ScheduledTaskType,
     args: {
       id: t.arg.string({ ...pathId, description: 'The id of the scheduled task.' }),
       input: t.arg({ type: UpdateRequest, required: true, description: 'The fields to change.' }),
+      ifUpdatedAt: t.arg({ type: 'EpochMs', ...ifUpdatedAt }),
     },
-    resolve: (_, { id, input }, { caller }) => operations.change(caller, id, input),
+    resolve: (_, { id, input, ifUpdatedAt: seen }, { caller }) => operations.change(caller, id, input, seen),
   }),
   deleteScheduledTask: t.field({
     description: 'Deletes a scheduled task and cancels its runs that wait; missions under way continue.',

@@ -178,9 +178,12 @@ function Edit({ agent, catalog, read }: { agent: AgentQuery['agent']; catalog: C
   const form = useForm({
     name: `agent ${agentId}`,
     initial: valuesOf(agent),
-    current: async () => valuesOf((await ask(oneAgent, { agentId })).agent),
-    async send(values, key) {
-      await mutate(updateAgent, { agentId, input: inputOf(values) }, key);
+    async current() {
+      const { agent: now } = await ask(oneAgent, { agentId });
+      return [valuesOf(now), now.updatedAt];
+    },
+    async send(values, key, ifUpdatedAt) {
+      await mutate(updateAgent, { agentId, input: inputOf(values), ifUpdatedAt }, key);
       read();
     },
   });

@@ -681,7 +681,7 @@ export type AgentQueryVariables = Exact<{
 
 
 export type AgentQuery = { agent: (
-    { effort: AgentEffort | null, userPrompt: string | null, skillRepos: Array<string>, sandboxTemplateId: string }
+    { effort: AgentEffort | null, userPrompt: string | null, skillRepos: Array<string>, sandboxTemplateId: string, updatedAt: number }
     & AgentRowFragment
   ) };
 
@@ -700,6 +700,7 @@ export type CreateAgentMutation = { createAgent: { id: string } };
 export type UpdateAgentMutationVariables = Exact<{
   agentId: Scalars['String']['input'];
   input: UpdateAgentRequest;
+  ifUpdatedAt?: InputMaybe<Scalars['EpochMs']['input']>;
 }>;
 
 
@@ -1000,9 +1001,9 @@ export type RunAutomationMutationVariables = Exact<{
 
 export type RunAutomationMutation = { started: { runId: string } };
 
-export type TaskPartsFragment = { id: string, name: string, projectId: string, prompt: string, agentId: string | null, enabled: boolean, labels: Array<string>, skipIfPreviousOpen: boolean, templateKey: string | null, nextRunAt: number | null, upcoming: Array<number>, triggers: Array<ScheduleWordsFragment>, project: { name: string } | null };
+export type TaskPartsFragment = { id: string, name: string, projectId: string, prompt: string, agentId: string | null, enabled: boolean, labels: Array<string>, skipIfPreviousOpen: boolean, templateKey: string | null, nextRunAt: number | null, updatedAt: number, upcoming: Array<number>, triggers: Array<ScheduleWordsFragment>, project: { name: string } | null };
 
-export type AutomationPartsFragment = { id: string, name: string, projectId: string, prompt: string, agentId: string | null, enabled: boolean, labels: Array<string>, skipIfPreviousOpen: boolean, templateKey: string | null, nextRunAt: number | null, upcoming: Array<number>, triggers: Array<ScheduleWordsFragment>, project: { name: string } | null };
+export type AutomationPartsFragment = { id: string, name: string, projectId: string, prompt: string, agentId: string | null, enabled: boolean, labels: Array<string>, skipIfPreviousOpen: boolean, templateKey: string | null, nextRunAt: number | null, updatedAt: number, upcoming: Array<number>, triggers: Array<ScheduleWordsFragment>, project: { name: string } | null };
 
 export type ScheduledTaskQueryVariables = Exact<{
   id: Scalars['String']['input'];
@@ -1061,6 +1062,7 @@ export type CreateAutomationMutation = { created: { id: string } };
 export type UpdateScheduledTaskMutationVariables = Exact<{
   id: Scalars['String']['input'];
   input: UpdateScheduledTaskRequest;
+  ifUpdatedAt?: InputMaybe<Scalars['EpochMs']['input']>;
 }>;
 
 
@@ -1069,6 +1071,7 @@ export type UpdateScheduledTaskMutation = { updated: { id: string } };
 export type UpdateAutomationMutationVariables = Exact<{
   id: Scalars['String']['input'];
   input: UpdateScheduledTaskRequest;
+  ifUpdatedAt?: InputMaybe<Scalars['EpochMs']['input']>;
 }>;
 
 
@@ -1282,7 +1285,7 @@ export const agents: Operation<AgentsQuery, AgentsQueryVariables> = {
 };
 
 export const agent: Operation<AgentQuery, AgentQueryVariables> = {
-  text: 'query Agent($agentId:String!){agent(agentId:$agentId){...AgentRow effort userPrompt skillRepos sandboxTemplateId}}fragment AgentRow on Agent{id name role harness model isBuiltin}',
+  text: 'query Agent($agentId:String!){agent(agentId:$agentId){...AgentRow effort userPrompt skillRepos sandboxTemplateId updatedAt}}fragment AgentRow on Agent{id name role harness model isBuiltin}',
 };
 
 export const agentCatalog: Operation<AgentCatalogQuery, AgentCatalogQueryVariables> = {
@@ -1294,7 +1297,7 @@ export const createAgent: Operation<CreateAgentMutation, CreateAgentMutationVari
 };
 
 export const updateAgent: Operation<UpdateAgentMutation, UpdateAgentMutationVariables> = {
-  text: 'mutation UpdateAgent($agentId:String!$input:UpdateAgentRequest!){updateAgent(agentId:$agentId input:$input){id}}',
+  text: 'mutation UpdateAgent($agentId:String!$input:UpdateAgentRequest!$ifUpdatedAt:EpochMs){updateAgent(agentId:$agentId input:$input ifUpdatedAt:$ifUpdatedAt){id}}',
 };
 
 export const deleteAgent: Operation<DeleteAgentMutation, DeleteAgentMutationVariables> = {
@@ -1446,11 +1449,11 @@ export const runAutomation: Operation<RunAutomationMutation, RunAutomationMutati
 };
 
 export const scheduledTask: Operation<ScheduledTaskQuery, ScheduledTaskQueryVariables> = {
-  text: 'query ScheduledTask($id:String!){one:scheduledTask(id:$id){...TaskParts}}fragment TaskParts on ScheduledTask{id name projectId prompt agentId enabled labels skipIfPreviousOpen templateKey nextRunAt triggers{...ScheduleWords}upcoming project{name}}fragment ScheduleWords on Trigger{schedule{...ScheduleParts}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}',
+  text: 'query ScheduledTask($id:String!){one:scheduledTask(id:$id){...TaskParts}}fragment TaskParts on ScheduledTask{id name projectId prompt agentId enabled labels skipIfPreviousOpen templateKey nextRunAt updatedAt triggers{...ScheduleWords}upcoming project{name}}fragment ScheduleWords on Trigger{schedule{...ScheduleParts}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}',
 };
 
 export const automation: Operation<AutomationQuery, AutomationQueryVariables> = {
-  text: 'query Automation($id:String!){one:automation(automationId:$id){...AutomationParts}}fragment AutomationParts on Automation{id name projectId prompt agentId enabled labels skipIfPreviousOpen templateKey nextRunAt triggers{...ScheduleWords}upcoming project{name}}fragment ScheduleWords on Trigger{schedule{...ScheduleParts}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}',
+  text: 'query Automation($id:String!){one:automation(automationId:$id){...AutomationParts}}fragment AutomationParts on Automation{id name projectId prompt agentId enabled labels skipIfPreviousOpen templateKey nextRunAt updatedAt triggers{...ScheduleWords}upcoming project{name}}fragment ScheduleWords on Trigger{schedule{...ScheduleParts}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}',
 };
 
 export const taskRuns: Operation<TaskRunsQuery, TaskRunsQueryVariables> = {
@@ -1478,11 +1481,11 @@ export const createAutomation: Operation<CreateAutomationMutation, CreateAutomat
 };
 
 export const updateScheduledTask: Operation<UpdateScheduledTaskMutation, UpdateScheduledTaskMutationVariables> = {
-  text: 'mutation UpdateScheduledTask($id:String!$input:UpdateScheduledTaskRequest!){updated:updateScheduledTask(id:$id input:$input){id}}',
+  text: 'mutation UpdateScheduledTask($id:String!$input:UpdateScheduledTaskRequest!$ifUpdatedAt:EpochMs){updated:updateScheduledTask(id:$id input:$input ifUpdatedAt:$ifUpdatedAt){id}}',
 };
 
 export const updateAutomation: Operation<UpdateAutomationMutation, UpdateAutomationMutationVariables> = {
-  text: 'mutation UpdateAutomation($id:String!$input:UpdateScheduledTaskRequest!){updated:updateAutomation(automationId:$id input:$input){id}}',
+  text: 'mutation UpdateAutomation($id:String!$input:UpdateScheduledTaskRequest!$ifUpdatedAt:EpochMs){updated:updateAutomation(automationId:$id input:$input ifUpdatedAt:$ifUpdatedAt){id}}',
 };
 
 export const deleteScheduledTask: Operation<DeleteScheduledTaskMutation, DeleteScheduledTaskMutationVariables> = {

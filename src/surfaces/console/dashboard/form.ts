@@ -14,14 +14,14 @@ interface FormSettings<V> {
   /** Names the form and the record that it edits; what is unsent is kept for it in this tab. */
   name: string;
   initial: V;
-  /** Sends the values; with the same key they are taken once. */
-  send(values: V, key: string): Promise<unknown>;
+  /** Sends the values; with the same key they are taken once. `seen`: `updatedAt` of the record that they are for. */
+  send(values: V, key: string, seen: number | null): Promise<unknown>;
   /** Tells the form apart from others on the page with fields of the same names. */
   prefix?: string;
   /** A field that is kept in no place but this page. */
   secret?: keyof V;
-  /** The record as it is now, where another one may have changed it. */
-  current?(): Promise<V>;
+  /** The record as it is now, where another one may have changed it; with its `updatedAt` where it has one. */
+  current?(): Promise<readonly [values: V, updatedAt: number | null]>;
 }
 
 export interface Form<V> {
@@ -93,9 +93,17 @@ export function useForm<V extends object>({
     setBusy(true);
     setProblem(null);
     try {
-      const now = await current?.();
-      if (now && !isSame(now, known)) return setTheirs(now);
-      await send(values, key.current);
+      for (let tries = 1; ; tries++) {
+        const [now, seen] = (await current?.()) ?? [];
+        if (now && !isSame(now, known)) return setTheirs(now);
+        try {
+          await send(values, key.current, seen ?? null);
+          break;
+        } catch (error) {
+          // It was changed between the two requests: what is it now?
+          if (!isChanged(error) || tries === mostTries) throw error;
+        }
+      }
       // An empty form has not been filled in wrong (CSS, :user-invalid).
       if (!current) element.current?.reset();
       // What was created is sent once; what was changed is what the next change begins from.
@@ -130,6 +138,10 @@ export function useForm<V extends object>({
     element,
   };
 }
+
+/** How often a form is sent to a record that changes all the time. */
+const mostTries = 3;
+const isChanged = (error: unknown): boolean => problemOf(error).description.startsWith('ifUpdatedAt:');
 
 function readKept<V>(place: string): Kept<V> | null {
   try {

@@ -60,7 +60,7 @@ function Details({ project, read }: Properties) {
   const form = useForm({
     name: `project ${projectId}`,
     initial: valuesOf(project),
-    current: async () => valuesOf((await ask(projectSettings, { projectId })).project),
+    current: async () => [valuesOf((await ask(projectSettings, { projectId })).project), null],
     async send({ name, repoFullName, issueCode, autoMerge }, key) {
       const input = { name, repoFullName, issueCode: optional(issueCode), autoMerge };
       await mutate(updateProject, { projectId, input }, key);

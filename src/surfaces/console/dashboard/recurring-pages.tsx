@@ -179,9 +179,12 @@ function Edit({ kind, one, read }: Properties) {
   const form = useForm({
     name: `${kind.one} ${id}`,
     initial: recurringValues(one),
-    current: async () => recurringValues((await ask(kind.read, { id })).one),
-    async send(values, key) {
-      await mutate(kind.update, { id, input: recurringInput(values) }, key);
+    async current() {
+      const { one: now } = await ask(kind.read, { id });
+      return [recurringValues(now), now.updatedAt];
+    },
+    async send(values, key, ifUpdatedAt) {
+      await mutate(kind.update, { id, input: recurringInput(values), ifUpdatedAt }, key);
       read();
     },
   });

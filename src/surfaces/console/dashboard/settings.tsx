@@ -48,7 +48,7 @@ function Name({ organization, read }: { organization: Read['organization']; read
   const form = useForm({
     name: 'organization',
     initial: namesOf(organization),
-    current: async () => namesOf((await readSettings()).organization),
+    current: async () => [namesOf((await readSettings()).organization), null],
     async send(input, key) {
       await mutate(updateOrganization, { orgId, input }, key);
       read();
@@ -78,7 +78,7 @@ function Missions({ orchestrator, read }: { orchestrator: Read['orchestrator']; 
   const form = useForm({
     name: 'orchestrator',
     initial: boundsOf(orchestrator),
-    current: async () => boundsOf((await readSettings()).orchestrator),
+    current: async () => [boundsOf((await readSettings()).orchestrator), null],
     async send({ dailyCostCapUsd, planApproval }, key) {
       const cap = dailyCostCapUsd === '' ? null : Number(dailyCostCapUsd);
       await mutate(updateOrchestrator, { input: { dailyCostCapUsd: cap, planApproval } }, key);
