@@ -32,12 +32,15 @@ export interface McpHttp<Asked> {
   report(exchange: Exchange, error: unknown): void;
   /** Refuses a message before it is served; those of a batch are refused in their answers. @throws 4xx */
   check?(asked: Asked, message: unknown): void;
+  /** The answer to a message that needs nothing of a server; undefined for every other. */
+  answerPlainly?(asked: Asked, message: unknown): Promise<object> | undefined;
   /** Whether a message is answered as events, so that notifications can precede the result. */
   isStreamed?(message: unknown): boolean;
 }
 
 /** A handler of one request of a caller who is identified and counted once. @throws 4xx for a malformed request */
-export function createMcpHttp<Asked>({ serverOf, meter, report, check, isStreamed }: McpHttp<Asked>) {
+export function createMcpHttp<Asked>(settings: McpHttp<Asked>) {
+  const { serverOf, meter, report, check, answerPlainly, isStreamed } = settings;
   const asked = new WeakMap<Request, Asked>();
   // From 2026-07-28 on.
   const modern = createMcpHandler(({ requestInfo }) => serverOf(asked.get(requestInfo!)!), { legacy: 'reject' });
@@ -67,7 +70,11 @@ export function createMcpHttp<Asked>({ serverOf, meter, report, check, isStreame
     if (Array.isArray(body)) {
       if (body.length > mcp.messagesPerBatch) throw invalid(`A batch has at most ${mcp.messagesPerBatch} messages.`);
       if (body.length > 1) await meter(exchange, who, body.length - 1);
-    } else check?.(who, body);
+    } else {
+      check?.(who, body);
+      const answered = await answerPlainly?.(who, body);
+      if (answered) return answer(exchange, 200, JSON.stringify(answered), plainHeaders());
+    }
     const left = new AbortController();
     res.once('close', () => left.abort());
     const isListening = (body as { method?: unknown } | null)?.method === 'subscriptions/listen';
@@ -79,6 +86,8 @@ export function createMcpHttp<Asked>({ serverOf, meter, report, check, isStreame
     await respond(exchange, request, body, who).finally(() => hold?.release());
   };
 }
+
+const plainHeaders = (): Headers => ({ 'content-type': 'application/json', 'cache-control': 'no-store' });
 
 /** Resolves when the signal is aborted or the process ends. */
 async function ended(signal: AbortSignal): Promise<void> {

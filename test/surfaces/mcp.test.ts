@@ -55,6 +55,42 @@ const record = (value: unknown) => ({
 });
 const refusal = (body: unknown) => ({ ...record(body), isError: true });
 
+test.each([
+  ['a record', 'get_me', {}],
+  ['a page', 'list_projects', { limit: 5 }],
+  ['no arguments', 'list_organizations', undefined],
+  ['an unknown record', 'get_project', { projectId: 'prj_none' }],
+  ['a missing argument', 'get_project', {}],
+  ['an unknown argument', 'get_me', { other: true }],
+  ['an unknown tool', 'get_nothing', {}],
+])('a plain call is answered as the SDK answers it · %s', async (_, name, args) => {
+  const answers = await Promise.all(
+    // What the SDK does not know itself it leaves alone.
+    [undefined, { progressToken: 'a' }, { 'example.com/other': 1 }].map((_meta) =>
+      post(message('tools/call', { name, ...(args && { arguments: args }), ...(_meta && { _meta }) })),
+    ),
+  );
+  const written = answers.map(({ status, headers, body }) => ({
+    status,
+    headers: Object.fromEntries([...headers].filter(([of]) => !/^(date|ratelimit|x-request-id)$/.test(of))),
+    body,
+  }));
+  expect(written[0]).toEqual(written[2]);
+  expect(written[1]).toEqual(written[2]);
+});
+
+test.each([
+  ['no JSON-RPC', { id: 1, method: 'tools/call', params: { name: 'get_me' } }, {}, 400],
+  ['no name', message('tools/call', { arguments: {} }), {}, 200],
+  ['arguments that are no record', message('tools/call', { name: 'get_me', arguments: 1 }), {}, 200],
+  ['an unknown version', message('tools/call', { name: 'get_me' }), { 'mcp-protocol-version': '1999-01-01' }, 400],
+  ['no events accepted', message('tools/call', { name: 'get_me' }), { accept: 'application/json' }, 406],
+])('what is no plain call is refused by the SDK · %s', async (_, body, headers, status) => {
+  const answer = await post(body, { headers });
+  expect(answer.status).toBe(status);
+  expect(answer.body.error).toBeDefined();
+});
+
 describe('what is there', () => {
   test('every field that names a tool is one, with the fields of REST and in the same order each time', async () => {
     const { client, names } = await connect(token);

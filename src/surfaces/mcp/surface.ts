@@ -1,6 +1,13 @@
 // The MCP server: Streamable HTTP at {mcp_url}/mcp, stateless (MCP 2025-03-26 to 2026-07-28). The official SDK implements the
 // protocol, with one server object per request; origin, caller, rate and size are checked here before it.
-import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, Server } from '@modelcontextprotocol/server';
+import {
+  type CallToolRequest,
+  type CallToolResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  Server,
+} from '@modelcontextprotocol/server';
 import type { GraphQLSchema } from 'graphql';
 import { admits } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
@@ -12,10 +19,11 @@ import { type CallerSettings, framed, identify } from '../frame.ts';
 import { createMcpHttp, originGuard } from '../mcp-http.ts';
 import { callsOf, createAnswerBudget, type ReadContent, type ToolRecord } from './call.ts';
 import { complete } from './completions.ts';
+import { plainCallOf } from './plain-call.ts';
 import { followStart } from './progress.ts';
 import { getPrompt, hasPrompt, listPrompts } from './prompts.ts';
 import { hasTemplate, listResources, listTemplates, readResource, toolOfResource } from './resources.ts';
-import { answered, refused, toolsOf } from './tools.ts';
+import { answered, refused, type Tool, toolsOf } from './tools.ts';
 
 export interface McpSettings extends CallerSettings {
   schema: GraphQLSchema;
@@ -56,6 +64,14 @@ export function createMcp(settings: McpSettings) {
     meter: (exchange, { caller }, messages) => settings.meter(exchange, caller, messages),
     report: settings.report,
     check: ({ exchange, caller }, message) => checkScope(exchange, caller, (message ?? {}) as Message),
+    answerPlainly({ exchange, caller }, message) {
+      const call = plainCallOf(exchange, message);
+      const tool = call && tools.get(call.params.name);
+      if (!tool || tool.startsRun) return undefined;
+      const { jsonrpc, id, params } = call;
+      const result = callTool({ exchange, caller }, tool, params, createAnswerBudget());
+      return result.then((value) => ({ result: value, jsonrpc, id }));
+    },
     isStreamed(message) {
       const { method, params } = (message ?? {}) as Message;
       const isFollowed = params?._meta?.progressToken !== undefined && tools.get(String(params.name))?.startsRun;
@@ -70,6 +86,26 @@ export function createMcp(settings: McpSettings) {
     const rule = tools.get(String(tool))?.rule;
     if (!rule || rule === 'any-caller' || rule === 'person' || caller.principalType === 'agent') return;
     if (!admits(caller, rule) && canStepUp(exchange)) throw insufficientScope('mcp', caller, rule);
+  }
+
+  /** The result of a call, or of what `follow` makes of it; an error is a result too. */
+  async function callTool(
+    { exchange, caller }: Asked,
+    tool: Tool,
+    { name, arguments: values = {} }: CallToolRequest['params'],
+    spend: (size: number) => void,
+    follow: (value: unknown) => unknown = (value) => value,
+  ): Promise<CallToolResult> {
+    exchange.route = `/mcp ${name}`;
+    try {
+      const result = answered(await follow(await tool.call(caller, exchange.requestId, values)));
+      spend(Buffer.byteLength((result.content[0] as { text: string }).text));
+      return result;
+    } catch (error) {
+      const problem = toProblem(error);
+      if (problem.status >= 500) settings.report(exchange, error);
+      return refused(problem);
+    }
   }
 
   function serverOf({ exchange, caller }: Asked): Server {
@@ -100,19 +136,8 @@ export function createMcp(settings: McpSettings) {
     server.setRequestHandler('tools/call', async ({ params }, context) => {
       const tool = tools.get(params.name);
       if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
-      exchange.route = `/mcp ${params.name}`;
-      try {
-        const value = await tool.call(caller, exchange.requestId, params.arguments ?? {});
-        const result = answered(
-          tool.startsRun ? await followStart(value as ToolRecord, calls, caller.credentialId, context) : value,
-        );
-        spend(Buffer.byteLength((result.content[0] as { text: string }).text));
-        return result;
-      } catch (error) {
-        const problem = toProblem(error);
-        if (problem.status >= 500) settings.report(exchange, error);
-        return refused(problem);
-      }
+      const follow = (value: unknown) => followStart(value as ToolRecord, calls, caller.credentialId, context);
+      return callTool({ exchange, caller }, tool, params, spend, tool.startsRun ? follow : undefined);
     });
     server.setRequestHandler('resources/list', ({ params }) =>
       explained(null, () => listResources(calls, params?.cursor)),
