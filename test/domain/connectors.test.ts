@@ -282,7 +282,7 @@ describe('a tracker or source host', () => {
     github.disturb('users/get-authenticated', disturbance);
     const connector = await connectVendor(code);
     expect(connector).toMatchObject({ externalOrgId: null, checkedAt: present(), checkFailure: failure });
-    expect(await act('check', connector.id)).toMatchObject({ checkFailure: null });
+    expect(await act('check', connector.id)).toMatchObject({ checkFailure: null, externalOrgId: 'acme-bot' });
   });
 
   it('is connected once by repeated calls with one key, and no transaction is open while the vendor is asked', async () => {

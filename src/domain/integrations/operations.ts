@@ -48,28 +48,20 @@ export async function insertIntegration(trx: Transaction, input: NewIntegration)
 /** The context that credentials of an integration are sealed for. */
 const sealContext = (id: string) => `integration:${id}`;
 
-/** Replaces the credentials of a connector; its projects keep it. `account`: whose they are. @throws 404 */
-export const replaceCredentials = (
-  id: string,
-  credentials: string,
-  account: string | null = null,
-): Promise<Row<Integration>> =>
-  setCredentials(id, seal(sealContext(id), credentials), account === null ? {} : { externalOrgId: account });
+/** Replaces the credentials of a connector; its projects keep it. @throws 404 */
+export const replaceCredentials = (id: string, credentials: string): Promise<Row<Integration>> =>
+  setCredentials(id, seal(sealContext(id), credentials));
 
 /** Forgets the credentials of a connector; its projects keep it. @throws 404 */
 export const revokeCredentials = (id: string): Promise<Row<Integration>> => setCredentials(id, null);
 
-async function setCredentials(
-  id: string,
-  sealedCredentials: string | null,
-  more: { externalOrgId?: string } = {},
-): Promise<Row<Integration>> {
+async function setCredentials(id: string, sealedCredentials: string | null): Promise<Row<Integration>> {
   const unknown = { brokenSince: null, checkedAt: null, checkFailure: null };
   // Also within a millisecond the time differs: it tells runtimes that the credentials do.
   const updatedAt = raw('greatest(?, updated_at + 1)', [now()]);
   await Integration.query()
     .where({ id })
-    .patch({ sealedCredentials, updatedAt, ...unknown, ...more });
+    .patch({ sealedCredentials, updatedAt, ...unknown });
   return Integration.get({ id });
 }
 
@@ -102,10 +94,21 @@ const brokenSql = `select ${columnsOf(Integration)} from integrations
 /** Those whose credentials the vendor rejects, the latest first; at most 20. */
 export const listBrokenIntegrations = (orgId: string): Promise<Row<Integration>[]> => sql(brokenSql, [orgId]);
 
-/** Records what the vendor said of the credentials, and returns the connector with it; `failure` null: they work. */
-export async function noteCheck(connector: Row<Integration>, failure: string | null): Promise<Row<Integration>> {
+/** What a vendor says of credentials. */
+export interface CheckResult {
+  /** Why they do not work; null: they do. */
+  failure: string | null;
+  /** Whose they are at the vendor; null: it did not say. */
+  account: string | null;
+}
+
+/** Records what the vendor said of the credentials, and returns the connector with it. */
+export async function noteCheck(
+  connector: Row<Integration>,
+  { failure, account }: CheckResult,
+): Promise<Row<Integration>> {
   const { id, updatedAt } = connector;
-  const checked = { checkedAt: now(), checkFailure: failure };
+  const checked = { checkedAt: now(), checkFailure: failure, ...(account !== null && { externalOrgId: account }) };
   // Not of credentials that were replaced meanwhile.
   await Integration.query().where({ id, updatedAt }).patch(checked);
   return { ...connector, ...checked };

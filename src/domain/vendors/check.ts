@@ -7,7 +7,7 @@ import { Problem } from '#foundation/problem.ts';
 import { text } from '#limits.ts';
 import type { ModelVendor } from '../agents/catalog.ts';
 import { Integration } from '../integrations/model.ts';
-import { noteCheck } from '../integrations/operations.ts';
+import { type CheckResult, noteCheck } from '../integrations/operations.ts';
 import type { RemoteVendor } from './addresses.ts';
 import { call, connectTo, isFinal, type VendorConnection } from './connection.ts';
 import { callGitHub, refusalOf } from './github.ts';
@@ -17,14 +17,9 @@ import { headersOf, modelPath } from './models.ts';
 /** How long an answer about models counts, and how long any is waited for. */
 export const vendorChecks = { acceptedMs: minutes(5), failedMs: minutes(1), timeoutMs: seconds(3) } as const;
 
-/** What a vendor says of credentials. */
-export interface Verdict {
-  /** Why they do not work; null: they do. */
-  failure: string | null;
+export interface Verdict extends CheckResult {
   /** What a person must correct; null: nothing, or the vendor did not say. */
   field: 'credentials' | 'baseUrl' | null;
-  /** Whose they are at the vendor; null: it did not say. */
-  account: string | null;
 }
 
 const accepted = (account: string | null): Verdict => ({ failure: null, field: null, account });
@@ -101,19 +96,19 @@ export function checkConnector(connector: Row<Integration>): Promise<Row<Integra
 }
 
 async function checkNow(connector: Row<Integration>): Promise<Row<Integration>> {
-  const failure = await failureOf(connector);
-  if (failure) log(`the connector ${connector.id} cannot be used: ${failure}`);
-  return noteCheck(connector, failure);
+  const result = await resultOf(connector);
+  if (result.failure) log(`the connector ${connector.id} cannot be used: ${result.failure}`);
+  return noteCheck(connector, result);
 }
 
-async function failureOf(connector: Row<Integration>): Promise<string | null> {
-  if (connector.vendor === 'builtin') return null;
-  if (!connector.hasCredentials) return 'The connector has no credentials.';
+async function resultOf(connector: Row<Integration>): Promise<CheckResult> {
+  if (connector.vendor === 'builtin') return accepted(null);
+  if (!connector.hasCredentials) return rejected('credentials', 'The connector has no credentials.');
   try {
-    return (await askVendor(await connectTo(connector, vendorChecks.timeoutMs))).failure;
+    return await askVendor(await connectTo(connector, vendorChecks.timeoutMs));
   } catch (error) {
     // Credentials that cannot be read.
-    if (error instanceof Problem) return error.body.description;
+    if (error instanceof Problem) return rejected('credentials', error.body.description);
     throw error;
   }
 }

@@ -46,11 +46,10 @@ export async function connect(caller: Caller, input: NewConnector): Promise<Row<
     if ((await Integration.query(trx).where({ orgId, vendorKind }).resultSize()) >= maxConnectors) {
       throw conflict(`The organization has ${maxConnectors} connectors of the kind ${vendorKind}, which is the most.`);
     }
-    const externalOrgId = verdict?.account ?? undefined;
     const more = { baseUrl: baseUrl ?? undefined, credentials: credentials ?? undefined };
-    return connectIntegration({ id, orgId, vendor, vendorKind, displayName, externalOrgId, ...more }, trx);
+    return connectIntegration({ id, orgId, vendor, vendorKind, displayName, ...more }, trx);
   });
-  return verdict ? noteCheck(connector, verdict.failure) : connector;
+  return verdict ? noteCheck(connector, verdict) : connector;
 }
 
 /** @throws 400 */
@@ -99,8 +98,8 @@ export async function rotate(caller: Caller, id: string, credentials: string): P
   const connector = await ownConnector(caller, id);
   requireCredentials(connector.vendor, credentials);
   await firstStep(async () => id);
-  const { failure, account } = await tryCredentials(connector, credentials);
-  return noteCheck(await replaceCredentials(id, credentials, account), failure);
+  const verdict = await tryCredentials(connector, credentials);
+  return noteCheck(await replaceCredentials(id, credentials), verdict);
 }
 
 /** Deletes the credentials at once: runtimes stop using those of models with their next heartbeat. @throws 404 */

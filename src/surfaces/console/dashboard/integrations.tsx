@@ -59,7 +59,7 @@ const Facts = ({ connector }: { connector: Connector }) => {
   const { displayName, vendor, vendorKind, externalOrgId, baseUrl, dependentProjectCount } = connector;
   const about = [kinds[vendorKind], vendors[vendor], externalOrgId, baseUrl];
   return (
-    <div class="next-row">
+    <div class="next-row link-row">
       <Pill status={statusOf(connector)} />
       <div class="grow">
         <strong class="break">

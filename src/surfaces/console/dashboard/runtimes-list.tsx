@@ -40,7 +40,7 @@ const RuntimeRow = ({
 }: {
   runtime: Runtime;
 }) => (
-  <li class="next-row">
+  <li class="next-row link-row">
     <Pill status={isConnected ? 'connected' : 'gone'} />
     <div class="grow">
       <strong class="break">{name}</strong>
