@@ -59,6 +59,9 @@ const waits = new Set([
   'tasks/resubscribe',
 ]);
 
+/** Of calls that do not wait: an abort for each that has ended costs as much as a statement. */
+const neverAborted = new AbortController().signal;
+
 const jsonRpcError = (code: number, message: string, id: unknown = null, reason?: string) => ({
   jsonrpc: '2.0',
   id,
@@ -123,7 +126,7 @@ export function createA2a(settings: A2aSettings) {
     const scope = Object.hasOwn(scopes, body.method) ? scopes[body.method] : undefined;
     if (scope) admit(caller, scope);
     exchange.route = scope ? `${endpoint} ${body.method}` : endpoint;
-    const call = openCall(exchange, caller, waits.has(body.method));
+    const call = waits.has(body.method) ? openCall(exchange, caller) : shortCall(exchange, caller);
     const context = new ServerCallContext({ requestedVersion: version, state: new Map([[callKey, call]]) });
     const response = await transports[version].handle(body, context);
     if (Symbol.asyncIterator in response)
@@ -135,10 +138,17 @@ export function createA2a(settings: A2aSettings) {
     else answerRpc(exchange, response);
   }
 
-  /** What the call holds is released when its socket closes. */
-  function openCall(exchange: Exchange, caller: Caller, holdsSlot: boolean): Call {
+  const shortCall = (exchange: Exchange, caller: Caller): Call => ({
+    caller,
+    signal: neverAborted,
+    authenticate: () => settings.authenticate(exchange),
+    report: (error) => settings.report(exchange, error),
+  });
+
+  /** A call that waits. What it holds is released when its socket closes. */
+  function openCall(exchange: Exchange, caller: Caller): Call {
     const ended = new AbortController();
-    const free = holdsSlot ? takeSlot(caller) : () => {};
+    const free = takeSlot(caller);
     const since = now();
     // Also while nothing changes: the caller may have lost its credential.
     const recheck = async () => {
@@ -153,12 +163,7 @@ export function createA2a(settings: A2aSettings) {
     };
     if (exchange.res.destroyed) close();
     else exchange.res.once('close', close);
-    return {
-      caller,
-      signal: ended.signal,
-      authenticate: () => settings.authenticate(exchange),
-      report: (error) => settings.report(exchange, error),
-    };
+    return { ...shortCall(exchange, caller), signal: ended.signal };
   }
 
   async function handle(exchange: Exchange): Promise<void> {
