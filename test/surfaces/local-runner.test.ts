@@ -100,6 +100,11 @@ describe('The local runner of npm start', () => {
       { status: 'completed', missionCostUsd: 0.02 },
       { status: 'completed', missionCostUsd: 0 },
     ]);
+    const { id } = await world.knex('sandboxes').where({ runId: runs[0]!.id }).first();
+    const plans = await world.knex('sandbox_fragments').where({ sandboxId: id, kind: 'plan' }).orderBy('seq', 'desc');
+    expect(plans[0].items).toEqual(
+      ['Look around', 'Measure', 'Write it down'].map((content) => ({ content, status: 'completed' })),
+    );
     const { data } = (await world.graphql('{ artifacts { data { caption kind url } } }', await asking())).body.data
       .artifacts;
     const files = new Map<string, string>(data.map(({ caption, url }: Record<string, string>) => [caption, url]));
