@@ -19,12 +19,18 @@ export interface Hold {
 }
 
 export interface Capacity {
-  /** More than the share of a key counts as its whole share. @throws 503 with `Retry-After` when it stays full */
-  take(key: string, amount?: number): Promise<Hold>;
+  /**
+   * More than the share of a key counts as its whole share. With a signal it waits as long as that is not aborted, and takes no
+   * place in the queue from others.
+   * @throws 503 with `Retry-After` when it stays full; the reason of the signal
+   */
+  take(key: string, amount?: number, signal?: AbortSignal): Promise<Hold>;
 }
 
 interface Waiter {
   amount: number;
+  /** Whether it takes a place in the queue. */
+  counts: boolean;
   admit(hold: Hold): void;
 }
 
@@ -53,7 +59,7 @@ export function createCapacity({ all, perKey, queue, description }: CapacitySett
     const resize = (next: number) => {
       add(key, next - amount);
       amount = next;
-      if (waitingInAll > 0) admitWaiting();
+      if (waiting.size > 0) admitWaiting();
     };
     let released = false;
     return {
@@ -87,37 +93,43 @@ export function createCapacity({ all, perKey, queue, description }: CapacitySett
 
   function leaveQueue(key: string, waiter: Waiter): void {
     const rest = waiting.get(key)!.filter((one) => one !== waiter);
-    waitingInAll--;
+    if (waiter.counts) waitingInAll--;
     if (rest.length > 0) waiting.set(key, rest);
     else waiting.delete(key);
   }
 
-  function wait(key: string, amount: number, { perKey: most, all: mostInAll, waitMs }: typeof queue & object) {
+  function wait(key: string, amount: number, signal?: AbortSignal): Promise<Hold> {
     const waiters = waiting.get(key) ?? [];
-    if (waiters.length >= most || waitingInAll >= mostInAll) throw tooBusy(description, retryAfterSeconds);
+    const isFull =
+      queue && (waiters.filter(({ counts }) => counts).length >= queue.perKey || waitingInAll >= queue.all);
+    if (!signal && (!queue || isFull)) throw tooBusy(description, retryAfterSeconds);
+    signal?.throwIfAborted();
     return new Promise<Hold>((resolve, reject) => {
-      const late = setTimeout(() => {
+      const leave = (reason: unknown) => {
         leaveQueue(key, waiter);
-        reject(tooBusy(description, retryAfterSeconds));
-      }, waitMs);
+        reject(reason);
+      };
+      const abort = () => leave(signal!.reason);
+      const late = signal ? undefined : setTimeout(() => leave(tooBusy(description, retryAfterSeconds)), queue!.waitMs);
+      signal?.addEventListener('abort', abort);
       const waiter: Waiter = {
         amount,
+        counts: !signal,
         admit(granted) {
           clearTimeout(late);
+          signal?.removeEventListener('abort', abort);
           resolve(granted);
         },
       };
       waiting.set(key, [...waiters, waiter]);
-      waitingInAll++;
+      if (waiter.counts) waitingInAll++;
     });
   }
 
   return {
-    async take(key, wanted = 1) {
+    async take(key, wanted = 1, signal) {
       const amount = Math.min(wanted, perKey);
-      if (!waiting.has(key) && fits(key, amount)) return hold(key, amount);
-      if (!queue) throw tooBusy(description, retryAfterSeconds);
-      return wait(key, amount, queue);
+      return !waiting.has(key) && fits(key, amount) ? hold(key, amount) : wait(key, amount, signal);
     },
   };
 }

@@ -9,6 +9,7 @@ import { bytes, graphql } from '#limits.ts';
 import { schema as theGraph } from '#schema.ts';
 import { createExecutions } from '#surfaces/graphql/budget.ts';
 import { createGraphql } from '#surfaces/graphql/surface.ts';
+import { eventsOf } from '../support/server-sent-events.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let written: string[] = [];
@@ -24,6 +25,7 @@ const schema = createSchema({
     type Query { hello: String rows(limit: Int! = 10): [Row!]! text(bytes: Int!): String held: String }
     type Row { id: String! }
     type Mutation { write(text: String!): String }
+    type Subscription { changes: String }
   `,
   resolvers: {
     Query: {
@@ -43,7 +45,23 @@ const schema = createSchema({
         return text;
       },
     },
+    Subscription: {
+      changes: {
+        subscribe: async function* () {
+          yield 'begun';
+          await change;
+          yield 'changed';
+        },
+        resolve: (root) => root,
+      },
+    },
   },
+});
+schema.getSubscriptionType()!.getFields().changes!.extensions = { exposure: { scope: 'any-caller' } };
+/** Lets the subscription go on. */
+let announceChange = () => {};
+const change = new Promise<void>((resolve) => {
+  announceChange = resolve;
 });
 const waiting: undefined[] = [];
 let notify = () => {};
@@ -207,6 +225,23 @@ test('503 · an organization with all its places taken waits and is refused, whi
   const statuses = async (answers: typeof held) => (await Promise.all(answers)).map(({ status }) => status).sort();
   expect(await statuses(held)).toEqual(held.map(() => 200));
   expect(await statuses(more)).toEqual([200, 200, 200, 503]);
+});
+
+test('an event of a subscription waits while all places of its organization and of the queue are taken', async () => {
+  const headers = { authorization: 'org_1', 'content-type': 'application/json', accept: 'text/event-stream' };
+  const body = JSON.stringify({ query: 'subscription { changes }' });
+  const events = eventsOf(await fetch(url, { method: 'POST', headers, body }));
+  expect((await events.next()).value).toMatchObject({ data: { data: { changes: 'begun' } } });
+  const held = Array.from({ length: 32 }, () => ask('{ held }'));
+  await arrived(32);
+  const more = [1, 2, 3, 4].map(() => ask('{ hello }'));
+  expect((await Promise.race(more)).status).toBe(503);
+  announceChange();
+  const changed = events.next();
+  expect((await ask('{ hello }', 'org_2')).status).toBe(200);
+  proceed();
+  expect((await changed).value).toMatchObject({ data: { data: { changes: 'changed' } } });
+  await Promise.all([...held, ...more]);
 });
 
 describe('a name that promises have', () => {

@@ -18,9 +18,13 @@ const deliveryMs = seconds(60);
 export const createExecutions = (queue = { perKey: 200, all: 1_000, waitMs: seconds(5) }): Capacity =>
   createCapacity({ ...capacity, queue, description: 'Too many operations of this organization are being executed.' });
 
-/** Takes the place of an execution that costs so much. @throws 503 */
-export const takeExecution = (executions: Capacity, { orgId, userId, credentialId }: Caller, cost: number) =>
-  executions.take(orgId ?? userId ?? credentialId, Math.min(Math.max(place.least, cost), place.most));
+/** Takes the place of an execution that costs so much; with a signal it waits for it. @throws 503 */
+export const takeExecution = (executions: Capacity, caller: Caller, cost: number, signal?: AbortSignal) =>
+  executions.take(
+    caller.orgId ?? caller.userId ?? caller.credentialId,
+    Math.min(Math.max(place.least, cost), place.most),
+    signal,
+  );
 
 export interface RequestBudget {
   /** The cost of all operations that were priced so far. */

@@ -67,7 +67,8 @@ export function subscriptionPlugin({
     async function* results(): AsyncGenerator<ExecutionResult> {
       for await (const rootValue of source as AsyncIterable<unknown>) {
         const contextValue = { ...context, caller: session.caller(), loaders: new Map() };
-        const hold = await takeExecution(executions, caller, budget.cost);
+        // A page that is open already is late, rather than cut off, while its organization is at its capacity.
+        const hold = await takeExecution(executions, caller, budget.cost, session.signal);
         try {
           yield await execute({ ...args, rootValue, contextValue });
         } finally {
@@ -166,5 +167,5 @@ function openSession({ exchange: { res }, caller }: Reader, freeSlot: () => void
   };
   if (res.destroyed) close();
   else res.once('close', close);
-  return { follow, caller: () => present };
+  return { follow, caller: () => present, signal: ended.signal };
 }
