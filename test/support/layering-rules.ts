@@ -88,8 +88,8 @@ export const layersImportDownwards: Rule = (tree) =>
 /** Whatever the dashboard imports is sent to the browser: it imports its own files and its framework, and uses the public schema. */
 export const theDashboardUsesTheSchemaOnly: Rule = (tree) =>
   Object.entries(tree).flatMap(([file, text]) => {
-    // A test runs what needs no browser.
-    if (file.startsWith('test/')) return [];
+    // Tests run what needs no browser, and the bench asks what the pages ask.
+    if (/^(test|bench)\//.test(file)) return [];
     if (!isDashboard(file)) {
       const reach = importsOf(file, text).filter(isDashboard);
       return reach.map((target) => `${file} imports ${target}: server code must not import browser code.`);
