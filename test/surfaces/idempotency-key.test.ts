@@ -404,6 +404,10 @@ describe('A GraphQL mutation', () => {
     }
     const wrong = await send('', { projectId, prompt: 'Look.' });
     expect(wrong.body.errors[0].message).toContain('Idempotency-Key: must be');
+    const headers = { 'idempotency-key': 'graph-4', accept: 'text/event-stream' };
+    const body = { query: 'mutation { deleteProject(projectId: "prj_none") { id } }' };
+    const events = await world.request('POST', '/graphql', { token, headers, body });
+    expect([events.status, JSON.stringify(events.body)]).toEqual([400, expect.stringContaining('Accept: must name')]);
   });
 });
 

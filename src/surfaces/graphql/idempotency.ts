@@ -5,8 +5,9 @@ import { getOperationAST, parse } from 'graphql';
 import type { Caller } from '#access/principal.ts';
 import type { Exchange } from '#foundation/http.ts';
 import { once } from '#foundation/idempotency.ts';
+import { invalid } from '#foundation/problem.ts';
 import { graphql } from '#limits.ts';
-import { answerType, type Operations } from './requests.ts';
+import { acceptedJson, answerType, type Operations } from './requests.ts';
 import { PlainResponse } from './respond.ts';
 
 /** The key of the request; null where none counts: for a batch, and for all but mutations. */
@@ -35,7 +36,7 @@ class Unrecorded extends Error {
   }
 }
 
-/** The response of the operation, or that of its first time. @throws as `once` */
+/** The response of the operation, or that of its first time. @throws as `once`, and 400 for a caller that accepts events alone */
 export async function respondOnce(
   exchange: Exchange,
   { credentialId, orgId }: Caller,
@@ -43,6 +44,9 @@ export async function respondOnce(
   key: string,
   respond: () => Promise<PlainResponse>,
 ): Promise<PlainResponse> {
+  // Events cannot be repeated.
+  if (!acceptedJson(exchange))
+    throw invalid('Accept: must name application/json for a mutation with an Idempotency-Key.');
   const request = { route: 'POST /graphql', path: exchange.path, input: { query, operationName, variables } };
   try {
     const { status, body, replayed } = await once(`${credentialId} ${orgId}`, key, request, async () => {
