@@ -128,6 +128,8 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
   it('a project is created, changed, paused and deleted with its name typed; who edits beside another is told', async () => {
     const page = await open('/console/projects');
     await page.getByRole('link', { name: 'Create project' }).click();
+    // The list before it has a field with the same word.
+    await page.getByRole('heading', { name: 'Create a project' }).waitFor();
     const long = 'x'.repeat(120);
     await page.getByLabel('Name').fill(long);
     await page.getByLabel('Repository').fill('no repository');
@@ -190,6 +192,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByText('It is paused.').waitFor();
     await pages.inspect(page, 'task');
     await page.getByRole('link', { name: 'Duplicate' }).click();
+    await page.getByRole('heading', { name: 'Create a scheduled task' }).waitFor();
     await page.getByLabel('Name').fill('A copy');
     expect(await page.getByLabel('Labels').inputValue()).toBe('care, weekly');
     await page.getByRole('button', { name: 'Create scheduled task' }).click();
