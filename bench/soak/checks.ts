@@ -33,7 +33,7 @@ const none: Record<string, string> = {
   'sandboxes of lost runtimes that are not ended': `select id from sandboxes
     where status = 'running' and last_heartbeat_at < extract(epoch from now()) * 1000 - ${silence.failed + minutes(1)}`,
   'background jobs that failed or hang': `select name, state from background.job where state in ('active', 'failed')`,
-  'occurrences that ran twice': `select recurring_id, scheduled_for from runs where scheduled_for is not null
+  'occurrences that ran twice': `select recurring_id, scheduled_for from runs where recurring_id is not null
     group by 1, 2 having count(*) > 1`,
   'issues of one run': `select run_id from issues where run_id is not null group by 1 having count(*) > 1`,
   'projects of one name': `select name from projects group by 1 having count(*) > 1`,
