@@ -169,8 +169,13 @@ async function runInBatches(connection: Connection, file: MigrationFile, part: P
 /** Without limits of time, since nobody waits for it; `set local` needs a transaction. */
 async function runConcurrently(connection: Connection, file: MigrationFile, part: Part): Promise<void> {
   const index = indexOf(file, part);
+  // Nobody else migrates: the server of a killed process is still at it. It may wait for the transaction that holds our lock, and that
+  // one for it, which no server sees.
+  const canceling =
+    'select pg_cancel_backend(pid) from pg_stat_progress_create_index where index_relid = to_regclass($1)';
   const leftBehind = 'select from pg_index where indexrelid = to_regclass($1) and not indisvalid';
   for (;;) {
+    if (index) await sendOn(connection, canceling, [index]);
     await locating(file, part, () => sendOn(connection, part.sql));
     // A killed process leaves an invalid index; its server may still have been working on it until the line above.
     if (!index || (await sendOn(connection, leftBehind, [index])).rowCount === 0) return;

@@ -140,6 +140,13 @@ describe('Files that run outside of the transaction', () => {
   const valid = async () =>
     (await knex.raw("select indisvalid as v from pg_index where indexrelid = to_regclass('boats_name')")).rows;
 
+  const building = async (): Promise<number[]> => {
+    const { rows } = await knex.raw(
+      `select pid from pg_stat_progress_create_index where relid = to_regclass('boats') and datname = current_database()`,
+    );
+    return rows.map(({ pid }: { pid: number }) => pid);
+  };
+
   it('Run in their place, each batch in its own transaction, and are reverted with the others', async () => {
     expect(await migrate(knex, folder)).toEqual(names);
     const { rows } = await knex.raw('select array_agg(boat_id order by boat_id) as ids from boats group by xmin::text');
@@ -208,7 +215,10 @@ describe('Files that run outside of the transaction', () => {
     write('20260103_03_names.concurrently.sql', beside['20260103_03_names.concurrently.sql'] ?? '');
     await kill(async () => (await valid()).length === 1);
     expect(await valid()).toEqual([{ v: false }]);
+    const [left] = await building();
     const next = migrate(knex, folder);
+    // What the killed process has begun is ended: it would wait for the transaction of this call, which would wait for it.
+    await vi.waitUntil(async () => !(await building()).includes(left!));
     await writer.commit();
     expect(await next).toEqual(['20260103_03_names.concurrently.sql']);
     expect(await valid()).toEqual([{ v: true }]);
