@@ -10,23 +10,26 @@ import { notFound } from './problem.ts';
 export type Row<M extends Model> = Omit<M, keyof Model>;
 
 type Value = string | number | boolean | Buffer;
-/** Equality whatever the case of the letters, for a text column that has such an index. */
-export interface IgnoringCase {
-  ignoringCase: string;
+/** A comparison other than equality: how, by its key in `comparisons`. */
+interface Comparison {
+  how: keyof typeof comparisons;
+  text: string;
 }
-export const ignoringCase = (text: string | null | undefined): IgnoringCase | undefined =>
-  text == null ? undefined : { ignoringCase: text };
+const comparisons = {
+  '~': (column: string, parameter: string) => `lower(${column}) = lower(${parameter})`,
+  '*': (column: string, parameter: string) => `strpos(lower(${column}), lower(${parameter})) > 0`,
+} as const;
+const comparison = (how: Comparison['how']) => (text: string | null | undefined) =>
+  text == null ? undefined : { how, text };
 
+/** Equality whatever the case of the letters, for a text column that has such an index. */
+export const ignoringCase = comparison('~');
 /** Words that the text has in it, whatever the case of the letters. Every row that the other conditions leave is looked at. */
-export interface Containing {
-  containing: string;
-}
-export const containing = (text: string | null | undefined): Containing | undefined =>
-  text == null ? undefined : { containing: text };
+export const containing = comparison('*');
 
 /** Conditions on columns: equal to the value, null, or (undefined) any. */
 export type Where<M extends Model> = {
-  readonly [Column in keyof Row<M>]?: Value | IgnoringCase | Containing | null | undefined;
+  readonly [Column in keyof Row<M>]?: Value | Comparison | null | undefined;
 };
 
 /** A named scope of a model: a condition that equality does not express. It may use the values of the model's source. */
@@ -178,12 +181,10 @@ export function selectionOf(model: Pick<typeof BaseModel, 'tableName' | 'columns
   return text;
 }
 
-type Conditions = Readonly<Record<string, Value | IgnoringCase | Containing | null | undefined>>;
+type Conditions = Readonly<Record<string, Value | Comparison | null | undefined>>;
 
-const has = <K extends string>(value: unknown, name: K): value is Record<K, string> =>
-  typeof value === 'object' && value !== null && name in value;
-const parameterOf = (value: Value | IgnoringCase | Containing): unknown =>
-  has(value, 'ignoringCase') ? value.ignoringCase : has(value, 'containing') ? value.containing : value;
+const isComparison = (value: Value | Comparison): value is Comparison =>
+  typeof value === 'object' && !Buffer.isBuffer(value);
 
 /** The text depends only on which conditions are given, so that there are few of them to prepare. */
 function conditionsOf(source: Source, where: Conditions): string[] {
@@ -192,8 +193,7 @@ function conditionsOf(source: Source, where: Conditions): string[] {
   for (const [name, value] of Object.entries(where)) {
     if (value === undefined) continue;
     if (value === null) conditions.push(`${quoted(name)} is null`);
-    else if (has(value, 'ignoringCase')) conditions.push(`lower(${quoted(name)}) = lower($${++parameters})`);
-    else if (has(value, 'containing')) conditions.push(`strpos(lower(${quoted(name)}), lower($${++parameters})) > 0`);
+    else if (isComparison(value)) conditions.push(comparisons[value.how](quoted(name), `$${++parameters}`));
     else conditions.push(`${quoted(name)} = $${++parameters}`);
   }
   return conditions;
@@ -208,7 +208,7 @@ function valuesOf(source: Source, where: Conditions): unknown[] {
   const values = [...source.values];
   for (const name in where) {
     const value = where[name];
-    if (value != null) values.push(parameterOf(value));
+    if (value != null) values.push(isComparison(value) ? value.text : value);
   }
   return values;
 }
@@ -228,8 +228,7 @@ function read(model: typeof BaseModel, where: Conditions, tail: string) {
   for (const name in where) {
     const value = where[name];
     if (value === undefined) continue;
-    const how = value === null ? ' null' : has(value, 'ignoringCase') ? '~' : has(value, 'containing') ? '*' : '';
-    shape += ` ${name}${how}`;
+    shape += value === null ? ` ${name} null` : ` ${name}${isComparison(value) ? value.how : ''}`;
   }
   let text = texts.get(shape);
   if (text === undefined) {
