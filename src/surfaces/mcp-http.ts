@@ -66,14 +66,14 @@ export function createMcpHttp<Asked>(settings: McpHttp<Asked>) {
     if (mediaType(exchange) !== 'application/json')
       throw unsupportedMediaType('Send the messages as application/json.');
     const body = parseJson(await readText(exchange, bytes.jsonBody));
-    if (body === undefined) return answerJson(exchange, 400, unparsable, { 'cache-control': 'no-store' });
+    if (body === undefined) return answerJson(exchange, 400, unparsable, uncached);
     if (Array.isArray(body)) {
       if (body.length > mcp.messagesPerBatch) throw invalid(`A batch has at most ${mcp.messagesPerBatch} messages.`);
       if (body.length > 1) await meter(exchange, who, body.length - 1);
     } else {
       check?.(who, body);
       const answered = await answerPlainly?.(who, body);
-      if (answered) return answer(exchange, 200, JSON.stringify(answered), plainHeaders());
+      if (answered) return answerJson(exchange, 200, answered, { ...uncached, 'content-type': 'application/json' });
     }
     const left = new AbortController();
     res.once('close', () => left.abort());
@@ -87,7 +87,7 @@ export function createMcpHttp<Asked>(settings: McpHttp<Asked>) {
   };
 }
 
-const plainHeaders = (): Headers => ({ 'content-type': 'application/json', 'cache-control': 'no-store' });
+const uncached = { 'cache-control': 'no-store' };
 
 /** Resolves when the signal is aborted or the process ends. */
 async function ended(signal: AbortSignal): Promise<void> {
