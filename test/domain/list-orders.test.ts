@@ -83,3 +83,17 @@ it.each(['/runs', '/artifacts', '/artifacts?kind=log'])('%s · oldest first, pag
   const { status, body } = await get(`${query}&order=size`);
   expect([status, body.description]).toEqual([400, 'order: must be one of oldest, newest.']);
 });
+
+it('issues of a project, oldest first, page by page; in the graph alone', async () => {
+  const ask = async (args: string) => {
+    const { body } = await world.graphql(`{ issues(${args}) { data { id } nextCursor } }`, { token: ada.token });
+    return body.data?.issues ?? body.errors[0].message;
+  };
+  const found = async (args: string) => (await ask(args)).data.map(({ id }: { id: string }) => id);
+  const newest = await found(`projectId: "${projects[0]}"`);
+  expect([newest.length, await found(`projectId: "${projects[1]}"`)]).toEqual([4, []]);
+  const { data, nextCursor } = await ask('order: oldest, limit: 3');
+  expect(data.map(({ id }: { id: string }) => id)).toEqual([...newest].reverse().slice(0, 3));
+  expect(await found(`order: oldest, limit: 3, cursor: "${nextCursor}"`)).toEqual([newest[0]]);
+  expect(await ask(`limit: 3, cursor: "${nextCursor}"`)).toMatch(/^cursor: must be/);
+});

@@ -54,8 +54,6 @@ const others: Record<string, string> = {
   finishStep: runtime,
   handBackRun: runtime,
   heartbeat: runtime,
-  issue: page('/console/issues/{issueId}'),
-  issues: page('/console/issues'),
   moveEnvironment: runtime,
   noticeMails: page('/console/notifications'),
   openRepository: runtime,

@@ -141,6 +141,34 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await pages.inspect(page, 'agents-found');
   });
 
+  it('issues are narrowed and ordered by the address; each has a page, on which what a person wrote stays text', async () => {
+    const start = 'mutation ($at: String!, $prompt: String!) { startMission(projectId: $at, prompt: $prompt) { id } }';
+    const body = { name: 'Tracked', repoFullName: 'acme/tracked', issueCode: 'TRK' };
+    const at = (await world.rest('POST', '/projects', { session, body })).body.id;
+    for (const prompt of ['Find dead code', 'Look <b>everywhere</b>.\n\nThen stop.']) {
+      world.clock.turn(1);
+      await world.graphql(start, { session, variables: { at, prompt } });
+    }
+    const page = await open('/console/issues');
+    const titles = page.locator('.rows .row-link');
+    await page.getByLabel('Project').selectOption('Tracked');
+    await expect.poll(() => titles.allTextContents()).toEqual(['Look <b>everywhere</b>.', 'Find dead code']);
+    await page.getByLabel('Order').selectOption('Oldest first');
+    await expect.poll(() => titles.allTextContents()).toEqual(['Find dead code', 'Look <b>everywhere</b>.']);
+    expect(new URL(page.url()).search).toBe(`?projectId=${at}&order=oldest`);
+    await pages.inspect(page, 'issues');
+    await titles.last().click();
+    await page.getByRole('heading', { name: 'Look <b>everywhere</b>.', level: 1 }).waitFor();
+    await page.getByText('TRK-2').waitFor();
+    expect(await page.getByRole('region', { name: 'Description' }).innerText()).toContain('.\n\nThen stop.');
+    await pages.inspect(page, 'issue');
+    await page.getByRole('link', { name: 'Open mission' }).click();
+    await page.getByRole('region', { name: 'Prompt' }).getByText('Then stop.').waitFor();
+    await page.getByRole('link', { name: 'TRK-2' }).click();
+    await page.getByRole('link', { name: 'Issues' }).first().click();
+    await page.getByRole('heading', { name: 'Issues', level: 1 }).waitFor();
+  });
+
   it('the palette leads anywhere by the keyboard', async () => {
     const page = await open('/console/overview');
     await page.getByRole('heading', { name: 'Overview' }).waitFor();

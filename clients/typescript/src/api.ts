@@ -1033,6 +1033,8 @@ export interface IssuesParameters {
   limit?: number;
   /** The `nextCursor` of the previous page. */
   cursor?: string;
+  /** Newest first when absent. It belongs to the cursor. */
+  order?: 'oldest' | 'newest';
   /** Only the records that have this value. */
   projectId?: string;
 }
@@ -2882,7 +2884,7 @@ export interface Operations {
   runtimeTokens: { input: {}; output: RuntimeTokens };
   /** The export of a closed organization, for its owners in the console; 404 when none was asked for. Requires the scope `organizations:read`. */
   organizationExport: { input: OrganizationExportParameters; output: OrganizationExport };
-  /** Issues of the built-in tracker, newest first; of one project, or of all. Requires the scope `missions:read`. */
+  /** Issues of the built-in tracker; of one project, or of all. Requires the scope `missions:read`. */
   issues: { input: IssuesParameters; output: IssuePage };
   /** One issue of the built-in tracker. Requires the scope `missions:read`. */
   issue: { input: IssueParameters; output: Issue };
@@ -3022,7 +3024,7 @@ export const routes = {
 export const documents = {
   runtimeTokens: 'query runtimeTokens{runtimeTokens{data{id name createdAt lastUsedAt revokedAt}}}',
   organizationExport: 'query organizationExport($orgId:String!){organizationExport(orgId:$orgId){orgId status requestedAt url sizeBytes expiresAt}}',
-  issues: 'query issues($limit:Int!=50$cursor:String$projectId:String){issues(limit:$limit cursor:$cursor projectId:$projectId){data{id projectId number key title body labels state runId createdAt updatedAt}nextCursor}}',
+  issues: 'query issues($limit:Int!=50$cursor:String$order:ListOrder$projectId:String){issues(limit:$limit cursor:$cursor order:$order projectId:$projectId){data{id projectId number key title body labels state runId createdAt updatedAt}nextCursor}}',
   issue: 'query issue($issueId:String!){issue(issueId:$issueId){id projectId number key title body labels state runId createdAt updatedAt}}',
   runtimes: 'query runtimes{runtimes{data{name tokenId harnesses{harness version}isolation places modelVendors lastSeenAt isConnected}}}',
   upcomingOccurrences: 'query upcomingOccurrences($projectId:String$limit:Int!=10){upcomingOccurrences(projectId:$projectId limit:$limit){data{at name projectId scheduledTaskId automationId}}}',

@@ -1,7 +1,7 @@
 // Issues of the built-in tracker, in the graph alone: the specification shows no route to them.
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';
-import { pageArguments, pageOf } from '#graph/page.ts';
+import { orderArgument, pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { pages, previewSizes, text } from '#limits.ts';
@@ -47,10 +47,10 @@ const IssuePage = pageOf('IssuePage', IssueType);
 
 builder.queryFields((t) => ({
   issues: t.field({
-    description: 'Issues of the built-in tracker, newest first; of one project, or of all.',
+    description: 'Issues of the built-in tracker; of one project, or of all.',
     scope: 'missions:read',
     type: IssuePage,
-    args: { ...pageArguments(pages.other), projectId: t.arg.string(filter) },
+    args: { ...pageArguments(pages.other), ...orderArgument(), projectId: t.arg.string(filter) },
     resolve: (_, args, { caller }) => operations.listIssues(caller, args),
   }),
   issue: t.field({

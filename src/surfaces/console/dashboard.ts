@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { admit, type Rule } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { findAgent } from '#domain/agents/operations.ts';
+import { findIssue } from '#domain/issues/operations.ts';
 import { findProject } from '#domain/projects/operations.ts';
 import { Automation, ScheduledTask } from '#domain/recurring/model.ts';
 import { findRecurring } from '#domain/recurring/operations.ts';
@@ -88,6 +89,7 @@ export const dashboardPages: readonly (readonly [path: string, page: Handler])[]
   fixed('/console/agents/new', 'Create an agent', 'agents:write'),
   fixed('/console/runtimes', 'Runtimes', 'agents:read'),
   fixed('/console/artifacts', 'Artifacts', 'artifacts:read'),
+  fixed('/console/issues', 'Issues', 'missions:read'),
   fixed('/console/members', 'Members', 'members:read'),
   fixed('/console/integrations', 'Integrations', 'integrations:read'),
   fixed('/console/mcp', 'MCP servers', 'mcp:read'),
@@ -141,6 +143,12 @@ export const dashboardRecords: readonly (readonly [pattern: RegExp, route: strin
     '/console/sandboxes/{sandboxId}',
     'sandboxes:read',
     async (caller, id) => `Sandbox of the ${(await findSandbox(caller, id)).role}`,
+  ),
+  ofRecord(
+    /^\/console\/issues\/([^/]+)$/,
+    '/console/issues/{issueId}',
+    'missions:read',
+    async (caller, id) => (await findIssue(caller, id)).title,
   ),
   ofRecord(
     /^\/console\/agents\/([^/]+)$/,

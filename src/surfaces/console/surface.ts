@@ -23,7 +23,6 @@ import {
   showHome,
   switchOrganization,
 } from './home.ts';
-import { issueBase, showIssue, showIssues } from './issues.ts';
 import { answerProblemPage, seeOther } from './layout.ts';
 import { showMailbox } from './mailbox.ts';
 import { showMcpCallback, showMcpClient } from './mcp-callback.ts';
@@ -83,7 +82,6 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     [exportAddress, { GET: back(closureAddress), POST: exportOwnOrganization }],
     ['/console/invites/accept', { POST: acceptOwnInvite }],
     ['/console/name', { POST: changeOwnName }],
-    ['/console/issues', { GET: showIssues }],
     ['/console/tokens', { GET: showTokens, POST: createOwnToken }],
     ['/console/tokens/revoke', { GET: back('/console/tokens'), POST: revokeOwnToken }],
     ['/console/connected-agents', { GET: showDelegations }],
@@ -121,7 +119,6 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
   };
   /** Paths that end in a parameter: the base, the parameter's name, and the methods of the page. */
   const families = [
-    [issueBase, '{issueId}', { GET: showIssue }],
     [receiptBase, '{orderId}', { GET: showReceipt }],
     [checkoutBase, '{checkoutId}', { GET: showCheckout, POST: payCheckout }],
     [dashboardBase, '{file}', { GET: showDashboardFile }],

@@ -781,6 +781,28 @@ export type DisconnectIntegrationMutationVariables = Exact<{
 
 export type DisconnectIntegrationMutation = { disconnectIntegration: { id: string } };
 
+export type IssuesQueryVariables = Exact<{
+  limit: Scalars['Int']['input'];
+  cursor?: InputMaybe<Scalars['String']['input']>;
+  projectId?: InputMaybe<Scalars['String']['input']>;
+  order?: InputMaybe<ListOrder>;
+}>;
+
+
+export type IssuesQuery = { issues: { nextCursor: string | null, data: Array<IssueRowFragment> } };
+
+export type IssueRowFragment = { id: string, key: string, title: string, state: IssueState, createdAt: number, projectId: string, project: { name: string } | null };
+
+export type IssueQueryVariables = Exact<{
+  issueId: Scalars['String']['input'];
+}>;
+
+
+export type IssueQuery = { issue: (
+    { body: string, labels: Array<string>, runId: string | null }
+    & IssueRowFragment
+  ) };
+
 export type LastSessionQueryVariables = Exact<{
   sandboxId: Scalars['String']['input'];
 }>;
@@ -1334,6 +1356,14 @@ export const revokeIntegration: Operation<RevokeIntegrationMutation, RevokeInteg
 
 export const disconnectIntegration: Operation<DisconnectIntegrationMutation, DisconnectIntegrationMutationVariables> = {
   text: 'mutation DisconnectIntegration($integrationId:String!$detachProjects:Boolean!){disconnectIntegration(integrationId:$integrationId detachProjects:$detachProjects){id}}',
+};
+
+export const issues: Operation<IssuesQuery, IssuesQueryVariables> = {
+  text: 'query Issues($limit:Int!$cursor:String$projectId:String$order:ListOrder){issues(limit:$limit cursor:$cursor projectId:$projectId order:$order){data{...IssueRow}nextCursor}}fragment IssueRow on Issue{id key title state createdAt projectId project{name}}',
+};
+
+export const issue: Operation<IssueQuery, IssueQueryVariables> = {
+  text: 'query Issue($issueId:String!){issue(issueId:$issueId){...IssueRow body labels runId}}fragment IssueRow on Issue{id key title state createdAt projectId project{name}}',
 };
 
 export const lastSession: Operation<LastSessionQuery, LastSessionQueryVariables> = {

@@ -81,6 +81,7 @@ export function Shown<Row>({ list, empty, skeleton, isExcerpt = false, children 
 const tones: Record<string, string> = {
   running: 'live',
   active: 'good',
+  open: 'good',
   connected: 'good',
   ready: 'good',
   error: 'bad',
