@@ -3,7 +3,7 @@
 import type { Knex } from 'knex';
 import { Model, type RelationMappings } from 'objection';
 import { type Page, type PageRequest, readPageOf } from './cursor.ts';
-import { database, sql, type Transaction } from './database.ts';
+import { database, lookUp, sql, type Transaction } from './database.ts';
 import { notFound } from './problem.ts';
 
 /** The data of a model, which is what a read returns: Objection's methods are not on it, so a call of one does not compile. */
@@ -106,7 +106,8 @@ export class BaseModel extends Model {
 
   static async find<M extends BaseModel>(this: ClassOf<M>, where: Where<M>, trx?: Transaction) {
     const { values, text } = read(this, where, ' limit 1');
-    return (await sql<Row<M>>(text, values, trx))[0];
+    const byKey = !trx && typeof (where as Conditions).id === 'string';
+    return (await (byKey ? lookUp<Row<M>>(text, values) : sql<Row<M>>(text, values, trx)))[0];
   }
 
   static findAll<M extends BaseModel>(this: ClassOf<M>, where: Where<M>, trx?: Transaction): Promise<Row<M>[]> {

@@ -2,6 +2,7 @@
 // Process-wide like the clock: bound once at start, used plainly everywhere.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { EventEmitter } from 'node:events';
+import DataLoader from 'dataloader';
 import knexFactory, { type Knex } from 'knex';
 import { knexSnakeCaseMappers, Model } from 'objection';
 import pg from 'pg';
@@ -117,7 +118,40 @@ export const database = (): Knex => joined() ?? pool().knex;
  */
 export async function sql<Row>(text: string, values: unknown[] = [], trx = joined()): Promise<Row[]> {
   // What fails in a transaction is done again as a whole, or not at all.
-  if (trx) return sendOn<Row>(await trx.client.acquireConnection(), text, values);
+  const sent = trx
+    ? sendOn<Row>(await trx.client.acquireConnection(), text, [values])
+    : attemptTwice<Row>(text, [values]);
+  return (await sent)[0]!;
+}
+
+/**
+ * `sql` for a look-up by a unique key, which every request makes: those with the same text that requests of one turn of the event
+ * loop ask for go over one connection in one message, which saves most of the writing and reading (bench/README.md).
+ */
+export function lookUp<Row>(text: string, values: unknown[]): Promise<Row[]> {
+  if (joined()) return sql(text, values);
+  const loader = lookUps.get(text) ?? new DataLoader((asked) => lookUpTogether(text, asked), eachTurn);
+  lookUps.set(text, loader);
+  return loader.load(values) as Promise<Row[]>;
+}
+const lookUps = new Map<string, DataLoader<unknown[], unknown[]>>();
+const eachTurn = { cache: false, batchScheduleFn: setImmediate, maxBatchSize: 50 };
+
+/** What the server refuses for one of them is sent again one by one: nobody pays for another one's values. */
+async function lookUpTogether(text: string, asked: Values): Promise<(unknown[] | Error)[]> {
+  try {
+    return await attemptTwice(text, asked);
+  } catch (error) {
+    if (asked.length === 1 || databaseErrorKind(error) !== 'final') throw error;
+    const alone = async (values: readonly unknown[]) => (await attemptTwice(text, [values]))[0]!;
+    return Promise.all(asked.map((values) => alone(values).catch((reason: Error) => reason)));
+  }
+}
+
+/** Work that was not applied (server restart, deadlock, moved primary) is retried for so long. */
+const patience = seconds(2);
+
+async function attemptTwice<Row>(text: string, values: Values): Promise<Row[][]> {
   try {
     return await attempt<Row>(text, values);
   } catch (error) {
@@ -127,11 +161,10 @@ export async function sql<Row>(text: string, values: unknown[] = [], trx = joine
   }
 }
 
-/** Work that was not applied (server restart, deadlock, moved primary) is retried for so long. */
-const patience = seconds(2);
+type Values = readonly (readonly unknown[])[];
 
-/** Sends a statement on a connection of the pool. */
-async function attempt<Row>(text: string, values: unknown[]): Promise<Row[]> {
+/** Sends a statement on a connection of the pool, once for each list of values. */
+async function attempt<Row>(text: string, values: Values): Promise<Row[][]> {
   const { connections } = pool();
   const connection = await connections.acquire();
   try {
@@ -141,7 +174,7 @@ async function attempt<Row>(text: string, values: unknown[]): Promise<Row[]> {
   }
 }
 
-async function sendOn<Row>(connection: pg.ClientBase, text: string, values: unknown[]): Promise<Row[]> {
+async function sendOn<Row>(connection: pg.ClientBase, text: string, values: Values): Promise<Row[][]> {
   for (const listener of listeners) listener(text);
   try {
     return await send<Row>(connection, text, values, named);

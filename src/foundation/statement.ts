@@ -35,32 +35,38 @@ function nameOf(text: string): string {
 const described = new WeakMap<Wire, Map<string, RowMaker>>();
 
 /**
- * Sends one statement and resolves to plain rows with camelCase names. A `prepared` one gets a name, and the server parses it
- * once per connection.
+ * Sends one statement once for each list of values, all in one message, and resolves to the plain rows of each, with camelCase
+ * names: all or nothing. A `prepared` one gets a name, and the server parses it once per connection.
  */
 export function send<Row>(
   client: pg.ClientBase,
   text: string,
-  values: readonly unknown[],
+  values: readonly (readonly unknown[])[],
   prepared: boolean,
-): Promise<Row[]> {
+): Promise<Row[][]> {
   return new Promise((resolve, reject) => {
-    const settle = (error: Error | null, rows: unknown[]) => (error ? reject(error) : resolve(rows as Row[]));
-    client.query(new Statement(text, values.map(parameter), prepared, settle));
+    const settle = (error: Error | null, rows: unknown[][]) => (error ? reject(error) : resolve(rows as Row[][]));
+    client.query(new Statement(text, values, prepared, settle));
   });
 }
 
 class Statement {
   readonly name: string;
   readonly text: string;
-  private readonly values: (Text | Buffer)[];
+  private readonly values: readonly (readonly unknown[])[];
   /** pg replaces it to watch the time. */
-  callback: (error: Error | null, rows: unknown[]) => void;
+  callback: (error: Error | null, rows: unknown[][]) => void;
   private makers: Map<string, RowMaker> | undefined;
   private make: RowMaker | undefined;
-  private readonly rows: unknown[] = [];
+  private rows: unknown[] = [];
+  private readonly results: unknown[][] = [];
 
-  constructor(text: string, values: (Text | Buffer)[], prepared: boolean, callback: Statement['callback']) {
+  constructor(
+    text: string,
+    values: readonly (readonly unknown[])[],
+    prepared: boolean,
+    callback: Statement['callback'],
+  ) {
     this.name = prepared ? nameOf(text) : '';
     this.text = text;
     this.values = values;
@@ -77,9 +83,13 @@ class Statement {
     }
     wire.stream.cork();
     if (!name || !wire.parsedStatements[name]) wire.parse({ text, name });
-    wire.bind({ statement: name, values });
-    if (!this.make) wire.describe({ type: 'P' });
-    wire.execute({});
+    let known = this.make !== undefined;
+    for (const each of values) {
+      wire.bind({ statement: name, values: each.map(parameter) });
+      if (!known) wire.describe({ type: 'P' });
+      known = true;
+      wire.execute({});
+    }
     wire.sync();
     wire.stream.uncork();
   }
@@ -93,10 +103,13 @@ class Statement {
     this.rows.push(this.make!(fields));
   }
 
-  handleCommandComplete(): void {}
+  handleCommandComplete(): void {
+    this.results.push(this.rows);
+    this.rows = [];
+  }
 
   handleReadyForQuery(): void {
-    this.callback(null, this.rows);
+    this.callback(null, this.results);
   }
 
   handleError(error: Error): void {

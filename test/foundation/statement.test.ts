@@ -1,7 +1,7 @@
 // Statements as they go over the wire: what is given, what comes back, and what a failure leaves behind.
 import knexFactory, { type Knex } from 'knex';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase, sql, transaction } from '#foundation/database.ts';
+import { enclosingTransaction, lookUp, openDatabase, sql, transaction, watchStatements } from '#foundation/database.ts';
 import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
 
 let fresh: FreshDatabase;
@@ -18,10 +18,47 @@ afterAll(async () => {
   await fresh.drop();
 });
 
-describe.each([
+const ways = [
   ['prepared', true],
   ['behind a pooler in transaction mode', false],
-])('A statement, %s', (_, namedStatements) => {
+] as const;
+
+describe.each(ways)('A look-up, %s', (_, namedStatements) => {
+  beforeAll(() => {
+    knex = openDatabase({ connection: fresh.connection, poolMax: 1, namedStatements });
+  });
+  afterAll(() => knex.destroy());
+
+  it('Goes with the look-ups of the same turn in one message, and each gets its own rows', async () => {
+    const text = 'select n as found from generate_series(1, $1::int) n';
+    const sent: string[] = [];
+    const stop = watchStatements((statement) => sent.push(statement));
+    const found = await Promise.all([2, 0, 1].map((count) => lookUp(text, [count])));
+    stop();
+    expect(found).toEqual([[{ found: 1 }, { found: 2 }], [], [{ found: 1 }]]);
+    expect(sent).toEqual([text]);
+  });
+
+  it('Fails alone among the look-ups of its turn', async () => {
+    const asked = ['1', 'one', '2'].map((text) => lookUp('select $1::int as n', [text]));
+    const settled = await Promise.allSettled(asked);
+    expect(settled).toMatchObject([
+      { value: [{ n: 1 }] },
+      { reason: { code: '22P02', message: expect.stringContaining('"one"') } },
+      { value: [{ n: 2 }] },
+    ]);
+  });
+
+  it('Joins an enclosing transaction also as a look-up', async () => {
+    const seen = await enclosingTransaction(async () => {
+      await sql('create temporary table looked_up on commit drop as select 7 as n');
+      return lookUp('select n from looked_up', []);
+    });
+    expect(seen).toEqual([{ n: 7 }]);
+  });
+});
+
+describe.each(ways)('A statement, %s', (_, namedStatements) => {
   beforeAll(() => {
     knex = openDatabase({ connection: fresh.connection, poolMax: 1, namedStatements });
   });

@@ -4,7 +4,7 @@ import { narrowedText } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
 import type { OrgRole } from '#access/roles.ts';
 import { now } from '#foundation/clock.ts';
-import { sql } from '#foundation/database.ts';
+import { lookUp } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
 import { digest } from '#foundation/secrets.ts';
 import { recordUse } from '../credentials/last-used.ts';
@@ -35,7 +35,7 @@ const findCallerSql = `select r.id, r.last_used_at, r.user_id, r.org_id, r.proje
  * request and never kept. The registration is the credential: new tokens do not reset an agent's rate limit.
  */
 export async function callerOfAgentToken(secret: string, resource: Resource): Promise<Caller | null> {
-  const [row] = await sql<Bearer>(findCallerSql, [digest(secret), resource, now()]);
+  const [row] = await lookUp<Bearer>(findCallerSql, [digest(secret), resource, now()]);
   if (!row) return null;
   const { id, userId, orgId, projectId, granted, role } = row;
   recordUse(Registration, row);

@@ -6,7 +6,7 @@ import type { OrgRole } from '#access/roles.ts';
 import { type Scope, scopesOfRole } from '#access/scopes.ts';
 import { type Row, selectionOf } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { sql, type Transaction, transaction } from '#foundation/database.ts';
+import { lookUp, sql, type Transaction, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { forbidden, notFound } from '#foundation/problem.ts';
 import { digest, newSecret } from '#foundation/secrets.ts';
@@ -91,7 +91,7 @@ export async function callerOfSession(
   requestedOrgId: string | null,
 ): Promise<{ caller: Caller; session: SessionInUse } | null> {
   const at = now();
-  const [row] = await sql<FoundSession>(findSessionSql, [digest(secret), at, requestedOrgId]);
+  const [row] = await lookUp<FoundSession>(findSessionSql, [digest(secret), at, requestedOrgId]);
   if (!row) return null;
   if (requestedOrgId !== null && row.orgId === null) throw notFound('organization');
   const renewed = row.lastUsedAt <= at - lastUsedIntervalMs;
@@ -107,7 +107,7 @@ export async function callerOfSession(
  * the session has ended.
  */
 export async function callerStillBehind(secret: string, orgId: Id<'organization'> | null): Promise<Caller | null> {
-  const [row] = await sql<FoundSession>(findSessionSql, [digest(secret), now(), orgId]);
+  const [row] = await lookUp<FoundSession>(findSessionSql, [digest(secret), now(), orgId]);
   return row ? callerBehind(row) : null;
 }
 
