@@ -153,14 +153,15 @@ export function scopesOfRole(role: OrgRole): ReadonlySet<Scope> {
   return scopes;
 }
 
+export const scopePresets = ['read', 'missions', 'all'] as const;
+export type ScopePreset = (typeof scopePresets)[number];
+
 /** Named sets of scopes. `all` leaves out billing and setup, so that it stays within the 25 scopes of one token. */
-const presets = {
-  read: (scope: string) => scope.endsWith(':read'),
-  missions: (scope: string) => missionScopes.has(scope),
-  all: (scope: string) => !/^(billing|setup):/.test(scope),
-} as const;
-export type ScopePreset = keyof typeof presets;
-export const scopePresets = Object.keys(presets) as ScopePreset[];
+const presets: Readonly<Record<ScopePreset, (scope: string) => boolean>> = {
+  read: (scope) => scope.endsWith(':read'),
+  missions: (scope) => missionScopes.has(scope),
+  all: (scope) => !/^(billing|setup):/.test(scope),
+};
 
 /** What it takes to set up missions, run them and see what they do. */
 const missionScopes: ReadonlySet<string> = new Set<GrantableScope>([
@@ -185,5 +186,5 @@ const missionScopes: ReadonlySet<string> = new Set<GrantableScope>([
 export const presetScopes = (preset: ScopePreset, held: ReadonlySet<string>): GrantableScope[] =>
   catalog.map(({ scope }) => scope).filter((scope) => held.has(scope) && presets[preset](scope));
 
-/** Whether pages for people offer the scope. */
-export const isOffered = (scope: string): boolean => byScope.get(scope)?.isOffered ?? false;
+/** The presets that contain the scope. */
+export const presetsOf = (scope: string): ScopePreset[] => scopePresets.filter((preset) => presets[preset](scope));

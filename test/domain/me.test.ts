@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { type OrgRole, orgRoles } from '#access/roles.ts';
-import { catalog, presetScopes, scopesOfRole } from '#access/scopes.ts';
+import { catalog, presetScopes, scopePresets, scopesOfRole } from '#access/scopes.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
 import type { Row } from '#foundation/base-model.ts';
@@ -204,6 +204,22 @@ describe('GET /scopes', () => {
     const { body } = await world.rest('GET', '/scopes', { session: people[role].session });
     expect(grantable(body)).toEqual([...scopesOfRole(role)]);
   });
+
+  it.each(orgRoles)(
+    'Over GraphQL it says which presets hold a scope; with what a %s could grant they are tokens',
+    async (role) => {
+      const query = '{ scopes { groups { scopes { scope grantable presets } } } }';
+      const { session } = people[role];
+      const { groups } = (await world.graphql(query, { session })).body.data.scopes;
+      for (const preset of scopePresets) {
+        const scopes = entries({ groups } as never)
+          .filter((entry) => entry.grantable && (entry as unknown as { presets: string[] }).presets.includes(preset))
+          .map(({ scope }) => scope);
+        expect(scopes).toEqual(presetScopes(preset, scopesOfRole(role)));
+        expect((await world.rest('POST', '/tokens', { session, body: { name: preset, scopes } })).status).toBe(201);
+      }
+    },
+  );
 
   it('200 · a token and a service grant nothing', async () => {
     for (const token of [people.owner.token, await world.service()]) {

@@ -1,12 +1,10 @@
-// The pages of a person's credentials over real HTTP: tokens, connected agents, sessions. What a browser does with them is in
+// The pages of a person's credentials over real HTTP: connected agents, sessions. What a browser does with them is in
 // pages-in-browser.test.ts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OrgRole } from '#access/roles.ts';
-import { catalog, presetScopes, scopePresets, scopesOfRole } from '#access/scopes.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
 import type { Row } from '#foundation/base-model.ts';
-import { days, minutes } from '#foundation/clock.ts';
 import { deviceName } from '../../src/surfaces/console/device.ts';
 import { authorizationRequest, type OAuthWorld, openOAuthWorld } from '../support/oauth-world.ts';
 import type { Answer, Session } from '../support/world.ts';
@@ -26,24 +24,9 @@ let count = 0;
 const visitor = (role: OrgRole = 'owner'): Promise<Visit> => world.visitor(`person${++count}`, role);
 
 const open = (path: string, session: Session) => world.request('GET', path, { session });
-const submit = (path: string, session: Session, fields: Record<string, string>, scopes: readonly string[] = []) =>
-  world.form(
-    path,
-    [
-      ['csrf_token', session.csrf],
-      ...Object.entries(fields),
-      ...scopes.map((scope): [string, string] => ['scopes', scope]),
-    ],
-    { session },
-  );
-const boxes = (page: Answer): string[] =>
-  [...String(page.body).matchAll(/name="scopes" value="([^"]+)"/g)].map((match) => match[1]!);
-const alert = (page: Answer): string | undefined => /role="alert"[^>]*>([^<]*)</.exec(page.body)?.[1];
+const submit = (path: string, session: Session, fields: Record<string, string>) =>
+  world.form(path, [['csrf_token', session.csrf], ...Object.entries(fields)], { session });
 const said = (page: Answer): string | undefined => /class="note good" role="status">([^<]*)</.exec(page.body)?.[1];
-const secretIn = (page: Answer): string => /<code id="token">(pat_[\w-]+)<\/code>/.exec(page.body)![1]!;
-const days1to365 = 'expires_in_days: must be an integer 1 to 365.';
-const good = { name: 'Reports', expires_in_days: '30' };
-const tokensOf = ({ person }: Visit) => world.knex('tokens').where({ userId: person.id }).orderBy('createdAt');
 
 async function projectOf({ organization, session }: Visit, name: string): Promise<string> {
   const body = { name, repoFullName: `${organization.slug}/repo`, tracker: 'builtin' };
@@ -52,7 +35,7 @@ async function projectOf({ organization, session }: Visit, name: string): Promis
 }
 
 describe('every one of them', () => {
-  it.each(['/console/tokens', '/console/connected-agents', '/console/sessions'])('%s', async (path) => {
+  it.each(['/console/connected-agents', '/console/sessions'])('%s', async (path) => {
     const nobody = await world.request('GET', path);
     expect([nobody.status, nobody.headers.get('location')]).toEqual([
       303,
@@ -69,7 +52,6 @@ describe('every one of them', () => {
   });
 
   it.each([
-    ['/console/tokens/revoke', '/console/tokens'],
     ['/console/connected-agents/revoke', '/console/connected-agents'],
     ['/console/sessions/end', '/console/sessions'],
     ['/console/sessions/end-others', '/console/sessions'],
@@ -78,19 +60,14 @@ describe('every one of them', () => {
     expect([answer.status, answer.headers.get('location')]).toEqual([303, list]);
   });
 
-  it.each([
-    '/console/tokens',
-    '/console/tokens/revoke',
-    '/console/connected-agents/revoke',
-    '/console/sessions/end',
-    '/console/sessions/end-others',
-  ])('403 · a form of %s without its token changes nothing', async (path) => {
-    const visit = await visitor();
-    const fields = { csrf_token: 'wrong', ...good, scopes: 'projects:read', token_id: 'x' };
-    const answer = await world.form(path, fields, { session: visit.session });
-    expect(answer.status).toBe(403);
-    expect(await tokensOf(visit)).toEqual([]);
-  });
+  it.each(['/console/connected-agents/revoke', '/console/sessions/end', '/console/sessions/end-others'])(
+    '403 · a form of %s without its token changes nothing',
+    async (path) => {
+      const visit = await visitor();
+      const fields = { csrf_token: 'wrong', session_id: 'x' };
+      expect((await world.form(path, fields, { session: visit.session })).status).toBe(403);
+    },
+  );
 
   it('200 · say what to do first to somebody who is in no organization', async () => {
     const session = await world.session(await world.person(`newcomer${++count}`));
@@ -98,140 +75,6 @@ describe('every one of them', () => {
       const page = await open(path, session);
       expect([page.status, page.body.includes('You belong to no organization yet')]).toEqual([200, true]);
     }
-    expect((await submit('/console/tokens', session, good, ['projects:read'])).status).toBe(403);
-  });
-});
-
-describe('tokens', () => {
-  it.each(['owner', 'admin', 'member', 'viewer'] as const)('offers a %s what that role holds', async (role) => {
-    const { session } = await visitor(role);
-    const page = await open('/console/tokens', session);
-    const offered = catalog.filter(({ scope, isOffered }) => isOffered && scopesOfRole(role).has(scope));
-    expect(boxes(page)).toEqual(offered.map(({ scope }) => scope));
-    for (const entry of catalog) {
-      expect(page.body.includes(`${entry.description} <code`)).toBe(offered.includes(entry));
-    }
-    // Without script a preset is a link.
-    for (const preset of scopePresets) {
-      const { body } = await open(`/console/tokens?preset=${preset}`, session);
-      const ticked = [...String(body).matchAll(/name="scopes" value="([^"]+)" checked/g)].map((match) => match[1]!);
-      expect(ticked).toEqual(presetScopes(preset, new Set(boxes(page))));
-    }
-  });
-
-  it('200 · shows the secret in the answer that made it, and never again', async () => {
-    const visit = await visitor('member');
-    const made = await submit('/console/tokens', visit.session, good, ['projects:read', 'missions:run']);
-    expect(made.status).toBe(200);
-    expect(made.headers.get('cache-control')).toBe('no-store');
-    expect(made.headers.get('content-security-policy')).toContain("script-src 'self'; style-src");
-    const token = secretIn(made);
-    const { id, name, scopes, projectId, expiresAt, createdAt } = (await tokensOf(visit))[0];
-    expect({ name, scopes, projectId, lifetime: expiresAt - createdAt }).toEqual({
-      name: 'Reports',
-      scopes: ['projects:read', 'missions:run'],
-      projectId: null,
-      lifetime: days(30),
-    });
-    expect((await world.rest('GET', '/me', { token })).status).toBe(200);
-    const list = await open('/console/tokens', visit.session);
-    expect(list.body).toContain('<strong>Reports</strong>');
-    expect(list.body).not.toContain(token);
-
-    const script = await world.request('GET', /src="(\/console\/console\.js\?v=[^"]+)"/.exec(made.body)![1]!);
-    expect([script.status, script.headers.get('content-type')]).toEqual([200, 'text/javascript; charset=utf-8']);
-
-    expect(said(await submit('/console/tokens/revoke', visit.session, { token_id: id }))).toMatch(/^Token revoked/);
-    expect((await world.rest('GET', '/me', { token })).status).toBe(401);
-    const again = await submit('/console/tokens/revoke', visit.session, { token_id: id });
-    expect([again.status, said(again)]).toEqual([200, 'This token was already revoked.']);
-    expect(again.body).toContain('Expired and revoked (1)');
-  });
-
-  it.each([
-    ['no name', { name: '  ' }, 'name: must be at least 1 character.'],
-    ['a name of 101 characters', { name: 'n'.repeat(101) }, 'name: must be at most 100 characters.'],
-    ['a name with NUL', { name: 'a\0b' }, 'name: must be text without NUL characters.'],
-    ['no days', { expires_in_days: '0' }, days1to365],
-    ['366 days', { expires_in_days: '366' }, days1to365],
-    ['half a day', { expires_in_days: '0.5' }, days1to365],
-    ['days in words', { expires_in_days: 'soon' }, days1to365],
-    ['other days that are not named', { expires_in_days: 'other' }, days1to365],
-    ['other days beyond the bound', { expires_in_days: 'other', other_days: '400' }, days1to365],
-    ['a project id of 201 characters', { project_id: 'p'.repeat(201) }, 'project_id: must be at most 200 characters.'],
-  ])('400 · %s: says so, keeps what was filled in, writes nothing', async (_what, wrong, sentence) => {
-    const visit = await visitor();
-    const page = await submit('/console/tokens', visit.session, { ...good, ...wrong }, ['projects:read']);
-    expect([page.status, alert(page)]).toEqual([400, sentence]);
-    expect(page.body).toContain('value="projects:read" checked');
-    expect(await tokensOf(visit)).toEqual([]);
-  });
-
-  it('400 · no scope, and more than 25', async () => {
-    const visit = await visitor();
-    const none = await submit('/console/tokens', visit.session, { ...good, name: '"><i>' });
-    expect([none.status, alert(none)]).toEqual([400, 'scopes: select at least one.']);
-    expect(none.body).toContain('value="&quot;&gt;&lt;i&gt;"');
-    const many = catalog.slice(0, 26).map(({ scope }) => scope);
-    const answer = await submit('/console/tokens', visit.session, good, many);
-    expect([answer.status, alert(answer)]).toEqual([400, 'scopes: must be at most 25 entries.']);
-    expect(await tokensOf(visit)).toEqual([]);
-    expect((await submit('/console/tokens', visit.session, good, many.slice(0, 25))).status).toBe(200);
-  });
-
-  it('403 · names each scope beyond the person’s own, whatever the form was made to say', async () => {
-    const visit = await visitor('viewer');
-    const page = await submit('/console/tokens', visit.session, good, [
-      'projects:read',
-      'billing:write',
-      'runtime:report',
-    ]);
-    expect(page.status).toBe(403);
-    expect(alert(page)).toContain('missing-scope:billing:write, missing-scope:runtime:report.');
-    expect(await tokensOf(visit)).toEqual([]);
-  });
-
-  it('200 · 45 days on one project; 404 · on a project of others', async () => {
-    const visit = await visitor();
-    const projectId = await projectOf(visit, 'Rocket & Co');
-    const fields = { name: 'One', expires_in_days: 'other', other_days: '45', project_id: projectId };
-    expect((await submit('/console/tokens', visit.session, fields, ['projects:read'])).status).toBe(200);
-    const [token] = await tokensOf(visit);
-    expect([token.projectId, token.expiresAt - token.createdAt]).toEqual([projectId, days(45)]);
-    expect((await open('/console/tokens', visit.session)).body).toContain('Only Rocket &amp; Co</li>');
-    const other = await visitor();
-    const refused = await submit('/console/tokens', other.session, fields, ['projects:read']);
-    expect([refused.status, alert(refused)]).toEqual([404, 'No such project.']);
-    expect(await tokensOf(other)).toEqual([]);
-  });
-
-  it('404 · revokes nobody else’s', async () => {
-    const [visit, other] = [await visitor(), await visitor()];
-    await submit('/console/tokens', visit.session, good, ['projects:read']);
-    const [token] = await tokensOf(visit);
-    expect((await submit('/console/tokens/revoke', other.session, { token_id: token.id })).status).toBe(404);
-    expect((await submit('/console/tokens/revoke', visit.session, {})).status).toBe(400);
-    expect((await tokensOf(visit))[0].revokedAt).toBe(null);
-  });
-
-  it('tells when a token was used, what a smaller role took from it, and when it ended', async () => {
-    const visit = await visitor('admin');
-    const made = await submit('/console/tokens', visit.session, good, ['projects:read', 'projects:write']);
-    const list = async () => (await open('/console/tokens', visit.session)).body as string;
-    expect(await list()).toContain('Never used');
-    await world.rest('GET', '/me', { token: secretIn(made) });
-    world.clock.turn(minutes(5));
-    await expect.poll(list).toContain('5 minutes ago</time>');
-    expect(await list()).not.toContain('Your role no longer holds');
-    const { id: orgId } = visit.organization;
-    await world.knex('memberships').where({ orgId, userId: visit.person.id }).update({ role: 'viewer' });
-    expect(await list()).toContain('Your role no longer holds projects:write, so that part has no effect.');
-    world.clock.turn(days(10));
-    await list();
-    world.clock.turn(days(10));
-    await list();
-    world.clock.turn(days(10));
-    expect(await list()).toMatch(/Expired and revoked \(1\)[\s\S]*Expired/);
   });
 });
 

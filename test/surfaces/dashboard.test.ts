@@ -390,9 +390,9 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
     await page.getByRole('navigation', { name: 'Breadcrumbs' }).getByRole('link', { name: 'Missions' }).click();
     await arrived('Missions', 'Missions');
     // A page of the server's is another document, with the same menu.
-    await menu.getByRole('link', { name: 'Tokens' }).click();
-    await page.getByRole('heading', { name: 'Personal access tokens' }).waitFor();
-    expect(await current()).toBe('Tokens');
+    await menu.getByRole('link', { name: 'Sessions' }).click();
+    await page.getByRole('heading', { name: 'Sessions' }).waitFor();
+    expect(await current()).toBe('Sessions');
   });
 
   it('loads at most 120 kB of script with a page', async () => {

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
 import type { Row } from '#foundation/base-model.ts';
+import { days } from '#foundation/clock.ts';
 import { developmentMailbox, mailboxAddress } from '#foundation/mail.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { authorizationRequest, claimGrantType } from '../support/oauth-world.ts';
@@ -136,75 +137,90 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     ]);
   });
 
-  it('a token is made, copied, used, and revoked', async () => {
-    const { organization, session } = await owner();
+  it('a token is made, copied, used, and revoked; its secret is in the page that made it, and nowhere else', async () => {
+    const { person, organization, session } = await owner();
+    await world.rest('POST', '/projects', { session, body: { name: 'Rocket & Co', repoFullName: 'acme/rocket' } });
     const page = await open(session, { permissions: ['clipboard-read', 'clipboard-write'] });
     await page.goto('/console/tokens');
+    await page.getByText('No tokens yet.').waitFor();
     await page.getByLabel('Name', { exact: true }).fill('Nightly reports');
-    await page.getByLabel('30 days').check();
-    await page.getByLabel('See missions, their progress and their cost.').check();
-    await page.getByLabel('See every project of the organization.').check();
-    await inspect(page, 'tokens-empty');
+    await page.getByLabel('Expires in').selectOption('30 days');
+    await page.getByLabel('Project', { exact: true }).selectOption('Only Rocket & Co');
     await page.getByRole('button', { name: 'Create token' }).click();
+    // Nothing is lost by what is wrong.
+    await page.getByText('Select at least one.').waitFor();
+    expect(await page.locator('[aria-invalid=true]').evaluate((it) => it === it.ownerDocument.activeElement)).toBe(
+      true,
+    );
+    await page.getByLabel('See missions, their progress and their cost.').check();
+    await page.getByLabel('Create, change and delete projects.').check();
+    await inspect(page, 'tokens-empty');
+    await tabTo(page, page.getByRole('button', { name: 'Create token' }));
+    await page.keyboard.press('Enter');
 
-    const token = (await page.locator('#token').textContent())!;
+    await page.getByText('You won’t see it again.').waitFor();
+    const token = (await page.locator('.secret code').textContent())!;
     expect(token).toMatch(/^pat_[\w-]{43}$/);
     await inspect(page, 'token-new');
-    await page.getByRole('button', { name: 'Copy' }).click();
-    await page.getByText('Copied.').waitFor();
+    await page.getByRole('button', { name: 'Copy token' }).click();
+    await page.getByRole('button', { name: 'Copied: Copy token' }).waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(token);
+    const places = 'JSON.stringify([location.href, history.state, { ...sessionStorage }, { ...localStorage }])';
+    expect(await page.evaluate(places)).not.toMatch(/pat_|Nightly/);
     const me = await world.rest('GET', '/me', { token });
-    expect([me.body.orgId, me.body.scopes]).toEqual([organization.id, ['missions:read', 'projects:read']]);
-
-    await page.getByRole('link', { name: 'Done', exact: true }).click();
-    await page.getByText('Last used just now').waitFor();
+    expect([me.body.orgId, me.body.scopes]).toEqual([organization.id, ['missions:read', 'projects:write']]);
+    await page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))");
+    await page.getByRole('button', { name: 'Create token' }).waitFor();
     expect(await page.content()).not.toContain(token);
-    await page.locator('summary', { hasText: 'Revoke Nightly reports' }).click();
+
+    const { id: orgId } = organization;
+    await world.knex('memberships').where({ orgId, userId: person.id }).update({ role: 'viewer' });
+    await page.reload();
+    const row = page.getByRole('listitem').filter({ hasText: 'Nightly reports' });
+    await row.getByText('Last used').waitFor();
+    await row.getByText('Only Rocket & Co').waitFor();
+    await row.getByText('Your role no longer holds projects:write').waitFor();
+    expect(await page.getByLabel('Create, change and delete projects.').count()).toBe(0);
     await inspect(page, 'tokens');
-    await page.getByRole('button', { name: 'Revoke Nightly reports now' }).click();
+    await page.getByRole('button', { name: 'Revoke Nightly reports' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke Nightly reports' }).click();
     await page.getByText('It stopped working at once').waitFor();
     expect(await statusAt('/v1/me', token)).toBe(401);
+    await page.getByText('Expired and revoked (1)').click();
+    await page.getByText('· Created just now · Revoked just now').waitFor();
   });
 
-  it('a token is made without script; what was wrong is said, and what was filled in stays', async () => {
-    const { session } = await owner();
-    const page = await open(session, { javaScriptEnabled: false });
-    await page.goto('/console/tokens');
-    await page.getByLabel('Name', { exact: true }).fill('By hand');
-    await page.getByText('Other', { exact: true }).click();
-    await page.getByLabel('Number of days').fill('45');
-    await page.getByRole('button', { name: 'Create token' }).click();
-    expect(await page.getByRole('alert').textContent()).toBe('scopes: select at least one.');
-    expect(pages.takeProblems()).toHaveLength(1);
-    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('By hand');
-    expect(await page.getByLabel('Number of days').inputValue()).toBe('45');
-    await page.getByLabel('See agents and the catalog.').check();
-    await page.getByRole('button', { name: 'Create token' }).click();
-    const token = (await page.locator('#token').textContent())!;
-    expect(await page.getByRole('button', { name: 'Copy' }).isVisible()).toBe(false);
-    expect(await statusAt('/v1/me', token)).toBe(200);
-  });
-
-  it('presets tick scopes, and a counter says how many; what is filled in stays', async () => {
+  it('presets tick scopes, also by the address, and a counter says how many; what is filled in stays', async () => {
     const { session } = await owner();
     const page = await open(session);
-    await page.goto('/console/tokens');
+    await page.goto('/console/tokens?preset=read');
+    const boxes = page.getByRole('group', { name: 'Scopes' }).getByRole('checkbox');
+    await boxes.first().waitFor();
+    const ticked = () => page.locator('.groups :checked').count();
+    const readable = await page.locator('.groups code', { hasText: ':read' }).count();
+    await page.getByText(`${readable} of at most 25 scopes selected.`).waitFor();
     await page.getByLabel('Name', { exact: true }).fill('Nightly');
-    await page.getByText('0 of at most 25 scopes selected.').waitFor();
-    const ticked = () => page.locator('input[name=scopes]:checked').count();
-    await page.getByRole('link', { name: 'Read only' }).click();
-    const readable = await page.locator('input[name=scopes][value$=":read"]').count();
-    expect(await ticked()).toBe(readable);
-    await page.getByRole('link', { name: 'Everything' }).click();
+    await page.getByLabel('Expires in').selectOption('Another number of days');
+    await page.getByLabel('Number of days').fill('45');
+    await page.getByRole('button', { name: 'Everything' }).click();
     // What billing and setup take is not part of it.
-    const all = await page.locator('input[name=scopes]:not([value^="billing:"]):not([value^="setup:"])').count();
+    const all = (await boxes.count()) - (await page.locator('.groups code', { hasText: /^(billing|setup):/ }).count());
     await page.getByText(`${all} of at most 25 scopes selected.`).waitFor();
-    await page.getByRole('link', { name: 'Run missions' }).click();
+    for (const box of await boxes.all()) await box.check();
+    await page.getByRole('button', { name: 'Create token' }).click();
+    await page.getByText('Must be at most 25 entries.').waitFor();
+    await page.getByRole('button', { name: 'Run missions' }).click();
     await page.getByLabel('See missions, their progress and their cost.').uncheck();
     await page.getByText(`${await ticked()} of at most 25 scopes selected.`).waitFor();
+    await page.reload();
+    await page.getByText('What you had not sent is back.').waitFor();
     expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Nightly');
     await page.getByRole('button', { name: 'Create token' }).click();
     await page.getByText('You won’t see it again.').waitFor();
+    const { data } = (await world.rest('GET', '/tokens', { session })).body;
+    expect(data).toMatchObject([{ name: 'Nightly', expiresAt: data[0].createdAt + days(45) }]);
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByText(`${readable} of at most 25 scopes selected.`).waitFor();
   });
 
   it('on a phone the menu opens by its button and by the keyboard, and shows which page this is', async () => {

@@ -46,7 +46,7 @@ it('404 and 403 · keep the navigation on pages of the console', async () => {
     const page = await world.request('GET', path, { session: alice });
     expect([page.status, page.body.includes(navigation)]).toEqual([404, true]);
   }
-  const forged = await world.request('POST', '/console/tokens', {
+  const forged = await world.request('POST', '/console/sessions/end', {
     session: alice,
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
     body: 'csrf_token=wrong',

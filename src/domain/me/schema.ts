@@ -2,7 +2,7 @@
 // Me and ScopeCatalog).
 import { capabilities, capabilitiesOf } from '#access/authority.ts';
 import { type Caller, principalTypes } from '#access/principal.ts';
-import { type CatalogScope, catalog, scopeGroups } from '#access/scopes.ts';
+import { type CatalogScope, catalog, presetsOf, scopeGroups, scopePresets } from '#access/scopes.ts';
 import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { OrgRole } from '../memberships/schema.ts';
@@ -66,6 +66,12 @@ const Me = builder.objectRef<Caller>('Me').implement({
   }),
 });
 
+const ScopePreset = wordSet('ScopePreset', scopePresets, 'A named set of scopes to start a token from.', {
+  read: 'Every scope that only reads.',
+  missions: 'What it takes to set up missions, run them and see what they do.',
+  all: 'Every scope but those of billing and setup.',
+});
+
 const ScopeEntry = builder.objectRef<CatalogScope>('ScopeEntry').implement({
   description: 'A scope: one thing that a credential can be allowed to do.',
   fields: (t) => ({
@@ -80,6 +86,12 @@ const ScopeEntry = builder.objectRef<CatalogScope>('ScopeEntry').implement({
         'Whether the caller could grant the scope now: true for a person in the console whose role holds it, never for a token.',
       resolve: ({ scope }, _args, { caller }) =>
         caller.principalType === 'cookie' && caller.role !== null && caller.scopes.has(scope),
+    }),
+    presets: t.field({
+      type: [ScopePreset.type],
+      link: 'open',
+      description: 'The presets that contain the scope. A token gets those of them that its person holds.',
+      resolve: ({ scope }) => presetsOf(scope),
     }),
   }),
 });

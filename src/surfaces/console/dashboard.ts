@@ -94,6 +94,7 @@ export const dashboardPages: readonly (readonly [path: string, page: Handler])[]
   fixed('/console/integrations', 'Integrations', 'integrations:read'),
   fixed('/console/mcp', 'MCP servers', 'mcp:read'),
   fixed('/console/settings', 'Settings', 'organizations:read'),
+  fixed('/console/tokens', 'Personal access tokens', 'person'),
 ];
 
 const ofRecord = (

@@ -137,8 +137,6 @@ label.choice { display: flex; gap: .5rem; align-items: center; min-height: 2.75r
 label.choice:has(:checked) { border-color: var(--accent); background: var(--accent-soft); }
 label.choice:has(:focus-visible) { outline: 3px solid var(--accent); outline-offset: 2px; }
 label.choice input { flex: none; width: 1.0625rem; height: 1.0625rem; margin: 0; accent-color: var(--accent); outline: none; }
-.choices:not(:has([value=other]:checked)) .other { display: none; }
-.choices .other input { width: 6rem; }
 input:user-invalid { border-color: var(--danger); }
 input.code { font-size: 1.5rem; letter-spacing: .35em; text-align: center; }
 button, .button { display: inline-block; min-height: 2.75rem; padding: .5625rem 1.125rem; font: inherit; font-weight: 600; line-height: 1.5;
@@ -178,8 +176,6 @@ details[open] > summary > .closed, details:not([open]) > summary > .opened { dis
 ul.scopes { display: flex; flex-wrap: wrap; gap: .375rem; list-style: none; margin: .5rem 0 0; padding: 0; font-size: .875rem; }
 ul.scopes code { padding: .0625rem .375rem; background: var(--ground); border-radius: .25rem; }
 ul.scopes + .hint { margin: .5rem 0 0; }
-.secret { display: flex; flex-wrap: wrap; gap: .75rem; align-items: center; padding: .75rem .75rem .75rem 1rem; margin: 0 0 .5rem; background: var(--ground); border: 1px solid var(--edge); border-radius: .5rem; }
-.secret code { flex: 1 1 16rem; font-size: 1rem; word-break: break-all; user-select: all; -webkit-user-select: all; }
 .or { display: flex; gap: .75rem; align-items: center; margin: 1rem 0; color: var(--muted); font-size: .875rem; }
 .stacked { display: grid; gap: .75rem; }
 .or::before, .or::after { content: ""; flex: 1; border-top: 1px solid var(--line); }

@@ -41,7 +41,6 @@ import { endOwnOtherSessions, endOwnSession, showSessions } from './sessions.ts'
 import { answerPasskeyOptions, createSignIn, enterCode, signOut } from './sign-in.ts';
 import { enterLink, showLink } from './sign-in-link.ts';
 import { files } from './style.ts';
-import { createOwnToken, revokeOwnToken, showTokens } from './tokens.ts';
 import { createUpstream, returnPath, type UpstreamSettings } from './upstream.ts';
 import { visitorOf } from './visitor.ts';
 
@@ -82,8 +81,6 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     [exportAddress, { GET: back(closureAddress), POST: exportOwnOrganization }],
     ['/console/invites/accept', { POST: acceptOwnInvite }],
     ['/console/name', { POST: changeOwnName }],
-    ['/console/tokens', { GET: showTokens, POST: createOwnToken }],
-    ['/console/tokens/revoke', { GET: back('/console/tokens'), POST: revokeOwnToken }],
     ['/console/connected-agents', { GET: showDelegations }],
     ['/console/connected-agents/revoke', { GET: back('/console/connected-agents'), POST: revokeOwnDelegation }],
     [billingAddress, { GET: showBilling, POST: changeBilling }],

@@ -36,19 +36,24 @@ interface Properties {
   /** Below the API's address; absent where REST has no such route. */
   path?: string;
   graphql: string;
-  client: string;
+  /** Absent where no program can. */
+  client?: string;
   /** Absent where the command line has no such command. */
   cli?: string;
+  /** Only a person who is signed in may, and no token: GraphiQL asks as that person. */
+  isPersonal?: boolean;
 }
 
-export function CopyAs({ path, graphql, client, cli }: Properties) {
+export function CopyAs({ path, graphql, client, cli, isPersonal = false }: Properties) {
   const details = useRef<HTMLDetailsElement>(null);
   const curl = (url: string, more = '') => `curl ${more}-H "Authorization: Bearer $TOKEN" '${url}'`;
   const origin = api.replace(/\/v1$/, '');
   const ways: [name: string, text: string][] = [
     ...(path ? [['curl', curl(`${api}${path}`)] as [string, string]] : []),
-    ['GraphQL', curl(`${origin}/graphql`, `--json '${JSON.stringify({ query: graphql })}' `)],
-    ['Typed client', `await ${client}`],
+    isPersonal
+      ? ['GraphiQL', graphql]
+      : ['GraphQL', curl(`${origin}/graphql`, `--json '${JSON.stringify({ query: graphql })}' `)],
+    ...(client ? [['Typed client', `await ${client}`] as [string, string]] : []),
     ...(cli ? [['Command line', cli] as [string, string]] : []),
   ];
   return (
@@ -72,6 +77,11 @@ export function CopyAs({ path, graphql, client, cli }: Properties) {
             <code class="small break">{text}</code>
           </div>
         ))}
+        {isPersonal && (
+          <p class="small">
+            No token can do this. <a href="/graphql">GraphiQL</a> asks as you.
+          </p>
+        )}
       </div>
     </details>
   );

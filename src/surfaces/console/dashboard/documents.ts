@@ -38,6 +38,8 @@ export type Scalars = {
   Json: { input: unknown; output: unknown; }
   /** Whose words a span of a prompt holds. One of: repo-contributed, mission. */
   PromptScope: { input: string; output: string; }
+  /** `revoked`: this call revoked it. `already-revoked`: it was revoked before, and nothing changed. One of: revoked, already-revoked. */
+  RevocationKind: { input: string; output: string; }
   /** An integer of at most 2^53 - 1, which a JSON number holds exactly. */
   SafeInt: { input: number; output: number; }
   /** A guide through pages of the console. One of: mission-control, mission-detail, mission-results. */
@@ -189,6 +191,18 @@ export type CreateScheduledTaskRequestTriggersSchedule = {
   timezone: Scalars['String']['input'];
   /** Required when `interval` is weekly. */
   weekday?: InputMaybe<Weekday>;
+};
+
+/** A new personal access token. */
+export type CreateTokenRequest = {
+  /** Days until the token expires, 1 to 365; 90 when absent. */
+  expiresInDays?: InputMaybe<Scalars['Int']['input']>;
+  /** 1 to 100 characters; a label for people, which need not be unique. */
+  name: Scalars['String']['input'];
+  /** The only project that the token reaches; the whole organization when absent. */
+  projectId?: InputMaybe<Scalars['String']['input']>;
+  /** What the token may do: at most 25 scopes of `GET /scopes`, none beyond the caller’s own. None by default. */
+  scopes?: InputMaybe<Array<Scalars['String']['input']>>;
 };
 
 /** How far a preview environment is. */
@@ -420,6 +434,15 @@ export type ScheduleInterval =
   | 'monthly'
   /** Every week on `weekday` at `time`. */
   | 'weekly';
+
+/** A named set of scopes to start a token from. */
+export type ScopePreset =
+  /** Every scope but those of billing and setup. */
+  | 'all'
+  /** What it takes to set up missions, run them and see what they do. */
+  | 'missions'
+  /** Every scope that only reads. */
+  | 'read';
 
 /** A group of milestones. */
 export type SetupGroupId =
@@ -1302,6 +1325,30 @@ export type DismissNoticeMutationVariables = Exact<{
 
 export type DismissNoticeMutation = { dismissNotice: { noticeId: string } };
 
+export type TokensQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type TokensQuery = { tokens: { data: Array<{ id: string, name: string, scopes: Array<string>, projectId: string | null, createdAt: number, expiresAt: number, lastUsedAt: number | null, revokedAt: number | null, project: { name: string } | null }> } };
+
+export type ScopesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ScopesQuery = { scopes: { groups: Array<{ key: string, name: string, scopes: Array<{ scope: string, description: string, grantable: boolean, presets: Array<ScopePreset> }> }> } };
+
+export type CreateTokenMutationVariables = Exact<{
+  input: CreateTokenRequest;
+}>;
+
+
+export type CreateTokenMutation = { createToken: { name: string, token: string, expiresAt: number } };
+
+export type RevokeTokenMutationVariables = Exact<{
+  tokenId: Scalars['String']['input'];
+}>;
+
+
+export type RevokeTokenMutation = { revokeToken: { kind: string } };
+
 export const agents: Operation<AgentsQuery, AgentsQueryVariables> = {
   text: 'query Agents($limit:Int!$cursor:String$role:AgentRole){agents(limit:$limit cursor:$cursor role:$role){data{...AgentRow}nextCursor}}fragment AgentRow on Agent{id name role harness model isBuiltin}',
 };
@@ -1608,4 +1655,20 @@ export const markMilestone: Operation<MarkMilestoneMutation, MarkMilestoneMutati
 
 export const dismissNotice: Operation<DismissNoticeMutation, DismissNoticeMutationVariables> = {
   text: 'mutation DismissNotice($noticeId:String!){dismissNotice(noticeId:$noticeId){noticeId}}',
+};
+
+export const tokens: Operation<TokensQuery, TokensQueryVariables> = {
+  text: 'query Tokens{tokens{data{id name scopes projectId project{name}createdAt expiresAt lastUsedAt revokedAt}}}',
+};
+
+export const scopes: Operation<ScopesQuery, ScopesQueryVariables> = {
+  text: 'query Scopes{scopes{groups{key name scopes{scope description grantable presets}}}}',
+};
+
+export const createToken: Operation<CreateTokenMutation, CreateTokenMutationVariables> = {
+  text: 'mutation CreateToken($input:CreateTokenRequest!){createToken(input:$input){name token expiresAt}}',
+};
+
+export const revokeToken: Operation<RevokeTokenMutation, RevokeTokenMutationVariables> = {
+  text: 'mutation RevokeToken($tokenId:String!){revokeToken(tokenId:$tokenId){kind}}',
 };

@@ -116,10 +116,12 @@ type TextProperties<V> = FieldProperties<V> & {
   rows?: number;
   type?: 'text' | 'email' | 'number' | 'time' | 'password';
   step?: string;
+  min?: number;
+  max?: number;
 };
 
 export function Text<V>(properties: TextProperties<V>) {
-  const { form, name, required, maxLength, rows = 1, type = 'text', step } = properties;
+  const { form, name, required, maxLength, rows = 1, type = 'text', step, min, max } = properties;
   const attributes = {
     ...described(properties),
     value: String(form.values[name] ?? ''),
@@ -136,6 +138,8 @@ export function Text<V>(properties: TextProperties<V>) {
         <input
           type={type as 'text'}
           step={step}
+          min={min}
+          max={max}
           autocomplete={type === 'password' ? 'new-password' : 'off'}
           {...attributes}
         />

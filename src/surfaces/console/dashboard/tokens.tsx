@@ -1,0 +1,97 @@
+// A person's access tokens: those that work, with their last use, those that have ended, and the form for another one.
+import { useState } from 'preact/hooks';
+import { mutate } from './client.ts';
+import { CopyAs } from './copy-as.tsx';
+import { Access, Ended, Revoke, Said } from './credentials.tsx';
+import { revokeToken, type TokensQuery, tokens } from './documents.ts';
+import { Heading } from './heading.tsx';
+import { now } from './page.ts';
+import { Card, Empty, Skeleton, Trouble } from './pieces.tsx';
+import { useFresh } from './reading.ts';
+import { NewToken } from './token-new.tsx';
+import { Time } from './words.tsx';
+
+type Token = TokensQuery['tokens']['data'][number];
+
+const isActive = ({ revokedAt, expiresAt }: Token): boolean => revokedAt === null && expiresAt > now();
+
+export function Tokens() {
+  const { data, problem, read } = useFresh(tokens, {});
+  const [said, say] = useState('');
+  const all = data?.tokens.data;
+  const active = all?.filter(isActive) ?? [];
+  const revoke = async (tokenId: string, key: string) => {
+    const { kind } = (await mutate(revokeToken, { tokenId }, key)).revokeToken;
+    say(kind === 'revoked' ? 'Token revoked. It stopped working at once.' : 'This token was already revoked.');
+    read();
+  };
+  return (
+    <>
+      <Heading title="Personal access tokens">
+        <CopyAs
+          graphql="{ tokens { data { id name scopes expiresAt lastUsedAt revokedAt } } }"
+          cli="aep tokens"
+          isPersonal
+        />
+      </Heading>
+      <p class="muted about">A token lets a program act as you in this organization, within the scopes you select.</p>
+      <Said words={said} />
+      <div class="stack">
+        <Card title="Your tokens">
+          {problem && <Trouble problem={problem} retry={read} />}
+          {!all && !problem && <Skeleton rows={2} height={64} />}
+          {all && active.length === 0 && (
+            <Empty>
+              <p>No tokens yet. A token lets a script or CI job call the API as you. Create one below.</p>
+            </Empty>
+          )}
+          <ul class="rows">
+            {active.map((token) => (
+              <li key={token.id} class="next-row wrap">
+                <div class="grow">
+                  <strong class="break">
+                    <bdi>{token.name}</bdi>
+                  </strong>
+                  <div class="muted small">
+                    <LastUsed at={token.lastUsedAt} /> · Created <Time at={token.createdAt} /> · Expires{' '}
+                    <Time at={token.expiresAt} />
+                  </div>
+                  <Access {...token} />
+                </div>
+                <Revoke
+                  name={token.name}
+                  warning="Programs that use it stop working at once."
+                  act={(key) => revoke(token.id, key)}
+                />
+              </li>
+            ))}
+          </ul>
+          <Ended
+            rows={(all ?? [])
+              .filter((token) => !isActive(token))
+              .map(({ id, name, createdAt, expiresAt, revokedAt }) => ({
+                id,
+                name,
+                words: (
+                  <>
+                    Created <Time at={createdAt} /> · {revokedAt === null ? 'Expired' : 'Revoked'}{' '}
+                    <Time at={revokedAt ?? expiresAt} />
+                  </>
+                ),
+              }))}
+          />
+        </Card>
+        <NewToken read={read} />
+      </div>
+    </>
+  );
+}
+
+export const LastUsed = ({ at }: { at: number | null }) =>
+  at === null ? (
+    <>Never used</>
+  ) : (
+    <>
+      Last used <Time at={at} />
+    </>
+  );
