@@ -109,6 +109,7 @@ it('every root field without a route with its scope and tool', () => {
     interruptRun           -                                                   missions:run         interrupt_run
     issue                  -                                                   missions:read        -
     issues                 -                                                   missions:read        -
+    mcpToolReview          -                                                   mcp:read             -
     moveEnvironment        -                                                   runtime:report       -
     noticeMails            -                                                   person               -
     openRepository         -                                                   runtime:report       -

@@ -238,6 +238,7 @@ const ofPeople: ReadonlySet<string> = new Set(['createRuntimeToken']);
 /** Of another project, though no id in `ofProject` says so: named by the project itself, or by what is in the body. */
 const ofOtherProject = [
   'projectMcp',
+  'mcpToolReview',
   'updateProjectMcp',
   'putMcpBinding',
   'deleteMcpBinding',

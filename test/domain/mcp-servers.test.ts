@@ -163,4 +163,91 @@ describe('the tools of a server', () => {
     expect(drifted.effectiveToolCounts.builder).toBe(count);
     remote.settings.tools = [tool('search', { annotations: { readOnlyHint: true } }), tool('write')];
   });
+
+  const reviewQuery = `query($projectId: String!, $names: [String!]) {
+    mcpToolReview(projectId: $projectId, serverName: "issues", names: $names) {
+      binding { updatedAt }
+      tools { name change digest claims tool { description } definition reviewedDefinition }
+    }
+  }`;
+  async function review({ id, session }: McpProject, names?: string[]) {
+    const { body } = await world.graphql(reviewQuery, { session, variables: { projectId: id, names } });
+    return body.data?.mcpToolReview ?? body.errors[0].extensions.problem;
+  }
+
+  it('200 · are shown beside what was approved: new, changed, removed, and with definitions when named', async () => {
+    const project = await bound();
+    await project.refresh('issues');
+    expect((await review(project)).tools).toMatchObject([
+      { name: 'search', change: 'new', claims: ['reads_only'], definition: null },
+      { name: 'write', change: 'new', claims: [] },
+    ]);
+    await project.put('issues', { roles: ['builder'], approvedTools: [{ name: 'search' }] });
+    const before = (await review(project)).tools;
+    expect(before.map(({ change }: { change: string }) => change)).toEqual(['none', 'none']);
+    remote.settings.tools = [tool('search', { description: 'Does else.' }), tool('third')];
+    await project.refresh('issues');
+    const { tools } = await review(project);
+    expect(tools).toMatchObject([
+      { name: 'search', change: 'changed', tool: { description: 'Does else.' }, reviewedDefinition: null },
+      { name: 'third', change: 'new' },
+      { name: 'write', change: 'removed', digest: null, tool: { description: 'Does write.' } },
+    ]);
+    expect(tools[0].digest).not.toBe(before[0].digest);
+    const [search, ...others] = (await review(project, ['search'])).tools;
+    expect(others).toEqual([]);
+    expect(JSON.parse(search.definition)).toEqual(remote.settings.tools[0]);
+    expect(JSON.parse(search.reviewedDefinition).description).toBe('Does search.');
+    expect((await review(project, Array(51).fill('search'))).description).toContain('names: must be at most 50');
+    remote.settings.tools = [tool('search', { annotations: { readOnlyHint: true } }), tool('write')];
+  });
+
+  it('409 · are not approved when they, or the binding, have changed since they were read', async () => {
+    const project = await bound();
+    await project.refresh('issues');
+    const { updatedAt } = (await review(project)).binding;
+    const approve = (ifUpdatedAt: number) =>
+      world.graphql(
+        `mutation($projectId: String!, $at: EpochMs) {
+          putMcpBinding(projectId: $projectId, serverName: "issues", ifUpdatedAt: $at,
+            input: { roles: [builder], approvedTools: [{ name: "search" }] }) { status }
+        }`,
+        { session: project.session, variables: { projectId: project.id, at: ifUpdatedAt } },
+      );
+    world.clock.turn(1);
+    remote.settings.tools = [tool('search', { description: 'Drops everything.' })];
+    await project.refresh('issues');
+    const refused = (await approve(updatedAt)).body.errors[0].extensions.problem;
+    expect(refused).toMatchObject({ title: 'Conflict', description: expect.stringContaining('ifUpdatedAt') });
+    expect((await project.server('issues')).binding.status).toBe('needs_review');
+    const { binding } = await review(project);
+    expect((await approve(binding.updatedAt)).body.data.putMcpBinding.status).toBe('ready');
+    await project.ask('DELETE', '/servers/issues');
+    expect((await approve(binding.updatedAt)).body.errors[0].extensions.problem.title).toBe('Conflict');
+    expect((await project.server('issues')).binding).toBeNull();
+    remote.settings.tools = [tool('search', { annotations: { readOnlyHint: true } }), tool('write')];
+  });
+
+  it('200 · the calls of the last day, counted, and none that is older', async () => {
+    const project = await bound();
+    await project.refresh('issues');
+    await project.put('issues', { roles: ['builder'], approvedTools: [{ name: 'search' }] });
+    const run = await world.run(project);
+    const headers = { ...run.headers, accept: 'application/json, text/event-stream' };
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'search', arguments: {} } };
+    await world.request('POST', run.at('issues'), { token: run.token, headers, body: call });
+    const calls = async () => {
+      const text = `{ projectMcp(projectId: "${project.id}") { callsOfDay { calls { runId tool outcome } counts { serverName outcome count } } } }`;
+      return (await world.graphql(text, { session: project.session })).body.data.projectMcp.callsOfDay;
+    };
+    expect(await calls()).toEqual({
+      calls: [{ runId: run.runId, tool: 'search', outcome: 'ok' }],
+      counts: [{ serverName: 'issues', outcome: 'ok', count: 1 }],
+    });
+    await world
+      .knex('mcp_calls')
+      .where({ runId: run.runId })
+      .decrement('createdAt', 25 * 3_600_000);
+    expect(await calls()).toEqual({ calls: [], counts: [] });
+  });
 });

@@ -96,7 +96,7 @@ export const theDashboardUsesTheSchemaOnly: Rule = (tree) =>
     }
     return specifiersOf(text).flatMap((name) => {
       const target = resolve(file, name);
-      if (target ? isDashboard(target) : /^(preact|preact-iso|uplot|marked)(\/|$)/.test(name)) return [];
+      if (target ? isDashboard(target) : /^(preact|preact-iso|uplot|marked|diff)(\/|$)/.test(name)) return [];
       return [`${file} imports ${name}: the dashboard uses the public schema, its own files and its framework only.`];
     });
   });

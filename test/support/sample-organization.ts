@@ -325,6 +325,7 @@ const plain: Record<string, string> = {
   'answerElicitation.text': 'Yes.',
   'startMission.prompt': 'Make the date test pass.',
   'continueRun.prompt': 'Now in UTC.',
+  'mcpToolReview.serverName': 'issues',
   'putMcpBinding.serverName': 'issues',
   'deleteMcpBinding.serverName': 'issues',
   'refreshMcpTools.serverName': 'issues',

@@ -1300,6 +1300,27 @@ export interface McpOAuthStartResponse {
   /** Until then the person can finish signing in. */
   expiresAt: number;
 }
+/** A tool as it is now, beside what it was when tools were last approved. */
+export interface McpReviewedTool {
+  /** As the server names the tool. */
+  name: string;
+  /** What has become of it. */
+  change: 'new' | 'changed' | 'removed' | 'none';
+  /** Of its definition: another one when any of it is another. Null: removed. */
+  digest: string | null;
+  /** As it is now, or as it was last; null: its definition was not kept. */
+  tool: McpTool | null;
+  /**
+   * What the server says of it, in so many words.
+   *
+   * Items: What a server says of a tool itself.
+   */
+  claims: ('reads_only' | 'destroys' | 'reaches_outside')[];
+  /** Its definition as JSON, the first 8,000 characters; null unless named. */
+  definition: string | null;
+  /** The definition that was approved; null unless named, and when it was not kept. */
+  reviewedDefinition: string | null;
+}
 /** A server that is declared, bound, or both. */
 export interface McpServer {
   /** Unique in the project. */
@@ -1308,6 +1329,25 @@ export interface McpServer {
   declared: McpDeclared | null;
   /** Null: not bound. */
   binding: McpBinding | null;
+}
+/** The tools of a bound server against those that were approved. */
+export interface McpToolReview {
+  binding: McpBinding;
+  /** In the order of the server, removed ones last. */
+  tools: McpReviewedTool[];
+}
+/** The parameters of `mcpToolReview`. */
+export interface McpToolReviewParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  projectId: string;
+  /** As the config file names it: up to 64 letters, digits, `_` or `-`, beginning with a letter or digit. */
+  serverName: string;
+  /**
+   * Only these tools, at most 50, with their definitions; absent: all tools, without.
+   *
+   * @maxItems 50
+   */
+  names?: string;
 }
 /** The caller: who it acts for, where, and what it may do, as of this request. */
 export interface Me {
@@ -2896,6 +2936,8 @@ export interface Operations {
   runSteps: { input: RunStepsParameters; output: RunSteps };
   /** What people said to the agents of a run and decided about it, in order. Requires the scope `missions:read`. */
   runMessages: { input: RunMessagesParameters; output: RunHistory };
+  /** The tools of a bound server as a person reviews them before approving. Requires the scope `mcp:read`. */
+  mcpToolReview: { input: McpToolReviewParameters; output: McpToolReview };
   /** Creates a token for runtimes and returns its bearer value, this once. Whoever holds it takes runs of this organization, with the credentials of their models and repositories. Only a person in the console may. Requires the scope `integrations:write`. */
   createRuntimeToken: { input: CreateRuntimeTokenParameters; output: CreatedRuntimeToken };
   /** Revokes a runtime token at once: the runs of its runtimes wait for another one when their leases expire. Requires the scope `integrations:write`. */
@@ -3030,6 +3072,7 @@ export const documents = {
   upcomingOccurrences: 'query upcomingOccurrences($projectId:String$limit:Int!=10){upcomingOccurrences(projectId:$projectId limit:$limit){data{at name projectId scheduledTaskId automationId}}}',
   runSteps: 'query runSteps($runId:String!){runSteps(runId:$runId){data{id runId seq role round status agentName harness model sandboxId sessionId output error turns costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens createdAt startedAt finishedAt checkpoint{commitSha createdAt artifactId}}}}',
   runMessages: 'query runMessages($runId:String!){runMessages(runId:$runId){data{id runId seq kind text author authorUserId sandboxId fragmentSeq createdAt deliveredAt acknowledgedAt}}}',
+  mcpToolReview: 'query mcpToolReview($projectId:String!$serverName:String!$names:[String!]){mcpToolReview(projectId:$projectId serverName:$serverName names:$names){binding{transport status statusDetail roles authKind pinnedUrl packageSpec allowedEgressHosts credentialFields toolSnapshot{name title description readOnlyHint destructiveHint}approvedTools{name attestedReadOnly}toolsRefreshedAt effectiveToolCounts{planner builder reviewer qa}createdAt updatedAt}tools{name change digest tool{name title description readOnlyHint destructiveHint}claims definition reviewedDefinition}}}',
   createRuntimeToken: 'mutation createRuntimeToken($name:String!){createRuntimeToken(name:$name){id name token createdAt}}',
   revokeRuntimeToken: 'mutation revokeRuntimeToken($runtimeTokenId:String!){revokeRuntimeToken(runtimeTokenId:$runtimeTokenId){id name createdAt lastUsedAt revokedAt}}',
   connectIntegration: 'mutation connectIntegration($vendor:Vendor!$vendorKind:VendorKind$displayName:String!$credentials:String$baseUrl:String){connectIntegration(vendor:$vendor vendorKind:$vendorKind displayName:$displayName credentials:$credentials baseUrl:$baseUrl){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt dependentProjectCount}}',

@@ -3,6 +3,7 @@ import type { Row } from '#foundation/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { AgentRole } from '../agents/fields.ts';
+import { CallsOfDay } from './calls-fields.ts';
 import { DeclaredType } from './declared-fields.ts';
 import type { RunMcpServer } from './gateway.ts';
 import {
@@ -16,9 +17,10 @@ import {
   transports,
 } from './model.ts';
 import type { BindingOfProject } from './operations.ts';
+import { recentCalls } from './review.ts';
 import { configStatuses, type McpServer, type ProjectMcpView } from './view.ts';
 
-const ToolType = builder.objectRef<ToolDefinition>('McpTool').implement({
+export const ToolType = builder.objectRef<ToolDefinition>('McpTool').implement({
   description: 'A tool as its server described it last. The hints are the server’s own claims.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'What agents call it by; unique on its server.' }),
@@ -43,7 +45,7 @@ const ToolType = builder.objectRef<ToolDefinition>('McpTool').implement({
   }),
 });
 
-const ApprovedToolType = builder.objectRef<ApprovedTool>('McpApprovedTool').implement({
+export const ApprovedToolType = builder.objectRef<ApprovedTool>('McpApprovedTool').implement({
   description: 'A tool that a person has approved.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'As the server names the tool.' }),
@@ -177,6 +179,12 @@ export const ViewType = builder.objectRef<ProjectMcpView>('ProjectMcpView').impl
     servers: t.expose('servers', {
       type: [ServerType],
       description: 'The declared ones in the order of the file, then those that are only bound.',
+    }),
+    callsOfDay: t.field({
+      link: 'open',
+      type: CallsOfDay,
+      description: 'Calls of their tools by runs in the last 24 hours.',
+      resolve: ({ projectId }) => recentCalls(projectId),
     }),
   }),
 });

@@ -5,7 +5,7 @@ import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
 import { newId } from '#foundation/ids.ts';
-import { conflict, invalid } from '#foundation/problem.ts';
+import { conflict, invalid, refuseChanged } from '#foundation/problem.ts';
 import { seal } from '#foundation/secrets.ts';
 import type { AgentRole } from '../agents/model.ts';
 import { Project } from '../projects/model.ts';
@@ -13,7 +13,6 @@ import { type Declared, maxServers } from './declared.ts';
 import { forgetGrant } from './grants.ts';
 import { type ApprovedTool, type AuthKind, McpBinding, toolDigest } from './model.ts';
 import { type Sealed, sealedFor, unsealed } from './remote.ts';
-import { snapshotDigest } from './review.ts';
 import { type ConfigFile, driftOf, findOwnProject, readConfigFile } from './view.ts';
 
 /** Of one binding. */
@@ -45,19 +44,19 @@ export interface BindingInput {
   credentials?: Record<string, string | null> | undefined;
   allowedEgressHosts?: string[] | undefined;
   enabled?: boolean | undefined;
-  /** Of the snapshot that the approval is about (`snapshotDigest`); left out: the present one. */
-  seen?: string | undefined;
 }
 
 /**
  * Binds a server as it is declared now, or changes how it is bound. One that is not declared yet can be bound as well; nothing is
- * sent anywhere before it is. @throws 409 for a server that may not run
+ * sent anywhere before it is. `ifUpdatedAt`: what the change was decided on, its roles and its tools.
+ * @throws 409 for a server that may not run, and when another one has changed it
  */
 export async function putBinding(
   caller: Caller,
   projectId: string,
   serverName: string,
   input: BindingInput,
+  ifUpdatedAt?: number | null,
 ): Promise<Row<McpBinding>> {
   const project = await findOwnProject(caller, projectId);
   const file = await readConfigFile(project);
@@ -69,6 +68,8 @@ export async function putBinding(
     // One writer at a time for the bindings of a project: that is how their number stays bounded.
     if (!(await Project.query(trx).findById(projectId).select('id').forNoKeyUpdate())) Project.refuse();
     const before = await McpBinding.query(trx).findOne({ projectId, serverName });
+    // One that was removed meanwhile has changed as well.
+    refuseChanged(before ?? { updatedAt: 0 }, ifUpdatedAt);
     if (before) await changeBinding(trx, before, input, file, declared);
     else await insertBinding(trx, project, serverName, input, declared);
   });
@@ -104,9 +105,7 @@ async function changeBinding(
   { configStatus }: ConfigFile,
   declared: Declared | undefined,
 ): Promise<void> {
-  const { roles, approvedTools, enabled, allowedEgressHosts, seen } = input;
-  if (seen !== undefined && seen !== snapshotDigest(before.toolSnapshot))
-    throw conflict('The tools have changed since the page was opened. Review them again.');
+  const { roles, approvedTools, enabled, allowedEgressHosts } = input;
   const isRead = configStatus === 'ok' || configStatus === 'missing';
   const drift = isRead ? driftOf(before, declared) : before.drift;
   const isElsewhere = declared !== undefined && declared.url !== before.pinnedUrl;

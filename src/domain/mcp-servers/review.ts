@@ -1,21 +1,45 @@
 // What a person reviews before approving tools: each tool as it is now beside what it was when tools were last approved.
-import { createHash } from 'node:crypto';
+import type { Caller } from '#access/principal.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { hours, now } from '#foundation/clock.ts';
 import { sql } from '#foundation/database.ts';
-import { isReviewed, type McpBinding, McpCall, type ToolDefinition, toolDigest } from './model.ts';
+import { isReviewed, McpBinding, McpCall, type ToolDefinition } from './model.ts';
+import { findOwnProject } from './view.ts';
+
+export const toolChanges = ['new', 'changed', 'removed', 'none'] as const;
 
 export interface ReviewedTool {
   name: string;
-  change: 'new' | 'changed' | 'removed' | 'none';
+  change: (typeof toolChanges)[number];
   /** Null: removed. */
   present: ToolDefinition | null;
   /** As it was reviewed; null: it was not, or before definitions were kept. */
   reviewed: ToolDefinition | null;
 }
 
+export interface ToolReview {
+  binding: Row<McpBinding>;
+  tools: ReviewedTool[];
+  /** Whether single tools were asked for. */
+  isNarrowed: boolean;
+}
+
+/** The tools of a bound server, or those of them that are named. @throws 404 */
+export async function reviewTools(
+  caller: Caller,
+  projectId: string,
+  serverName: string,
+  names: readonly string[] | null | undefined,
+): Promise<ToolReview> {
+  await findOwnProject(caller, projectId);
+  const binding = await McpBinding.get({ projectId, serverName });
+  const tools = await reviewedTools(binding);
+  if (!names) return { binding, tools, isNarrowed: false };
+  return { binding, tools: tools.filter(({ name }) => names.includes(name)), isNarrowed: true };
+}
+
 /** By the order of the server, what it no longer has at the end. */
-export async function reviewTools(binding: Row<McpBinding>): Promise<ReviewedTool[]> {
+async function reviewedTools(binding: Row<McpBinding>): Promise<ReviewedTool[]> {
   const [row] = await sql<{ reviewedDefinitions: ToolDefinition[] | null }>(
     'select reviewed_definitions from mcp_bindings where id = $1',
     [binding.id],
@@ -35,12 +59,6 @@ export async function reviewTools(binding: Row<McpBinding>): Promise<ReviewedToo
     ),
   ];
 }
-
-/** Identifies what was on the page when a person approved. */
-export const snapshotDigest = (snapshot: readonly ToolDefinition[]): string =>
-  createHash('sha256')
-    .update(JSON.stringify(snapshot.map(toolDigest)))
-    .digest('hex');
 
 const recentMs = hours(24);
 const mostCalls = 50;

@@ -1,15 +1,17 @@
 // MCP servers of a project on every surface (specification, MCP server binding; MCP servers of a project).
+import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
-import { pathId } from '#graph/input.ts';
-import { wordSet } from '#graph/scalars.ts';
-import { previewSizes } from '#limits.ts';
+import { ifUpdatedAt, pathId } from '#graph/input.ts';
+import { boundedText } from '#graph/validation.ts';
+import { previewSizes, text } from '#limits.ts';
 import { RunType } from '../runs/schema.ts';
 import * as authorization from './authorization.ts';
 import * as fields from './fields.ts';
 import * as gateway from './gateway.ts';
-import { callOutcomes, McpCall } from './model.ts';
 import * as operations from './operations.ts';
 import * as requests from './request-fields.ts';
+import { reviewTools } from './review.ts';
+import { mostNames, ToolReviewType } from './review-fields.ts';
 import { refreshTools } from './tools.ts';
 import { setConfigPath, viewProject } from './view.ts';
 
@@ -30,6 +32,21 @@ builder.queryFields((t) => ({
     tool: 'list_mcp_bindings',
     type: fields.Bindings,
     resolve: async (_, _args, { caller }) => ({ bindings: await operations.listBindings(caller) }),
+  }),
+  mcpToolReview: t.field({
+    description: 'The tools of a bound server as a person reviews them before approving.',
+    scope: 'mcp:read',
+    type: ToolReviewType,
+    complexity: ({ names }) => ({ field: 1, multiplier: names?.length ?? 10 }),
+    args: {
+      projectId: t.arg.string(pathId),
+      serverName: t.arg.string(requests.serverName),
+      names: t.arg.stringList({
+        description: `Only these tools, at most ${mostNames}, with their definitions; absent: all tools, without.`,
+        validate: { schema: z.array(boundedText(text.mcpToolName)).max(mostNames) },
+      }),
+    },
+    resolve: (_, { projectId, serverName, names }, { caller }) => reviewTools(caller, projectId, serverName, names),
   }),
   runMcpServers: t.field({
     description: 'The MCP servers that the agent of a run may use, for the runtime that holds the run.',
@@ -58,7 +75,11 @@ builder.mutationFields((t) => ({
   putMcpBinding: t.field({
     description: 'Binds an MCP server as it is declared now, or changes how it is bound.',
     scope: 'mcp:write',
-    rest: { route: 'PUT /mcp/projects/{projectId}/servers/{serverName}', errors: [409] },
+    rest: {
+      route: 'PUT /mcp/projects/{projectId}/servers/{serverName}',
+      without: ['ifUpdatedAt'],
+      errors: [409],
+    },
     tool: { name: 'put_mcp_binding', idempotent: true },
     type: fields.BindingType,
     args: {
@@ -69,9 +90,10 @@ builder.mutationFields((t) => ({
         required: true,
         description: 'The binding; optional members that are left out stay as they are.',
       }),
+      ifUpdatedAt: t.arg({ type: 'EpochMs', ...ifUpdatedAt }),
     },
-    resolve: (_, { projectId, serverName, input }, { caller }) =>
-      operations.putBinding(caller, projectId, serverName, input),
+    resolve: (_, { projectId, serverName, input, ifUpdatedAt: seen }, { caller }) =>
+      operations.putBinding(caller, projectId, serverName, input, seen),
   }),
   deleteMcpBinding: t.field({
     description: 'Takes a binding off, with its credentials and what its server has granted.',
@@ -123,25 +145,6 @@ builder.mutationFields((t) => ({
     resolve: (_, { input }, { caller }) => authorization.completeOAuth(caller, input),
   }),
 }));
-
-const CallOutcome = wordSet('McpCallOutcome', callOutcomes, 'How a call of a tool ended.', {
-  ok: 'The tool returned a result.',
-  tool_error: 'The tool returned an error.',
-  refused: 'The gateway did not forward the call.',
-  failed: 'The server could not be reached or returned an invalid response.',
-});
-
-builder.modelType(McpCall, 'McpCall').implement({
-  description: 'One call of a tool of an MCP server, by a run.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'Starts with `mcc_`.' }),
-    serverName: t.exposeString('serverName', { description: 'The server that was called.' }),
-    tool: t.exposeString('tool', { description: 'The tool that was called, as its server names it.' }),
-    outcome: t.expose('outcome', { type: CallOutcome.type, description: 'How it ended.' }),
-    durationMs: t.exposeInt('durationMs', { description: 'Milliseconds from its start to its end.' }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it began.' }),
-  }),
-});
 
 builder.objectField(RunType, 'mcpCalls', (t) =>
   t.hasMany('mcpCalls', {

@@ -122,6 +122,15 @@ export const dashboardRecords: readonly (readonly [pattern: RegExp, route: strin
     },
   ),
   ofRecord(
+    /^\/console\/projects\/([^/]+)\/mcp$/,
+    '/console/projects/{projectId}/mcp',
+    'mcp:read',
+    async (caller, id) => {
+      await findProject(caller, id);
+      return 'MCP servers';
+    },
+  ),
+  ofRecord(
     /^\/console\/tasks\/([^/]+)$/,
     '/console/tasks/{taskId}',
     'scheduled-tasks:read',

@@ -161,8 +161,6 @@ button.full, .button.full { width: 100%; text-align: center; }
 .figure strong { font-size: 2rem; line-height: 1.2; letter-spacing: -.02em; }
 .message { white-space: pre-wrap; overflow-wrap: anywhere; margin-bottom: .25rem; }
 .tag.good { color: var(--good); background: var(--good-soft); border-color: transparent; }
-pre.diff ins { color: var(--good); background: var(--good-soft); text-decoration: none; }
-pre.diff del { color: var(--danger); background: var(--danger-soft); text-decoration: none; }
 summary { cursor: pointer; color: var(--accent); }
 details[open] > summary { margin-bottom: .75rem; }
 .more { border-top: 1px solid var(--line); margin-top: 1rem; padding-top: 1rem; }

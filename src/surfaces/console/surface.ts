@@ -35,7 +35,6 @@ import {
   showPasskeys,
   skipPasskeyOffer,
 } from './passkeys.ts';
-import { changeProjectMcp, projectMcpPattern, showProjectMcp } from './project-mcp.ts';
 import { billingAddress, receiptBase, showReceipt } from './receipt.ts';
 import { endOwnOtherSessions, endOwnSession, showSessions } from './sessions.ts';
 import { answerPasskeyOptions, createSignIn, enterCode, signOut } from './sign-in.ts';
@@ -121,12 +120,9 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     [dashboardBase, '{file}', { GET: showDashboardFile }],
   ] as const;
 
-  const projectMcp: Methods = { GET: showProjectMcp, POST: changeProjectMcp };
-
   const find = (path: string): [route: string, page: Methods] | undefined => {
     const page = pages.get(path);
     if (page) return [path, page];
-    if (projectMcpPattern.test(path)) return ['/console/projects/{projectId}/mcp', projectMcp];
     const record = dashboardRecords.find(([pattern]) => pattern.test(path));
     if (record) return [record[1], { GET: record[2] }];
     const family = families.find(([base]) => path.startsWith(base));

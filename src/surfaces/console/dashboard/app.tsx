@@ -13,6 +13,7 @@ const pages = {
   '/console/projects/new': page(async () => (await import('./project-new.tsx')).NewProject),
   '/console/projects/:id': page(async () => (await import('./project.tsx')).Project),
   '/console/projects/:id/settings': page(async () => (await import('./project-settings.tsx')).ProjectSettings),
+  '/console/projects/:id/mcp': page(async () => (await import('./project-mcp.tsx')).ProjectMcp),
   '/console/tasks/new': page(async () => (await import('./recurring-pages.tsx')).NewTask),
   '/console/tasks/:id': page(async () => (await import('./recurring-pages.tsx')).Task),
   '/console/automations/new': page(async () => (await import('./recurring-pages.tsx')).NewAutomation),

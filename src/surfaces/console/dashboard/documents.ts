@@ -36,6 +36,10 @@ export type Scalars = {
   IsoTime: { input: string; output: string; }
   /** Any JSON value. */
   Json: { input: unknown; output: unknown; }
+  /** Where the path comes from. One of: service.yml, project. */
+  McpConfigPathSource: { input: string; output: string; }
+  /** Why a declared command may not run. One of: python, unpinned, shell, unknown-command. */
+  McpRefusalReason: { input: string; output: string; }
   /** Whose words a span of a prompt holds. One of: repo-contributed, mission. */
   PromptScope: { input: string; output: string; }
   /** `revoked`: this call revoked it. `already-revoked`: it was revoked before, and nothing changed. One of: revoked, already-revoked. */
@@ -278,6 +282,53 @@ export type McpCallOutcome =
   /** The tool returned an error. */
   | 'tool_error';
 
+/** Whether the config file could be read. */
+export type McpConfigStatus =
+  /** The file has an error: see `configError`. */
+  | 'invalid'
+  /** The repository has no such file. */
+  | 'missing'
+  /** It was read. */
+  | 'ok'
+  /** The repository could not be read. */
+  | 'unreachable';
+
+/** The transport of a declared server. */
+export type McpDeclaredTransport =
+  /** Streamable HTTP at an address. */
+  | 'http'
+  /** Standard input and output of a command. */
+  | 'stdio';
+
+/** Where a server runs. */
+export type McpIsolationKind =
+  /** Nowhere: see `reason`. */
+  | 'refused'
+  /** Elsewhere, reached over HTTP. */
+  | 'remote'
+  /** As a command inside the sandboxes of runs. */
+  | 'sandbox';
+
+/** A tool against what was last approved. */
+export type McpToolChange =
+  /** Its definition is another one. */
+  | 'changed'
+  /** Not there when tools were last approved. */
+  | 'new'
+  /** As it was. */
+  | 'none'
+  /** The server no longer has it. */
+  | 'removed';
+
+/** What a server says of a tool itself. */
+export type McpToolClaim =
+  /** That it may destroy data. */
+  | 'destroys'
+  /** That it reaches systems outside of the server. */
+  | 'reaches_outside'
+  /** That it changes nothing. */
+  | 'reads_only';
+
 /** Where a bound server runs: elsewhere, or in sandboxes. */
 export type McpTransport =
   /** Elsewhere, reached over HTTP through the gateway of the service. */
@@ -351,6 +402,28 @@ export type PullRequestState =
   | 'merged'
   /** It can be merged. */
   | 'open';
+
+/** How a declared server is bound. */
+export type PutMcpBindingRequest = {
+  /** Hosts that may be asked beside the one of the server, such as its authorization server. */
+  allowedEgressHosts?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** Left out: as they were. Given, it also says that all tools have been reviewed as they are now. */
+  approvedTools?: InputMaybe<Array<PutMcpBindingRequestApprovedTools>>;
+  /** Values of the declared secrets by name; never shown again. Null forgets one, one left out is kept. */
+  credentials?: InputMaybe<Scalars['Json']['input']>;
+  /** True unless said otherwise when the server is bound. */
+  enabled?: InputMaybe<Scalars['Boolean']['input']>;
+  /** Whose agents may use the server. */
+  roles: Array<AgentRole>;
+};
+
+/** A tool that agents may use. */
+export type PutMcpBindingRequestApprovedTools = {
+  /** Whether a person vouches that it changes nothing. Roles other than `builder` get such tools alone. */
+  attestedReadOnly?: InputMaybe<Scalars['Boolean']['input']>;
+  /** As the server names the tool. */
+  name: Scalars['String']['input'];
+};
 
 /** Whether the schedule or a person started the run. */
 export type RunKind =
@@ -500,6 +573,12 @@ export type SetupMilestoneState =
   /** It was marked as skipped and not reached. */
   | 'skipped';
 
+/** Where the person returns to after signing in to the server. */
+export type StartMcpOAuthRequest = {
+  /** The path of the console that the person returns to. */
+  returnTo?: InputMaybe<Scalars['String']['input']>;
+};
+
 /** How far a step is. */
 export type StepStatus =
   /** The run was canceled. */
@@ -578,6 +657,12 @@ export type UpdateOrganizationRequest = {
   name?: InputMaybe<Scalars['String']['input']>;
   /** 1 to 64 lower-case letters, digits and hyphens; unique. */
   slug?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** Where the config file of a project is. */
+export type UpdateProjectMcpRequest = {
+  /** Path of the config file from the top of the repository; null: `service.yml`. */
+  configPath?: InputMaybe<Scalars['String']['input']>;
 };
 
 /** Members that are left out stay as they are. */
@@ -833,6 +918,80 @@ export type LastSessionQueryVariables = Exact<{
 
 export type LastSessionQuery = { sandbox: { sessions: Array<{ role: AgentRole, sessionId: string }> } };
 
+export type McpBindingsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type McpBindingsQuery = { mcpBindings: { bindings: Array<{ projectId: string, projectName: string, serverName: string, status: McpBindingStatus, statusDetail: string | null, transport: McpTransport, roles: Array<AgentRole>, updatedAt: number }> } };
+
+export type McpBoundFragment = { status: McpBindingStatus, statusDetail: string | null, transport: McpTransport, roles: Array<AgentRole>, authKind: McpAuthKind, pinnedUrl: string | null, packageSpec: string | null, allowedEgressHosts: Array<string>, credentialFields: Array<string>, toolsRefreshedAt: number | null, updatedAt: number, effectiveToolCounts: { planner: number, builder: number, reviewer: number, qa: number } };
+
+export type ProjectMcpQueryVariables = Exact<{
+  projectId: Scalars['String']['input'];
+}>;
+
+
+export type ProjectMcpQuery = { project: { id: string, name: string }, projectMcp: { configPath: string, configPathSource: string, configRef: string | null, configStatus: McpConfigStatus, configError: string | null, warnings: Array<string>, servers: Array<{ name: string, declared: { transport: McpDeclaredTransport, origin: string | null, path: string | null, command: string | null, displayArgs: Array<string>, headerNames: Array<string>, secretRefs: Array<string>, isolation: { kind: McpIsolationKind, reason: string | null } } | null, binding: McpBoundFragment | null }>, callsOfDay: { calls: Array<{ id: string, runId: string, serverName: string, tool: string, outcome: McpCallOutcome, durationMs: number, createdAt: number }>, counts: Array<{ serverName: string, outcome: McpCallOutcome, count: number }> } } };
+
+export type McpToolReviewQueryVariables = Exact<{
+  projectId: Scalars['String']['input'];
+  serverName: Scalars['String']['input'];
+}>;
+
+
+export type McpToolReviewQuery = { mcpToolReview: { binding: { roles: Array<AgentRole>, updatedAt: number, approvedTools: Array<{ name: string, attestedReadOnly: boolean }> }, tools: Array<{ name: string, change: McpToolChange, digest: string | null, claims: Array<McpToolClaim>, tool: { description: string | null } | null }> } };
+
+export type McpToolDefinitionsQueryVariables = Exact<{
+  projectId: Scalars['String']['input'];
+  serverName: Scalars['String']['input'];
+  names: Array<Scalars['String']['input']> | Scalars['String']['input'];
+}>;
+
+
+export type McpToolDefinitionsQuery = { mcpToolReview: { tools: Array<{ name: string, definition: string | null, reviewedDefinition: string | null }> } };
+
+export type UpdateProjectMcpMutationVariables = Exact<{
+  projectId: Scalars['String']['input'];
+  configPath?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type UpdateProjectMcpMutation = { updateProjectMcp: { configPath: string } };
+
+export type PutMcpBindingMutationVariables = Exact<{
+  projectId: Scalars['String']['input'];
+  serverName: Scalars['String']['input'];
+  input: PutMcpBindingRequest;
+  ifUpdatedAt?: InputMaybe<Scalars['EpochMs']['input']>;
+}>;
+
+
+export type PutMcpBindingMutation = { putMcpBinding: { updatedAt: number } };
+
+export type RefreshMcpToolsMutationVariables = Exact<{
+  projectId: Scalars['String']['input'];
+  serverName: Scalars['String']['input'];
+}>;
+
+
+export type RefreshMcpToolsMutation = { refreshMcpTools: { updatedAt: number } };
+
+export type StartMcpOAuthMutationVariables = Exact<{
+  projectId: Scalars['String']['input'];
+  serverName: Scalars['String']['input'];
+  returnTo: Scalars['String']['input'];
+}>;
+
+
+export type StartMcpOAuthMutation = { startMcpOAuth: { authorizeUrl: string } };
+
+export type DeleteMcpBindingMutationVariables = Exact<{
+  projectId: Scalars['String']['input'];
+  serverName: Scalars['String']['input'];
+}>;
+
+
+export type DeleteMcpBindingMutation = { deleteMcpBinding: { deleted: true } };
+
 export type AgentNamesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -888,11 +1047,6 @@ export type DeleteMembershipMutationVariables = Exact<{
 
 
 export type DeleteMembershipMutation = { deleteMembership: { ok: true } };
-
-export type McpBindingsQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type McpBindingsQuery = { mcpBindings: { bindings: Array<{ projectId: string, projectName: string, serverName: string, status: McpBindingStatus, statusDetail: string | null, transport: McpTransport, roles: Array<AgentRole>, updatedAt: number }> } };
 
 export type OrganizationSettingsQueryVariables = Exact<{
   orgId: Scalars['String']['input'];
@@ -1417,6 +1571,42 @@ export const lastSession: Operation<LastSessionQuery, LastSessionQueryVariables>
   text: 'query LastSession($sandboxId:String!){sandbox(sandboxId:$sandboxId){sessions{role sessionId}}}',
 };
 
+export const mcpBindings: Operation<McpBindingsQuery, McpBindingsQueryVariables> = {
+  text: 'query McpBindings{mcpBindings{bindings{projectId projectName serverName status statusDetail transport roles updatedAt}}}',
+};
+
+export const projectMcp: Operation<ProjectMcpQuery, ProjectMcpQueryVariables> = {
+  text: 'query ProjectMcp($projectId:String!){project(projectId:$projectId){id name}projectMcp(projectId:$projectId){configPath configPathSource configRef configStatus configError warnings servers{name declared{transport origin path command displayArgs headerNames secretRefs isolation{kind reason}}binding{...McpBound}}callsOfDay{calls{id runId serverName tool outcome durationMs createdAt}counts{serverName outcome count}}}}fragment McpBound on McpBinding{status statusDetail transport roles authKind pinnedUrl packageSpec allowedEgressHosts credentialFields toolsRefreshedAt effectiveToolCounts{planner builder reviewer qa}updatedAt}',
+};
+
+export const mcpToolReview: Operation<McpToolReviewQuery, McpToolReviewQueryVariables> = {
+  text: 'query McpToolReview($projectId:String!$serverName:String!){mcpToolReview(projectId:$projectId serverName:$serverName){binding{roles updatedAt approvedTools{name attestedReadOnly}}tools{name change digest claims tool{description}}}}',
+};
+
+export const mcpToolDefinitions: Operation<McpToolDefinitionsQuery, McpToolDefinitionsQueryVariables> = {
+  text: 'query McpToolDefinitions($projectId:String!$serverName:String!$names:[String!]!){mcpToolReview(projectId:$projectId serverName:$serverName names:$names){tools{name definition reviewedDefinition}}}',
+};
+
+export const updateProjectMcp: Operation<UpdateProjectMcpMutation, UpdateProjectMcpMutationVariables> = {
+  text: 'mutation UpdateProjectMcp($projectId:String!$configPath:String){updateProjectMcp(projectId:$projectId input:{configPath:$configPath}){configPath}}',
+};
+
+export const putMcpBinding: Operation<PutMcpBindingMutation, PutMcpBindingMutationVariables> = {
+  text: 'mutation PutMcpBinding($projectId:String!$serverName:String!$input:PutMcpBindingRequest!$ifUpdatedAt:EpochMs){putMcpBinding(projectId:$projectId serverName:$serverName input:$input ifUpdatedAt:$ifUpdatedAt){updatedAt}}',
+};
+
+export const refreshMcpTools: Operation<RefreshMcpToolsMutation, RefreshMcpToolsMutationVariables> = {
+  text: 'mutation RefreshMcpTools($projectId:String!$serverName:String!){refreshMcpTools(projectId:$projectId serverName:$serverName){updatedAt}}',
+};
+
+export const startMcpOAuth: Operation<StartMcpOAuthMutation, StartMcpOAuthMutationVariables> = {
+  text: 'mutation StartMcpOAuth($projectId:String!$serverName:String!$returnTo:String!){startMcpOAuth(projectId:$projectId serverName:$serverName input:{returnTo:$returnTo}){authorizeUrl}}',
+};
+
+export const deleteMcpBinding: Operation<DeleteMcpBindingMutation, DeleteMcpBindingMutationVariables> = {
+  text: 'mutation DeleteMcpBinding($projectId:String!$serverName:String!){deleteMcpBinding(projectId:$projectId serverName:$serverName){deleted}}',
+};
+
 export const agentNames: Operation<AgentNamesQuery, AgentNamesQueryVariables> = {
   text: 'query AgentNames{agents(limit:100){data{id name role harness model isBuiltin}}}',
 };
@@ -1443,10 +1633,6 @@ export const updateMembership: Operation<UpdateMembershipMutation, UpdateMembers
 
 export const deleteMembership: Operation<DeleteMembershipMutation, DeleteMembershipMutationVariables> = {
   text: 'mutation DeleteMembership($orgId:String!$userId:String!){deleteMembership(orgId:$orgId userId:$userId){ok}}',
-};
-
-export const mcpBindings: Operation<McpBindingsQuery, McpBindingsQueryVariables> = {
-  text: 'query McpBindings{mcpBindings{bindings{projectId projectName serverName status statusDetail transport roles updatedAt}}}',
 };
 
 export const organizationSettings: Operation<OrganizationSettingsQuery, OrganizationSettingsQueryVariables> = {

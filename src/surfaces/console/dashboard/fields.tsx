@@ -61,14 +61,11 @@ export function FormFrame<V>({ form, action, cancel, children, labels = {} }: Fr
   );
 }
 
-const words = (value: unknown): string =>
-  typeof value === 'object'
-    ? JSON.stringify(value)
-    : typeof value === 'boolean'
-      ? value
-        ? 'yes'
-        : 'no'
-      : String(value);
+function words(value: unknown): string {
+  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value.join(', ');
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
 
 interface FieldProperties<V> {
   form: Form<V>;
@@ -169,6 +166,46 @@ export function Choice<V>(properties: ChoiceProperties<V>) {
         ))}
       </select>
     </Field>
+  );
+}
+
+/** Any of a few: the value is the list of those that are checked, in the order of the options. */
+export function Several<V>({ form, name, label, hint, options }: ChoiceProperties<V>) {
+  const chosen = form.values[name] as readonly string[];
+  return (
+    <Group form={form} name={name} label={label} hint={hint}>
+      {options.map(([one, text]) => (
+        <label key={one} class="choice">
+          <input
+            type="checkbox"
+            checked={chosen.includes(one)}
+            onChange={({ currentTarget: { checked } }) => {
+              const next = options.map(([option]) => option).filter((o) => (o === one ? checked : chosen.includes(o)));
+              form.set({ [name]: next } as Partial<V>);
+            }}
+          />
+          {text}
+        </label>
+      ))}
+    </Group>
+  );
+}
+
+/** What is asked once for several fields. */
+export function Group<V>({ form, name, label, hint, children }: FieldProperties<V> & { children: ComponentChildren }) {
+  const error = form.errorOf(name);
+  const id = form.prefix + name;
+  return (
+    <fieldset aria-describedby={error ? `error-${id}` : undefined}>
+      <legend>{label}</legend>
+      {hint && <p class="hint">{hint}</p>}
+      <div class="choices">{children}</div>
+      {error && (
+        <p class="field-error" id={`error-${id}`}>
+          {error}
+        </p>
+      )}
+    </fieldset>
   );
 }
 

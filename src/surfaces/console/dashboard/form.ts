@@ -85,9 +85,9 @@ export function useForm<V extends object>({
     latest.current = next;
     key.current = crypto.randomUUID();
     setValues(next);
-    const kept = secret ? { ...next, [secret]: initial[secret] } : next;
-    sessionStorage.setItem(place, JSON.stringify({ values: kept, base } satisfies Kept<V>));
+    sessionStorage.setItem(place, JSON.stringify({ values: withoutSecret(next), base } satisfies Kept<V>));
   }
+  const withoutSecret = (all: V): V => (secret ? { ...all, [secret]: initial[secret] } : all);
   async function run(known: V): Promise<void> {
     if (isBusy) return;
     setBusy(true);
@@ -107,7 +107,7 @@ export function useForm<V extends object>({
       // An empty form has not been filled in wrong (CSS, :user-invalid).
       if (!current) element.current?.reset();
       // What was created is sent once; what was changed is what the next change begins from.
-      start(current ? values : initial);
+      start(current ? withoutSecret(values) : initial);
     } catch (error) {
       setProblem(problemOf(error));
     } finally {

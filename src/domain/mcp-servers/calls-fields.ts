@@ -1,0 +1,42 @@
+// Calls of tools of MCP servers in the graph.
+import { builder } from '#graph/builder.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { callOutcomes, McpCall } from './model.ts';
+import type { RecentCalls } from './review.ts';
+
+const CallOutcome = wordSet('McpCallOutcome', callOutcomes, 'How a call of a tool ended.', {
+  ok: 'The tool returned a result.',
+  tool_error: 'The tool returned an error.',
+  refused: 'The gateway did not forward the call.',
+  failed: 'The server could not be reached or returned an invalid response.',
+});
+
+const CallType = builder.modelType(McpCall, 'McpCall').implement({
+  description: 'One call of a tool of an MCP server, by a run.',
+  fields: (t) => ({
+    id: t.exposeString('id', { description: 'Starts with `mcc_`.' }),
+    runId: t.exposeString('runId', { description: 'The run that called.' }),
+    serverName: t.exposeString('serverName', { description: 'The server that was called.' }),
+    tool: t.exposeString('tool', { description: 'The tool that was called, as its server names it.' }),
+    outcome: t.expose('outcome', { type: CallOutcome.type, description: 'How it ended.' }),
+    durationMs: t.exposeInt('durationMs', { description: 'Milliseconds from its start to its end.' }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it began.' }),
+  }),
+});
+
+const CallCount = builder.objectRef<RecentCalls['counts'][number]>('McpCallCount').implement({
+  description: 'How many calls of a server ended so.',
+  fields: (t) => ({
+    serverName: t.exposeString('serverName', { description: 'The server that was called.' }),
+    outcome: t.expose('outcome', { type: CallOutcome.type, description: 'How they ended.' }),
+    count: t.exposeInt('count', { description: 'At least 1.' }),
+  }),
+});
+
+export const CallsOfDay = builder.objectRef<RecentCalls>('McpCallsOfDay').implement({
+  description: 'Calls of the MCP servers of a project in the last 24 hours.',
+  fields: (t) => ({
+    calls: t.expose('calls', { type: [CallType], description: 'The newest 50, newest first.' }),
+    counts: t.expose('counts', { type: [CallCount], description: 'All of them, by server and outcome.' }),
+  }),
+});

@@ -1,0 +1,96 @@
+// What a person reviews before approving the tools of an MCP server, in the graph.
+import { builder } from '#graph/builder.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { weightOf } from '#graph/weight.ts';
+import { BindingType, ToolType } from './fields.ts';
+import { type ToolDefinition, toolDigest } from './model.ts';
+import { type ReviewedTool, type ToolReview, toolChanges } from './review.ts';
+
+/** Tools whose definitions one answer holds, and the characters that are shown of each. */
+export const mostNames = 50;
+const mostCharacters = 8_000;
+
+const ToolChange = wordSet('McpToolChange', toolChanges, 'A tool against what was last approved.', {
+  new: 'Not there when tools were last approved.',
+  changed: 'Its definition is another one.',
+  removed: 'The server no longer has it.',
+  none: 'As it was.',
+});
+const claims = {
+  reads_only: ['readOnlyHint', 'That it changes nothing.'],
+  destroys: ['destructiveHint', 'That it may destroy data.'],
+  reaches_outside: ['openWorldHint', 'That it reaches systems outside of the server.'],
+} as const;
+type Claim = keyof typeof claims;
+const claimNames = Object.keys(claims) as [Claim, ...Claim[]];
+const ToolClaim = wordSet(
+  'McpToolClaim',
+  claimNames,
+  'What a server says of a tool itself.',
+  Object.fromEntries(claimNames.map((name) => [name, claims[name][1]])) as Record<Claim, string>,
+);
+
+/** Words, schemas and hints, a line for each member. */
+function written(tool: ToolDefinition): string {
+  const all = JSON.stringify(tool, null, 2);
+  return all.length > mostCharacters ? `${all.slice(0, mostCharacters)}\n… (${all.length} characters)\n` : `${all}\n`;
+}
+
+interface Reviewed extends ReviewedTool {
+  isNarrowed: boolean;
+}
+
+const ReviewedToolType = builder.objectRef<Reviewed>('McpReviewedTool').implement({
+  description: 'A tool as it is now, beside what it was when tools were last approved.',
+  fields: (t) => {
+    const definition = (of: 'present' | 'reviewed', description: string) =>
+      t.string({
+        nullable: true,
+        complexity: weightOf(mostCharacters),
+        description,
+        resolve: (one) => (one.isNarrowed && one[of] ? written(one[of]) : null),
+      });
+    return {
+      name: t.exposeString('name', { description: 'As the server names the tool.' }),
+      change: t.expose('change', { type: ToolChange.type, description: 'What has become of it.' }),
+      digest: t.string({
+        nullable: true,
+        description: 'Of its definition: another one when any of it is another. Null: removed.',
+        resolve: ({ present }) => present && toolDigest(present),
+      }),
+      tool: t.field({
+        type: ToolType,
+        nullable: true,
+        description: 'As it is now, or as it was last; null: its definition was not kept.',
+        resolve: ({ present, reviewed }) => present ?? reviewed,
+      }),
+      claims: t.field({
+        type: [ToolClaim.type],
+        description: 'What the server says of it, in so many words.',
+        resolve: ({ present, reviewed }) =>
+          claimNames.filter((name) => (present ?? reviewed)?.annotations?.[claims[name][0]] === true),
+      }),
+      definition: definition('present', 'Its definition as JSON, the first 8,000 characters; null unless named.'),
+      reviewedDefinition: definition(
+        'reviewed',
+        'The definition that was approved; null unless named, and when it was not kept.',
+      ),
+    };
+  },
+});
+
+export const ToolReviewType = builder.objectRef<ToolReview>('McpToolReview').implement({
+  description: 'The tools of a bound server against those that were approved.',
+  fields: (t) => ({
+    binding: t.expose('binding', {
+      type: BindingType,
+      description: 'The binding that they were read with: send its `updatedAt` with the approval.',
+    }),
+    tools: t.field({
+      type: [ReviewedToolType],
+      complexity: { field: 1, multiplier: 1 },
+      description: 'In the order of the server, removed ones last.',
+      resolve: ({ tools, isNarrowed }) => tools.map((tool) => ({ ...tool, isNarrowed })),
+    }),
+  }),
+});
