@@ -17,6 +17,7 @@ import {
   oneOf,
   origin,
   parsed,
+  replica,
   vendorAddress,
   workers,
 } from '#foundation/setting-values.ts';
@@ -30,6 +31,8 @@ export interface Config {
   readonly databaseUrl: string | null;
   /** Bypasses the pooler that `databaseUrl` names, for LISTEN. Null: there is no pooler, or no other address. */
   readonly databaseDirectUrl: string | null;
+  /** A standby that reads go to. Null: there is none. */
+  readonly databaseReplicaUrl: string | null;
   readonly databasePoolMax: number;
   /** False behind a pooler in transaction mode, which does not support prepared statements. */
   readonly namedStatements: boolean;
@@ -95,6 +98,7 @@ const settings = z.object({
   ).optional(),
   DATABASE_URL: database,
   DATABASE_DIRECT_URL: database,
+  DATABASE_REPLICA_URL: replica,
   DATABASE_POOL_MAX: integer(1, 1_000).default(16),
   DATABASE_POOLER: oneOf(['session', 'transaction']).default('session'),
   DATA_DIR: z.string().default('.data'),
@@ -149,6 +153,9 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     ...(data && data.WORKERS > 1 && !data.SMTP_URL
       ? ['WORKERS: more than 1 needs SMTP_URL, because the development mailbox is in the memory of one process']
       : []),
+    ...(set.DATABASE_REPLICA_URL && !set.DATABASE_URL
+      ? ['DATABASE_REPLICA_URL: needs DATABASE_URL, because the embedded PostgreSQL has no standby']
+      : []),
     ...linesOf(error?.issues),
     ...linesOf(upstream?.error?.issues),
     ...linesOf(stripe?.error?.issues),
@@ -183,6 +190,7 @@ function configOf(set: z.infer<typeof settings>, { upstream, stripe, runnerEnvir
     port: set.PORT,
     databaseUrl: set.DATABASE_URL ?? null,
     databaseDirectUrl: set.DATABASE_DIRECT_URL ?? null,
+    databaseReplicaUrl: set.DATABASE_REPLICA_URL ?? null,
     databasePoolMax: set.DATABASE_POOL_MAX,
     namedStatements: set.DATABASE_POOLER === 'session',
     dataDir: path.resolve(set.DATA_DIR),

@@ -16,6 +16,7 @@ import { type DatabaseConnection, startEmbeddedDatabase } from '#foundation/embe
 import { type Log, openLog } from '#foundation/log.ts';
 import { openMail } from '#foundation/mail.ts';
 import { openOutbound } from '#foundation/outbound.ts';
+import { openReplica } from '#foundation/replica.ts';
 import { readOrMakeSecretKey } from '#foundation/secret-key.ts';
 import { bindSecretKey } from '#foundation/secrets.ts';
 import { openStorage, type Storage } from '#foundation/storage.ts';
@@ -98,6 +99,13 @@ export async function openServices(config: Config): Promise<Services> {
     namedStatements: config.namedStatements,
     onError: (line) => log.warn(line),
   });
+  const replica = config.databaseReplicaUrl
+    ? openReplica({
+        connection: config.databaseReplicaUrl,
+        poolMax: config.databasePoolMax,
+        report: (line) => log.warn(line),
+      })
+    : null;
   // LISTEN needs a connection of its own, which a pooler in transaction mode does not provide.
   const listenConnection = config.namedStatements ? (config.databaseUrl ?? embedded!.connection) : null;
   const changes = openChanges({
@@ -110,6 +118,7 @@ export async function openServices(config: Config): Promise<Services> {
     changes,
     async close() {
       await changes.close();
+      await replica?.close();
       await knex.destroy();
       await embedded?.stop();
     },

@@ -28,6 +28,7 @@ describe('Without any setting', () => {
       port: 4000,
       databaseUrl: null,
       databaseDirectUrl: null,
+      databaseReplicaUrl: null,
       databasePoolMax: 16,
       namedStatements: true,
       dataDir: path.resolve('.data'),
@@ -125,6 +126,10 @@ describe('Good settings', () => {
     ],
     [{ DATABASE_URL: 'postgresql:///app?host=/run/pg' }, { databaseUrl: 'postgresql:///app?host=/run/pg' }],
     [{ DATABASE_DIRECT_URL: 'postgres://u:p@db.example/app' }, { databaseDirectUrl: 'postgres://u:p@db.example/app' }],
+    [
+      { DATABASE_URL: 'postgres://u:p@one,two/app', DATABASE_REPLICA_URL: 'postgres://u:p@three/app' },
+      { databaseUrl: 'postgres://u:p@one,two/app', databaseReplicaUrl: 'postgres://u:p@three/app' },
+    ],
     [{ DATABASE_POOL_MAX: '1' }, { databasePoolMax: 1 }],
     [{ DATABASE_POOL_MAX: '1000' }, { databasePoolMax: 1_000 }],
     [{ DATABASE_POOLER: 'transaction' }, { namedStatements: false }],
@@ -390,6 +395,14 @@ describe('Wrong settings', () => {
       'STRIPE_SECRET_KEY: is required because another STRIPE_ setting is given',
       'STRIPE_WEBHOOK_SECRET: must be the signing secret of a webhook endpoint of Stripe, whsec_…',
       `STRIPE_API_URL: ${identifier}, and without path`,
+    ]);
+  });
+
+  it('A replica is one server, beside a DATABASE_URL', () => {
+    const one = 'must be postgres://user:password@host:port/database of one server, special characters percent-encoded';
+    expect(complaints({ DATABASE_REPLICA_URL: 'postgres://u:p@one,two/app' })).toEqual([
+      'DATABASE_REPLICA_URL: needs DATABASE_URL, because the embedded PostgreSQL has no standby',
+      `DATABASE_REPLICA_URL: ${one}`,
     ]);
   });
 

@@ -1,5 +1,6 @@
 // The caller of an operation, of one of five kinds, as all layers above see it.
 import type { Id } from '#foundation/ids.ts';
+import type { Bookmark } from '#foundation/replica.ts';
 import type { OrgRole } from './roles.ts';
 import type { Scope } from './scopes.ts';
 
@@ -21,6 +22,8 @@ export interface Caller {
   readonly scopes: ReadonlySet<Scope>;
   /** Set when the credential is bound to one project. */
   readonly projectId: Id<'project'> | null;
+  /** What the reads of the request must not be older than; absent where they all go to the primary. */
+  readonly bookmark?: Bookmark | undefined;
 }
 
 /** The service itself: background jobs and the operator's commands. */

@@ -1,79 +1,38 @@
 // One pool, two ways to use it: knex (under Objection) for building, `sql` for the reads that every request makes.
 // Process-wide like the clock: bound once at start, used plainly everywhere.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { EventEmitter } from 'node:events';
 import DataLoader from 'dataloader';
-import knexFactory, { type Knex } from 'knex';
-import { knexSnakeCaseMappers, Model } from 'objection';
-import pg from 'pg';
+import type { Knex } from 'knex';
+import { Model } from 'objection';
+import type pg from 'pg';
 import { minutes, seconds } from './clock.ts';
 import { databaseErrorKind, isStalePlan, retrying } from './database-errors.ts';
-import { type FreeConnections, freeConnectionsOf } from './free-connections.ts';
-import { connectionTo, keepOn, primaryOf } from './primary.ts';
+import { openPool, type Pool, type PoolSettings } from './pool.ts';
+import { type Bookmark, bookmarkOf, leaveReplica, replicaPool, withPosition } from './replica.ts';
 import { send } from './statement.ts';
 
-// int8 and numeric arrive as strings by default. Epoch milliseconds and money fit a double exactly in our ranges.
-pg.types.setTypeParser(pg.types.builtins.INT8, Number);
-pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number);
-
-export interface DatabaseSettings {
-  /** A string may name several servers: then the one that takes writes is followed. */
-  connection: string | pg.ClientConfig;
-  poolMax?: number;
+export interface DatabaseSettings extends PoolSettings {
   /** Named (prepared) statements save a parse per read; a pooler in transaction mode can't carry them. */
   namedStatements?: boolean;
-  onError?: (message: string) => void;
 }
 
-const configOf = (connection: string | pg.ClientConfig): pg.ClientConfig =>
-  typeof connection === 'string' ? { connectionString: connection } : connection;
-
-let bound: { knex: Knex; connections: FreeConnections } | undefined;
+let bound: Pool | undefined;
 let named = true;
 const listeners = new Set<(statement: string) => void>();
 
 /** Opens the pool and binds it for the process. Nothing is sent before the first statement. */
 export function openDatabase(settings: DatabaseSettings): Knex {
-  const report = settings.onError ?? (() => {});
-  const primary = primaryOf(settings.connection);
-  const options = { connectionTimeoutMillis: 3_000, query_timeout: 30_000, keepAlive: true };
-  const quiet = { warn: report, error: report, deprecate: () => {}, debug: () => {} };
-  const knex = knexFactory({
-    client: 'pg',
-    connection: (primary ? connectionTo(primary, options) : { ...configOf(settings.connection), ...options }) as never,
-    pool: {
-      min: 0,
-      max: settings.poolMax ?? 16,
-      acquireTimeoutMillis: 6_000,
-      idleTimeoutMillis: 30_000,
-      afterCreate: (client: pg.Client, done: (error: Error | null, client: pg.Client) => void) => {
-        retireWhenEnded(client);
-        keep(client);
-        done(null, client);
-      },
-    },
-    log: quiet,
-    ...knexSnakeCaseMappers(),
-  });
-  const keep = primary ? keepOn(primary, knex) : () => {};
+  bound = openPool(settings);
+  const { knex } = bound;
   knex.on('query', (query: { sql: string }) => {
     for (const listener of listeners) listener(query.sql);
   });
-  bound = { knex, connections: freeConnectionsOf(knex.client) };
   named = settings.namedStatements ?? true;
   Model.knex(knex);
   return knex;
 }
 
-/** Keeps a connection from being used again once the server has said that it ends it, or that it takes no writes. */
-function retireWhenEnded(client: pg.Client): void {
-  const { connection } = client as unknown as { connection: EventEmitter };
-  connection.on('errorMessage', (error: { code?: string }) => {
-    if (/^(57P|08|25006)/.test(error.code ?? '')) Object.assign(client, { __knex__disposed: error });
-  });
-}
-
-function pool(): { knex: Knex; connections: FreeConnections } {
+function pool(): Pool {
   if (!bound) throw new Error('the database is not open');
   return bound;
 }
@@ -109,8 +68,11 @@ function joined(): Transaction | undefined {
   return trx;
 }
 
-/** The pool, or within an enclosing transaction that transaction. */
-export const database = (): Knex => joined() ?? pool().knex;
+/** The pool, or within an enclosing transaction that transaction. What it is used for may write. */
+export function database(): Knex {
+  leaveReplica();
+  return joined() ?? pool().knex;
+}
 
 /**
  * Sends one statement, within a transaction when there is one, and resolves to plain rows with camelCase names. `text` must come
@@ -120,8 +82,19 @@ export async function sql<Row>(text: string, values: unknown[] = [], trx = joine
   // What fails in a transaction is done again as a whole, or not at all.
   const sent = trx
     ? sendOn<Row>(await trx.client.acquireConnection(), text, [values])
-    : attemptTwice<Row>(text, [values]);
+    : preferReplica((to) => attemptTwice<Row>(to, text, [values]));
   return (await sent)[0]!;
+}
+
+/** Sends to the replica, where the operation reads from it, and what fails there to the primary. */
+function preferReplica<T>(send: (to: Pool) => Promise<T>): Promise<T> {
+  const replica = replicaPool();
+  if (!replica) return send(pool());
+  return send(replica).catch(() => {
+    // It is gone, or what it replays is in conflict with the statement, or that writes.
+    leaveReplica();
+    return send(pool());
+  });
 }
 
 /**
@@ -130,42 +103,60 @@ export async function sql<Row>(text: string, values: unknown[] = [], trx = joine
  */
 export function lookUp<Row>(text: string, values: unknown[]): Promise<Row[]> {
   if (joined()) return sql(text, values);
-  const loader = lookUps.get(text) ?? new DataLoader((asked) => lookUpTogether(text, asked), eachTurn);
-  lookUps.set(text, loader);
-  return loader.load(values) as Promise<Row[]>;
+  return preferReplica((to) => lookUpsOf(to, text).load(values) as Promise<Row[]>);
 }
-const lookUps = new Map<string, DataLoader<unknown[], unknown[]>>();
+
+type LookUps = DataLoader<unknown[], unknown[]>;
+const lookUps = new WeakMap<Pool, Map<string, LookUps>>();
 const eachTurn = { cache: false, batchScheduleFn: setImmediate, maxBatchSize: 50 };
 
+function lookUpsOf(to: Pool, text: string): LookUps {
+  const ofPool = lookUps.get(to) ?? new Map<string, LookUps>();
+  lookUps.set(to, ofPool);
+  const loader = ofPool.get(text) ?? new DataLoader((asked) => lookUpTogether(to, text, asked), eachTurn);
+  ofPool.set(text, loader);
+  return loader;
+}
+
 /** What the server refuses for one of them is sent again one by one: nobody pays for another one's values. */
-async function lookUpTogether(text: string, asked: Values): Promise<(unknown[] | Error)[]> {
+async function lookUpTogether(to: Pool, text: string, asked: Values): Promise<(unknown[] | Error)[]> {
   try {
-    return await attemptTwice(text, asked);
+    return await attemptTwice(to, text, asked);
   } catch (error) {
     if (asked.length === 1 || databaseErrorKind(error) !== 'final') throw error;
-    const alone = async (values: readonly unknown[]) => (await attemptTwice(text, [values]))[0]!;
+    const alone = async (values: readonly unknown[]) => (await attemptTwice(to, text, [values]))[0]!;
     return Promise.all(asked.map((values) => alone(values).catch((reason: Error) => reason)));
   }
+}
+
+/** Looks a credential up, on the primary, and how far that has written for the reads of the request (replica.ts). */
+export async function findCredential<Row>(
+  text: string,
+  values: unknown[],
+): Promise<(Row & { bookmark?: Bookmark | undefined }) | undefined> {
+  const [row] = await lookUp<Row & { position?: string | null }>(withPosition(text), values);
+  return row?.position ? { ...row, bookmark: bookmarkOf(row.position) } : row;
 }
 
 /** Work that was not applied (server restart, deadlock, moved primary) is retried for so long. */
 const patience = seconds(2);
 
-async function attemptTwice<Row>(text: string, values: Values): Promise<Row[][]> {
+async function attemptTwice<Row>(to: Pool, text: string, values: Values): Promise<Row[][]> {
   try {
-    return await attempt<Row>(text, values);
+    return await attempt<Row>(to, text, values);
   } catch (error) {
-    if (isStalePlan(error)) return attempt<Row>(text, values);
+    // What a replica cannot answer is for the primary.
+    if (to !== bound) throw error;
+    if (isStalePlan(error)) return attempt<Row>(to, text, values);
     if (databaseErrorKind(error) !== 'retry') throw error;
-    return retrying(() => attempt<Row>(text, values), { budgetMs: patience });
+    return retrying(() => attempt<Row>(to, text, values), { budgetMs: patience });
   }
 }
 
 type Values = readonly (readonly unknown[])[];
 
-/** Sends a statement on a connection of the pool, once for each list of values. */
-async function attempt<Row>(text: string, values: Values): Promise<Row[][]> {
-  const { connections } = pool();
+/** Sends a statement on a connection of a pool, once for each list of values. */
+async function attempt<Row>({ connections }: Pool, text: string, values: Values): Promise<Row[][]> {
   const connection = await connections.acquire();
   try {
     return await sendOn<Row>(connection, text, values);
@@ -191,6 +182,7 @@ async function sendOn<Row>(connection: pg.ClientBase, text: string, values: Valu
  * that one, a savepoint: a caller that catches its error may continue.
  */
 export function transaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T> {
+  leaveReplica();
   const outer = joined();
   if (outer) return outer.transaction((trx) => enclosing.run(trx, work, trx));
   return retrying(() => pool().knex.transaction(work), { budgetMs: patience });
@@ -208,6 +200,7 @@ export const savepoint = <T>(statement: () => Promise<T>): Promise<T> =>
 export const enclosingTransaction = <T>(work: (trx: Transaction) => Promise<T>): Promise<T> =>
   retrying(
     async () => {
+      leaveReplica();
       underWay++;
       const trx = await pool()
         .knex.transaction()

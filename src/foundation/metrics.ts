@@ -7,6 +7,7 @@ import { database } from './database.ts';
 import type { Exchange } from './http.ts';
 import { statusOf } from './log.ts';
 import { tooBusy } from './problem.ts';
+import { replicaState } from './replica.ts';
 
 // Not prom-client's global registry: tests load several copies of this module, and names must be unique.
 const registry = new Registry();
@@ -46,6 +47,29 @@ new Gauge({
     this.set({ state: 'used' }, pool.numUsed());
     this.set({ state: 'free' }, pool.numFree());
     this.set({ state: 'waiting' }, pool.numPendingAcquires());
+  },
+});
+
+new Gauge({
+  name: 'database_replica_in_use',
+  help: 'Whether reads go to the replica at present (1) or not (0); with several workers, how many of them read there.',
+  registers,
+  collect() {
+    this.set(Number(replicaState()?.isInUse ?? false));
+  },
+});
+
+new Counter({
+  name: 'database_reads_total',
+  help: 'Operations that only read, by the server that answered them. Counted where there is a replica.',
+  labelNames: ['server'],
+  registers,
+  collect() {
+    this.reset();
+    const { reads } = replicaState() ?? {};
+    if (!reads) return;
+    this.inc({ server: 'replica' }, reads.replica);
+    this.inc({ server: 'primary' }, reads.primary);
   },
 });
 

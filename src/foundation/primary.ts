@@ -130,7 +130,7 @@ export function keepOn(primary: Primary, { client }: Knex): (connection: pg.Clie
   const connections = new Set<pg.Client>();
   const leave = primary.onMove(() => {
     // The outcome of what they have sent is unknown: the callers are told so.
-    for (const connection of connections) end(connection, new Error('Connection terminated unexpectedly'));
+    for (const connection of connections) cut(connection, new Error('Connection terminated unexpectedly'));
   });
   let busy = new Map<pg.Client, unknown>();
   const watching = setInterval(() => {
@@ -165,7 +165,8 @@ const wireOf = (connection: pg.Client) =>
   (connection as unknown as { connection: EventEmitter & { stream: Duplex } }).connection;
 const statementOf = (connection: pg.Client) => (connection as unknown as { _activeQuery: unknown })._activeQuery;
 
-function end(connection: pg.Client, error: Error): void {
+/** Ends a connection at once; what was sent on it fails with the error. */
+export function cut(connection: pg.Client, error: Error): void {
   Object.assign(connection, { __knex__disposed: error });
   wireOf(connection).stream.destroy(error);
 }

@@ -47,6 +47,11 @@ export const database = matching(
   'postgres://user:password@host:port/database, with host:port,host:port for several servers, special characters percent-encoded',
   isDatabaseUrl,
 ).optional();
+/** One server: what it has replayed is known of that one alone. */
+export const replica = matching(
+  'postgres://user:password@host:port/database of one server, special characters percent-encoded',
+  (value) => serversOf(value).length === 1 && isDatabaseUrl(value),
+).optional();
 export const vendorAddress = parsed(identifier, (value) => (isIdentifier(value) ? endpointOf(value) : undefined));
 /** `auto`: one process per core. */
 export const workers = parsed('auto or an integer 1 to 128', (value) => {

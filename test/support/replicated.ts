@@ -22,6 +22,8 @@ export interface DatabaseServer {
   /** As by a machine that hangs, and comes back with `thaw`. */
   freeze(): void;
   thaw(): void;
+  /** After it was killed; as what it was at first. */
+  restart(): Promise<void>;
   query(text: string): Promise<Record<string, unknown>[]>;
 }
 
@@ -30,6 +32,8 @@ export interface Replicated {
   standby: DatabaseServer;
   /** Names both servers. */
   url: string;
+  /** Names one of them. */
+  urlOf(server: DatabaseServer): string;
   close(): Promise<void>;
 }
 
@@ -46,7 +50,7 @@ async function prepare(): Promise<NonNullable<typeof origin>> {
   return { home, connection, files: locateFiles(home) };
 }
 
-export async function openReplicated(): Promise<Replicated> {
+export async function openReplicated({ synchronous = true } = {}): Promise<Replicated> {
   origin ??= await prepare();
   const { connection } = origin;
   const login = `${connection.user}:${connection.password}`;
@@ -54,7 +58,7 @@ export async function openReplicated(): Promise<Replicated> {
   const ports = await Promise.all([freePort(), freePort()]);
   const primary = await start(homes[0], ports[0]!, {
     // Acknowledged is what the standby has: else a failover loses writes, whatever the service does.
-    synchronous_standby_names: '*',
+    ...(synchronous && { synchronous_standby_names: '*' }),
     synchronous_commit: 'on',
   });
   const source = `host=127.0.0.1 port=${ports[0]} user=${connection.user} password=${connection.password}`;
@@ -63,6 +67,7 @@ export async function openReplicated(): Promise<Replicated> {
     primary: primary.server,
     standby: standby.server,
     url: `postgres://${login}@${primary.server.host},${standby.server.host}/${connection.database}`,
+    urlOf: ({ host }) => `postgres://${login}@${host}/${connection.database}`,
     async close() {
       await Promise.all([primary.server.kill(), standby.server.kill()]);
       for (const home of homes) rmSync(home, { recursive: true, force: true });
@@ -85,21 +90,24 @@ async function start(home: string, port: number, settings: Record<string, string
     writeFileSync(path.join(files.data, 'postgresql.auto.conf'), `primary_conninfo = ${primary_conninfo}\n`);
   }
   const programs = findPrograms(source);
-  const { pid, ended }: Server = await launch({
-    files,
-    port,
-    program: (name) => path.join(programs, 'bin', name),
-    as: { ...files.account, cwd: files.folder, env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } },
-    parameters: {
-      ...careless,
-      listen_addresses: '127.0.0.1',
-      unix_socket_directories: '',
+  const run = (): Promise<Server> =>
+    launch({
+      files,
       port,
-      wal_receiver_timeout: '5s',
-      ...others,
-    },
-  });
+      program: (name) => path.join(programs, 'bin', name),
+      as: { ...files.account, cwd: files.folder, env: { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } },
+      parameters: {
+        ...careless,
+        listen_addresses: '127.0.0.1',
+        unix_socket_directories: '',
+        port,
+        wal_receiver_timeout: '5s',
+        ...others,
+      },
+    });
+  let running = await run();
   const signal = (name: NodeJS.Signals) => {
+    const { pid } = running;
     for (const one of isRunning(pid) ? [pid, ...childrenOf(pid)] : []) signalTo(one, name);
   };
   const server: DatabaseServer = {
@@ -107,10 +115,15 @@ async function start(home: string, port: number, settings: Record<string, string
     promote: async () => void (await server.query('select pg_promote()')),
     async kill() {
       signal('SIGKILL');
-      await ended;
+      await running.ended;
     },
     freeze: () => signal('SIGSTOP'),
     thaw: () => signal('SIGCONT'),
+    async restart() {
+      rmSync(path.join(files.data, 'postmaster.pid'), { force: true });
+      if (marker) writeFileSync(path.join(files.data, marker), '');
+      running = await run();
+    },
     async query(text) {
       const client = new pg.Client({ ...connection, host: '127.0.0.1', port });
       client.on('error', () => {});

@@ -25,6 +25,7 @@ import { openDatabase, transaction } from '#foundation/database.ts';
 import { createHttpServer } from '#foundation/http.ts';
 import { openLog } from '#foundation/log.ts';
 import { openMail } from '#foundation/mail.ts';
+import { openReplica } from '#foundation/replica.ts';
 import { bindSecretKey } from '#foundation/secrets.ts';
 import { subscriptions } from '#limits.ts';
 import { deliveries } from '#surfaces/scheduler/deliveries.ts';
@@ -68,6 +69,8 @@ export interface WorldSettings {
   vendors?: Partial<VendorAddresses>;
   /** The connection string of a migrated database, in place of one of its own. */
   database?: string;
+  /** The connection string of a standby of `database`, to read from. */
+  replica?: string;
   /** Where the log lines go; nowhere when absent. */
   log?: (line: string) => void;
 }
@@ -106,12 +109,15 @@ export const requestsTo =
 export async function openWorld(settings: WorldSettings = {}) {
   const { connection, drop } = await freshDatabase();
   const knex = openDatabase({ connection: settings.database ?? connection });
+  const log = openLog(settings.log ? { level: 'debug', destination: { write: settings.log } } : { level: 'silent' });
+  const replica = settings.replica
+    ? openReplica({ connection: settings.replica, report: (line) => log.warn(line) })
+    : null;
   const changes = openChanges({ connection: settings.database ?? connection });
   let time = Date.UTC(2026, 10, 23, 9);
   let step = 0;
   setClock(() => (time += step));
   bindSecretKey(Buffer.alloc(32, 7));
-  const log = openLog(settings.log ? { level: 'debug', destination: { write: settings.log } } : { level: 'silent' });
   openMail({ from: 'platform@example.com', log: () => {} });
 
   // The addresses hold the port, so the server listens before there is an app.
@@ -210,6 +216,7 @@ export async function openWorld(settings: WorldSettings = {}) {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
       await changes.close();
+      await replica?.close();
       await knex.destroy();
       await drop();
       setClock();

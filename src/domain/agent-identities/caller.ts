@@ -4,7 +4,7 @@ import { narrowedText } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
 import type { OrgRole } from '#access/roles.ts';
 import { now } from '#foundation/clock.ts';
-import { lookUp } from '#foundation/database.ts';
+import { findCredential } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
 import { digest } from '#foundation/secrets.ts';
 import { recordUse } from '../credentials/last-used.ts';
@@ -35,13 +35,13 @@ const findCallerSql = `select r.id, r.last_used_at, r.user_id, r.org_id, r.proje
  * request and never kept. The registration is the credential: new tokens do not reset an agent's rate limit.
  */
 export async function callerOfAgentToken(secret: string, resource: Resource): Promise<Caller | null> {
-  const [row] = await lookUp<Bearer>(findCallerSql, [digest(secret), resource, now()]);
+  const row = await findCredential<Bearer>(findCallerSql, [digest(secret), resource, now()]);
   if (!row) return null;
-  const { id, userId, orgId, projectId, granted, role } = row;
+  const { id, userId, orgId, projectId, granted, role, bookmark } = row;
   recordUse(Registration, row);
   const principalType = userId === null ? 'agent' : 'user';
   const scopes = role === null ? nothing : narrowedText(granted, role);
-  return { principalType, credentialId: id, userId, orgId, role, scopes, projectId };
+  return { principalType, credentialId: id, userId, orgId, role, scopes, projectId, bookmark };
 }
 
 const nothing: Caller['scopes'] = new Set();

@@ -4,6 +4,7 @@ import type { Caller } from '#access/principal.ts';
 import type { OrgRole } from '#access/roles.ts';
 import type { BaseModel } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
+import type { Bookmark } from '#foundation/replica.ts';
 import { recordUse } from './last-used.ts';
 
 /** A valid credential with the present role of its person. `granted`: its scopes, separated by spaces. */
@@ -15,6 +16,7 @@ export interface Bearer {
   granted: string;
   lastUsedAt: number | null;
   role: OrgRole;
+  bookmark?: Bookmark | undefined;
 }
 
 /** The caller of the credential, whose use is recorded; null without one. */
@@ -29,5 +31,6 @@ export function callerOfBearer(model: Pick<typeof BaseModel, 'tableName'>, beare
     role: bearer.role,
     scopes: narrowedText(bearer.granted, bearer.role),
     projectId: bearer.projectId,
+    bookmark: bearer.bookmark,
   };
 }

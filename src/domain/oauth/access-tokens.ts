@@ -3,7 +3,7 @@
 import type { Caller } from '#access/principal.ts';
 import { BaseModel } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { lookUp, type Transaction } from '#foundation/database.ts';
+import { findCredential, type Transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { digest, newSecret } from '#foundation/secrets.ts';
 import { lifetimesMs } from '#limits.ts';
@@ -108,6 +108,5 @@ const findCallerSql = `select a.id, array_to_string(a.scopes, ' ') as granted, a
  * resource, its sign-in has ended, or its person has left the organization. Read on every request and never cached.
  */
 export async function callerOfOAuthToken(secret: string, resource: Resource): Promise<Caller | null> {
-  const [row] = await lookUp<Bearer>(findCallerSql, [digest(secret), resource, now()]);
-  return callerOfBearer(AccessToken, row);
+  return callerOfBearer(AccessToken, await findCredential<Bearer>(findCallerSql, [digest(secret), resource, now()]));
 }

@@ -6,9 +6,10 @@ import type { OrgRole } from '#access/roles.ts';
 import { type Scope, scopesOfRole } from '#access/scopes.ts';
 import { type Row, selectionOf } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { lookUp, sql, type Transaction, transaction } from '#foundation/database.ts';
+import { findCredential, sql, type Transaction, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { forbidden, notFound } from '#foundation/problem.ts';
+import type { Bookmark } from '#foundation/replica.ts';
 import { digest, newSecret } from '#foundation/secrets.ts';
 import { lifetimesMs } from '#limits.ts';
 import { lastUsedIntervalMs } from '../credentials/last-used.ts';
@@ -71,6 +72,7 @@ interface FoundSession {
   orgId: Id<'organization'> | null;
   role: OrgRole | null;
   closedAt: number | null;
+  bookmark?: Bookmark | undefined;
 }
 
 const findSessionSql = `select s.id, s.person_id, p.email, p.name, s.last_used_at, m.org_id, m.role, m.closed_at
@@ -91,7 +93,7 @@ export async function callerOfSession(
   requestedOrgId: string | null,
 ): Promise<{ caller: Caller; session: SessionInUse } | null> {
   const at = now();
-  const [row] = await lookUp<FoundSession>(findSessionSql, [digest(secret), at, requestedOrgId]);
+  const row = await findCredential<FoundSession>(findSessionSql, [digest(secret), at, requestedOrgId]);
   if (!row) return null;
   if (requestedOrgId !== null && row.orgId === null) throw notFound('organization');
   const renewed = row.lastUsedAt <= at - lastUsedIntervalMs;
@@ -107,11 +109,11 @@ export async function callerOfSession(
  * the session has ended.
  */
 export async function callerStillBehind(secret: string, orgId: Id<'organization'> | null): Promise<Caller | null> {
-  const [row] = await lookUp<FoundSession>(findSessionSql, [digest(secret), now(), orgId]);
+  const row = await findCredential<FoundSession>(findSessionSql, [digest(secret), now(), orgId]);
   return row ? callerBehind(row) : null;
 }
 
-const callerBehind = ({ id, personId, orgId, role, closedAt }: FoundSession): Caller => ({
+const callerBehind = ({ id, personId, orgId, role, closedAt, bookmark }: FoundSession): Caller => ({
   principalType: 'cookie',
   credentialId: id,
   userId: personId,
@@ -120,6 +122,7 @@ const callerBehind = ({ id, personId, orgId, role, closedAt }: FoundSession): Ca
   isOrgClosed: closedAt !== null,
   scopes: role ? scopesOfRole(role) : withoutOrganization,
   projectId: null,
+  bookmark,
 });
 
 const renewSessionSql = `update sessions set last_used_at = $2, expires_at = $3

@@ -4,7 +4,7 @@ import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
 import { columnsOf, type Row } from '#foundation/base-model.ts';
 import { days, now } from '#foundation/clock.ts';
-import { lookUp, sql, type Transaction, transaction } from '#foundation/database.ts';
+import { findCredential, sql, type Transaction, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { conflict, missingScopes } from '#foundation/problem.ts';
 import { digest, newSecret } from '#foundation/secrets.ts';
@@ -133,6 +133,5 @@ const findCallerSql = `select t.id, t.user_id, t.org_id, t.project_id, array_to_
  * organization. Read on every request and never cached, so that a revocation or a changed role takes effect on the next one.
  */
 export async function callerOfToken(secret: string): Promise<Caller | null> {
-  const [row] = await lookUp<Bearer>(findCallerSql, [digest(secret), now()]);
-  return callerOfBearer(Token, row);
+  return callerOfBearer(Token, await findCredential<Bearer>(findCallerSql, [digest(secret), now()]));
 }

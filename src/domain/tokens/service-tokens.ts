@@ -4,7 +4,7 @@ import type { Caller } from '#access/principal.ts';
 import type { Scope } from '#access/scopes.ts';
 import { BaseModel } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { lookUp, type Transaction } from '#foundation/database.ts';
+import { findCredential, type Transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { digest, newSecret } from '#foundation/secrets.ts';
 import { recordUse } from '../credentials/last-used.ts';
@@ -61,7 +61,7 @@ const findCallerSql =
 
 /** The service behind a `srv_` secret; null when it is unknown or revoked. */
 export async function callerOfServiceToken(secret: string): Promise<Caller | null> {
-  const [row] = await lookUp<Pick<ServiceToken, 'id' | 'orgId' | 'scopes' | 'lastUsedAt'>>(findCallerSql, [
+  const row = await findCredential<Pick<ServiceToken, 'id' | 'orgId' | 'scopes' | 'lastUsedAt'>>(findCallerSql, [
     digest(secret),
   ]);
   if (!row) return null;
@@ -74,5 +74,6 @@ export async function callerOfServiceToken(secret: string): Promise<Caller | nul
     role: null,
     scopes: new Set(row.scopes),
     projectId: null,
+    bookmark: row.bookmark,
   };
 }

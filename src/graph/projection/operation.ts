@@ -8,6 +8,7 @@ import {
   type GraphQLError,
   type GraphQLField,
   type GraphQLSchema,
+  getOperationAST,
   type OperationTypeNode,
   parse,
   print,
@@ -15,6 +16,7 @@ import {
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { Caller } from '#access/principal.ts';
 import { invalid, toProblem } from '#foundation/problem.ts';
+import { leaveReplica, reading } from '#foundation/replica.ts';
 import { createContext } from '../context.ts';
 import { resolverOf } from '../exposure.ts';
 import { compilePrune } from './absent.ts';
@@ -41,11 +43,14 @@ export function createOperation(schema: GraphQLSchema, field: RootField, documen
     return compiled;
   };
   const prune = compilePrune(field.type);
+  const isQuery = getOperationAST(document)?.operation === 'query';
   let compiled: ReturnType<typeof compile> | undefined;
   return async (caller, requestId, variables) => {
     compiled ??= compile();
     const context = createContext(caller, requestId);
-    const { data, errors } = await compiled.query(undefined, context, variables);
+    if (!isQuery) leaveReplica(caller.bookmark);
+    const execute = async () => compiled!.query(undefined, context, variables);
+    const { data, errors } = await (isQuery ? reading(caller.bookmark, execute) : execute());
     if (errors) throw causeOf(errors);
     const value: unknown = data![field.name];
     prune?.(value);

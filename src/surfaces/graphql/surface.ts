@@ -20,6 +20,7 @@ import { keyOf, respondOnce } from './idempotency.ts';
 import { introspectionCache } from './introspection.ts';
 import { jitPlugin } from './jit.ts';
 import { answerTooLarge, describeError, refuse } from './problems.ts';
+import { replicaPlugin } from './replica.ts';
 import { acceptable, acceptsEvents, readOperations, wantsPage } from './requests.ts';
 import { knownResultPlugin, PlainResponse, type Request, respond } from './respond.ts';
 import { subscriptionPlugin } from './subscriptions.ts';
@@ -67,6 +68,7 @@ export function createGraphql(settings: GraphqlSettings) {
       costPlugin(schema),
       introspectionCache(),
       jitPlugin(),
+      replicaPlugin(),
       parsedParamsPlugin,
       knownResultPlugin,
       subscriptionPlugin({ ...settings, executions }),

@@ -1,0 +1,71 @@
+// A pool of connections to one server, or to the one among several that takes writes.
+import type { EventEmitter } from 'node:events';
+import knexFactory, { type Knex } from 'knex';
+import { knexSnakeCaseMappers } from 'objection';
+import pg from 'pg';
+import { type FreeConnections, freeConnectionsOf } from './free-connections.ts';
+import { connectionTo, keepOn, primaryOf } from './primary.ts';
+
+// int8 and numeric arrive as strings by default. Epoch milliseconds and money fit a double exactly in our ranges.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number);
+
+export interface PoolSettings {
+  /** A string may name several servers: then the one that takes writes is followed. */
+  connection: string | pg.ClientConfig;
+  poolMax?: number | undefined;
+  /** Milliseconds that a new connection has. */
+  connectMs?: number;
+  onError?: ((message: string) => void) | undefined;
+}
+
+export interface Pool {
+  knex: Knex;
+  connections: FreeConnections;
+}
+
+const configOf = (connection: string | pg.ClientConfig): pg.ClientConfig =>
+  typeof connection === 'string' ? { connectionString: connection } : connection;
+
+/** Nothing is sent before the first statement. A new connection that `accept` rejects is not used. */
+export function openPool(
+  { connection, poolMax = 16, connectMs = 3_000, onError: report = () => {} }: PoolSettings,
+  accept: (client: pg.Client) => Promise<void> = async () => {},
+): Pool {
+  const primary = primaryOf(connection);
+  const options = { connectionTimeoutMillis: connectMs, query_timeout: 30_000, keepAlive: true };
+  const quiet = { warn: report, error: report, deprecate: () => {}, debug: () => {} };
+  const knex = knexFactory({
+    client: 'pg',
+    connection: (primary ? connectionTo(primary, options) : { ...configOf(connection), ...options }) as never,
+    pool: {
+      min: 0,
+      max: poolMax,
+      acquireTimeoutMillis: 6_000,
+      idleTimeoutMillis: 30_000,
+      afterCreate: (client: pg.Client, done: (error: Error | null, client: pg.Client) => void) => {
+        retireWhenEnded(client);
+        keep(client);
+        accept(client).then(
+          () => done(null, client),
+          (error) => {
+            void client.end().catch(() => {});
+            done(error, client);
+          },
+        );
+      },
+    },
+    log: quiet,
+    ...knexSnakeCaseMappers(),
+  });
+  const keep = primary ? keepOn(primary, knex) : () => {};
+  return { knex, connections: freeConnectionsOf(knex.client) };
+}
+
+/** Keeps a connection from being used again once the server has said that it ends it, or that it takes no writes. */
+function retireWhenEnded(client: pg.Client): void {
+  const { connection } = client as unknown as { connection: EventEmitter };
+  connection.on('errorMessage', (error: { code?: string }) => {
+    if (/^(57P|08|25006)/.test(error.code ?? '')) Object.assign(client, { __knex__disposed: error });
+  });
+}

@@ -1,0 +1,156 @@
+// Watches a standby of the primary (streaming replication): whether it is one, and how far it has replayed what the primary wrote.
+import { setTimeout as wait } from 'node:timers/promises';
+import pg from 'pg';
+
+/** Milliseconds: how often it is asked, what it has to connect and to answer, and what a read waits for it to catch up. */
+const timing = { interval: 250, connect: 1_000, answer: 500, catchUp: 20, pause: 1 };
+
+/** A position in what a primary writes (WAL). A promotion begins a new timeline, whose positions say nothing about the old one. */
+export interface Position {
+  timeline: number;
+  /** Bytes since the beginning. */
+  at: number;
+}
+
+/**
+ * The position up to which all that others can see is written, as text; null on a server that is no primary. What is visible is
+ * on the disk first, but for `synchronous_commit = off`.
+ */
+export const writtenSql = `(select substr(pg_walfile_name(at), 1, 8) || '/' || at from (select
+  case current_setting('synchronous_commit') when 'off' then pg_current_wal_insert_lsn() else pg_current_wal_flush_lsn() end as at
+  where not pg_is_in_recovery()) written)`;
+
+/** Reads what `writtenSql` answers. */
+export function positionOf(text: string): Position {
+  const [timeline, high, low] = text.split('/').map((part) => Number.parseInt(part, 16));
+  return { timeline: timeline!, at: high! * 2 ** 32 + low! };
+}
+
+/** Identifies one server until it is started again. */
+export const serverSql = 'select extract(epoch from pg_postmaster_start_time())::text as server';
+
+// The timeline is that of the last restart point: it is late, but never one that is not replayed yet.
+const standbySql = `${serverSql}, (select timeline_id from pg_control_checkpoint()) as timeline,
+  pg_last_wal_replay_lsn() - '0/0' as at where pg_is_in_recovery()`;
+
+interface Answer extends Position {
+  server: string;
+}
+
+export interface Standby {
+  /** Whether reads go there at present. */
+  isInUse(): boolean;
+  /** Whether it has replayed this, or does so within 20 ms. After it was late nothing waits until it has caught up. */
+  reached(position: Position): boolean | Promise<boolean>;
+  close(): void;
+}
+
+export interface StandbySettings {
+  connectionString: string;
+  /** One line when its use begins or ends. */
+  report(line: string): void;
+  /** It answers, and replays on from here. */
+  onFound(server: string): void;
+  /** It is gone, stays silent or takes writes. When it comes back, it may have replayed less than before. */
+  onLost(): void;
+}
+
+export function watchStandby({ connectionString, report, onFound, onLost }: StandbySettings): Standby {
+  let client: pg.Client | null = null;
+  /** Null: it is not to be read. */
+  let known: Answer | null = null;
+  /** What it has not reached in time; null when it is not late. */
+  let missed: number | null = null;
+  let strayed = false;
+  let asking: Promise<void> | null = null;
+  let closed = false;
+  let said = '';
+  const say = (line: string) => {
+    if (line !== said) report(line);
+    said = line;
+  };
+
+  function lose(reason: string): void {
+    if (closed) return;
+    void client?.end().catch(() => {});
+    client = null;
+    say(`reads go to the primary: the replica ${reason}`);
+    if (known) onLost();
+    known = null;
+    missed = null;
+    strayed = false;
+  }
+
+  async function connect(): Promise<pg.Client> {
+    const { connect: connectionTimeoutMillis, answer: query_timeout } = timing;
+    const made = new pg.Client({ connectionString, connectionTimeoutMillis, query_timeout });
+    client = made;
+    const gone = () => client === made && lose('is gone');
+    made.on('error', gone);
+    made.on('end', gone);
+    await made.connect();
+    return made;
+  }
+
+  async function ask(): Promise<void> {
+    try {
+      const asked = client ?? (await connect());
+      const { rows } = await asked.query<Answer>(standbySql);
+      if (client !== asked || closed) return;
+      const [answer] = rows;
+      if (!answer) return lose('takes writes');
+      if (!known) {
+        onFound(answer.server);
+        say('reads go to the replica');
+      }
+      known = answer;
+    } catch (error) {
+      lose(`does not answer: ${(error as Error).message}`);
+    }
+  }
+  const look = (): Promise<void> => {
+    asking ??= ask().finally(() => {
+      asking = null;
+    });
+    return asking;
+  };
+
+  async function tick(): Promise<void> {
+    await look();
+    if (known && missed !== null && known.at >= missed) missed = null;
+  }
+  void tick();
+  const ticking = setInterval(tick, timing.interval).unref();
+
+  async function catchUp({ at }: Position): Promise<boolean> {
+    const until = performance.now() + timing.catchUp;
+    do {
+      await look();
+      if (!known) return false;
+      if (known.at >= at) return true;
+      await wait(timing.pause);
+    } while (missed === null && performance.now() < until);
+    missed = Math.max(missed ?? 0, at);
+    return false;
+  }
+
+  return {
+    isInUse: () => known !== null && missed === null && !strayed,
+    reached(position) {
+      if (!known) return false;
+      if (strayed !== (known.timeline !== position.timeline)) {
+        strayed = !strayed;
+        say(
+          `reads go to the ${strayed ? 'primary: the replica has not followed it onto its timeline yet' : 'replica'}`,
+        );
+      }
+      if (strayed) return false;
+      return known.at >= position.at || (missed === null && catchUp(position));
+    },
+    close() {
+      closed = true;
+      clearInterval(ticking);
+      void client?.end().catch(() => {});
+    },
+  };
+}

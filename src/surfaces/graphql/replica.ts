@@ -1,0 +1,17 @@
+// Queries of clients are read from the standby, where there is one (foundation/replica.ts).
+import { getOperationAST } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import type { Caller } from '#access/principal.ts';
+import { leaveReplica, reading } from '#foundation/replica.ts';
+
+export function replicaPlugin(): Plugin<{ caller: Caller }> {
+  return {
+    onExecute({ args: { document, operationName, contextValue }, executeFn, setExecuteFn }) {
+      const { bookmark } = contextValue.caller;
+      if (!bookmark) return;
+      const isQuery = getOperationAST(document, operationName)?.operation === 'query';
+      if (isQuery) setExecuteFn((args) => reading(bookmark, () => executeFn(args)));
+      else leaveReplica(bookmark);
+    },
+  };
+}
