@@ -27,7 +27,6 @@ const child = 'read with its parent';
 const page = (address: string) => `page ${address}`;
 
 const others: Record<string, string> = {
-  agentDelegations: page('/console/connected-agents'),
   answerElicitation: 'a message to the agent answers its question',
   appendFragments: runtime,
   appendLog: runtime,
@@ -68,7 +67,6 @@ const others: Record<string, string> = {
   reportSession: runtime,
   reportUsage: runtime,
   repositoryFile: runtime,
-  revokeAgentDelegation: page('/console/connected-agents'),
   runMcpServers: runtime,
   runModels: runtime,
   runMessages: child,

@@ -279,7 +279,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     const page = await open(session);
     const loopback = await listen();
     const registered = await world.request('POST', '/v1/oauth2/register', {
-      body: { redirect_uris: ['http://127.0.0.1/callback'], client_name: 'Sample editor' },
+      body: { redirect_uris: ['http://127.0.0.1/callback'], client_name: '<b>Sample</b> editor' },
     });
     const clientId: string = registered.body.client_id;
     const redirectUri = `http://127.0.0.1:${loopback.port}/callback`;
@@ -308,10 +308,17 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     expect([await tools(), await statusAt('/v1/me', token)]).toEqual([200, 401]);
 
     await page.goto('/console/connected-agents');
-    await page.locator('summary', { hasText: 'Revoke Sample editor' }).click();
+    const row = page.getByRole('listitem').filter({ hasText: '<b>Sample</b> editor' });
+    for (const words of ['Client that you signed in to', 'For the MCP server', 'Last used', 'missions:read']) {
+      await row.getByText(words).first().waitFor();
+    }
     await inspect(page, 'connected-agents');
-    await page.getByRole('button', { name: 'Revoke Sample editor now' }).click();
+    await page.getByRole('button', { name: 'Revoke <b>Sample</b> editor' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke <b>Sample</b> editor' }).click();
     await page.getByText('Its access is revoked. One live token stopped working.').waitFor();
+    await page.getByText('No agent has access yet.').waitFor();
+    await page.getByText('Expired and revoked (1)').click();
+    await page.getByText('Granted just now · Revoked').waitFor();
     expect(await tools()).toBe(401);
   });
 
@@ -370,8 +377,9 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     expect(await statusAt('/v1/projects', token)).toBe(200);
 
     await page.getByRole('link', { name: 'Connected agents' }).first().click();
-    await page.locator('summary', { hasText: 'Revoke Refactoring agent' }).click();
-    await page.getByRole('button', { name: 'Revoke Refactoring agent now' }).click();
+    await page.getByText('For the API and the MCP server').waitFor();
+    await page.getByRole('button', { name: 'Revoke Refactoring agent' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke Refactoring agent' }).click();
     await page.getByText('One live token stopped working.').waitFor();
     expect(await statusAt('/v1/me', token)).toBe(401);
   });

@@ -59,8 +59,14 @@ it.each([
   ['/console/projects', 'Projects'],
   ['/console/issues', 'Issues'],
   ['/console/tokens', 'Tokens'],
+  ['/console/connected-agents', 'Connected agents'],
 ])('200 · %s of somebody without an organization keeps its name and says what to do first', async (path, title) => {
-  const session = await world.session(await world.person(`newcomer-${title}`));
+  const nobody = await world.request('GET', path);
+  expect([nobody.status, nobody.headers.get('location')]).toEqual([
+    303,
+    `/sign-in?return_to=${encodeURIComponent(path)}`,
+  ]);
+  const session = await world.session(await world.person(`newcomer-${title.replace(' ', '-')}`));
   const { status, body } = await world.request('GET', path, { session });
   expect([status, body.includes(`<h1>${title}</h1>`), body.includes('Create organization')]).toEqual([200, true, true]);
 });

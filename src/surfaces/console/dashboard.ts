@@ -95,6 +95,7 @@ export const dashboardPages: readonly (readonly [path: string, page: Handler])[]
   fixed('/console/mcp', 'MCP servers', 'mcp:read'),
   fixed('/console/settings', 'Settings', 'organizations:read'),
   fixed('/console/tokens', 'Personal access tokens', 'person'),
+  fixed('/console/connected-agents', 'Connected agents', 'person'),
 ];
 
 const ofRecord = (

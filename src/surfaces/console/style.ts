@@ -171,9 +171,6 @@ details.confirm[open] { position: relative; flex-basis: 100%; padding: 1rem; bac
 details.confirm[open] > summary { position: absolute; top: .75rem; right: .75rem; color: var(--text); }
 details.confirm[open] p { min-height: 2.25rem; margin: 0 6rem .5rem 0; }
 details[open] > summary > .closed, details:not([open]) > summary > .opened { display: none; }
-ul.scopes { display: flex; flex-wrap: wrap; gap: .375rem; list-style: none; margin: .5rem 0 0; padding: 0; font-size: .875rem; }
-ul.scopes code { padding: .0625rem .375rem; background: var(--ground); border-radius: .25rem; }
-ul.scopes + .hint { margin: .5rem 0 0; }
 .or { display: flex; gap: .75rem; align-items: center; margin: 1rem 0; color: var(--muted); font-size: .875rem; }
 .stacked { display: grid; gap: .75rem; }
 .or::before, .or::after { content: ""; flex: 1; border-top: 1px solid var(--line); }

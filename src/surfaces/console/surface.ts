@@ -13,7 +13,6 @@ import { decideClaim, showClaim } from './claim.ts';
 import { closeOwnOrganization, closureAddress, exportAddress, exportOwnOrganization, showClosure } from './closure.ts';
 import { createConsent } from './consent.ts';
 import { answerDashboardFile, dashboardBase, dashboardPages, dashboardRecords } from './dashboard.ts';
-import { revokeOwnDelegation, showDelegations } from './delegations.ts';
 import {
   acceptOwnInvite,
   accountAddress,
@@ -80,8 +79,6 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     [exportAddress, { GET: back(closureAddress), POST: exportOwnOrganization }],
     ['/console/invites/accept', { POST: acceptOwnInvite }],
     ['/console/name', { POST: changeOwnName }],
-    ['/console/connected-agents', { GET: showDelegations }],
-    ['/console/connected-agents/revoke', { GET: back('/console/connected-agents'), POST: revokeOwnDelegation }],
     [billingAddress, { GET: showBilling, POST: changeBilling }],
     [buyAddress, { GET: showBuy, POST: startBuy }],
     [ledgerAddress, { GET: showLedger }],

@@ -32,6 +32,7 @@ const pages = {
   '/console/members': page(async () => (await import('./members.tsx')).Members),
   '/console/integrations': page(async () => (await import('./integrations.tsx')).Integrations),
   '/console/mcp': page(async () => (await import('./mcp.tsx')).Mcp),
+  '/console/connected-agents': page(async () => (await import('./delegations.tsx')).Delegations),
   '/console/tokens': page(async () => (await import('./tokens.tsx')).Tokens),
   '/console/settings': page(async () => (await import('./settings.tsx')).Settings),
 };

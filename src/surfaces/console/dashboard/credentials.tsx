@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { may } from './page.ts';
 import { Action } from './pieces.tsx';
+import { Time } from './words.tsx';
 
 interface AccessProperties {
   projectId: string | null;
@@ -63,3 +64,12 @@ export const Ended = ({ rows }: { rows: readonly { id: string; name: string; wor
 export const Said = ({ words }: { words: string }) => (
   <div role="status">{words && <p class="note good">{words}</p>}</div>
 );
+
+export const LastUsed = ({ at }: { at: number | null }) =>
+  at === null ? (
+    <>Never used</>
+  ) : (
+    <>
+      Last used <Time at={at} />
+    </>
+  );

@@ -209,6 +209,26 @@ export type CreateTokenRequest = {
   scopes?: InputMaybe<Array<Scalars['String']['input']>>;
 };
 
+/** How a program came to act for a person: as an agent of one of the registration types that the person claimed, or by an authorization code. */
+export type DelegationKind =
+  /** An agent that registered without naming a person. */
+  | 'anonymous'
+  /** An OAuth client that the person gave consent to. */
+  | 'authorization_code'
+  /** An agent whose provider vouched for it with an identity assertion. */
+  | 'identity_assertion'
+  /** An agent that asked for the person by email address. */
+  | 'service_auth';
+
+/** Whether the delegation is in effect. */
+export type DelegationStatus =
+  /** The program can act for the person. */
+  | 'active'
+  /** Its time has run out. */
+  | 'expired'
+  /** The person, or an administrator, ended it. */
+  | 'revoked';
+
 /** How far a preview environment is. */
 export type EnvironmentStatus =
   /** It can be reached at its address. */
@@ -835,6 +855,18 @@ export type ArtifactsQuery = { artifacts: { nextCursor: string | null, data: Arr
       { project: { name: string } | null }
       & ArtifactCardFragment
     )> } };
+
+export type AgentDelegationsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type AgentDelegationsQuery = { agentDelegations: { data: Array<{ id: string, agentName: string | null, clientName: string | null, registrationType: DelegationKind, provider: string | null, scopes: Array<string>, projectId: string | null, resource: string, createdAt: number, expiresAt: number, lastUsedAt: number | null, status: DelegationStatus, project: { name: string } | null }> } };
+
+export type RevokeAgentDelegationMutationVariables = Exact<{
+  delegationId: Scalars['String']['input'];
+}>;
+
+
+export type RevokeAgentDelegationMutation = { revokeAgentDelegation: { kind: string, revokedTokens: number } };
 
 export type DestroyEnvironmentMutationVariables = Exact<{
   environmentId: Scalars['String']['input'];
@@ -1529,6 +1561,14 @@ export const deleteAgent: Operation<DeleteAgentMutation, DeleteAgentMutationVari
 
 export const artifacts: Operation<ArtifactsQuery, ArtifactsQueryVariables> = {
   text: 'query Artifacts($projectId:String$kind:ArtifactKind$order:ListOrder$limit:Int!$cursor:String$sandboxId:String){artifacts(projectId:$projectId kind:$kind order:$order limit:$limit cursor:$cursor sandboxId:$sandboxId){data{...ArtifactCard project{name}}nextCursor}}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+};
+
+export const agentDelegations: Operation<AgentDelegationsQuery, AgentDelegationsQueryVariables> = {
+  text: 'query AgentDelegations{agentDelegations{data{id agentName clientName registrationType provider scopes projectId project{name}resource createdAt expiresAt lastUsedAt status}}}',
+};
+
+export const revokeAgentDelegation: Operation<RevokeAgentDelegationMutation, RevokeAgentDelegationMutationVariables> = {
+  text: 'mutation RevokeAgentDelegation($delegationId:String!){revokeAgentDelegation(delegationId:$delegationId){kind revokedTokens}}',
 };
 
 export const destroyEnvironment: Operation<DestroyEnvironmentMutation, DestroyEnvironmentMutationVariables> = {

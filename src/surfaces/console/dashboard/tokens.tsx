@@ -2,12 +2,12 @@
 import { useState } from 'preact/hooks';
 import { mutate } from './client.ts';
 import { CopyAs } from './copy-as.tsx';
-import { Access, Ended, Revoke, Said } from './credentials.tsx';
+import { Access, Ended, LastUsed, Revoke, Said } from './credentials.tsx';
 import { revokeToken, type TokensQuery, tokens } from './documents.ts';
 import { Heading } from './heading.tsx';
 import { now } from './page.ts';
-import { Card, Empty, Skeleton, Trouble } from './pieces.tsx';
-import { useFresh } from './reading.ts';
+import { Card, Shown, Skeleton } from './pieces.tsx';
+import { listIn, useFresh } from './reading.ts';
 import { NewToken } from './token-new.tsx';
 import { Time } from './words.tsx';
 
@@ -16,14 +16,12 @@ type Token = TokensQuery['tokens']['data'][number];
 const isActive = ({ revokedAt, expiresAt }: Token): boolean => revokedAt === null && expiresAt > now();
 
 export function Tokens() {
-  const { data, problem, read } = useFresh(tokens, {});
+  const reading = useFresh(tokens, {});
   const [said, say] = useState('');
-  const all = data?.tokens.data;
-  const active = all?.filter(isActive) ?? [];
   const revoke = async (tokenId: string, key: string) => {
     const { kind } = (await mutate(revokeToken, { tokenId }, key)).revokeToken;
     say(kind === 'revoked' ? 'Token revoked. It stopped working at once.' : 'This token was already revoked.');
-    read();
+    reading.read();
   };
   return (
     <>
@@ -38,36 +36,21 @@ export function Tokens() {
       <Said words={said} />
       <div class="stack">
         <Card title="Your tokens">
-          {problem && <Trouble problem={problem} retry={read} />}
-          {!all && !problem && <Skeleton rows={2} height={64} />}
-          {all && active.length === 0 && (
-            <Empty>
-              <p>No tokens yet. A token lets a script or CI job call the API as you. Create one below.</p>
-            </Empty>
-          )}
-          <ul class="rows">
-            {active.map((token) => (
-              <li key={token.id} class="next-row wrap">
-                <div class="grow">
-                  <strong class="break">
-                    <bdi>{token.name}</bdi>
-                  </strong>
-                  <div class="muted small">
-                    <LastUsed at={token.lastUsedAt} /> · Created <Time at={token.createdAt} /> · Expires{' '}
-                    <Time at={token.expiresAt} />
-                  </div>
-                  <Access {...token} />
-                </div>
-                <Revoke
-                  name={token.name}
-                  warning="Programs that use it stop working at once."
-                  act={(key) => revoke(token.id, key)}
-                />
-              </li>
-            ))}
-          </ul>
+          <Shown
+            list={listIn(reading, (data) => data.tokens.data.filter(isActive))}
+            skeleton={<Skeleton rows={2} height={64} />}
+            empty={<p>No tokens yet. A token lets a script or CI job call the API as you. Create one below.</p>}
+          >
+            {(rows) => (
+              <ul class="rows">
+                {rows.map((token) => (
+                  <Row key={token.id} token={token} revoke={(key) => revoke(token.id, key)} />
+                ))}
+              </ul>
+            )}
+          </Shown>
           <Ended
-            rows={(all ?? [])
+            rows={(reading.data?.tokens.data ?? [])
               .filter((token) => !isActive(token))
               .map(({ id, name, createdAt, expiresAt, revokedAt }) => ({
                 id,
@@ -81,17 +64,24 @@ export function Tokens() {
               }))}
           />
         </Card>
-        <NewToken read={read} />
+        <NewToken read={reading.read} />
       </div>
     </>
   );
 }
 
-export const LastUsed = ({ at }: { at: number | null }) =>
-  at === null ? (
-    <>Never used</>
-  ) : (
-    <>
-      Last used <Time at={at} />
-    </>
-  );
+const Row = ({ token, revoke }: { token: Token; revoke(key: string): Promise<unknown> }) => (
+  <li class="next-row wrap">
+    <div class="grow">
+      <strong class="break">
+        <bdi>{token.name}</bdi>
+      </strong>
+      <div class="muted small">
+        <LastUsed at={token.lastUsedAt} /> · Created <Time at={token.createdAt} /> · Expires{' '}
+        <Time at={token.expiresAt} />
+      </div>
+      <Access {...token} />
+    </div>
+    <Revoke name={token.name} warning="Programs that use it stop working at once." act={revoke} />
+  </li>
+);
