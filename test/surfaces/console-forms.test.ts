@@ -287,6 +287,30 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByText('500 members').waitFor();
   });
 
+  it('notifications: kinds of emails are turned off and on, and who does so in two tabs is told', async () => {
+    const page = await open('/console/notifications');
+    const credits = 'Credits are low or used up';
+    await page.getByLabel(credits).uncheck();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    await pages.inspect(page, 'notifications');
+    const other = await open('/console/notifications');
+    expect(await other.getByLabel(credits).isChecked()).toBe(false);
+    await other.getByLabel('A connector is broken').uncheck();
+    await other.getByRole('button', { name: 'Save' }).click();
+    await other.getByText('Saved.').waitFor();
+    await page.getByLabel(credits).check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('A connector is broken: now “no”, yours “yes”').waitFor();
+    await page.getByRole('button', { name: 'Take theirs' }).click();
+    await page.getByLabel(credits).check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    const { noticeMails } = (await world.graphql('{ noticeMails { kind enabled } }', { session })).body.data;
+    const off = noticeMails.filter(({ enabled }: { enabled: boolean }) => !enabled);
+    expect(off.map(({ kind }: { kind: string }) => kind)).toEqual(['connector_broken']);
+  });
+
   it('settings: the name, and what missions may cost in a day', async () => {
     const page = await open('/console/settings');
     await page.getByLabel('Daily cost cap in US dollars').fill('12.5');

@@ -60,6 +60,7 @@ it.each([
   ['/console/issues', 'Issues'],
   ['/console/tokens', 'Tokens'],
   ['/console/connected-agents', 'Connected agents'],
+  ['/console/notifications', 'Notifications'],
 ])('200 · %s of somebody without an organization keeps its name and says what to do first', async (path, title) => {
   const nobody = await world.request('GET', path);
   expect([nobody.status, nobody.headers.get('location')]).toEqual([

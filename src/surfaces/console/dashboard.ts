@@ -5,6 +5,7 @@ import { admit, type Rule } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { findAgent } from '#domain/agents/operations.ts';
 import { findIssue } from '#domain/issues/operations.ts';
+import { notificationsPath } from '#domain/notices/mails.ts';
 import { findProject } from '#domain/projects/operations.ts';
 import { Automation, ScheduledTask } from '#domain/recurring/model.ts';
 import { findRecurring } from '#domain/recurring/operations.ts';
@@ -96,6 +97,7 @@ export const dashboardPages: readonly (readonly [path: string, page: Handler])[]
   fixed('/console/settings', 'Settings', 'organizations:read'),
   fixed('/console/tokens', 'Personal access tokens', 'person'),
   fixed('/console/connected-agents', 'Connected agents', 'person'),
+  fixed(notificationsPath, 'Notifications', 'person'),
 ];
 
 const ofRecord = (

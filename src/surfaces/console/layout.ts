@@ -62,6 +62,7 @@ const groups: readonly { name?: string; places: readonly Place[] }[] = [
     places: [
       ['/console/tokens', 'Tokens'],
       ['/console/connected-agents', 'Connected agents'],
+      ['/console/notifications', 'Notifications'],
       ['/console/sessions', 'Sessions'],
       ['/console/passkeys', 'Passkeys'],
       ['/console/account', 'Account'],
@@ -215,7 +216,7 @@ export const formError = (message: string | null | undefined): Html | null =>
   message ? html`<p class="note error" role="alert" id="form-error">${message}</p>` : null;
 
 /** The empty state of an organization's pages for a person without an organization. */
-export function answerWithoutOrganization(exchange: Exchange, visitor: Visitor, status = 200): Promise<void> {
+export function answerWithoutOrganization(exchange: Exchange, visitor: Visitor): Promise<void> {
   const marked = markedPlace(exchange.path)?.address;
   const title = places.find(([address]) => address === marked)?.[1] ?? product;
   const body = html`<h1>${title}</h1>
@@ -224,5 +225,5 @@ export function answerWithoutOrganization(exchange: Exchange, visitor: Visitor, 
     <p>Projects, missions and credentials belong to an organization. Create one, or accept an invitation.</p>
     <p><a class="button" href="/console/account">Create organization</a></p>
   </section>`;
-  return answerPage(exchange, status, { title, body, visitor });
+  return answerPage(exchange, 200, { title, body, visitor });
 }

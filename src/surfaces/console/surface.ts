@@ -1,6 +1,5 @@
 // The console: pages for people. Lists all of its paths; errors are pages too.
 import { callbackPath, clientPath } from '#domain/mcp-servers/authorization.ts';
-import { notificationsPath } from '#domain/notices/mails.ts';
 import { checkoutBase } from '#domain/plans/provider.ts';
 import type { Exchange, Handler } from '#foundation/http.ts';
 import { notFound, type Problem } from '#foundation/problem.ts';
@@ -25,7 +24,6 @@ import {
 import { answerProblemPage, seeOther } from './layout.ts';
 import { showMailbox } from './mailbox.ts';
 import { showMcpCallback, showMcpClient } from './mcp-callback.ts';
-import { saveNotifications, showNotifications } from './notifications.ts';
 import {
   answerCreationOptions,
   createOwnPasskey,
@@ -84,7 +82,6 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     [ledgerAddress, { GET: showLedger }],
     [callbackPath, { GET: showMcpCallback }],
     [clientPath, { GET: showMcpClient }],
-    [notificationsPath, { GET: showNotifications, POST: saveNotifications }],
     ['/console/sessions', { GET: showSessions }],
     ['/console/sessions/end', { GET: back('/console/sessions'), POST: endOwnSession }],
     ['/console/sessions/end-others', { GET: back('/console/sessions'), POST: endOwnOtherSessions }],

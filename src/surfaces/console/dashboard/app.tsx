@@ -34,6 +34,7 @@ const pages = {
   '/console/mcp': page(async () => (await import('./mcp.tsx')).Mcp),
   '/console/connected-agents': page(async () => (await import('./delegations.tsx')).Delegations),
   '/console/tokens': page(async () => (await import('./tokens.tsx')).Tokens),
+  '/console/notifications': page(async () => (await import('./notifications.tsx')).Notifications),
   '/console/settings': page(async () => (await import('./settings.tsx')).Settings),
 };
 

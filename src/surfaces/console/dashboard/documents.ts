@@ -372,6 +372,21 @@ export type NoticeKind =
   /** Something needs action soon. */
   | 'warning';
 
+/** What an emailed notice is about. */
+export type NoticeMailKind =
+  /** The vendor rejects the credentials of a connector. */
+  | 'connector_broken'
+  /** The daily cost cap is reached. */
+  | 'cost_cap'
+  /** Credits are low or used up. */
+  | 'credits'
+  /** A run waits for a runtime. */
+  | 'run_waiting'
+  /** A recurring mission keeps failing. */
+  | 'schedule_failing'
+  /** A token of the person expires within a day. */
+  | 'token_expiring';
+
 /** What a person may do in an organization, from most to least. */
 export type OrgRole =
   /** All but changes of owners. */
@@ -649,6 +664,14 @@ export type UpdateAgentRequestSandbox = {
 export type UpdateMembershipRequest = {
   /** Not above the caller’s own. */
   role: OrgRole;
+};
+
+/** The kind of notices to change. */
+export type UpdateNoticeMailRequest = {
+  /** Whether they are emailed, in every organization of the person. */
+  enabled: Scalars['Boolean']['input'];
+  /** What the notices are about. */
+  kind: NoticeMailKind;
 };
 
 /** Members that are left out stay as they are; null restores the default. */
@@ -1040,6 +1063,18 @@ export type StartMissionMutationVariables = Exact<{
 
 
 export type StartMissionMutation = { startMission: { id: string } };
+
+export type NoticeMailsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type NoticeMailsQuery = { noticeMails: Array<{ kind: NoticeMailKind, enabled: boolean }> };
+
+export type UpdateNoticeMailMutationVariables = Exact<{
+  input: UpdateNoticeMailRequest;
+}>;
+
+
+export type UpdateNoticeMailMutation = { updateNoticeMail: Array<{ kind: NoticeMailKind, enabled: boolean }> };
 
 export type MembersQueryVariables = Exact<{
   orgId: Scalars['String']['input'];
@@ -1653,6 +1688,14 @@ export const agentNames: Operation<AgentNamesQuery, AgentNamesQueryVariables> = 
 
 export const startMission: Operation<StartMissionMutation, StartMissionMutationVariables> = {
   text: 'mutation StartMission($projectId:String!$prompt:String!$agentId:String$budgetUsd:Float$planApproval:Boolean$issue:String){startMission(projectId:$projectId prompt:$prompt agentId:$agentId budgetUsd:$budgetUsd planApproval:$planApproval issue:$issue){id}}',
+};
+
+export const noticeMails: Operation<NoticeMailsQuery, NoticeMailsQueryVariables> = {
+  text: 'query NoticeMails{noticeMails{kind enabled}}',
+};
+
+export const updateNoticeMail: Operation<UpdateNoticeMailMutation, UpdateNoticeMailMutationVariables> = {
+  text: 'mutation UpdateNoticeMail($input:UpdateNoticeMailRequest!){updateNoticeMail(input:$input){kind enabled}}',
 };
 
 export const members: Operation<MembersQuery, MembersQueryVariables> = {

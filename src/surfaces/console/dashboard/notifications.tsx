@@ -1,0 +1,71 @@
+// Which notices a person gets by email, in every organization.
+import { useState } from 'preact/hooks';
+import { ask, mutate } from './client.ts';
+import { CopyAs } from './copy-as.tsx';
+import { Said } from './credentials.tsx';
+import { type NoticeMailKind, type NoticeMailsQuery, noticeMails, updateNoticeMail } from './documents.ts';
+import { Check, FormFrame } from './fields.tsx';
+import { useForm } from './form.ts';
+import { Heading } from './heading.tsx';
+import { Card, Skeleton, Trouble } from './pieces.tsx';
+import { useReading } from './reading.ts';
+
+const labels: Record<NoticeMailKind, string> = {
+  credits: 'Credits are low or used up',
+  cost_cap: 'The daily cost cap is reached',
+  token_expiring: 'A token of mine expires within a day',
+  connector_broken: 'A connector is broken',
+  schedule_failing: 'A recurring mission keeps failing',
+  run_waiting: 'A run waits for a runtime',
+};
+
+export function Notifications() {
+  const { data, problem, read } = useReading(noticeMails, {});
+  return (
+    <>
+      <Heading title="Notifications">
+        <CopyAs graphql="{ noticeMails { kind enabled } }" isPersonal />
+      </Heading>
+      <p class="muted about">
+        Notices that need action are emailed once: to owners and admins of an organization, and to the owner of a token.
+        Your choice counts in all of your organizations.
+      </p>
+      {problem && <Trouble problem={problem} retry={read} />}
+      {data ? <Choices choices={data.noticeMails} /> : !problem && <Skeleton rows={6} height={44} />}
+    </>
+  );
+}
+
+type Choices = NoticeMailsQuery['noticeMails'];
+
+const valuesOf = (choices: Choices) =>
+  Object.fromEntries(choices.map(({ kind, enabled }) => [kind, enabled])) as Record<NoticeMailKind, boolean>;
+
+function Choices({ choices }: { choices: Choices }) {
+  const [said, say] = useState('');
+  const form = useForm({
+    name: 'notifications',
+    initial: valuesOf(choices),
+    current: async () => [valuesOf((await ask(noticeMails, {})).noticeMails), null],
+    async send(values, key) {
+      say('');
+      // Each kind is a change of its own; one that is as it was before changes nothing.
+      for (const { kind } of choices) {
+        await mutate(updateNoticeMail, { input: { kind, enabled: values[kind] } }, `${key} ${kind}`);
+      }
+      say('Saved.');
+    },
+  });
+  return (
+    <>
+      <Said words={said} />
+      <Card title="Email me when">
+        <FormFrame form={form} action="Save" labels={labels}>
+          {choices.map(({ kind }) => (
+            <Check key={kind} form={form} name={kind} label={labels[kind]} />
+          ))}
+        </FormFrame>
+      </Card>
+    </>
+  );
+}
