@@ -10,11 +10,14 @@ import {
 } from 'node:crypto';
 
 let key: Buffer | undefined;
+/** What is derived from the key by purpose; the purposes of signatures are few. */
+const signatureKeys = new Map<string, Buffer>();
 
 /** Binds the 32-byte service key; called once at start. */
 export function bindSecretKey(secretKey: Buffer): void {
   if (secretKey.length !== 32) throw new Error('the service key must be 32 bytes');
   key = secretKey;
+  signatureKeys.clear();
 }
 
 function serviceKey(purpose: string): Buffer {
@@ -39,10 +42,11 @@ export const codeDigest = (purpose: string, code: string): Buffer =>
     .digest();
 
 /** A keyed digest of public material, such as the state behind a cursor or a form token. */
-export const signature = (purpose: string, text: string): Buffer =>
-  createHmac('sha256', serviceKey(`signature:${purpose}`))
-    .update(text)
-    .digest();
+export function signature(purpose: string, text: string): Buffer {
+  const derived = signatureKeys.get(purpose) ?? serviceKey(`signature:${purpose}`);
+  signatureKeys.set(purpose, derived);
+  return createHmac('sha256', derived).update(text).digest();
+}
 
 /** Constant-time comparison. */
 export const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && timingSafeEqual(a, b);
