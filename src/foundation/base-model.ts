@@ -106,8 +106,8 @@ export class BaseModel extends Model {
 
   static async find<M extends BaseModel>(this: ClassOf<M>, where: Where<M>, trx?: Transaction) {
     const { values, text } = read(this, where, ' limit 1');
-    const byKey = !trx && typeof (where as Conditions).id === 'string';
-    return (await (byKey ? lookUp<Row<M>>(text, values) : sql<Row<M>>(text, values, trx)))[0];
+    const send = typeof (where as Conditions).id === 'string' ? lookUp : sql;
+    return (await send<Row<M>>(text, values, trx))[0];
   }
 
   static findAll<M extends BaseModel>(this: ClassOf<M>, where: Where<M>, trx?: Transaction): Promise<Row<M>[]> {

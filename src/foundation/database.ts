@@ -101,8 +101,8 @@ function preferReplica<T>(send: (to: Pool) => Promise<T>): Promise<T> {
  * `sql` for a look-up by a unique key, which every request makes: those with the same text that requests of one turn of the event
  * loop ask for go over one connection in one message, which saves most of the writing and reading (bench/README.md).
  */
-export function lookUp<Row>(text: string, values: unknown[]): Promise<Row[]> {
-  if (joined()) return sql(text, values);
+export function lookUp<Row>(text: string, values: unknown[], trx = joined()): Promise<Row[]> {
+  if (trx) return sql(text, values, trx);
   return preferReplica((to) => lookUpsOf(to, text).load(values) as Promise<Row[]>);
 }
 

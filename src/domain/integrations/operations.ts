@@ -4,7 +4,7 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { columnsOf, type Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { sql, type Transaction } from '#foundation/database.ts';
+import { lookUp, sql, type Transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
 import { seal, unseal } from '#foundation/secrets.ts';
@@ -15,6 +15,12 @@ export async function listIntegrations(caller: Caller): Promise<Row<Integration>
   beyondOneProject(caller);
   return Integration.findAll({ orgId: ownOrganization(caller) });
 }
+
+const connectorsSql = `select id, vendor, vendor_kind from integrations where org_id = $1 order by ${Integration.order}`;
+
+/** What a new project chooses its connectors from; oldest first. An organization has few. */
+export const listConnectors = (orgId: string): Promise<Pick<Row<Integration>, 'id' | 'vendor' | 'vendorKind'>[]> =>
+  lookUp(connectorsSql, [orgId]);
 
 export interface NewIntegration {
   /** A new one when absent. */

@@ -3,7 +3,7 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { savepoint, sql, type Transaction, transaction } from '#foundation/database.ts';
+import { lookUp, savepoint, type Transaction, transaction } from '#foundation/database.ts';
 import { outOfMeans } from '#foundation/problem.ts';
 import { Organization } from '../organizations/model.ts';
 import { lockOrganization } from '../organizations/operations.ts';
@@ -23,7 +23,7 @@ const planSql = `select
 
 /** The plan that counts now: enterprise before team before pack. */
 export async function currentPlan(orgId: string, trx?: Transaction): Promise<CurrentPlan> {
-  const [row] = await sql<{ isEnterprise: boolean; team: TeamPlanId | null; hasPack: boolean }>(
+  const [row] = await lookUp<{ isEnterprise: boolean; team: TeamPlanId | null; hasPack: boolean }>(
     planSql,
     [orgId, now()],
     trx,

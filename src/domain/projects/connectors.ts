@@ -4,7 +4,7 @@ import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
 import { conflict } from '#foundation/problem.ts';
 import { Integration, type Vendor, type VendorKind, vendorKinds } from '../integrations/model.ts';
-import { insertIntegration, type NewIntegration } from '../integrations/operations.ts';
+import { insertIntegration, listConnectors, type NewIntegration } from '../integrations/operations.ts';
 import { connectorMembers, Project } from './model.ts';
 
 /** Connects a vendor to the organization, and to its projects that lack this kind of connector. @throws 400 */
@@ -51,7 +51,7 @@ export type Connectors = Record<VendorKind, Id<'integration'> | null>;
 
 /** The connectors of a new project: the oldest of each kind; for the tracker, of that vendor. */
 export async function defaultConnectors(orgId: string, tracker: Vendor): Promise<Connectors> {
-  const all = await Integration.findAll({ orgId });
+  const all = await listConnectors(orgId);
   const first = (kind: VendorKind) =>
     all.find((one) => one.vendorKind === kind && (kind !== 'tracker' || one.vendor === tracker))?.id ?? null;
   return Object.fromEntries(vendorKinds.map((kind) => [kind, first(kind)])) as Connectors;
