@@ -302,6 +302,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByLabel(credits).check();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('A connector is broken: now “no”, yours “yes”').waitFor();
+    expect(await page.getByText('Saved.').count()).toBe(0);
     await page.getByRole('button', { name: 'Take theirs' }).click();
     await page.getByLabel(credits).check();
     await page.getByRole('button', { name: 'Save' }).click();

@@ -46,9 +46,11 @@ function Choices({ choices }: { choices: Choices }) {
   const form = useForm({
     name: 'notifications',
     initial: valuesOf(choices),
-    current: async () => [valuesOf((await ask(noticeMails, {})).noticeMails), null],
-    async send(values, key) {
+    async current() {
       say('');
+      return [valuesOf((await ask(noticeMails, {})).noticeMails), null];
+    },
+    async send(values, key) {
       // Each kind is a change of its own; one that is as it was before changes nothing.
       for (const { kind } of choices) {
         await mutate(updateNoticeMail, { input: { kind, enabled: values[kind] } }, `${key} ${kind}`);
