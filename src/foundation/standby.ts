@@ -4,6 +4,9 @@ import pg from 'pg';
 
 /** Milliseconds: how often it is asked, what it has to connect and to answer, and what a read waits for it to catch up. */
 const timing = { interval: 250, connect: 1_000, answer: 500, catchUp: 20, pause: 1 };
+/** After so many intervals its being late is reported. */
+const lateIntervals = 4;
+const inUse = 'reads go to the replica';
 
 /** A position in what a primary writes (WAL). A promotion begins a new timeline, whose positions say nothing about the old one. */
 export interface Position {
@@ -61,6 +64,7 @@ export function watchStandby({ connectionString, report, onFound, onLost }: Stan
   let known: Answer | null = null;
   /** What it has not reached in time; null when it is not late. */
   let missed: number | null = null;
+  let late = 0;
   let strayed = false;
   let asking: Promise<void> | null = null;
   let closed = false;
@@ -78,6 +82,7 @@ export function watchStandby({ connectionString, report, onFound, onLost }: Stan
     if (known) onLost();
     known = null;
     missed = null;
+    late = 0;
     strayed = false;
   }
 
@@ -101,7 +106,7 @@ export function watchStandby({ connectionString, report, onFound, onLost }: Stan
       if (!answer) return lose('takes writes');
       if (!known) {
         onFound(answer.server);
-        say('reads go to the replica');
+        say(inUse);
       }
       known = answer;
     } catch (error) {
@@ -117,19 +122,27 @@ export function watchStandby({ connectionString, report, onFound, onLost }: Stan
 
   async function tick(): Promise<void> {
     await look();
-    if (known && missed !== null && known.at >= missed) missed = null;
+    if (missed === null || !known) return;
+    if (known.at < missed) {
+      if (++late === lateIntervals) say('reads go to the primary: the replica lags behind');
+      return;
+    }
+    missed = null;
+    late = 0;
+    say(inUse);
   }
   void tick();
   const ticking = setInterval(tick, timing.interval).unref();
 
   async function catchUp({ at }: Position): Promise<boolean> {
-    const until = performance.now() + timing.catchUp;
-    do {
-      await look();
+    const patience = wait(timing.catchUp, true);
+    let isLate = false;
+    while (!isLate && missed === null) {
+      await Promise.race([look(), patience]);
       if (!known) return false;
       if (known.at >= at) return true;
-      await wait(timing.pause);
-    } while (missed === null && performance.now() < until);
+      isLate = await Promise.race([wait(timing.pause, false), patience]);
+    }
     missed = Math.max(missed ?? 0, at);
     return false;
   }
@@ -140,9 +153,7 @@ export function watchStandby({ connectionString, report, onFound, onLost }: Stan
       if (!known) return false;
       if (strayed !== (known.timeline !== position.timeline)) {
         strayed = !strayed;
-        say(
-          `reads go to the ${strayed ? 'primary: the replica has not followed it onto its timeline yet' : 'replica'}`,
-        );
+        say(strayed ? 'reads go to the primary: the replica has not followed it onto its timeline yet' : inUse);
       }
       if (strayed) return false;
       return known.at >= position.at || (missed === null && catchUp(position));

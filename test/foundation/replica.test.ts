@@ -95,6 +95,7 @@ it('a write is seen by whoever reads after it, while the replica has not replaye
     }),
   ).toEqual({ replica: 0, primary: 4 });
   expect(replicaState()!.isInUse).toBe(false);
+  await expect.poll(() => log.join(), { timeout: 10_000 }).toContain('the replica lags behind');
   await resume();
   await inUse();
   expect(await answeredBy(async () => expect(await names()).toContain('unseen'))).toEqual({ replica: 1, primary: 0 });
