@@ -335,6 +335,51 @@ describe('a withdrawal', () => {
   });
 });
 
+describe('an order in the graph', () => {
+  const orders = async (as = session) => {
+    const text = '{ billingOrders { orders { number teamPlan refundUsd withdrawal { credits refundUsd } } } }';
+    return (await world.graphql(text, { session: as })).body.data.billingOrders.orders;
+  };
+
+  it('200 · says what a withdrawal would give back, as it does, and null when it is not possible', async () => {
+    const order = await buy();
+    await spend(100 + 33.337);
+    const left = { number: 1, teamPlan: null, refundUsd: null, withdrawal: { credits: 66.663, refundUsd: 66.67 } };
+    expect(await orders()).toEqual([left]);
+    await withdraw(order);
+    world.clock.turn(1);
+    expect(await orders()).toEqual([{ number: 1, teamPlan: null, refundUsd: 66.67, withdrawal: null }]);
+    await buy({ offer: 'team', teamPlan: 'team-5' });
+    await spend(300, `run_${acme.id}_another`);
+    expect(await orders()).toMatchObject([{ number: 2, teamPlan: 'team-5', withdrawal: null }, {}]);
+    world.clock.turn(1);
+    await buy();
+    await later(billing.withdrawal);
+    expect((await orders())[0].withdrawal).toEqual({ credits: 100, refundUsd: 100 });
+    world.clock.turn(1);
+    expect((await orders())[0].withdrawal).toBeNull();
+  });
+
+  it('403 · an admin reads it, and changes nothing', async () => {
+    const id = await buy();
+    const admin = await world.person(`Admin-${founded}`);
+    await world.join(acme, admin, 'admin');
+    const theirs = await world.session(admin, acme.id);
+    expect(await orders(theirs)).toHaveLength(1);
+    const answers = await Promise.all(
+      (
+        [
+          ['POST', `/orders/${id}/withdrawal`, {}],
+          ['PATCH', '/subscription', { cancelAtPeriodEnd: true }],
+          ['PATCH', '/settings', { trackerTriggers: 'off' }],
+          ['POST', '/checkout-sessions', { offer: 'pack' }],
+        ] as const
+      ).map(([method, path, body]) => world.rest(method, `/billing${path}`, { session: theirs, body })),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403]);
+  });
+});
+
 describe('a team plan', () => {
   const team = () => buy({ offer: 'team', teamPlan: 'team-5' });
 
@@ -411,6 +456,9 @@ describe('requests and settings', () => {
       id: first.id,
       messages: [{ message: 'Please.', userId: member.id }, { message: 'Really.' }],
     });
+    const who = '{ billingSummary { openCreditRequest { messages { name } } } }';
+    const { messages } = (await world.graphql(who, { session })).body.data.billingSummary.openCreditRequest;
+    expect(messages[0].name).toBe(member.name);
     expect((await ask('')).status).toBe(400);
     expect((await ask('x'.repeat(2_001))).status).toBe(400);
     await buy();

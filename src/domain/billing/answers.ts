@@ -1,11 +1,12 @@
 // The billing summary in the graph (specification, BillingSummary).
 import { builder } from '#graph/builder.ts';
+import { toOne } from '#graph/context.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { CreditSourceKind } from '../credits/schema.ts';
 import { CreditRequestRoute, TeamSubscription, TrackerTriggerPolicy } from '../plans/answers.ts';
 import { billingModes, billingPlans } from '../plans/catalog.ts';
 import { TeamPlanId } from '../plans/fields.ts';
-import type { BillingSummary } from './summary.ts';
+import { askersOf, type BillingSummary } from './summary.ts';
 
 const BillingPlan = wordSet('BillingPlan', billingPlans, 'What an organization has: the largest of what it bought.', {
   free: 'Trial credits only.',
@@ -56,6 +57,8 @@ const BillingUsage = builder.objectRef<BillingSummary['usage']>('BillingUsage').
   }),
 });
 
+const asker = toOne(askersOf, ({ id }) => id);
+
 const CreditMessage = builder
   .objectRef<NonNullable<BillingSummary['openCreditRequest']>['messages'][number]>('CreditMessage')
   .implement({
@@ -63,6 +66,12 @@ const CreditMessage = builder
     fields: (t) => ({
       message: t.exposeString('message', { description: '1 to 2000 characters.' }),
       userId: t.exposeString('userId', { description: 'Who asks.' }),
+      name: t.string({
+        link: 'open',
+        nullable: true,
+        description: 'The name of who asks; null when the account is gone.',
+        resolve: async ({ userId }, _args, context) => (await asker(context).load(userId))?.name ?? null,
+      }),
       at: t.expose('at', { type: 'EpochMs', description: 'When it was sent.' }),
     }),
   });

@@ -7,6 +7,8 @@ import { credits } from '#limits.ts';
 import { credit, creditsOf } from '../credits/amounts.ts';
 import type { LotKind } from '../credits/model.ts';
 import { readPosition, usageSince } from '../credits/operations.ts';
+import type { Person } from '../people/model.ts';
+import { peopleOf } from '../people/operations.ts';
 import { type BillingMode, type BillingPlan, modeOf, type TeamPlanId, teamPlans } from '../plans/catalog.ts';
 import { BillingSettings, type BillingSubscription, CreditRequest, type TrackerTriggerPolicy } from '../plans/model.ts';
 import { currentPlan, requireOwn } from '../plans/operations.ts';
@@ -99,6 +101,9 @@ export async function billingSummary(caller: Caller): Promise<BillingSummary> {
     },
   };
 }
+
+/** The people who have asked for credits. */
+export const askersOf = (userIds: readonly string[]): Promise<Row<Person>[]> => peopleOf(userIds);
 
 /** Midnight UTC of the first day of the month. */
 const monthOf = (at: number): number => Date.UTC(new Date(at).getUTCFullYear(), new Date(at).getUTCMonth(), 1);

@@ -1,6 +1,7 @@
 // What purchases answer in the graph: orders, checkout sessions, the subscription, requests for credits and withdrawals.
 import type { Row } from '#foundation/base-model.ts';
 import { builder } from '#graph/builder.ts';
+import { toOne } from '#graph/context.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { teamPlan, type teamPlanIds } from './catalog.ts';
 import { CheckoutOffer, TeamPlanId } from './fields.ts';
@@ -14,7 +15,7 @@ import {
   trackerTriggerPolicies,
 } from './model.ts';
 import type { RequestedCredits } from './requests.ts';
-import type { Withdrawal } from './withdrawal.ts';
+import { unspentOf, type Withdrawable, type Withdrawal, withdrawable } from './withdrawal.ts';
 
 const CheckoutStatus = wordSet('CheckoutStatus', checkoutStatuses, 'The state of a checkout session.', {
   open: 'Not paid yet.',
@@ -49,6 +50,15 @@ export const CreditRequestRoute = wordSet('CreditRequestRoute', ['owners'], 'Who
   owners: 'The owners of the organization, in the billing summary.',
 });
 
+const WithdrawalOffer = builder.objectRef<Withdrawable>('WithdrawalOffer').implement({
+  description: 'What a withdrawal from an order gives back.',
+  fields: (t) => ({
+    credits: t.exposeFloat('credits', { description: 'Unspent credits that are taken back, to a millionth.' }),
+    refundUsd: t.exposeFloat('refundUsd', { description: 'What is refunded, rounded up to the cent.' }),
+  }),
+});
+const unspent = toOne(unspentOf, ({ orderId }) => orderId!);
+
 export const BillingOrderType = builder.objectRef<Row<BillingOrder>>('BillingOrder').implement({
   description: 'What an organization has bought and paid.',
   fields: (t) => ({
@@ -62,6 +72,26 @@ export const BillingOrderType = builder.objectRef<Row<BillingOrder>>('BillingOrd
       type: 'EpochMs',
       nullable: true,
       description: 'Until when it can be withdrawn; null: not at all.',
+    }),
+    number: t.exposeInt('number', { link: 'open', description: 'Of its receipt: 1, 2, 3 … in the organization.' }),
+    teamPlan: t.expose('teamPlan', {
+      link: 'open',
+      type: TeamPlanId.type,
+      nullable: true,
+      description: 'Null for packs.',
+    }),
+    refundUsd: t.float({
+      link: 'open',
+      nullable: true,
+      description: 'What was refunded, US dollars; null unless it was withdrawn.',
+      resolve: ({ refundCents }) => refundCents && refundCents / 100,
+    }),
+    withdrawal: t.field({
+      link: 'open',
+      type: WithdrawalOffer,
+      nullable: true,
+      description: 'What a withdrawal would give back now; null when it is not possible.',
+      resolve: async (order, _args, context) => withdrawable(order, await unspent(context).load(order.id)),
     }),
   }),
 });

@@ -1,7 +1,9 @@
 // What can be bought, in the graph (specification, ListOffersResponse).
+import { days } from '#foundation/clock.ts';
 import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
 import * as catalog from './catalog.ts';
+import { billing } from './terms.ts';
 
 export const CheckoutOffer = wordSet(
   'CheckoutOffer',
@@ -31,6 +33,11 @@ const BillingOffer = builder.objectRef<typeof catalog.pack>('BillingOffer').impl
     perCreditUsd: t.float({
       description: 'Of one credit, US dollars.',
       resolve: ({ cents, credits }) => usd(cents) / credits,
+    }),
+    maxQuantity: t.int({
+      link: 'open',
+      description: 'Packs in one checkout session, at most.',
+      resolve: () => billing.packs.max,
     }),
   }),
 });
@@ -100,6 +107,11 @@ export const ListOffersResponse = builder.objectRef<typeof catalog>('ListOffersR
       type: EnterpriseOffer,
       description: 'For larger organizations.',
       resolve: () => catalog.enterpriseOffer(),
+    }),
+    withdrawalDays: t.int({
+      link: 'open',
+      description: 'So many days an order can be withdrawn; until then credits wait that were not asked for at once.',
+      resolve: () => billing.withdrawal / days(1),
     }),
     limits: t.field({ type: OfferLimits, description: 'Without a team plan.', resolve: () => catalog.planLimits }),
   }),

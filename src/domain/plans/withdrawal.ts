@@ -6,8 +6,9 @@ import { columnsOf, type Row } from '#foundation/base-model.ts';
 import { isoTime, now } from '#foundation/clock.ts';
 import { sql, transaction } from '#foundation/database.ts';
 import { conflict } from '#foundation/problem.ts';
-import { credit } from '../credits/amounts.ts';
+import { credit, creditsOf } from '../credits/amounts.ts';
 import { withdrawCredits } from '../credits/grants.ts';
+import { type OpenLot, readLots } from '../credits/ledger.ts';
 import { BillingOrder, BillingSubscription } from './model.ts';
 import { providerNamed } from './provider.ts';
 
@@ -25,6 +26,22 @@ export const refundOf = (
   { amountCents, credits }: Pick<BillingOrder, 'amountCents' | 'credits'>,
   unspent: number,
 ): number => Number((BigInt(amountCents) * BigInt(unspent) + BigInt(credits * credit) - 1n) / BigInt(credits * credit));
+
+export interface Withdrawable {
+  credits: number;
+  refundUsd: number;
+}
+
+/** What is left of the credits that came with each of the caller's orders. */
+export const unspentOf = async (orderIds: readonly string[], caller: Caller): Promise<OpenLot[]> =>
+  (await readLots(ownOrganization(caller))).filter(({ orderId }) => orderId !== null && orderIds.includes(orderId));
+
+/** What a withdrawal would give back now; null after the window, for a second one, and when nothing is left of its credits. */
+export function withdrawable(order: Row<BillingOrder>, lot: OpenLot | null): Withdrawable | null {
+  const { status, withdrawableUntil } = order;
+  if (status !== 'paid' || withdrawableUntil === null || now() > withdrawableUntil || !lot?.available) return null;
+  return { credits: creditsOf(lot.available), refundUsd: refundOf(order, lot.available) / 100 };
+}
 
 /**
  * Credits that a running mission has reserved are not taken back. The withdrawal from the order of a subscription's current period

@@ -1,7 +1,7 @@
 // The pages of the browser application (dashboard/, built by Vite), which reads from /graphql under the session's cookie. The
 // server writes the frame and answers 404 for a record that is not there; within the application pages change without a request.
 import { readFile } from 'node:fs/promises';
-import { admit, type Rule } from '#access/gate.ts';
+import { admit, admits, type Rule } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { findAgent } from '#domain/agents/operations.ts';
 import { findIssue } from '#domain/issues/operations.ts';
@@ -59,23 +59,30 @@ const files = assets<string>(
 export const answerDashboardFile = (exchange: Exchange): Promise<boolean> =>
   files.answer(exchange, exchange.path.slice(dashboardBase.length));
 
-const dashboardPage = (scope: Rule, titleOf: (visitor: Visitor, path: string) => string | Promise<string>) =>
+/** What the person may do now: in a closed organization, read. */
+const scopesOf = ({ caller }: Visitor) => [...caller.scopes].filter((scope) => admits(caller, scope));
+
+/** `scopes`: any of them will do. */
+const dashboardPage = (
+  scopes: readonly Rule[],
+  titleOf: (visitor: Visitor, path: string) => string | Promise<string>,
+) =>
   personsPage(async (exchange, visitor) => {
     if (!visitor.caller.orgId) return answerWithoutOrganization(exchange, visitor);
-    admit(visitor.caller, scope);
+    if (!scopes.some((scope) => admits(visitor.caller, scope))) admit(visitor.caller, scopes.at(-1)!);
     const title = await titleOf(visitor, exchange.path);
     const { script, style } = await manifest();
     const address = await files.addresses();
     // The heading has its place before the application has it.
     const body = html`<div id="dashboard" data-csrf="${visitor.csrf}" data-org="${visitor.caller.orgId}"
       data-person="${visitor.person.id}" data-now="${now()}"
-      data-api="${addresses().baseHost}/v1" data-scopes="${[...visitor.caller.scopes].join(' ')}"><h1>${title}</h1></div>
+      data-api="${addresses().baseHost}/v1" data-scopes="${scopesOf(visitor).join(' ')}"><h1>${title}</h1></div>
     <noscript><p class="note">This page shows live data and needs JavaScript. The same is at <a href="/reference">the API</a>.</p></noscript>`;
     const app = { script: address[script]!, style: address[style]! };
     return answerPage(exchange, 200, { title, body, visitor, app });
   });
 
-const fixed = (path: string, title: string, scope: Rule) => [path, dashboardPage(scope, () => title)] as const;
+const fixed = (path: string, title: string, ...scopes: Rule[]) => [path, dashboardPage(scopes, () => title)] as const;
 
 /** Fixed addresses. */
 export const dashboardPages: readonly (readonly [path: string, page: Handler])[] = [
@@ -94,6 +101,9 @@ export const dashboardPages: readonly (readonly [path: string, page: Handler])[]
   fixed('/console/members', 'Members', 'members:read'),
   fixed('/console/integrations', 'Integrations', 'integrations:read'),
   fixed('/console/mcp', 'MCP servers', 'mcp:read'),
+  fixed('/console/billing', 'Billing', 'billing:read', 'missions:run'),
+  fixed('/console/billing/buy', 'Buy credits', 'billing:write'),
+  fixed('/console/billing/ledger', 'Ledger', 'billing:read'),
   fixed('/console/settings', 'Settings', 'organizations:read'),
   fixed('/console/tokens', 'Personal access tokens', 'person'),
   fixed('/console/connected-agents', 'Connected agents', 'person'),
@@ -105,7 +115,7 @@ const ofRecord = (
   route: string,
   scope: Rule,
   titleOf: (caller: Caller, id: string) => Promise<string>,
-) => [pattern, route, dashboardPage(scope, ({ caller }, path) => titleOf(caller, pattern.exec(path)![1]!))] as const;
+) => [pattern, route, dashboardPage([scope], ({ caller }, path) => titleOf(caller, pattern.exec(path)![1]!))] as const;
 
 /** Addresses with the id of a record. 404 for one that is not there, or is another organization's. */
 export const dashboardRecords: readonly (readonly [pattern: RegExp, route: string, page: Handler])[] = [

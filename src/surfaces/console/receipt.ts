@@ -18,10 +18,10 @@ export const billingAddress = '/console/billing';
 export const receiptBase = `${billingAddress}/orders/`;
 
 /** `1,250.00 USD`. */
-export const usd = (cents: number): string =>
+const usd = (cents: number): string =>
   `${(cents / 100).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })} USD`;
 
-export const orderName = ({ teamPlan: plan, credits }: Pick<BillingOrder, 'teamPlan' | 'credits'>): string =>
+const orderName = ({ teamPlan: plan, credits }: Pick<BillingOrder, 'teamPlan' | 'credits'>): string =>
   plan ? `Plan ${teamPlan(plan).name}` : `Credit pack, ${credits.toLocaleString('en-US')} credits`;
 
 export const showReceipt: Handler = personsPage(async (exchange, visitor) => {

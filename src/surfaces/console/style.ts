@@ -104,7 +104,6 @@ ul.list { list-style: none; margin: 0; padding: 0; }
 ul.list > li { padding: .875rem 0; border-top: 1px solid var(--line); }
 ul.list > li:first-child { border-top: 0; padding-top: 0; }
 ul.list > li:last-child { padding-bottom: 0; }
-ul.list + p, li > details + fieldset { margin-top: 1rem; }
 dl.facts { display: grid; grid-template-columns: max-content 1fr; gap: .5rem 1.25rem; margin: 0 0 1rem; }
 dl.facts dt { color: var(--muted); }
 dl.facts dd { margin: 0; overflow-wrap: anywhere; }

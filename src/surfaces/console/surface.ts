@@ -4,9 +4,6 @@ import { checkoutBase } from '#domain/plans/provider.ts';
 import type { Exchange, Handler } from '#foundation/http.ts';
 import { notFound, type Problem } from '#foundation/problem.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';
-import { changeBilling, showBilling } from './billing.ts';
-import { buyAddress, showBuy, startBuy } from './billing-buy.ts';
-import { ledgerAddress, showLedger } from './billing-ledger.ts';
 import { payCheckout, showCheckout } from './checkout.ts';
 import { decideClaim, showClaim } from './claim.ts';
 import { closeOwnOrganization, closureAddress, exportAddress, exportOwnOrganization, showClosure } from './closure.ts';
@@ -32,7 +29,7 @@ import {
   showPasskeys,
   skipPasskeyOffer,
 } from './passkeys.ts';
-import { billingAddress, receiptBase, showReceipt } from './receipt.ts';
+import { receiptBase, showReceipt } from './receipt.ts';
 import { endOwnOtherSessions, endOwnSession, showSessions } from './sessions.ts';
 import { answerPasskeyOptions, createSignIn, enterCode, signOut } from './sign-in.ts';
 import { enterLink, showLink } from './sign-in-link.ts';
@@ -77,9 +74,6 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     [exportAddress, { GET: back(closureAddress), POST: exportOwnOrganization }],
     ['/console/invites/accept', { POST: acceptOwnInvite }],
     ['/console/name', { POST: changeOwnName }],
-    [billingAddress, { GET: showBilling, POST: changeBilling }],
-    [buyAddress, { GET: showBuy, POST: startBuy }],
-    [ledgerAddress, { GET: showLedger }],
     [callbackPath, { GET: showMcpCallback }],
     [clientPath, { GET: showMcpClient }],
     ['/console/sessions', { GET: showSessions }],

@@ -35,6 +35,9 @@ const pages = {
   '/console/connected-agents': page(async () => (await import('./delegations.tsx')).Delegations),
   '/console/tokens': page(async () => (await import('./tokens.tsx')).Tokens),
   '/console/notifications': page(async () => (await import('./notifications.tsx')).Notifications),
+  '/console/billing': page(async () => (await import('./billing.tsx')).Billing),
+  '/console/billing/buy': page(async () => (await import('./billing-buy.tsx')).Buy),
+  '/console/billing/ledger': page(async () => (await import('./billing-ledger.tsx')).Ledger),
   '/console/settings': page(async () => (await import('./settings.tsx')).Settings),
 };
 

@@ -48,6 +48,8 @@ export type Scalars = {
   SafeInt: { input: number; output: number; }
   /** A guide through pages of the console. One of: mission-control, mission-detail, mission-results. */
   SetupGuideId: { input: string; output: string; }
+  /** A team plan. One of: team-5, team-20. */
+  TeamPlanId: { input: string; output: string; }
   /** Always true. */
   True: { input: true; output: true; }
 };
@@ -94,6 +96,40 @@ export type ArtifactKind =
   /** A recording. */
   | 'video';
 
+/** How an organization pays. */
+export type BillingMode =
+  /** As agreed with the operator. */
+  | 'invoice'
+  /** Credits are bought ahead. */
+  | 'prepaid'
+  /** By the month. */
+  | 'subscription';
+
+/** The state of an order. */
+export type BillingOrderStatus =
+  /** Paid. */
+  | 'paid'
+  /** Withdrawn; what was not spent is refunded. */
+  | 'withdrawn';
+
+/** What an organization has: the largest of what it bought. */
+export type BillingPlan =
+  /** Agreed with the operator. */
+  | 'enterprise'
+  /** Trial credits only. */
+  | 'free'
+  /** A credit pack was bought. */
+  | 'pack'
+  /** A subscription to a team plan. */
+  | 'team';
+
+/** What is bought: packs of credits, or a team plan. */
+export type CheckoutOffer =
+  /** Packs of credits. */
+  | 'pack'
+  /** A team plan. */
+  | 'team';
+
 /** How the agents of a run are chosen. */
 export type ChoiceWay =
   /** The orchestrator’s model is being asked. */
@@ -129,6 +165,28 @@ export type CreateAgentRequestSandbox = {
   kind: AgentSandboxKind;
   /** An existing template, such as the catalog’s `standard`. */
   templateId: Scalars['String']['input'];
+};
+
+/** What is to be bought. */
+export type CreateCheckoutSessionRequest = {
+  /** Packs of credits, or a team plan. */
+  offer: CheckoutOffer;
+  /** The organization of the caller; any other one is a 404. */
+  orgId?: InputMaybe<Scalars['String']['input']>;
+  /** Packs, 1 to 100; 1 when absent. */
+  quantity?: InputMaybe<Scalars['Int']['input']>;
+  /** True: the credits can be spent at once, and what is spent is not refunded. Otherwise they can be spent when the 14 days of withdrawal are over. */
+  startNowConsent?: InputMaybe<Scalars['Boolean']['input']>;
+  /** Required for the offer `team`, and for no other. */
+  teamPlan?: InputMaybe<Scalars['TeamPlanId']['input']>;
+};
+
+/** A message to the owners of the organization. */
+export type CreateCreditRequest = {
+  /** 1 to 2000 characters, for the owners. */
+  message: Scalars['String']['input'];
+  /** The organization of the caller; any other one is a 404. */
+  orgId?: InputMaybe<Scalars['String']['input']>;
 };
 
 /** A new invite, which is mailed to the address. */
@@ -209,6 +267,38 @@ export type CreateTokenRequest = {
   scopes?: InputMaybe<Array<Scalars['String']['input']>>;
 };
 
+/** A withdrawal from an order. */
+export type CreateWithdrawalRequest = {
+  /** At most 2000 characters; kept with the order. */
+  reason?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** Who reads requests for credits. */
+export type CreditRequestRoute =
+  /** The owners of the organization, in the billing summary. */
+  | 'owners';
+
+/** The state of a request for credits. */
+export type CreditRequestStatus =
+  /** Not answered yet. */
+  | 'open';
+
+/** Where credits come from. */
+export type CreditSourceKind =
+  /** From the operator of the service. */
+  | 'grant'
+  /** A credit pack. */
+  | 'pack'
+  /** One period of a team plan. */
+  | 'subscription'
+  /** For a new organization. */
+  | 'trial';
+
+/** The currency of all prices. */
+export type Currency =
+  /** US dollars. */
+  | 'USD';
+
 /** How a program came to act for a person: as an agent of one of the registration types that the person claimed, or by an authorization code. */
 export type DelegationKind =
   /** An agent that registered without naming a person. */
@@ -259,6 +349,21 @@ export type IssueState =
   | 'closed'
   /** Work is expected or under way. */
   | 'open';
+
+/** Why the credits of an organization changed. */
+export type LedgerEntryKind =
+  /** Unused credits expired. */
+  | 'expiry'
+  /** Trial credits, or credits from the operator. */
+  | 'grant'
+  /** A paid order. */
+  | 'purchase'
+  /** The credits of a mission were refunded. */
+  | 'refund'
+  /** A mission. */
+  | 'spend'
+  /** A withdrawal from an order. */
+  | 'withdrawal';
 
 /** The order of a list, by the time at which its records were created. */
 export type ListOrder =
@@ -627,6 +732,24 @@ export type StepStatus =
   /** No runtime works on it yet. */
   | 'waiting';
 
+/** The state of a subscription; a `canceling` one ends with its period. */
+export type SubscriptionStatus =
+  /** Renews at the end of its period. */
+  | 'active'
+  /** Has ended. */
+  | 'canceled'
+  /** Ends with its period. */
+  | 'canceling';
+
+/** Whose issues in a connected tracker may start missions, once issues do: nothing in a tracker starts a mission yet. */
+export type TrackerTriggerPolicy =
+  /** Whoever can write an issue. */
+  | 'anyone'
+  /** Members of the organization. */
+  | 'members'
+  /** Nobody. */
+  | 'off';
+
 /** What starts a mission: a schedule. */
 export type TriggerKind =
   /** Each occurrence of a schedule. */
@@ -658,6 +781,14 @@ export type UpdateAgentRequestSandbox = {
   kind: AgentSandboxKind;
   /** An existing template, such as the catalog’s `standard`. */
   templateId: Scalars['String']['input'];
+};
+
+/** The settings to change. */
+export type UpdateBillingSettingsRequest = {
+  /** The organization of the caller; any other one is a 404. */
+  orgId?: InputMaybe<Scalars['String']['input']>;
+  /** Whose issues may start missions; kept for when issues do. Nothing in a tracker starts a mission yet. */
+  trackerTriggers: TrackerTriggerPolicy;
 };
 
 /** Another role for a member. */
@@ -776,6 +907,16 @@ export type UpdateSetupMilestoneRequest = {
   mark: SetupMark;
 };
 
+/** Members that are left out stay as they are. */
+export type UpdateSubscriptionRequest = {
+  /** True: it ends with its period; false: it renews. */
+  cancelAtPeriodEnd?: InputMaybe<Scalars['Boolean']['input']>;
+  /** The organization of the caller; any other one is a 404. */
+  orgId?: InputMaybe<Scalars['String']['input']>;
+  /** From the next period on. */
+  plan?: InputMaybe<Scalars['TeamPlanId']['input']>;
+};
+
 /** Who is connected. */
 export type Vendor =
   /** Anthropic, whose models are the Claude models. */
@@ -814,6 +955,11 @@ export type Weekday =
   | 'tuesday'
   /** Day 3 of the week (ISO 8601). */
   | 'wednesday';
+
+/** The state of a withdrawal. */
+export type WithdrawalStatus =
+  /** Credits and order are changed; the refund is under way. */
+  | 'completed';
 
 export type AgentsQueryVariables = Exact<{
   limit: Scalars['Int']['input'];
@@ -878,6 +1024,69 @@ export type ArtifactsQuery = { artifacts: { nextCursor: string | null, data: Arr
       { project: { name: string } | null }
       & ArtifactCardFragment
     )> } };
+
+export type BillingLedgerEntryFragment = { id: string, kind: LedgerEntryKind, credits: number, balanceAfter: number, runId: string | null, orderId: string | null, note: string | null, createdAt: number };
+
+export type BillingTeamPlanFragment = { plan: string, name: string, monthlyUsd: number, creditsPerMonth: number, projects: number | null, agentsAtOnce: number | null };
+
+export type BillingQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type BillingQuery = { billingSummary: { plan: BillingPlan, balance: number, low: boolean, canStartMission: boolean, canManage: boolean, missionCeiling: number, sandboxLimit: number | null, trackerTriggers: TrackerTriggerPolicy, sources: Array<{ kind: CreditSourceKind, credits: number, startsAt: number | null, expiresAt: number | null }>, projects: { used: number, limit: number | null }, usage: { periodStart: number, missions: number, creditsSpent: number }, openCreditRequest: { messages: Array<{ message: string, at: number, name: string | null }> } | null, purchase: { testMoney: boolean }, subscription: { plan: string, nextPlan: string | null, status: SubscriptionStatus, currentPeriodEnd: number } | null, advice: { reason: string } | null, trial: { granted: number, remaining: number, endsAt: number | null } }, billingOffers: { offers: Array<{ credits: number, priceUsd: number, maxQuantity: number }>, team: { plans: Array<BillingTeamPlanFragment> }, enterprise: { blurb: string } }, billingOrders: { orders: Array<{ id: string, number: number, offer: CheckoutOffer, teamPlan: string | null, credits: number, amountUsd: number, status: BillingOrderStatus, createdAt: number, withdrawableUntil: number | null, refundUsd: number | null, withdrawal: { credits: number, refundUsd: number } | null }> }, billingLedger: { entries: Array<BillingLedgerEntryFragment> } };
+
+export type BillingOffersQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type BillingOffersQuery = { billingOffers: { withdrawalDays: number, offers: Array<{ credits: number, priceUsd: number, maxQuantity: number }>, team: { plans: Array<BillingTeamPlanFragment> } }, billingSummary: { purchase: { testMoney: boolean } } };
+
+export type BillingLedgerQueryVariables = Exact<{
+  limit: Scalars['Int']['input'];
+  cursor?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type BillingLedgerQuery = { billingLedger: { nextCursor: string | null, entries: Array<BillingLedgerEntryFragment> } };
+
+export type BillingSettingsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type BillingSettingsQuery = { billingSummary: { trackerTriggers: TrackerTriggerPolicy } };
+
+export type CreateCheckoutMutationVariables = Exact<{
+  input: CreateCheckoutSessionRequest;
+}>;
+
+
+export type CreateCheckoutMutation = { createCheckoutSession: { url: string } };
+
+export type AskForCreditsMutationVariables = Exact<{
+  message: Scalars['String']['input'];
+}>;
+
+
+export type AskForCreditsMutation = { createCreditRequest: { id: string } };
+
+export type UpdateSubscriptionMutationVariables = Exact<{
+  input: UpdateSubscriptionRequest;
+}>;
+
+
+export type UpdateSubscriptionMutation = { updateSubscription: { subscription: { status: SubscriptionStatus } } };
+
+export type UpdateBillingSettingsMutationVariables = Exact<{
+  trackerTriggers: TrackerTriggerPolicy;
+}>;
+
+
+export type UpdateBillingSettingsMutation = { updateBillingSettings: { trackerTriggers: TrackerTriggerPolicy } };
+
+export type WithdrawOrderMutationVariables = Exact<{
+  orderId: Scalars['String']['input'];
+  reason?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type WithdrawOrderMutation = { withdrawOrder: { orderId: string } };
 
 export type AgentDelegationsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1596,6 +1805,42 @@ export const deleteAgent: Operation<DeleteAgentMutation, DeleteAgentMutationVari
 
 export const artifacts: Operation<ArtifactsQuery, ArtifactsQueryVariables> = {
   text: 'query Artifacts($projectId:String$kind:ArtifactKind$order:ListOrder$limit:Int!$cursor:String$sandboxId:String){artifacts(projectId:$projectId kind:$kind order:$order limit:$limit cursor:$cursor sandboxId:$sandboxId){data{...ArtifactCard project{name}}nextCursor}}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+};
+
+export const billing: Operation<BillingQuery, BillingQueryVariables> = {
+  text: 'query Billing{billingSummary{plan balance low canStartMission canManage missionCeiling sandboxLimit trackerTriggers sources{kind credits startsAt expiresAt}projects{used limit}usage{periodStart missions creditsSpent}openCreditRequest{messages{message at name}}purchase{testMoney}subscription{plan nextPlan status currentPeriodEnd}advice{reason}trial{granted remaining endsAt}}billingOffers{offers{credits priceUsd maxQuantity}team{plans{...BillingTeamPlan}}enterprise{blurb}}billingOrders{orders{id number offer teamPlan credits amountUsd status createdAt withdrawableUntil refundUsd withdrawal{credits refundUsd}}}billingLedger(limit:5){entries{...BillingLedgerEntry}}}fragment BillingTeamPlan on TeamPlan{plan name monthlyUsd creditsPerMonth projects agentsAtOnce}fragment BillingLedgerEntry on LedgerEntry{id kind credits balanceAfter runId orderId note createdAt}',
+};
+
+export const billingOffers: Operation<BillingOffersQuery, BillingOffersQueryVariables> = {
+  text: 'query BillingOffers{billingOffers{withdrawalDays offers{credits priceUsd maxQuantity}team{plans{...BillingTeamPlan}}}billingSummary{purchase{testMoney}}}fragment BillingTeamPlan on TeamPlan{plan name monthlyUsd creditsPerMonth projects agentsAtOnce}',
+};
+
+export const billingLedger: Operation<BillingLedgerQuery, BillingLedgerQueryVariables> = {
+  text: 'query BillingLedger($limit:Int!$cursor:String){billingLedger(limit:$limit cursor:$cursor){entries{...BillingLedgerEntry}nextCursor}}fragment BillingLedgerEntry on LedgerEntry{id kind credits balanceAfter runId orderId note createdAt}',
+};
+
+export const billingSettings: Operation<BillingSettingsQuery, BillingSettingsQueryVariables> = {
+  text: 'query BillingSettings{billingSummary{trackerTriggers}}',
+};
+
+export const createCheckout: Operation<CreateCheckoutMutation, CreateCheckoutMutationVariables> = {
+  text: 'mutation CreateCheckout($input:CreateCheckoutSessionRequest!){createCheckoutSession(input:$input){url}}',
+};
+
+export const askForCredits: Operation<AskForCreditsMutation, AskForCreditsMutationVariables> = {
+  text: 'mutation AskForCredits($message:String!){createCreditRequest(input:{message:$message}){id}}',
+};
+
+export const updateSubscription: Operation<UpdateSubscriptionMutation, UpdateSubscriptionMutationVariables> = {
+  text: 'mutation UpdateSubscription($input:UpdateSubscriptionRequest!){updateSubscription(input:$input){subscription{status}}}',
+};
+
+export const updateBillingSettings: Operation<UpdateBillingSettingsMutation, UpdateBillingSettingsMutationVariables> = {
+  text: 'mutation UpdateBillingSettings($trackerTriggers:TrackerTriggerPolicy!){updateBillingSettings(input:{trackerTriggers:$trackerTriggers}){trackerTriggers}}',
+};
+
+export const withdrawOrder: Operation<WithdrawOrderMutation, WithdrawOrderMutationVariables> = {
+  text: 'mutation WithdrawOrder($orderId:String!$reason:String){withdrawOrder(orderId:$orderId input:{reason:$reason}){orderId}}',
 };
 
 export const agentDelegations: Operation<AgentDelegationsQuery, AgentDelegationsQueryVariables> = {

@@ -12,9 +12,11 @@ interface FrameProperties<V> {
   children: ComponentChildren;
   /** The names of the fields as people read them, for what another has changed. */
   labels?: Record<string, string>;
+  /** Whether it takes something away for good. */
+  isDangerous?: boolean;
 }
 
-export function FormFrame<V>({ form, action, cancel, children, labels = {} }: FrameProperties<V>) {
+export function FormFrame<V>({ form, action, cancel, children, labels = {}, isDangerous }: FrameProperties<V>) {
   return (
     <form ref={form.element} class="fields" onSubmit={form.submit} aria-label={action}>
       {form.isRestored && (
@@ -48,7 +50,7 @@ export function FormFrame<V>({ form, action, cancel, children, labels = {} }: Fr
         </div>
       )}
       <div class="actions">
-        <button type="submit" disabled={form.isBusy}>
+        <button type="submit" class={isDangerous ? 'danger sure' : undefined} disabled={form.isBusy}>
           {form.isBusy ? 'Sending …' : action}
         </button>
         {cancel && (
@@ -67,7 +69,7 @@ function words(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-interface FieldProperties<V> {
+export interface FieldProperties<V> {
   form: Form<V>;
   name: keyof V & string;
   label: string;
@@ -145,7 +147,9 @@ export function Text<V>(properties: TextProperties<V>) {
   );
 }
 
-type ChoiceProperties<V> = FieldProperties<V> & { options: readonly (readonly [value: string, words: string])[] };
+export type ChoiceProperties<V, Words = string> = FieldProperties<V> & {
+  options: readonly (readonly [value: string, words: Words])[];
+};
 
 export function Choice<V>(properties: ChoiceProperties<V>) {
   const { form, name, options } = properties;
@@ -166,46 +170,6 @@ export function Choice<V>(properties: ChoiceProperties<V>) {
         ))}
       </select>
     </Field>
-  );
-}
-
-/** Any of a few: the value is the list of those that are checked, in the order of the options. */
-export function Several<V>({ form, name, label, hint, options }: ChoiceProperties<V>) {
-  const chosen = form.values[name] as readonly string[];
-  return (
-    <Group form={form} name={name} label={label} hint={hint}>
-      {options.map(([one, text]) => (
-        <label key={one} class="choice">
-          <input
-            type="checkbox"
-            checked={chosen.includes(one)}
-            onChange={({ currentTarget: { checked } }) => {
-              const next = options.map(([option]) => option).filter((o) => (o === one ? checked : chosen.includes(o)));
-              form.set({ [name]: next } as Partial<V>);
-            }}
-          />
-          {text}
-        </label>
-      ))}
-    </Group>
-  );
-}
-
-/** What is asked once for several fields. */
-export function Group<V>({ form, name, label, hint, children }: FieldProperties<V> & { children: ComponentChildren }) {
-  const error = form.errorOf(name);
-  const id = form.prefix + name;
-  return (
-    <fieldset aria-describedby={error ? `error-${id}` : undefined}>
-      <legend>{label}</legend>
-      {hint && <p class="hint">{hint}</p>}
-      <div class="choices">{children}</div>
-      {error && (
-        <p class="field-error" id={`error-${id}`}>
-          {error}
-        </p>
-      )}
-    </fieldset>
   );
 }
 

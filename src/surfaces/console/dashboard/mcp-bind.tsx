@@ -1,8 +1,9 @@
 // Binds an MCP server to a project, or changes how it is bound: roles, credentials that are never shown again, and hosts.
 import { useState } from 'preact/hooks';
+import { Group, Several } from './choices.tsx';
 import { ask, mutate } from './client.ts';
 import { type AgentRole, projectMcp, putMcpBinding } from './documents.ts';
-import { Check, FormFrame, Group, Several, Text } from './fields.tsx';
+import { Check, FormFrame, Text } from './fields.tsx';
 import { type Form, useForm } from './form.ts';
 import type { Binding, Server } from './mcp-server.tsx';
 

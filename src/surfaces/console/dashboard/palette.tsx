@@ -19,6 +19,7 @@ const actions: readonly (readonly [scope: string, name: string, address: string]
   ['integrations:write', 'Connect an integration', '/console/integrations'],
   ['integrations:write', 'Connect a runtime', '/console/runtimes'],
   ['members:write', 'Invite somebody', '/console/members'],
+  ['billing:write', 'Buy credits', '/console/billing'],
   ['orchestrator:write', 'Change the daily cost cap', '/console/settings'],
 ];
 

@@ -39,6 +39,15 @@ export function Time({ at }: { at: number | string }) {
   );
 }
 
+const utcDay = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
+
+/** `23 Nov 2026`: the day in UTC, as receipts have it, with the exact time as its tooltip. */
+export const Day = ({ at }: { at: number }) => (
+  <time dateTime={new Date(at).toISOString()} title={exact.format(at)}>
+    {utcDay.format(at)}
+  </time>
+);
+
 /** `8 s`, `3 min 20 s`, `1 h 5 min`. */
 export function duration(milliseconds: number): string {
   if (milliseconds < minute) return `${Math.max(0, Math.floor(milliseconds / second))} s`;

@@ -1,0 +1,64 @@
+// Parts of a form that have several controls: boxes of which any are checked, and buttons of which one is.
+import type { ComponentChildren } from 'preact';
+import type { ChoiceProperties, FieldProperties } from './fields.tsx';
+
+/** Any of a few: the value is the list of those that are checked, in the order of the options. */
+export function Several<V>({ form, name, label, hint, options }: ChoiceProperties<V>) {
+  const chosen = form.values[name] as readonly string[];
+  return (
+    <Group form={form} name={name} label={label} hint={hint}>
+      {options.map(([one, text]) => (
+        <label key={one} class="choice">
+          <input
+            type="checkbox"
+            checked={chosen.includes(one)}
+            onChange={({ currentTarget: { checked } }) => {
+              const next = options.map(([option]) => option).filter((o) => (o === one ? checked : chosen.includes(o)));
+              form.set({ [name]: next } as Partial<V>);
+            }}
+          />
+          {text}
+        </label>
+      ))}
+    </Group>
+  );
+}
+
+/** One of a few. */
+export function OneOf<V>(properties: ChoiceProperties<V, ComponentChildren> & { required?: boolean }) {
+  const { form, name, label, hint, options, required } = properties;
+  return (
+    <Group form={form} name={name} label={label} hint={hint}>
+      {options.map(([one, text]) => (
+        <label key={one} class="choice">
+          <input
+            type="radio"
+            name={form.prefix + name}
+            required={required}
+            checked={form.values[name] === one}
+            onChange={() => form.set({ [name]: one } as Partial<V>)}
+          />
+          <span>{text}</span>
+        </label>
+      ))}
+    </Group>
+  );
+}
+
+/** What is asked once for several fields. */
+export function Group<V>({ form, name, label, hint, children }: FieldProperties<V> & { children: ComponentChildren }) {
+  const error = form.errorOf(name);
+  const id = form.prefix + name;
+  return (
+    <fieldset aria-describedby={error ? `error-${id}` : undefined}>
+      <legend>{label}</legend>
+      {hint && <p class="hint">{hint}</p>}
+      <div class="choices">{children}</div>
+      {error && (
+        <p class="field-error" id={`error-${id}`}>
+          {error}
+        </p>
+      )}
+    </fieldset>
+  );
+}
