@@ -396,7 +396,7 @@ describe.skipIf(typeof launched === 'string')('the dashboard', () => {
   });
 
   it('loads at most 120 kB of script with a page', async () => {
-    for (const path of ['/console/overview', `/console/runs/${running}`, '/console/runs']) {
+    for (const path of ['/console/overview', `/console/runs/${running}`, '/console/runs', '/console/billing']) {
       const page = await open();
       const sizes: Promise<number>[] = [];
       const note = (response: Response) => {

@@ -45,7 +45,7 @@ export const ToolType = builder.objectRef<ToolDefinition>('McpTool').implement({
   }),
 });
 
-export const ApprovedToolType = builder.objectRef<ApprovedTool>('McpApprovedTool').implement({
+const ApprovedToolType = builder.objectRef<ApprovedTool>('McpApprovedTool').implement({
   description: 'A tool that a person has approved.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'As the server names the tool.' }),

@@ -34,8 +34,7 @@ export async function reviewTools(
   await findOwnProject(caller, projectId);
   const binding = await McpBinding.get({ projectId, serverName });
   const tools = await reviewedTools(binding);
-  if (!names) return { binding, tools, isNarrowed: false };
-  return { binding, tools: tools.filter(({ name }) => names.includes(name)), isNarrowed: true };
+  return { binding, tools: tools.filter(({ name }) => names?.includes(name) ?? true), isNarrowed: names != null };
 }
 
 /** By the order of the server, what it no longer has at the end. */

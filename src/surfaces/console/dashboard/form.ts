@@ -85,7 +85,9 @@ export function useForm<V extends object>({
     latest.current = next;
     key.current = crypto.randomUUID();
     setValues(next);
-    sessionStorage.setItem(place, JSON.stringify({ values: withoutSecret(next), base } satisfies Kept<V>));
+    const kept = withoutSecret(next);
+    if (isSame(kept, base)) sessionStorage.removeItem(place);
+    else sessionStorage.setItem(place, JSON.stringify({ values: kept, base } satisfies Kept<V>));
   }
   const withoutSecret = (all: V): V => (secret ? { ...all, [secret]: initial[secret] } : all);
   async function run(known: V): Promise<void> {
