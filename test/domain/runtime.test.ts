@@ -491,6 +491,8 @@ describe('heartbeats', () => {
     // What comes before the heartbeat counts as well.
     const piece = { ...session, part: 'session', seq: 0, content: 'still here' };
     expect((await say('appendLog', piece, '{ nextSeq }')).data).toEqual({ nextSeq: 1 });
+    const kept = await world.knex('sandbox_log_parts').where({ sandboxId: place.sandboxId });
+    expect(kept).toMatchObject([{ appendedAt: present() }]);
     const both = { runs: [{ ...held, progress: 50 }], sandboxes: [{ ...place, metrics: [] }] };
     expect((await say('heartbeat', both, beat)).data).toMatchObject({
       runs: [{ desired: 'run', leaseUntil: present() + seconds(60) }],

@@ -403,6 +403,34 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     }
   });
 
+  it('lines have the time when the piece in which they begin arrived; REST does not tell it', async () => {
+    const sandbox = await startSandbox(shop);
+    await startSession(sandbox, { sessionId: 'timed' });
+    const place = { sandboxId: sandbox.id, role: 'builder', sessionId: 'timed', part: 'session' };
+    const pieces: [content: string, appendedAt: number | null][] = [
+      ['of before\n', null],
+      ['one\ntw', 1_000],
+      ['o\nthr', 2_000],
+      ['ee', 3_000],
+      ['\n', 4_000],
+      ['four\n', 5_999],
+      ['five', 5_000],
+    ];
+    await world
+      .knex('sandbox_log_parts')
+      .insert(pieces.map(([content, appendedAt], seq) => ({ ...place, seq, content, appendedAt })));
+    const query = `{ sandboxLog(sandboxId: "${sandbox.id}", role: builder, sessionId: "timed") { content times { line at } } }`;
+    expect((await world.graphql(query, { token: owner.token })).body.data.sandboxLog).toEqual({
+      content: 'of before\none\ntwo\nthree\nfour\nfive',
+      times: [
+        { line: 1, at: 1_000 },
+        { line: 3, at: 2_000 },
+        { line: 4, at: 5_000 },
+      ],
+    });
+    expect((await logs(sandbox, 'role=builder&sessionId=timed')).body).not.toHaveProperty('times');
+  });
+
   it('200 · counts bytes beyond 32 bits', async () => {
     const sandbox = await startSandbox(shop);
     const session = await startSession(sandbox, { sessionId: 'huge' });

@@ -339,9 +339,13 @@ All **well** &amp; done. <script>alert(1)</script><img src="http://evil.example/
     await expect.poll(async () => (await numbers())[0]).toBeGreaterThan(before[0]!);
     expect((await numbers())[0]).toBeLessThan(before.at(-1)!);
     const more = { sandboxId: sandbox.id, role: 'builder', sessionId: 'long', part: 'session' };
-    await world.knex('sandbox_log_parts').insert({ ...more, seq: pieces.length, content: 'größer\nand' });
+    const appendedAt = Date.UTC(2026, 10, 20, 9, 30, 15);
+    await world.knex('sandbox_log_parts').insert({ ...more, seq: pieces.length, content: 'größer\nand', appendedAt });
     await page.getByRole('button', { name: 'Follow' }).click();
     await box.getByText('größer').waitFor();
+    await page.getByRole('button', { name: 'Times' }).click();
+    const time = await page.evaluate((at) => new Date(at).toTimeString().slice(0, 8), appendedAt);
+    await expect.poll(() => box.innerText()).toMatch(new RegExp(`red plain\\n${time} größer\\n${time} and$`));
     await pages.inspect(page, 'log-long');
     const downloading = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download' }).click();

@@ -17,11 +17,19 @@ it('older pieces before the first one and newer ones behind are one text', () =>
       fc.constantFrom('a', 'b', 'ab'),
       (older, first, newer, words) => {
         const log = new LogText();
-        log.prepend(first, older.length === 0);
-        for (const [i, text] of older.entries()) log.prepend(text, i === older.length - 1);
-        for (const text of newer) log.append(text);
-        const whole = [...older.reverse(), first, ...newer].join('');
+        const arrived = (at: number) => [{ line: 0, at }];
+        log.prepend(first, older.length === 0, arrived(older.length + 1));
+        for (const [i, text] of older.entries()) log.prepend(text, i === older.length - 1, arrived(older.length - i));
+        for (const [i, text] of newer.entries()) log.append(text, arrived(older.length + 2 + i));
+        const all = [...older.reverse(), first, ...newer];
+        const whole = all.join('');
         const lines = whole.replace(/\n$/, '').split('\n');
+        const times = all.flatMap((text, i) => Array.from(text, () => i + 1));
+        let begin = 0;
+        for (const [i, line] of lines.entries()) {
+          expect(log.timeOf(i)).toBe(times[begin]);
+          begin += [...line].length + 1;
+        }
         expect(log.parts().join('')).toBe(whole);
         expect(lines.map((_, i) => log.line(i))).toEqual(lines);
         expect([...log.lengths()]).toEqual(lines.map(({ length }) => length));

@@ -1,6 +1,7 @@
 // Appends to the logs of sessions and to what an agent thinks, does and says. Entries are numbered from 0 without a gap; one that
 // is stored already is skipped when it is equal.
 import { isDeepStrictEqual } from 'node:util';
+import { now } from '#foundation/clock.ts';
 import type { Transaction } from '#foundation/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { report } from '#limits.ts';
@@ -31,7 +32,7 @@ export async function appendLogPiece(
     if (stored.content !== content || stored.spanId !== spanId || stored.promptScope !== promptScope) {
       throw sequenceConflict(seq);
     }
-  } else await SandboxLogPart.query(trx).insert({ ...log, seq, content, spanId, promptScope });
+  } else await SandboxLogPart.query(trx).insert({ ...log, seq, content, spanId, promptScope, appendedAt: now() });
   return Math.max(next, seq + 1);
 }
 

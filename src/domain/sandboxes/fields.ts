@@ -5,7 +5,7 @@ import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { bytes, text } from '#limits.ts';
 import { AgentRole } from '../agents/fields.ts';
-import type { PromptSpan, SandboxLog } from './log.ts';
+import type { LogTime, PromptSpan, SandboxLog } from './log.ts';
 import { fragmentKinds, logParts, promptScopes, type SandboxFragment } from './model.ts';
 import type { MetricPoint } from './operations.ts';
 
@@ -25,6 +25,13 @@ const PromptSpanType = builder.objectRef<PromptSpan>('PromptSpan').implement({
       description: 'The text of the span within this chunk.',
     }),
     scope: t.expose('scope', { link: 'open', type: PromptScope.type, description: 'Whose words it holds.' }),
+  }),
+});
+const LogTimeType = builder.objectRef<LogTime>('SandboxLogTime').implement({
+  description: 'When lines of a log arrived: those from this one up to the next that is listed.',
+  fields: (t) => ({
+    line: t.exposeInt('line', { description: 'The first of these lines in `content`, counted from 0.' }),
+    at: t.expose('at', { type: 'EpochMs', description: 'When the runtime reported them, to the second.' }),
   }),
 });
 export const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implement({
@@ -50,6 +57,14 @@ export const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implem
       type: [PromptSpanType],
       // Their contents together are that of the log.
       complexity: { field: 1, multiplier: 1 },
+    }),
+    times: t.expose('times', {
+      link: 'open',
+      description:
+        'When the lines of `content` arrived, in their order; lines before the first one have no known time.',
+      type: [LogTimeType],
+      // At most one of them for a line and for a second.
+      complexity: { field: weightOf(bytes.logContent / 4), multiplier: 1 },
     }),
     nextCursor: t.exposeString('nextCursor', {
       link: 'open',

@@ -1,6 +1,7 @@
 // Reads one log of a session in chunks: the newest, or an older one by cursor (specification, Sandbox: log response). A cursor
 // is the byte offset at which a chunk ends; logs only grow, so it stays valid.
 import type { Caller } from '#access/principal.ts';
+import { seconds } from '#foundation/clock.ts';
 import { packCursor, unpackCursor } from '#foundation/cursor.ts';
 import { sql } from '#foundation/database.ts';
 import { bytes as limits } from '#limits.ts';
@@ -21,6 +22,13 @@ export interface PromptSpan {
   scope: PromptScope;
 }
 
+/** From this line of a chunk on, until the next such line, lines arrived at that time. */
+export interface LogTime {
+  /** Counted from 0. */
+  line: number;
+  at: number;
+}
+
 export interface SandboxLog extends LogRequest {
   /** At most `limits.logContent` bytes. */
   content: string;
@@ -30,6 +38,7 @@ export interface SandboxLog extends LogRequest {
   promptScope: PromptScope | 'mixed' | null;
   /** The spans of `content`, each id once. */
   promptSpans: PromptSpan[];
+  times: LogTime[];
   /** Leads to the previous chunk; null at the start of the log. */
   nextCursor: string | null;
 }
@@ -38,6 +47,7 @@ interface Row {
   content: string;
   spanId: string | null;
   scope: PromptScope;
+  appendedAt: number | null;
   firstScope: PromptScope;
   lastScope: PromptScope;
   /** Where the row begins in the log, and the length of the log: bytes. */
@@ -46,10 +56,10 @@ interface Row {
 }
 
 // Lengths are read for all rows, contents only for those of the chunk.
-const readChunkSql = `select content, span_id, scope, first_scope, last_scope, upto - bytes as begin, total from (
-    select seq, content, span_id, bytes, scope, sum(bytes) over (order by seq) as upto, sum(bytes) over () as total,
+const readChunkSql = `select content, span_id, scope, appended_at, first_scope, last_scope, upto - bytes as begin, total from (
+    select seq, content, span_id, bytes, scope, appended_at, sum(bytes) over (order by seq) as upto, sum(bytes) over () as total,
       min(scope) over () as first_scope, max(scope) over () as last_scope
-    from (select seq, content, span_id, bytes, coalesce(prompt_scope, 'repo-contributed') as scope
+    from (select seq, content, span_id, bytes, appended_at, coalesce(prompt_scope, 'repo-contributed') as scope
       from sandbox_log_parts where sandbox_id = $1 and role = $2 and session_id = $3 and part = $4) one) p
   where upto > coalesce($5::bigint, total) - $6::bigint and upto - bytes < coalesce($5::bigint, total) order by seq`;
 
@@ -66,7 +76,7 @@ export async function readLog(caller: Caller, request: LogRequest & { cursor?: s
   const end = cursor == null ? null : unpackCursor(binding, cursor)[0];
   const read = await sql<Row>(readChunkSql, [sandboxId, role, sessionId, part, end, limits.logContent]);
   const [first] = read;
-  if (!first) return { ...log, content: '', bytes: 0, promptScope: null, promptSpans: [], nextCursor: null };
+  if (!first) return { ...log, ...empty };
   const until = end ?? first.total;
   const from = beginOf(first, Math.max(first.begin, until - limits.logContent));
   const shown = read.map((row) => ({ ...row, content: between(row, from, until) }));
@@ -76,9 +86,12 @@ export async function readLog(caller: Caller, request: LogRequest & { cursor?: s
     bytes: first.total,
     promptScope: part !== 'prompt' ? null : first.firstScope === first.lastScope ? first.firstScope : 'mixed',
     promptSpans: spansOf(shown),
+    times: timesOf(shown),
     nextCursor: from > 0 ? packCursor(binding, from, sandboxId) : null,
   };
 }
+
+const empty = { content: '', bytes: 0, promptScope: null, promptSpans: [], times: [], nextCursor: null };
 
 /** The first byte from `from` on that begins a character: continuation bytes have the form 10xxxxxx. */
 function beginOf({ content, begin }: Row, from: number): number {
@@ -104,4 +117,21 @@ function spansOf(shown: readonly Row[]): PromptSpan[] {
     else spans.set(id, { id, content, scope });
   }
   return [...spans.values()];
+}
+
+/** A line has the time of the piece in which it begins. To the second, so that there are no more of them than seconds. */
+function timesOf(shown: readonly Row[]): LogTime[] {
+  const times: LogTime[] = [];
+  let line = 0;
+  let isAtLineStart = true;
+  for (const { content, appendedAt } of shown) {
+    const first = isAtLineStart ? line : line + 1;
+    line += content.split('\n').length - 1;
+    isAtLineStart = content === '' ? isAtLineStart : content.endsWith('\n');
+    const last = isAtLineStart ? line - 1 : line;
+    if (first > last || appendedAt === null) continue;
+    const at = appendedAt - (appendedAt % seconds(1));
+    if (at !== times.at(-1)?.at) times.push({ line: first, at });
+  }
+  return times;
 }

@@ -131,6 +131,7 @@ export class SandboxLogPart extends BaseModel {
     'bytes',
     'spanId',
     'promptScope',
+    'appendedAt',
   ];
 
   declare sandboxId: Id<'sandbox'>;
@@ -145,6 +146,8 @@ export class SandboxLogPart extends BaseModel {
   declare spanId: string | null;
   /** Null: repo-contributed, or another part than the prompt. */
   declare promptScope: PromptScope | null;
+  /** When it arrived; null when that was not kept yet. */
+  declare appendedAt: number | null;
 }
 
 export const fragmentKinds = ['thought', 'action', 'elicitation', 'response', 'error', 'prompt', 'plan'] as const;

@@ -1716,7 +1716,7 @@ export type SandboxLogQueryVariables = Exact<{
 }>;
 
 
-export type SandboxLogQuery = { sandboxLog: { content: string, bytes: number, nextCursor: string | null, promptSpans: Array<{ id: string, content: string, scope: string }> } };
+export type SandboxLogQuery = { sandboxLog: { content: string, bytes: number, nextCursor: string | null, times: Array<{ line: number, at: number }>, promptSpans: Array<{ id: string, content: string, scope: string }> } };
 
 export type SandboxLogSizeQueryVariables = Exact<{
   sandboxId: Scalars['String']['input'];
@@ -2148,7 +2148,7 @@ export const sandboxLive: Operation<SandboxLiveSubscription, SandboxLiveSubscrip
 };
 
 export const sandboxLog: Operation<SandboxLogQuery, SandboxLogQueryVariables> = {
-  text: 'query SandboxLog($sandboxId:String!$role:AgentRole!$sessionId:String!$part:SandboxLogPart!$cursor:String){sandboxLog(sandboxId:$sandboxId role:$role sessionId:$sessionId part:$part cursor:$cursor){content bytes nextCursor promptSpans{id content scope}}}',
+  text: 'query SandboxLog($sandboxId:String!$role:AgentRole!$sessionId:String!$part:SandboxLogPart!$cursor:String){sandboxLog(sandboxId:$sandboxId role:$role sessionId:$sessionId part:$part cursor:$cursor){content bytes nextCursor times{line at}promptSpans{id content scope}}}',
 };
 
 export const sandboxLogSize: Operation<SandboxLogSizeQuery, SandboxLogSizeQueryVariables> = {

@@ -1,8 +1,8 @@
 // Reads a log piece by piece: the newest one at once, older ones when they are asked for, newer ones while it is followed.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ask, type ProblemBody, problemOf } from './client.ts';
-import { type AgentRole, type SandboxLogPart, sandboxLog, sandboxLogSize } from './documents.ts';
-import { LogText } from './log-text.ts';
+import { type AgentRole, type SandboxLogPart, type SandboxLogQuery, sandboxLog, sandboxLogSize } from './documents.ts';
+import { LogText, linesFrom } from './log-text.ts';
 
 export interface LogKey {
   sandboxId: string;
@@ -25,6 +25,7 @@ interface State {
   problem: ProblemBody | null;
 }
 
+type LogPiece = SandboxLogQuery['sandboxLog'];
 const pieceAt = async (key: LogKey, cursor: string | null) => (await ask(sandboxLog, { ...key, cursor })).sandboxLog;
 
 /** With another log the component that calls it needs another key. */
@@ -40,13 +41,23 @@ export function useLog(log: LogKey, follows: boolean) {
     setState(latest.current);
   };
 
+  /** With the newest piece. */
+  function begin({ content, bytes, nextCursor, times }: LogPiece): void {
+    text.current = new LogText();
+    text.current.prepend(content, nextCursor === null, times);
+    update({ bytes, cursor: nextCursor, problem: null });
+  }
+
   async function read(cursor: string | null): Promise<void> {
     update({ isReading: true, problem: null });
     try {
-      const { content, bytes, nextCursor } = await pieceAt(log, cursor);
-      if (cursor === null) text.current = new LogText();
-      text.current.prepend(content, nextCursor === null);
-      update({ cursor: nextCursor, isReading: false, ...(cursor === null && { bytes }) });
+      const piece = await pieceAt(log, cursor);
+      if (cursor === null) begin(piece);
+      else {
+        text.current.prepend(piece.content, piece.nextCursor === null, piece.times);
+        update({ cursor: piece.nextCursor });
+      }
+      update({ isReading: false });
     } catch (error) {
       update({ isReading: false, problem: problemOf(error) });
     }
@@ -67,19 +78,15 @@ export function useLog(log: LogKey, follows: boolean) {
     if (isReading) return;
     try {
       if ((await ask(sandboxLogSize, log)).sandboxLog.bytes === known) return;
-      const { content, bytes, nextCursor } = await pieceAt(log, null);
+      const piece = await pieceAt(log, null);
       if (latest.current.bytes !== known) return;
-      const read = new TextEncoder().encode(content);
-      const added = bytes - known;
-      if (added <= read.length && known > 0) {
-        text.current.append(new TextDecoder().decode(read.subarray(read.length - added)));
-        update({ bytes, problem: null });
-      } else {
-        // More was written than one piece holds: what was read before is not beside it.
-        text.current = new LogText();
-        text.current.prepend(content, nextCursor === null);
-        update({ bytes, cursor: nextCursor, problem: null });
-      }
+      const read = new TextEncoder().encode(piece.content);
+      const old = read.length - (piece.bytes - known);
+      // More was written than one piece holds: what was read before is not beside it.
+      if (old < 0 || known === 0) return begin(piece);
+      const before = new TextDecoder().decode(read.subarray(0, old)).split('\n').length - 1;
+      text.current.append(new TextDecoder().decode(read.subarray(old)), linesFrom(before, piece.times));
+      update({ bytes: piece.bytes, problem: null });
     } catch (error) {
       update({ problem: problemOf(error) });
     }

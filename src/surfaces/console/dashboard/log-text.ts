@@ -7,6 +7,14 @@ interface Piece {
   text: string;
   /** Where each line begins. */
   starts: Uint32Array;
+  /** When each line arrived, in milliseconds; 0: it is not known. */
+  times: Float64Array;
+}
+
+/** From this line of a piece on, until the next such line, lines arrived at that time. */
+export interface LogTime {
+  line: number;
+  at: number;
 }
 
 /** Characters of a piece that grows at its end. */
@@ -16,6 +24,8 @@ export class LogText {
   #pieces: Piece[] = [];
   /** The end of a line that begins in an older piece; null: there is none. */
   #head: string | null = null;
+  /** When that arrived. */
+  #headAt = 0;
   #endsLine = true;
   /** Lines. */
   length = 0;
@@ -25,21 +35,26 @@ export class LogText {
   size = 0;
 
   /** Puts the piece before the others. `isFirst`: the log begins with it. */
-  prepend(text: string, isFirst: boolean): void {
+  prepend(text: string, isFirst: boolean, times: readonly LogTime[] = []): void {
     this.size += text.length;
     const isEmpty = this.#head === null;
     if (isEmpty) this.#endsLine = text.endsWith('\n');
     const all = (isEmpty ? text.replace(/\n$/, '') : text) + (this.#head ?? '');
     const begin = isFirst ? 0 : all.indexOf('\n') + 1;
+    // After a line break it is no end of a line, but all of it.
+    const known =
+      !isEmpty && text.endsWith('\n') ? [...times, { line: text.split('\n').length - 1, at: this.#headAt }] : times;
+    this.#headAt = times[0]?.line === 0 ? times[0].at : 0;
     this.#head = isFirst ? null : begin === 0 ? all : all.slice(0, begin - 1);
     if (!isFirst && begin === 0) return;
-    const piece = pieceOf(all.slice(begin));
+    const piece = pieceOf(all.slice(begin), isFirst ? known : linesFrom(1, known));
     if (this.length > 0) this.prepended += piece.starts.length;
     this.#pieces.unshift(piece);
     this.length += piece.starts.length;
   }
 
-  append(text: string): void {
+  /** `times` count the lines from the first one of the text on, also where that goes on with a line. */
+  append(text: string, times: readonly LogTime[] = []): void {
     if (text === '') return;
     this.size += text.length;
     const last = this.#pieces.pop();
@@ -51,8 +66,10 @@ export class LogText {
       return;
     }
     this.length -= last.starts.length;
-    const added =
-      between && last.text.length > longestPiece ? [last, pieceOf(more)] : [pieceOf(last.text + between + more)];
+    const isFull = between && last.text.length > longestPiece;
+    const added = isFull
+      ? [last, pieceOf(more, times)]
+      : [pieceOf(last.text + between + more, between ? times : linesFrom(1, times), last.times)];
     this.#pieces.push(...added);
     for (const { starts } of added) this.length += starts.length;
   }
@@ -74,6 +91,12 @@ export class LogText {
   lengthOf(line: number): number {
     const [piece, at] = this.#find(line);
     return endOf(piece, at) - piece.starts[at]!;
+  }
+
+  /** When the line arrived; 0: it is not known. */
+  timeOf(line: number): number {
+    const [piece, at] = this.#find(line);
+    return piece.times[at]!;
   }
 
   /** The characters of each line, control sequences included. */
@@ -122,8 +145,19 @@ export class LogText {
 
 const endOf = ({ text, starts }: Piece, at: number): number => (starts[at + 1] ?? text.length + 1) - 1;
 
-function pieceOf(text: string): Piece {
+/** `known` are the times of the lines after those of `earlier`. */
+function pieceOf(text: string, known: readonly LogTime[], earlier: ArrayLike<number> = []): Piece {
   const starts = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
-  return { text, starts: Uint32Array.from(starts) };
+  const times = new Float64Array(starts.length);
+  times.set(earlier);
+  const lines = times.subarray(earlier.length);
+  for (const [i, { line, at }] of known.entries()) lines.fill(at, line, known[i + 1]?.line);
+  return { text, starts: Uint32Array.from(starts), times };
 }
+
+/** The times of the lines from that one on, which are counted anew. */
+export const linesFrom = (first: number, times: readonly LogTime[]): LogTime[] =>
+  times
+    .filter((_, i) => (times[i + 1]?.line ?? Number.POSITIVE_INFINITY) > first)
+    .map(({ line, at }) => ({ line: Math.max(0, line - first), at }));

@@ -10,14 +10,19 @@ import { plural, size } from './words.tsx';
 export function LogView({ log, canGrow }: { log: LogKey; canGrow: boolean }) {
   const [wanted, setWanted] = useState('');
   const [wraps, setWraps] = useState(true);
+  const [isTimed, setTimed] = useState(false);
   const [follows, setFollows] = useState(false);
   const [toEnd, setToEnd] = useState(0);
   const { text, bytes, cursor, isReading, problem, ...reading } = useLog(log, follows);
   const found = useMemo(() => (wanted === '' ? null : text.linesWith(wanted)), [text, text.length, text.size, wanted]);
   const lengths = useMemo(
-    () => () => (found ? Uint32Array.from(found, (line) => text.lengthOf(line)) : text.lengths()),
-    [found, text, text.length, text.size],
+    () => () => {
+      const all = found ? Uint32Array.from(found, (line) => text.lengthOf(line)) : text.lengths();
+      return isTimed ? all.map((length) => length + timeLength) : all;
+    },
+    [found, text, text.length, text.size, isTimed],
   );
+  const lineAt = (line: number) => (isTimed ? timeBefore(text.timeOf(line)) : '') + text.line(line);
   if (text.size === 0) {
     if (problem) return <Trouble problem={problem} retry={reading.retry} />;
     return isReading ? <Skeleton rows={1} height={320} /> : <Empty>This part of the log is empty.</Empty>;
@@ -45,6 +50,7 @@ export function LogView({ log, canGrow }: { log: LogKey; canGrow: boolean }) {
           {cursor && ` read, of ${size(bytes)}`}
         </span>
         <Toggle label="Wrap lines" isOn={wraps} set={setWraps} />
+        <Toggle label="Times" isOn={isTimed} set={setTimed} />
         {canGrow && <Toggle label="Follow" isOn={follows} set={follow} />}
         {cursor && !reading.isFull && (
           <button type="button" class="quiet slim" onClick={reading.isReadingAll ? reading.stop : reading.readAll}>
@@ -60,7 +66,7 @@ export function LogView({ log, canGrow }: { log: LogKey; canGrow: boolean }) {
       <VirtualLines
         key={wanted}
         count={found ? found.length : text.length}
-        lineAt={(index) => text.line(found ? found[index]! : index)}
+        lineAt={(index) => lineAt(found ? found[index]! : index)}
         lengths={lengths}
         origin={found ? found.findIndex((line) => line >= text.prepended) : text.prepended}
         wraps={wraps}
@@ -71,6 +77,13 @@ export function LogView({ log, canGrow }: { log: LogKey; canGrow: boolean }) {
     </>
   );
 }
+
+/** Characters. */
+const timeLength = '00:00:00 '.length;
+
+/** The time of day when a line arrived, muted; blank when that is not known. */
+const timeBefore = (at: number): string =>
+  at === 0 ? ' '.repeat(timeLength) : `\u001b[90m${new Date(at).toTimeString().slice(0, 8)} \u001b[39m`;
 
 const Toggle = ({ label, isOn, set }: { label: string; isOn: boolean; set: (isOn: boolean) => void }) => (
   <button type="button" class="quiet slim toggle" aria-pressed={isOn} onClick={() => set(!isOn)}>
