@@ -7,6 +7,9 @@ let reader: Reader = system;
 /** The present, in epoch milliseconds. */
 export const now = (): number => reader();
 
+/** The present, and in any case after `earlier`: two changes within a millisecond differ. */
+export const nowAfter = (earlier: number): number => Math.max(now(), earlier + 1);
+
 /** Replaces the source of time; without an argument the system's clock is back. */
 export function setClock(next: Reader = system): void {
   reader = next;

@@ -3,7 +3,7 @@
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { columnsOf, type Row, snake } from '#foundation/base-model.ts';
-import { now } from '#foundation/clock.ts';
+import { now, nowAfter } from '#foundation/clock.ts';
 import { type Page, type PageRequest, readPageOf } from '#foundation/cursor.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
 import { isUniqueViolation } from '#foundation/database-errors.ts';
@@ -129,8 +129,7 @@ export async function updateAgent(
     const agent = await Agent.query(trx).findOne({ id: agentId, orgId }).forUpdate();
     if (!agent) return Agent.refuse();
     refuseChanged(agent, ifUpdatedAt);
-    // Two changes within a millisecond differ.
-    const changed = { ...patch, updatedAt: Math.max(now(), agent.updatedAt + 1) };
+    const changed = { ...patch, updatedAt: nowAfter(agent.updatedAt) };
     refuseUnfit({ ...agent, ...changed });
     const updated = await Agent.query(trx)
       .patchAndFetchById(agentId, changed)

@@ -4,7 +4,7 @@ import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson, reachesProject, withinProject, withinReach } from '#access/reach.ts';
 import type { Row } from '#foundation/base-model.ts';
-import { now } from '#foundation/clock.ts';
+import { now, nowAfter } from '#foundation/clock.ts';
 import { emptyPage, type Page, type PageRequest } from '#foundation/cursor.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
 import { firstStep } from '#foundation/idempotency.ts';
@@ -145,8 +145,7 @@ export function changeRecurring(
       agentId,
       ...((reschedules || enabled !== before.enabled) && { nextRunAt: enabled ? nextRunAt(triggers, at) : null }),
       ...(starts && { updatedByUserId: ownPerson(caller) }),
-      // Two changes within a millisecond differ.
-      updatedAt: Math.max(at, before.updatedAt + 1),
+      updatedAt: nowAfter(before.updatedAt),
     };
     await RecurringMission.query(trx).findById(id).patch(patch);
     return { ...before, ...patch } as Row<RecurringMission>;

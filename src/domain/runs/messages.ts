@@ -1,5 +1,5 @@
 // Writes the messages of runs, and hands them to runtimes: in order, again at each heartbeat until they are acknowledged.
-import { now } from '#foundation/clock.ts';
+import { now, nowAfter } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/database.ts';
 import { newId } from '#foundation/ids.ts';
 import { messagesAtOnce } from './bounds.ts';
@@ -33,7 +33,7 @@ export async function appendMessage(trx: Transaction, run: Run, message: NewMess
     projectId,
     seq: seq + 1,
     // Also the order by time is the order by number.
-    createdAt: Math.max(now(), at + 1),
+    createdAt: nowAfter(at),
     ...message,
   } as Partial<RunMessage>);
 }

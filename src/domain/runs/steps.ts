@@ -1,5 +1,5 @@
 // Writes the steps of runs. Their runtime decides nothing: domain/runtime says which step is next.
-import { now } from '#foundation/clock.ts';
+import { now, nowAfter } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/database.ts';
 import { newId } from '#foundation/ids.ts';
 import type { Run } from './model.ts';
@@ -33,7 +33,7 @@ export async function appendStep(trx: Transaction, run: Run, step: NewStep): Pro
     projectId,
     seq: before!.seq + 1,
     // Also the order by time is the order by number.
-    createdAt: Math.max(now(), before!.at + 1),
+    createdAt: nowAfter(before!.at),
     role,
     harness,
     model,
