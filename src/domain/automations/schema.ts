@@ -115,7 +115,7 @@ builder.mutationFields((t) => ({
       'Changes an automation. Fields that are left out stay. The next run moves only with the triggers. Enabling it, or ' +
       'changing its prompt, triggers, project or agent, requires the scope `missions:run` too.',
     scope: 'automations:write',
-    rest: { route: 'PATCH /automations/{automationId}', without: ['ifUpdatedAt'], errors: [409] },
+    rest: { route: 'PATCH /automations/{automationId}', without: ['ifUpdatedAt'] },
     tool: { name: 'update_automation', idempotent: true },
     type: AutomationType,
     args: {

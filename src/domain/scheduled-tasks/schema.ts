@@ -128,7 +128,7 @@ builder.mutationFields((t) => ({
       'Changes a scheduled task. Fields that are left out stay. The next run moves only with the triggers. Enabling it, or ' +
       'changing its prompt, triggers, project or agent, requires the scope `missions:run` too.',
     scope: 'scheduled-tasks:write',
-    rest: { route: 'PATCH /scheduled-tasks/{id}', without: ['ifUpdatedAt'], errors: [409] },
+    rest: { route: 'PATCH /scheduled-tasks/{id}', without: ['ifUpdatedAt'] },
     tool: { name: 'update_scheduled_task', idempotent: true },
     type: ScheduledTaskType,
     args: {
