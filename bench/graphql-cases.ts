@@ -1,4 +1,4 @@
-// What is asked in GraphQL. Whoever has no server of its own for it answers the nested query by hand.
+// The GraphQL cases. The servers written by hand have no GraphQL: they answer the nested query at a path of their own.
 import type { Request } from 'autocannon';
 import { type Case, type Comparison, json, projectsOfOrdinary, type Servers } from './cases.ts';
 import { ordinary } from './database.ts';

@@ -1,4 +1,4 @@
-// One turn of one contender, and what is made of several turns.
+// Measures one contender under load, and makes figures of several such measurements.
 import autocannon from 'autocannon';
 import { bearer, type Case, type Comparison } from './cases.ts';
 import type { Server } from './process.ts';

@@ -1,4 +1,4 @@
-// What is asked over REST, of the service and of what is written by hand.
+// The REST cases, for the service and the servers written by hand.
 import type { Request } from 'autocannon';
 import { type Case, type Comparison, json, projectsOfOrdinary, type Servers } from './cases.ts';
 import { big, creating, inBig, ordinary } from './database.ts';

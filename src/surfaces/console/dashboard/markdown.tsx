@@ -4,7 +4,7 @@ import { type MarkedToken, marked, type Token, type Tokens } from 'marked';
 import type { ComponentChildren } from 'preact';
 import { ScrollBlock } from './scroll-block.tsx';
 
-/** Characters: what is made to take long takes the square of its length. */
+/** Characters. The parser takes quadratic time for hostile text. */
 const longest = 30_000;
 /** Elements within each other. */
 const deepest = 30;

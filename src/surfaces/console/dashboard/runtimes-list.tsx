@@ -1,4 +1,4 @@
-// The runtimes that work for the organization, with what each can execute and when it was last heard of.
+// The organization's runtimes: the harnesses of each, and when it last reported.
 import type { ComponentChildren } from 'preact';
 import type { RuntimesQuery } from './documents.ts';
 import { Card, Pill, Shown, Skeleton } from './pieces.tsx';
