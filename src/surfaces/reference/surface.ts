@@ -52,7 +52,7 @@ const policy = [
 interface ReferenceSettings {
   report: Report;
   /** The OpenAPI document, as it is served. */
-  document: string;
+  document(): string;
 }
 
 export function createReference({ report, document }: ReferenceSettings) {
@@ -61,7 +61,7 @@ export function createReference({ report, document }: ReferenceSettings) {
     [llmsPath]: llmsText,
     [`${errorsPath}.md`]: errorsMarkdown,
     [`${base}/api.md`]: () => {
-      api ??= apiMarkdown(JSON.parse(document));
+      api ??= apiMarkdown(JSON.parse(document()));
       return api;
     },
   };

@@ -31,6 +31,8 @@ export function openApiDocument({ skeleton, routes, version, beside }: OpenApiSe
   Object.assign(paths, beside.paths);
   const schemas = { ...recordSchemas(routes), ...beside.schemas };
   addExamples(paths, schemas);
+  // The document holds no response that no operation refers to.
+  const operations = JSON.stringify(paths);
   const tags = [...new Set(Object.keys(paths).map(tagOf))].sort();
   return {
     openapi: '3.1.0',
@@ -69,15 +71,15 @@ export function openApiDocument({ skeleton, routes, version, beside }: OpenApiSe
           description: 'The console sends it with its cookie in every request that changes something.',
         },
       },
-      responses: Object.fromEntries(Object.entries(errorResponses).filter(([name]) => speaksOf(paths, name))),
+      responses: Object.fromEntries(
+        Object.entries(errorResponses).filter(([name]) => operations.includes(referenceTo(name))),
+      ),
       schemas,
     },
   };
 }
 
-/** Whether any operation refers to the response: the document holds no other. */
-const speaksOf = (paths: Json, response: string): boolean =>
-  JSON.stringify(paths).includes(`"#/components/responses/${response}"`);
+const referenceTo = (response: string): string => `"#/components/responses/${response}"`;
 
 const tagOf = (template: string): string => template.split('/')[1]!;
 

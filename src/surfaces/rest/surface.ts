@@ -49,11 +49,16 @@ export function createRest(settings: RestSettings) {
       conditional: isConditional(route),
     })),
   );
-  const document = JSON.stringify(openApiDocument({ skeleton: sofa.skeleton, routes, version, beside }));
+  let text: string | undefined;
+  /** The OpenAPI document, written when it is first asked for: a process starts sooner. */
+  const document = (): string => {
+    text ??= JSON.stringify(openApiDocument({ skeleton: sofa.skeleton, routes, version, beside }));
+    return text;
+  };
 
   async function handle(exchange: Exchange): Promise<void> {
     const { method, headers } = exchange.req;
-    if (exchange.path === documentPath) return answerDocument(exchange, document);
+    if (exchange.path === documentPath) return answerDocument(exchange, document());
     const match = router.match(method!, exchange.path.slice(base.length));
     if ('allow' in match) return answer(exchange, 204, undefined, { allow: match.allow });
     const { route, values } = match;
