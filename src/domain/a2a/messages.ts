@@ -5,7 +5,7 @@ import { ownOrganization, ownPerson } from '#access/reach.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { type Page, type PageRequest, readPageOf } from '#foundation/cursor.ts';
-import { sql, type Transaction, transaction } from '#foundation/database.ts';
+import { lookUp, sql, type Transaction, transaction } from '#foundation/database.ts';
 import { unprocessable } from '#foundation/problem.ts';
 import { deliverMission, findIssue, type NewMission, writeMission } from '../missions/operations.ts';
 import { ScheduledTask } from '../recurring/model.ts';
@@ -74,7 +74,7 @@ const messageColumns = 'run_id, context_id, message_id, text, created_at';
 /** The messages that started these runs, by the run's id. */
 export async function messagesOfRuns(runIds: readonly string[]): Promise<Map<string, TaskMessage>> {
   const text = `select ${messageColumns} from a2a_messages where run_id = any($1)`;
-  return new Map((await sql<TaskMessage>(text, [runIds])).map((message) => [message.runId, message]));
+  return new Map((await lookUp<TaskMessage>(text, [runIds])).map((message) => [message.runId, message]));
 }
 
 /** Ids of the runs of a context, newest first. */
