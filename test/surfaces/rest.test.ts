@@ -425,8 +425,13 @@ describe('while the database is away', () => {
   it('200 · again, by itself, as soon as the database is back', async () => {
     const { database } = world.connection;
     expect((await me()).status).toBe(200);
-    await admin(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`);
-    await admin(`alter database ${database} rename to ${database}_away`);
+    // The service may connect again in between: then the database is in use.
+    const isAway = async () => {
+      await admin(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`);
+      const renamed = admin(`alter database ${database} rename to ${database}_away`).then(() => 'renamed');
+      return renamed.catch((error: { code: string }) => error.code);
+    };
+    await expect.poll(isAway).toBe('renamed');
     expect((await me()).body).toEqual(unavailable);
     await admin(`alter database ${database}_away rename to ${database}`);
     expect((await me()).body).toMatchObject({ userId: alice.id });
