@@ -58,13 +58,14 @@ export const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implem
       // Their contents together are that of the log.
       complexity: { field: 1, multiplier: 1 },
     }),
-    times: t.expose('times', {
+    times: t.field({
       link: 'open',
       description:
         'When the lines of `content` arrived, in their order; lines before the first one have no known time.',
       type: [LogTimeType],
       // At most one of them for a line and for a second.
       complexity: { field: weightOf(bytes.logContent / 4), multiplier: 1 },
+      resolve: ({ times }) => times(),
     }),
     nextCursor: t.exposeString('nextCursor', {
       link: 'open',

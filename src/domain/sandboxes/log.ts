@@ -38,7 +38,8 @@ export interface SandboxLog extends LogRequest {
   promptScope: PromptScope | 'mixed' | null;
   /** The spans of `content`, each id once. */
   promptSpans: PromptSpan[];
-  times: LogTime[];
+  /** Worked out for whoever asks. */
+  times: () => LogTime[];
   /** Leads to the previous chunk; null at the start of the log. */
   nextCursor: string | null;
 }
@@ -86,12 +87,12 @@ export async function readLog(caller: Caller, request: LogRequest & { cursor?: s
     bytes: first.total,
     promptScope: part !== 'prompt' ? null : first.firstScope === first.lastScope ? first.firstScope : 'mixed',
     promptSpans: spansOf(shown),
-    times: timesOf(shown),
+    times: () => timesOf(shown),
     nextCursor: from > 0 ? packCursor(binding, from, sandboxId) : null,
   };
 }
 
-const empty = { content: '', bytes: 0, promptScope: null, promptSpans: [], times: [], nextCursor: null };
+const empty = { content: '', bytes: 0, promptScope: null, promptSpans: [], times: () => [], nextCursor: null };
 
 /** The first byte from `from` on that begins a character: continuation bytes have the form 10xxxxxx. */
 function beginOf({ content, begin }: Row, from: number): number {
