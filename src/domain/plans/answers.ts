@@ -51,7 +51,7 @@ export const CreditRequestRoute = wordSet('CreditRequestRoute', ['owners'], 'Who
 });
 
 const WithdrawalOffer = builder.objectRef<Withdrawable>('WithdrawalOffer').implement({
-  description: 'What a withdrawal from an order gives back.',
+  description: 'The credits that a withdrawal from an order takes back, and the money that it refunds.',
   fields: (t) => ({
     credits: t.exposeFloat('credits', { description: 'Unspent credits that are taken back, to a millionth.' }),
     refundUsd: t.exposeFloat('refundUsd', { description: 'What is refunded, rounded up to the cent.' }),

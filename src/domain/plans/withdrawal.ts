@@ -36,10 +36,16 @@ export interface Withdrawable {
 export const unspentOf = async (orderIds: readonly string[], caller: Caller): Promise<OpenLot[]> =>
   (await readLots(ownOrganization(caller))).filter(({ orderId }) => orderId !== null && orderIds.includes(orderId));
 
-/** What a withdrawal would give back now; null after the window, for a second one, and when nothing is left of its credits. */
+/** Why the order cannot be withdrawn, whatever is left of its credits. */
+function refusalOf({ status, withdrawableUntil, createdAt }: Row<BillingOrder>): string | null {
+  if (status === 'withdrawn') return 'The order is withdrawn already.';
+  if (withdrawableUntil !== null && now() <= withdrawableUntil) return null;
+  return `The order could be withdrawn until ${isoTime(withdrawableUntil ?? createdAt)}.`;
+}
+
+/** What a withdrawal would give back now; null when it is refused. */
 export function withdrawable(order: Row<BillingOrder>, lot: OpenLot | null): Withdrawable | null {
-  const { status, withdrawableUntil } = order;
-  if (status !== 'paid' || withdrawableUntil === null || now() > withdrawableUntil || !lot?.available) return null;
+  if (refusalOf(order) !== null || !lot?.available) return null;
   return { credits: creditsOf(lot.available), refundUsd: refundOf(order, lot.available) / 100 };
 }
 
@@ -55,11 +61,9 @@ export const withdrawOrder = (caller: Caller, id: string, reason: string | null)
       .findOne({ id: id as BillingOrder['id'], orgId })
       .forUpdate();
     if (!order) BillingOrder.refuse();
+    const refusal = refusalOf(order);
+    if (refusal !== null) throw conflict(refusal);
     const at = now();
-    if (order.status === 'withdrawn') throw conflict('The order is withdrawn already.');
-    const { withdrawableUntil } = order;
-    if (withdrawableUntil === null || at > withdrawableUntil)
-      throw conflict(`The order could be withdrawn until ${isoTime(withdrawableUntil ?? order.createdAt)}.`);
     const reversed = await withdrawCredits(trx, orgId, order.id, 'Withdrawal from the order.');
     if (reversed === 0) throw conflict('All credits of the order are spent or reserved by running missions.');
     const refundCents = refundOf(order, reversed);
