@@ -1,4 +1,4 @@
-// The GraphQL cases. The servers written by hand have no GraphQL: they answer the nested query at a path of their own.
+// The GraphQL cases. Servers without GraphQL answer the nested query at a REST path.
 import type { Request } from 'autocannon';
 import { type Case, type Comparison, json, projectsOfOrdinary, type Servers } from './cases.ts';
 import { ordinary } from './database.ts';

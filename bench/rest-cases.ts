@@ -1,4 +1,4 @@
-// The REST cases, for the service and the servers written by hand.
+// The REST cases.
 import type { Request } from 'autocannon';
 import { type Case, type Comparison, json, projectsOfOrdinary, type Servers } from './cases.ts';
 import { big, creating, inBig, ordinary } from './database.ts';
