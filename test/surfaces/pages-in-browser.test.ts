@@ -137,7 +137,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     ]);
   });
 
-  it('a token is made, copied, used, and revoked; its secret is in the page that made it, and nowhere else', async () => {
+  it('a token is created, copied, used and revoked; its secret is shown on the page that created it and nowhere else', async () => {
     const { person, organization, session } = await owner();
     await world.rest('POST', '/projects', { session, body: { name: 'Rocket & Co', repoFullName: 'acme/rocket' } });
     const page = await open(session, { permissions: ['clipboard-read', 'clipboard-write'] });

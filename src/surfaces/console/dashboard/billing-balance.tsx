@@ -10,6 +10,7 @@ import {
 } from './documents.ts';
 import { may } from './page.ts';
 import { Action, Card } from './pieces.tsx';
+import { ScrollTable } from './scroll-block.tsx';
 import { Day, plural } from './words.tsx';
 
 export type Plan = BillingTeamPlanFragment;
@@ -91,8 +92,7 @@ const Sources = ({ sources }: { sources: Summary['sources'] }) => (
   <>
     <h3 id="sources">Where they come from</h3>
     <p class="hint">What expires first is spent first. A credit is one US dollar of mission cost.</p>
-    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.2, 2.1.1) */}
-    <section class="scroll" aria-label="Sources of credits" tabIndex={0}>
+    <ScrollTable label="Sources of credits">
       <table aria-labelledby="sources">
         <thead>
           <tr>
@@ -123,7 +123,7 @@ const Sources = ({ sources }: { sources: Summary['sources'] }) => (
           ))}
         </tbody>
       </table>
-    </section>
+    </ScrollTable>
   </>
 );
 

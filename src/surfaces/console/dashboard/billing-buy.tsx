@@ -12,7 +12,7 @@ import { Heading } from './heading.tsx';
 import { now } from './page.ts';
 import { Card, Skeleton, Trouble } from './pieces.tsx';
 import { useReading } from './reading.ts';
-import { Day, plural } from './words.tsx';
+import { Day, day, plural } from './words.tsx';
 
 interface Chosen {
   name: string;
@@ -128,7 +128,7 @@ function Offer({ chosen, days, isTest, setUrl }: OfferProperties) {
             [
               'later',
               <>
-                After the time for withdrawal, on <Day at={now() + days * 86_400_000} />.
+                After the time for withdrawal, on <Day at={now() + days * day} />.
               </>,
             ],
           ]}

@@ -1,5 +1,6 @@
 // How credits, money and the ledger are said.
 import type { BillingLedgerEntryFragment, LedgerEntryKind } from './documents.ts';
+import { ScrollTable } from './scroll-block.tsx';
 import { Day } from './words.tsx';
 
 export const billing = '/console/billing';
@@ -40,8 +41,7 @@ const About = ({ entry: { note, orderId, runId } }: { entry: BillingLedgerEntryF
 );
 
 export const Entries = ({ entries }: { entries: readonly BillingLedgerEntryFragment[] }) => (
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.2, 2.1.1)
-  <section class="scroll" aria-label="Ledger entries" tabIndex={0}>
+  <ScrollTable label="Ledger entries">
     <table>
       <thead>
         <tr>
@@ -71,5 +71,5 @@ export const Entries = ({ entries }: { entries: readonly BillingLedgerEntryFragm
         ))}
       </tbody>
     </table>
-  </section>
+  </ScrollTable>
 );

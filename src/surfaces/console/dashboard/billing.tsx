@@ -19,7 +19,7 @@ import { FormFrame, Text } from './fields.tsx';
 import { useForm } from './form.ts';
 import { Heading } from './heading.tsx';
 import { may } from './page.ts';
-import { Card, Skeleton, Trouble } from './pieces.tsx';
+import { Card, Said, Skeleton, Trouble } from './pieces.tsx';
 import { useReading } from './reading.ts';
 import { Day } from './words.tsx';
 
@@ -39,9 +39,7 @@ export function Billing() {
           />
         )}
       </Heading>
-      <p class="note good" role="status" hidden={!said}>
-        {said}
-      </p>
+      <Said words={said} />
       {mayRead ? <Whole say={say} /> : <Requests summary={null} done={() => say(asked)} />}
     </>
   );

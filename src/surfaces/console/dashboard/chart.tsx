@@ -1,6 +1,7 @@
 // Charts: uPlot for those with axes, a plain path for those in a table row. Each has a text alternative.
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
+import { day, hour, minute, second } from './words.tsx';
 
 export interface Curve {
   label: string;
@@ -99,7 +100,6 @@ function draw(host: HTMLElement, height: number, shown: () => ChartProperties): 
   );
 }
 
-const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000];
 /** By which the axis of time may be divided. */
 const moments = [
   ...[1, 2, 5, 10, 15, 30].map((n) => n * second),

@@ -60,11 +60,6 @@ export const Ended = ({ rows }: { rows: readonly { id: string; name: string; wor
     </details>
   ) : null;
 
-/** What has just been done; read out. */
-export const Said = ({ words }: { words: string }) => (
-  <div role="status">{words && <p class="note good">{words}</p>}</div>
-);
-
 export const LastUsed = ({ at }: { at: number | null }) =>
   at === null ? (
     <>Never used</>

@@ -2,11 +2,11 @@
 import { useState } from 'preact/hooks';
 import { mutate } from './client.ts';
 import { CopyAs } from './copy-as.tsx';
-import { Access, Ended, LastUsed, Revoke, Said } from './credentials.tsx';
+import { Access, Ended, LastUsed, Revoke } from './credentials.tsx';
 import { type AgentDelegationsQuery, agentDelegations, revokeAgentDelegation } from './documents.ts';
 import { Heading } from './heading.tsx';
 import { api } from './page.ts';
-import { Card, Shown, Skeleton } from './pieces.tsx';
+import { Card, Said, Shown, Skeleton } from './pieces.tsx';
 import { listIn, useFresh } from './reading.ts';
 import { Time } from './words.tsx';
 

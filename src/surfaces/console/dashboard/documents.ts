@@ -1027,17 +1027,25 @@ export type ArtifactsQuery = { artifacts: { nextCursor: string | null, data: Arr
 
 export type BillingLedgerEntryFragment = { id: string, kind: LedgerEntryKind, credits: number, balanceAfter: number, runId: string | null, orderId: string | null, note: string | null, createdAt: number };
 
+export type ForSaleFragment = { offers: Array<{ credits: number, priceUsd: number, maxQuantity: number }>, team: { plans: Array<BillingTeamPlanFragment> } };
+
 export type BillingTeamPlanFragment = { plan: string, name: string, monthlyUsd: number, creditsPerMonth: number, projects: number | null, agentsAtOnce: number | null };
 
 export type BillingQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type BillingQuery = { billingSummary: { plan: BillingPlan, balance: number, low: boolean, canStartMission: boolean, canManage: boolean, missionCeiling: number, sandboxLimit: number | null, trackerTriggers: TrackerTriggerPolicy, sources: Array<{ kind: CreditSourceKind, credits: number, startsAt: number | null, expiresAt: number | null }>, projects: { used: number, limit: number | null }, usage: { periodStart: number, missions: number, creditsSpent: number }, openCreditRequest: { messages: Array<{ message: string, at: number, name: string | null }> } | null, purchase: { testMoney: boolean }, subscription: { plan: string, nextPlan: string | null, status: SubscriptionStatus, currentPeriodEnd: number } | null, advice: { reason: string } | null, trial: { granted: number, remaining: number, endsAt: number | null } }, billingOffers: { offers: Array<{ credits: number, priceUsd: number, maxQuantity: number }>, team: { plans: Array<BillingTeamPlanFragment> }, enterprise: { blurb: string } }, billingOrders: { orders: Array<{ id: string, number: number, offer: CheckoutOffer, teamPlan: string | null, credits: number, amountUsd: number, status: BillingOrderStatus, createdAt: number, withdrawableUntil: number | null, refundUsd: number | null, withdrawal: { credits: number, refundUsd: number } | null }> }, billingLedger: { entries: Array<BillingLedgerEntryFragment> } };
+export type BillingQuery = { billingSummary: { plan: BillingPlan, balance: number, low: boolean, canStartMission: boolean, canManage: boolean, missionCeiling: number, sandboxLimit: number | null, trackerTriggers: TrackerTriggerPolicy, sources: Array<{ kind: CreditSourceKind, credits: number, startsAt: number | null, expiresAt: number | null }>, projects: { used: number, limit: number | null }, usage: { periodStart: number, missions: number, creditsSpent: number }, openCreditRequest: { messages: Array<{ message: string, at: number, name: string | null }> } | null, purchase: { testMoney: boolean }, subscription: { plan: string, nextPlan: string | null, status: SubscriptionStatus, currentPeriodEnd: number } | null, advice: { reason: string } | null, trial: { granted: number, remaining: number, endsAt: number | null } }, billingOffers: (
+    { enterprise: { blurb: string } }
+    & ForSaleFragment
+  ), billingOrders: { orders: Array<{ id: string, number: number, offer: CheckoutOffer, teamPlan: string | null, credits: number, amountUsd: number, status: BillingOrderStatus, createdAt: number, withdrawableUntil: number | null, refundUsd: number | null, withdrawal: { credits: number, refundUsd: number } | null }> }, billingLedger: { entries: Array<BillingLedgerEntryFragment> } };
 
 export type BillingOffersQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type BillingOffersQuery = { billingOffers: { withdrawalDays: number, offers: Array<{ credits: number, priceUsd: number, maxQuantity: number }>, team: { plans: Array<BillingTeamPlanFragment> } }, billingSummary: { purchase: { testMoney: boolean } } };
+export type BillingOffersQuery = { billingOffers: (
+    { withdrawalDays: number }
+    & ForSaleFragment
+  ), billingSummary: { purchase: { testMoney: boolean } } };
 
 export type BillingLedgerQueryVariables = Exact<{
   limit: Scalars['Int']['input'];
@@ -1808,11 +1816,11 @@ export const artifacts: Operation<ArtifactsQuery, ArtifactsQueryVariables> = {
 };
 
 export const billing: Operation<BillingQuery, BillingQueryVariables> = {
-  text: 'query Billing{billingSummary{plan balance low canStartMission canManage missionCeiling sandboxLimit trackerTriggers sources{kind credits startsAt expiresAt}projects{used limit}usage{periodStart missions creditsSpent}openCreditRequest{messages{message at name}}purchase{testMoney}subscription{plan nextPlan status currentPeriodEnd}advice{reason}trial{granted remaining endsAt}}billingOffers{offers{credits priceUsd maxQuantity}team{plans{...BillingTeamPlan}}enterprise{blurb}}billingOrders{orders{id number offer teamPlan credits amountUsd status createdAt withdrawableUntil refundUsd withdrawal{credits refundUsd}}}billingLedger(limit:5){entries{...BillingLedgerEntry}}}fragment BillingTeamPlan on TeamPlan{plan name monthlyUsd creditsPerMonth projects agentsAtOnce}fragment BillingLedgerEntry on LedgerEntry{id kind credits balanceAfter runId orderId note createdAt}',
+  text: 'query Billing{billingSummary{plan balance low canStartMission canManage missionCeiling sandboxLimit trackerTriggers sources{kind credits startsAt expiresAt}projects{used limit}usage{periodStart missions creditsSpent}openCreditRequest{messages{message at name}}purchase{testMoney}subscription{plan nextPlan status currentPeriodEnd}advice{reason}trial{granted remaining endsAt}}billingOffers{...ForSale enterprise{blurb}}billingOrders{orders{id number offer teamPlan credits amountUsd status createdAt withdrawableUntil refundUsd withdrawal{credits refundUsd}}}billingLedger(limit:5){entries{...BillingLedgerEntry}}}fragment ForSale on ListOffersResponse{offers{credits priceUsd maxQuantity}team{plans{...BillingTeamPlan}}}fragment BillingTeamPlan on TeamPlan{plan name monthlyUsd creditsPerMonth projects agentsAtOnce}fragment BillingLedgerEntry on LedgerEntry{id kind credits balanceAfter runId orderId note createdAt}',
 };
 
 export const billingOffers: Operation<BillingOffersQuery, BillingOffersQueryVariables> = {
-  text: 'query BillingOffers{billingOffers{withdrawalDays offers{credits priceUsd maxQuantity}team{plans{...BillingTeamPlan}}}billingSummary{purchase{testMoney}}}fragment BillingTeamPlan on TeamPlan{plan name monthlyUsd creditsPerMonth projects agentsAtOnce}',
+  text: 'query BillingOffers{billingOffers{withdrawalDays ...ForSale}billingSummary{purchase{testMoney}}}fragment ForSale on ListOffersResponse{offers{credits priceUsd maxQuantity}team{plans{...BillingTeamPlan}}}fragment BillingTeamPlan on TeamPlan{plan name monthlyUsd creditsPerMonth projects agentsAtOnce}',
 };
 
 export const billingLedger: Operation<BillingLedgerQuery, BillingLedgerQueryVariables> = {

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ask, type ProblemBody, problemOf } from './client.ts';
 import { type AgentRole, type SandboxLogPart, type SandboxLogQuery, sandboxLog, sandboxLogSize } from './documents.ts';
-import { LogText, linesFrom } from './log-text.ts';
+import { breaksIn, LogText, linesFrom } from './log-text.ts';
 
 export interface LogKey {
   sandboxId: string;
@@ -84,7 +84,7 @@ export function useLog(log: LogKey, follows: boolean) {
       const old = read.length - (piece.bytes - known);
       // More was written than one piece holds: what was read before is not beside it.
       if (old < 0 || known === 0) return begin(piece);
-      const before = new TextDecoder().decode(read.subarray(0, old)).split('\n').length - 1;
+      const before = breaksIn(new TextDecoder().decode(read.subarray(0, old)));
       text.current.append(new TextDecoder().decode(read.subarray(old)), linesFrom(before, piece.times));
       update({ bytes: piece.bytes, problem: null });
     } catch (error) {

@@ -42,8 +42,7 @@ export class LogText {
     const all = (isEmpty ? text.replace(/\n$/, '') : text) + (this.#head ?? '');
     const begin = isFirst ? 0 : all.indexOf('\n') + 1;
     // After a line break it is no end of a line, but all of it.
-    const known =
-      !isEmpty && text.endsWith('\n') ? [...times, { line: text.split('\n').length - 1, at: this.#headAt }] : times;
+    const known = !isEmpty && text.endsWith('\n') ? [...times, { line: breaksIn(text), at: this.#headAt }] : times;
     this.#headAt = times[0]?.line === 0 ? times[0].at : 0;
     this.#head = isFirst ? null : begin === 0 ? all : all.slice(0, begin - 1);
     if (!isFirst && begin === 0) return;
@@ -142,6 +141,8 @@ export class LogText {
     return this.#head === null ? lines : [this.#head + (lines.length > 0 || this.#endsLine ? '\n' : ''), ...lines];
   }
 }
+
+export const breaksIn = (text: string): number => text.split('\n').length - 1;
 
 const endOf = ({ text, starts }: Piece, at: number): number => (starts[at + 1] ?? text.length + 1) - 1;
 

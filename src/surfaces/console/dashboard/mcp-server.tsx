@@ -4,7 +4,7 @@ import { mutate } from './client.ts';
 import { deleteMcpBinding, type ProjectMcpQuery, refreshMcpTools, startMcpOAuth } from './documents.ts';
 import { BindForm } from './mcp-bind.tsx';
 import { may } from './page.ts';
-import { Action, Card, Pill } from './pieces.tsx';
+import { Action, Card, Pill, Said } from './pieces.tsx';
 import { ToolReview } from './tool-review.tsx';
 import { Time } from './words.tsx';
 
@@ -33,9 +33,7 @@ export function McpServer({ projectId, server, read }: ServerProperties) {
       class="mcp-server"
       aside={<Pill status={binding ? binding.status.replaceAll('_', ' ') : 'not bound'} />}
     >
-      <p class="note good" role="status" hidden={!said}>
-        {said}
-      </p>
+      <Said words={said} />
       {binding?.statusDetail && <p class="note break">{binding.statusDetail}</p>}
       {isRefused && <p class="note error">This server may not run: {declared.isolation.reason}.</p>}
       <div class="groups">

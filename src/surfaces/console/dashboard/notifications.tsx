@@ -2,12 +2,11 @@
 import { useState } from 'preact/hooks';
 import { ask, mutate } from './client.ts';
 import { CopyAs } from './copy-as.tsx';
-import { Said } from './credentials.tsx';
 import { type NoticeMailKind, type NoticeMailsQuery, noticeMails, updateNoticeMail } from './documents.ts';
 import { Check, FormFrame } from './fields.tsx';
 import { useForm } from './form.ts';
 import { Heading } from './heading.tsx';
-import { Card, Skeleton, Trouble } from './pieces.tsx';
+import { Card, Said, Skeleton, Trouble } from './pieces.tsx';
 import { useReading } from './reading.ts';
 
 const labels: Record<NoticeMailKind, string> = {

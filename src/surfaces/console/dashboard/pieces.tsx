@@ -48,6 +48,11 @@ export const Trouble = ({ problem, retry }: { problem: ProblemBody; retry?: (() 
   </div>
 );
 
+/** What has just been done; read out. */
+export const Said = ({ words }: { words: string }) => (
+  <div role="status">{words && <p class="note good">{words}</p>}</div>
+);
+
 export const Empty = ({ children }: { children: ComponentChildren }) => <div class="empty">{children}</div>;
 
 interface ShownProperties<Row> {

@@ -10,11 +10,10 @@ import { Action, Card, Shown, Skeleton } from './pieces.tsx';
 import { useFilter } from './reading.ts';
 import { rerun } from './rerun.ts';
 import { RunRows, useRuns } from './runs.tsx';
-import { plural } from './words.tsx';
+import { day, plural } from './words.tsx';
 
 const statuses: readonly RunStatus[] = ['running', 'dispatching', 'completed', 'failed', 'skipped', 'canceled'];
 const kinds: readonly RunKind[] = ['manual', 'scheduled'];
-const day = 86_400_000;
 
 /** A day of the address as midnight in the zone of the browser. */
 const startOf = (date: string | null): number | null => {

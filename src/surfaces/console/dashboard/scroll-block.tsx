@@ -1,4 +1,4 @@
-// Text that scrolls in a block of its own.
+// What scrolls in a block of its own, also by keyboard: text, and tables that are wider than the page.
 import type { ComponentChildren } from 'preact';
 
 export const ScrollBlock = ({ class: name = 'result', children }: { class?: string; children: ComponentChildren }) => (
@@ -6,4 +6,11 @@ export const ScrollBlock = ({ class: name = 'result', children }: { class?: stri
   <pre class={name} tabIndex={0}>
     {children}
   </pre>
+);
+
+export const ScrollTable = ({ label, children }: { label: string; children: ComponentChildren }) => (
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.2, 2.1.1)
+  <section class="scroll" aria-label={label} tabIndex={0}>
+    {children}
+  </section>
 );

@@ -2,11 +2,11 @@
 import { useState } from 'preact/hooks';
 import { mutate } from './client.ts';
 import { CopyAs } from './copy-as.tsx';
-import { Access, Ended, LastUsed, Revoke, Said } from './credentials.tsx';
+import { Access, Ended, LastUsed, Revoke } from './credentials.tsx';
 import { revokeToken, type TokensQuery, tokens } from './documents.ts';
 import { Heading } from './heading.tsx';
 import { now } from './page.ts';
-import { Card, Shown, Skeleton } from './pieces.tsx';
+import { Card, Said, Shown, Skeleton } from './pieces.tsx';
 import { listIn, useFresh } from './reading.ts';
 import { NewToken } from './token-new.tsx';
 import { Time } from './words.tsx';

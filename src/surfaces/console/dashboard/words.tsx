@@ -4,7 +4,7 @@ import type { ScheduleWordsFragment } from './documents.ts';
 import { now } from './page.ts';
 import { useBeat } from './reading.ts';
 
-const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000];
+export const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000];
 
 const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 const shortDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
