@@ -6,23 +6,91 @@ export const movedByLooking: Record<string, string> = {
   last_used_at: 'the minute of a credential’s use is noted beside the request, also when the request is refused',
 };
 
-/** One text per row: the table, and the row as JSON. */
-export async function rowsOf(knex: Knex): Promise<string[]> {
+const moved = Object.keys(movedByLooking).map((column) => `'${column}'`);
+
+/** A row as JSON: what counts of it, and beside that what moves. */
+interface Row {
+  table: string;
+  content: string;
+  moved: string;
+}
+
+async function read(knex: Knex): Promise<Row[]> {
   // A table without pages has no rows: leaving it out makes the statement below half as long. Partitions are tables of their own.
   const { rows: tables } = await knex.raw(
-    `select oid::regclass::text as name from pg_class
+    `select oid::regclass::text as name, array(
+        select attname::text from pg_attribute where attrelid = c.oid and attname in (${moved})
+      ) as moved from pg_class c
       where relkind = 'r' and relnamespace in ('public'::regnamespace, 'background'::regnamespace)
         and pg_relation_size(oid) > 0`,
   );
-  const moved = Object.keys(movedByLooking)
-    .map((column) => `'${column}'`)
-    .join(', ');
-  const parts = (tables as { name: string }[]).map(
-    ({ name }) => `select '${name} ' || (to_jsonb(t) - array[${moved}])::text as row from ${name} t`,
-  );
-  if (parts.length === 0) return [];
-  const { rows } = await knex.raw(parts.join(' union all '));
-  return (rows as { row: string }[]).map(({ row }) => row);
+  const parts = (tables as { name: string; moved: string[] }[]).map(({ name, moved: columns }) => {
+    const beside = columns.map((column) => `'${column}', ${column}`);
+    const rest = columns.length > 0 ? `jsonb_build_object(${beside})::text` : `'{}'`;
+    return `select '${name}' as table, (to_jsonb(t) - array[${moved}])::text as content, ${rest} as moved from ${name} t`;
+  });
+  return parts.length > 0 ? (await knex.raw(parts.join(' union all '))).rows : [];
+}
+
+const textOf = ({ table, content }: Row): string => `${table} ${content}`;
+
+/** One text per row: the table, and the row as JSON. */
+export const rowsOf = async (knex: Knex): Promise<string[]> => (await read(knex)).map(textOf);
+
+/**
+ * Remembers every row. The function it resolves to puts all of them back, so that each test finds them as the first did; sequences
+ * and files stay as they are.
+ */
+export async function keepRows(knex: Knex): Promise<() => Promise<void>> {
+  const kept = await read(knex);
+  return async () => {
+    const present = await read(knex);
+    const { gone, come } = written(kept.map(textOf), present.map(textOf));
+    if (gone.length + come.length === 0) return;
+    const [missing, added] = [new Set(gone), new Set(come)];
+    await knex.transaction(async (trx) => {
+      // Neither triggers nor references: the rows have been together before.
+      await trx.raw(`set local session_replication_role = 'replica'`);
+      await remove(
+        trx,
+        present.filter((row) => added.has(textOf(row))),
+      );
+      await insert(
+        trx,
+        kept.filter((row) => missing.has(textOf(row))),
+      );
+    });
+  };
+}
+
+async function remove(trx: Knex, rows: readonly Row[]): Promise<void> {
+  for (const [table, ofTable] of byTable(rows)) {
+    const contents = ofTable.map(({ content }) => content);
+    await trx.raw(`delete from ${table} t where to_jsonb(t) - array[${moved}] = any(?::jsonb[])`, [contents]);
+  }
+}
+
+async function insert(trx: Knex, rows: readonly Row[]): Promise<void> {
+  for (const [table, ofTable] of byTable(rows)) {
+    const { rows: columns } = await trx.raw(
+      `select quote_ident(attname) as name from pg_attribute
+        where attrelid = ?::regclass and attnum > 0 and not attisdropped and attgenerated = ''`,
+      [table],
+    );
+    const names = columns.map(({ name }: { name: string }) => name).join(', ');
+    await trx.raw(
+      `insert into ${table} (${names}) overriding system value
+        select row.* from unnest(?::jsonb[], ?::jsonb[]) as kept(content, moved),
+          lateral (select ${names} from jsonb_populate_record(null::${table}, content || moved)) as row`,
+      [ofTable.map(({ content }) => content), ofTable.map(({ moved }) => moved)],
+    );
+  }
+}
+
+function byTable(rows: readonly Row[]): Map<string, Row[]> {
+  const tables = new Map<string, Row[]>();
+  for (const row of rows) tables.set(row.table, [...(tables.get(row.table) ?? []), row]);
+  return tables;
 }
 
 export interface Written {
