@@ -4,8 +4,7 @@ import { LongestFirst } from './test/support/longest-first.ts';
 export default defineConfig({
   // graphql 16 ships CommonJS and ESM side by side. Vite would pick the ESM file for our sources while every library
   // loads the CommonJS one: two instances, "Cannot use GraphQLSchema from another module or realm".
-  resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }], conditions: ['source'] },
-  ssr: { resolve: { conditions: ['source'] } },
+  resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
     include: ['test/**/*.test.ts'],
     // Real programs: `npm run test:harnesses`.
@@ -13,10 +12,6 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     // The JSON is for `.ci/run`, which ends with the counts.
     reporters: ['default', ['json', { outputFile: 'node_modules/.cache/tests.json' }]],
-    // The MCP clients' event parsers publish TypeScript under our own condition, `source`: Vite reads that, Node does not.
-    server: {
-      deps: { inline: [/sdk\/dist\/esm\/client\/streamableHttp/, /@modelcontextprotocol\/client/, /eventsource/] },
-    },
     pool: 'forks',
     isolate: false,
     maxWorkers: 2,

@@ -32,7 +32,7 @@ export const service = (
   name: 'the service',
   file: path.join(root, fromSources ? 'src/main.ts' : 'dist/main.js'),
   args: () => ['serve'],
-  node: fromSources ? ['--conditions=source', '--import', 'tsx'] : [],
+  node: fromSources ? ['--import', 'tsx'] : [],
   env: (port: number) => ({
     PORT: String(port),
     DATABASE_URL: databaseUrl,

@@ -1,28 +1,17 @@
 // Builds the dashboard, the console's part that runs in the browser, into `dist/dashboard`: files named by their content, and a
 // manifest that says which ones the page loads. Vitest resolves no `#room` imports for this file.
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Rolldown } from 'vite';
+import { output as dist, isFresh, root } from './output.ts';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 const source = path.join(root, 'src/surfaces/console/dashboard');
-const output = path.join(root, 'dist/dashboard');
+const output = path.join(dist, 'dashboard');
 const manifest = path.join(output, 'manifest.json');
-
-/** Whether the output is there and nothing it is made of is newer. */
-function isFresh(): boolean {
-  if (!existsSync(manifest)) return false;
-  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).map((name) => path.join(source, name));
-  const made = statSync(manifest).mtimeMs;
-  return [...files, source, path.join(root, 'package-lock.json'), fileURLToPath(import.meta.url)].every(
-    (file) => statSync(file).mtimeMs < made,
-  );
-}
 
 /** Gives false when there was nothing to do. Several may build at once: the manifest comes last, and in one step. */
 export async function buildDashboard({ always = false } = {}): Promise<boolean> {
-  if (!always && isFresh()) return false;
+  if (!always && isFresh(manifest, source)) return false;
   // Only here: it takes longer to load than to see that there is nothing to do.
   const { build } = await import('vite');
   const result = (await build({

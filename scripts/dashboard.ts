@@ -1,5 +1,5 @@
 // `npm run dashboard`: builds the dashboard where its sources are newer than what was built, which `npm start` does first.
-// `-- --always` builds it in any case. Without development dependencies what was built is taken as it is.
+// Without development dependencies what was built is taken as it is.
 import { createRequire } from 'node:module';
 
 function isInstalled(name: string): boolean {
@@ -12,5 +12,5 @@ function isInstalled(name: string): boolean {
 
 if (isInstalled('vite')) {
   const { buildDashboard } = await import('./dashboard-build.ts');
-  await buildDashboard({ always: process.argv.includes('--always') });
+  await buildDashboard();
 }

@@ -49,7 +49,7 @@ const env = {
   ...{ ANTHROPIC_BASE_URL: models.url, ANTHROPIC_API_KEY: 'script' },
   ...{ OPENAI_BASE_URL: `${models.url}/v1`, OPENAI_API_KEY: 'script' },
 };
-const node = ['--conditions=source', '--import', 'tsx'];
+const node = ['--import', 'tsx'];
 const admin = (...args: string[]) =>
   JSON.parse(execFileSync(process.execPath, [...node, 'src/admin.ts', ...args], { env, encoding: 'utf8' }));
 

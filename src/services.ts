@@ -16,6 +16,7 @@ import { type DatabaseConnection, startEmbeddedDatabase } from '#foundation/embe
 import { type Log, openLog } from '#foundation/log.ts';
 import { openMail } from '#foundation/mail.ts';
 import { openOutbound } from '#foundation/outbound.ts';
+import { packageFolder } from '#foundation/package-folder.ts';
 import { openReplica } from '#foundation/replica.ts';
 import { readOrMakeSecretKey } from '#foundation/secret-key.ts';
 import { bindSecretKey } from '#foundation/secrets.ts';
@@ -24,7 +25,7 @@ import { folderStorage } from '#foundation/storage-folder.ts';
 import { type BucketStorage, bucketStorage, readBucket } from '#foundation/storage-s3.ts';
 import type { Config } from './config.ts';
 
-export const version: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version;
+export const version: string = JSON.parse(readFileSync(path.join(packageFolder, 'package.json'), 'utf8')).version;
 
 export interface Services {
   log: Log;

@@ -1,15 +1,15 @@
 // Migrations: SQL files in `migrations/`, recorded by knex's migrator. A file is never edited after it was applied: its digest is
 // stored and compared. What would hold locks for long in a large table is done outside of the transaction, repeatably.
+import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import type { Knex } from 'knex';
 import type pg from 'pg';
 import { minutes } from './clock.ts';
 import { retrying } from './database-errors.ts';
 import { indexOf, type MigrationFile, type Part, parts, readMigrations, statements } from './migration-files.ts';
+import { packageFolder } from './package-folder.ts';
 
-/** Two levels up from here, whether this runs from `src/foundation` or `dist/foundation`. */
-const ownFolder = fileURLToPath(new URL('../../migrations/', import.meta.url));
+const ownFolder = path.join(packageFolder, 'migrations');
 /**
  * The advisory lock of migrations: an arbitrary constant, the same in all processes. Release 0.1.0 waits for another one (…126)
  * in a statement, and `create index concurrently` would wait for that statement.

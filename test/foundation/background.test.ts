@@ -1,7 +1,6 @@
 // What is done in the background: with its transaction or not at all, at least once, and never by two at a time.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import PgBoss from 'pg-boss';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
@@ -21,6 +20,7 @@ import { deliverMail, developmentMailbox, openMail, type QueuedMail, queueMail }
 import { metricsText } from '#foundation/metrics.ts';
 import { bindSecretKey } from '#foundation/secrets.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { compiled } from '../support/processes.ts';
 
 let fresh: FreshDatabase;
 let knex: ReturnType<typeof openDatabase>;
@@ -232,7 +232,7 @@ describe('a process that is killed in the middle of a job', () => {
 
   /** A process that has a job under way. */
   async function midway(): Promise<ChildProcess> {
-    const script = fileURLToPath(new URL('../support/background-process.js', import.meta.url));
+    const script = compiled('test/background-process');
     const flags = [script, JSON.stringify(fresh.connection)];
     child = spawn(process.execPath, flags, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
     const [payload] = await once(child, 'message');

@@ -2,8 +2,6 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  resolve: { conditions: ['source'] },
-  ssr: { resolve: { conditions: ['source'] } },
   test: {
     include: ['test/harnesses/*.test.ts'],
     pool: 'forks',

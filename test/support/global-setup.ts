@@ -1,14 +1,14 @@
 // One database server for the whole test run, and in it one migrated template that every test file copies (support/database.ts).
 // TEST_DATABASE_URL names a server to use instead of an embedded one. Vitest resolves no `#room` imports for this file.
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { buildDashboard } from '../../scripts/dashboard-build.ts';
+import { isFresh, output, root } from '../../scripts/output.ts';
+import { buildService, bundle } from '../../scripts/service-build.ts';
 import { openDatabase } from '../../src/foundation/database.ts';
 import { type DatabaseConnection, startEmbeddedDatabase } from '../../src/foundation/embedded/database.ts';
 import { migrate } from '../../src/foundation/migrations.ts';
@@ -38,7 +38,7 @@ export const careless = {
 };
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const [server] = await Promise.all([openServer(), buildDashboard(), compileService()]);
+  const [server] = await Promise.all([openServer(), buildDashboard(), buildService(), buildPrograms()]);
   const prefix = `test_${process.pid}_${randomBytes(3).toString('hex')}_`;
   const template = `${prefix}template`;
   await asAdmin(server.connection, `create database ${template}`);
@@ -59,23 +59,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
 }
 
-/**
- * Compiles the service into `dist`, as `npm run build` does, without checking types: the processes that tests start run that in
- * half the time that the sources take.
- */
-async function compileService(): Promise<void> {
-  const root = path.resolve(import.meta.dirname, '../..');
-  const [source, marker] = [path.join(root, 'src'), path.join(root, 'dist/.compiled')];
-  const inputs = [
-    path.join(root, 'tsconfig.build.json'),
-    source,
-    ...readdirSync(source, { recursive: true, encoding: 'utf8' }).map((name) => path.join(source, name)),
-  ];
-  const compiledAt = existsSync(marker) ? statSync(marker).mtimeMs : 0;
-  if (inputs.every((file) => statSync(file).mtimeMs < compiledAt)) return;
-  const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
-  await promisify(execFile)(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--noCheck'], { cwd: root });
-  writeFileSync(marker, '');
+/** Programs of tests that are made of parts of the service. */
+async function buildPrograms(): Promise<void> {
+  const folder = path.join(output, 'test');
+  if (isFresh(path.join(folder, 'scheduler-process.js'), path.join(root, 'src'), import.meta.dirname)) return;
+  const names = ['background-process', 'scheduler-process'];
+  await bundle(Object.fromEntries(names.map((name) => [name, `test/support/${name}.js`])), folder);
 }
 
 async function openServer(): Promise<{ connection: DatabaseConnection; close: () => Promise<void> }> {

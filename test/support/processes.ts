@@ -11,7 +11,7 @@ import type { DatabaseConnection } from '#foundation/embedded/database.ts';
 
 export const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A program of the service as the global set-up compiled it: `main`, `admin` or `runner/runner`. */
+/** A program as the global set-up bundled it: `main`, `admin`, `runner/runner`, or one of tests, below `test/`. */
 export const compiled = (program: string): string => path.join(projectFolder, 'dist', `${program}.js`);
 
 /** A free port below those that a system gives to outgoing connections (from 32,768), so that it stays free. */

@@ -59,11 +59,10 @@ it.skipIf(spawnSync('curl', ['--version']).error !== undefined)(
 
 it('From a token to a mission that is done, with the typed client', async () => {
   const { token } = await createOwner(world, 'Grace', 'Typed');
-  const program = promisify(execFile)(
-    process.execPath,
-    ['--conditions=source', '--import', 'tsx', 'examples/first-mission.ts'],
-    { cwd: projectFolder, env: { ...process.env, AEP_URL: world.url, AEP_TOKEN: token } },
-  );
+  const program = promisify(execFile)(process.execPath, ['--import', 'tsx', 'examples/first-mission.ts'], {
+    cwd: projectFolder,
+    env: { ...process.env, AEP_URL: world.url, AEP_TOKEN: token },
+  });
   const runId = await carryOut();
   const lines = (await program).stdout.trimEnd().split('\n');
   expect(lines.slice(0, 2)).toEqual(['You are owner here; the project is First mission.', `Started ${runId}.`]);

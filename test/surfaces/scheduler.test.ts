@@ -1,7 +1,6 @@
 // Time is a caller too: what is due is run by whichever process comes first, once, also when processes die at any step.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test, vi } from 'vitest';
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
 import { dispatching } from '#domain/runs/dispatch.ts';
@@ -11,6 +10,7 @@ import { openLog } from '#foundation/log.ts';
 import { jobs } from '#surfaces/scheduler/jobs.ts';
 import { startScheduler } from '#surfaces/scheduler/surface.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
+import { compiled } from '../support/processes.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
@@ -174,7 +174,7 @@ interface Orders {
 describe('four processes on one database', () => {
   const occurrences = { scheduled_task: 1_000, automation: 500 };
   const speed = 60;
-  const program = fileURLToPath(new URL('../support/scheduler-process.js', import.meta.url));
+  const program = compiled('test/scheduler-process');
 
   it('run fifteen hundred occurrences once each, while eight of them are killed at work', {
     timeout: 300_000,

@@ -1,7 +1,7 @@
 // `npm start` and `npm run serve` as processes: what they print, in which order, what they refuse, and how they leave.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -172,4 +172,13 @@ it('npm pack takes what the service needs to run, and nothing else', async () =>
   expect(files).toEqual(expect.arrayContaining([expect.stringMatching(/^migrations\/.*\.sql$/)]));
   expect(files).toEqual(expect.arrayContaining([expect.stringMatching(/^dist\/dashboard\/.*\.js$/)]));
   expect(files.filter((name) => /^(src|test|bench|scripts|clients)\/|\.map$/.test(name))).toEqual([]);
+});
+
+it('a character of the bundle takes one byte of memory: what is loaded at the start has none beyond Latin-1', () => {
+  const folder = path.join(projectFolder, 'dist');
+  const scripts = readdirSync(folder).filter((name) => name.endsWith('.js') && !name.startsWith('graphiql'));
+  const beyond = scripts.flatMap(
+    (name) => readFileSync(path.join(folder, name), 'utf8').match(/.{0,40}[\u0100-\uffff].{0,20}/g) ?? [],
+  );
+  expect(beyond).toEqual([]);
 });

@@ -1,6 +1,7 @@
 // The pages of the browser application (dashboard/, built by Vite), which reads from /graphql under the session's cookie. The
 // server writes the frame and answers 404 for a record that is not there; within the application pages change without a request.
 import { readFile } from 'node:fs/promises';
+import path from 'node:path';
 import { admit, admits, type Rule } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { findAgent } from '#domain/agents/operations.ts';
@@ -16,15 +17,14 @@ import { assets } from '#foundation/assets.ts';
 import { now } from '#foundation/clock.ts';
 import { html } from '#foundation/html.ts';
 import type { Exchange, Handler } from '#foundation/http.ts';
+import { packageFolder } from '#foundation/package-folder.ts';
 import { answerPage, answerWithoutOrganization, type Visitor } from './layout.ts';
 import { personsPage } from './visitor.ts';
 
 /** The base path of the files that the pages load. */
 export const dashboardBase = '/console/dashboard/';
 
-/** The same from `src/surfaces/console` and from `dist/surfaces/console`. */
-const folder = new URL('../../../dist/dashboard/', import.meta.url);
-const read = (name: string): Promise<Buffer> => readFile(new URL(name, folder));
+const read = (name: string): Promise<Buffer> => readFile(path.join(packageFolder, 'dist/dashboard', name));
 
 interface Manifest {
   script: string;

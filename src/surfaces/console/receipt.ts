@@ -63,4 +63,4 @@ export const showReceipt: Handler = personsPage(async (exchange, visitor) => {
 const withdrawn = ({ withdrawnAt, refundCents, refundedAt }: Row<BillingOrder>) =>
   withdrawnAt !== null &&
   html`<tr><td>Withdrawn on ${day(withdrawnAt)}, ${refundedAt ? html`refunded on ${day(refundedAt)}` : 'the refund is under way'}</td>
-    <td></td><td class="number">−${usd(refundCents!)}</td></tr>`;
+    <td></td><td class="number">${`−${usd(refundCents!)}`}</td></tr>`;

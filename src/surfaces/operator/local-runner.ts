@@ -1,20 +1,18 @@
 // Starts the local runner, the runtime of `npm start` for all organizations: src/runner as a child process with a service token. It
 // executes the scripts of missions, so it starts only where the service is reachable from this machine alone (config.ts).
 import { type ChildProcess, spawn } from 'node:child_process';
-import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { createServiceToken, revokeServiceTokensNamed } from '#domain/tokens/service-tokens.ts';
 import { addresses } from '#foundation/addresses.ts';
 import { minutes, now, seconds } from '#foundation/clock.ts';
 import type { Log } from '#foundation/log.ts';
+import { packageFolder } from '#foundation/package-folder.ts';
 
 const name = 'Local runner';
-const here = fileURLToPath(import.meta.url);
-const root = path.resolve(here, '../../../..');
 /** A program of its own, started by path: its source, or the built file. */
-const program = path.resolve(here, `../../../runner/runner${path.extname(here)}`);
-const loader = program.endsWith('.ts') ? ['--import', 'tsx'] : [];
+const program = import.meta.url.endsWith('.ts')
+  ? ['--import', 'tsx', 'src/runner/runner.ts']
+  : ['dist/runner/runner.js'];
 
 export interface LocalRunner {
   /** Asks it to hand back its runs; resolves when it has ended. */
@@ -49,8 +47,8 @@ export async function startLocalRunner(
       HEARTBEAT_MS: '2000',
     };
     const since = now();
-    const started = spawn(process.execPath, [...loader, program], {
-      cwd: root,
+    const started = spawn(process.execPath, program, {
+      cwd: packageFolder,
       env,
       stdio: ['pipe', 'pipe', 'pipe'],
     });

@@ -1,0 +1,18 @@
+// `dist`, where builds go, and whether what is there is newer than what it is made of.
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('..', import.meta.url));
+export const output = path.join(root, 'dist');
+
+/** Whether `file` is there, and newer than everything in the folders `sources`, the libraries, the settings and the builds themselves. */
+export function isFresh(file: string, ...sources: string[]): boolean {
+  if (!existsSync(file)) return false;
+  const made = statSync(file).mtimeMs;
+  const isOlder = (name: string) => statSync(name).mtimeMs < made;
+  const below = (folder: string) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => path.join(folder, name));
+  const settings = ['package-lock.json', 'tsconfig.json', 'scripts/service-build.ts', 'scripts/dashboard-build.ts'];
+  return [...sources, ...sources.flatMap(below), ...settings.map((name) => path.join(root, name))].every(isOlder);
+}
