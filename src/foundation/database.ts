@@ -1,15 +1,15 @@
 // One pool, two ways to use it: knex (under Objection) for building, `sql` for the reads that every request makes.
 // Process-wide like the clock: bound once at start, used plainly everywhere.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import DataLoader from 'dataloader';
 import type { Knex } from 'knex';
 import { Model } from 'objection';
 import type pg from 'pg';
 import { minutes, seconds } from './clock.ts';
 import { databaseErrorKind, isStalePlan, retrying } from './database-errors.ts';
+import { createLookUps } from './look-ups.ts';
 import { openPool, type Pool, type PoolSettings } from './pool.ts';
 import { type Bookmark, bookmarkOf, leaveReplica, replicaPool, withPosition } from './replica.ts';
-import { send } from './statement.ts';
+import { type Repeated, send } from './statement.ts';
 
 export interface DatabaseSettings extends PoolSettings {
   /** Named (prepared) statements save a parse per read; a pooler in transaction mode can't carry them. */
@@ -81,8 +81,8 @@ export function database(): Knex {
 export async function sql<Row>(text: string, values: unknown[] = [], trx = joined()): Promise<Row[]> {
   // What fails in a transaction is done again as a whole, or not at all.
   const sent = trx
-    ? sendOn<Row>(await trx.client.acquireConnection(), text, [values])
-    : preferReplica((to) => attemptTwice<Row>(to, text, [values]));
+    ? sendOn<Row>(await trx.client.acquireConnection(), [{ text, values: [values] }])
+    : preferReplica((to) => attemptTwice<Row>(to, [{ text, values: [values] }]));
   return (await sent)[0]!;
 }
 
@@ -98,36 +98,15 @@ function preferReplica<T>(send: (to: Pool) => Promise<T>): Promise<T> {
 }
 
 /**
- * `sql` for a look-up by a unique key, which every request makes: those with the same text that requests of one turn of the event
- * loop ask for go over one connection in one message, which saves most of the writing and reading (bench/README.md).
+ * `sql` for a look-up by key, which shares its message with those that other requests make meanwhile (look-ups.ts): a slow one
+ * would hold them up.
  */
 export function lookUp<Row>(text: string, values: unknown[], trx = joined()): Promise<Row[]> {
   if (trx) return sql(text, values, trx);
-  return preferReplica((to) => lookUpsOf(to, text).load(values) as Promise<Row[]>);
+  return preferReplica((to) => lookUpIn<Row>(to, text, values));
 }
 
-type LookUps = DataLoader<unknown[], unknown[]>;
-const lookUps = new WeakMap<Pool, Map<string, LookUps>>();
-const eachTurn = { cache: false, batchScheduleFn: setImmediate, maxBatchSize: 50 };
-
-function lookUpsOf(to: Pool, text: string): LookUps {
-  const ofPool = lookUps.get(to) ?? new Map<string, LookUps>();
-  lookUps.set(to, ofPool);
-  const loader = ofPool.get(text) ?? new DataLoader((asked) => lookUpTogether(to, text, asked), eachTurn);
-  ofPool.set(text, loader);
-  return loader;
-}
-
-/** What the server refuses for one of them is sent again one by one: nobody pays for another one's values. */
-async function lookUpTogether(to: Pool, text: string, asked: Values): Promise<(unknown[] | Error)[]> {
-  try {
-    return await attemptTwice(to, text, asked);
-  } catch (error) {
-    if (asked.length === 1 || databaseErrorKind(error) !== 'final') throw error;
-    const alone = async (values: readonly unknown[]) => (await attemptTwice(to, text, [values]))[0]!;
-    return Promise.all(asked.map((values) => alone(values).catch((reason: Error) => reason)));
-  }
-}
+const lookUpIn = createLookUps((to, statements) => attemptTwice(to, statements));
 
 /** Looks a credential up, on the primary, and how far that has written for the reads of the request (replica.ts). */
 export async function findCredential<Row>(
@@ -141,34 +120,32 @@ export async function findCredential<Row>(
 /** Work that was not applied (server restart, deadlock, moved primary) is retried for so long. */
 const patience = seconds(2);
 
-async function attemptTwice<Row>(to: Pool, text: string, values: Values): Promise<Row[][]> {
+async function attemptTwice<Row>(to: Pool, statements: readonly Repeated[]): Promise<Row[][]> {
   try {
-    return await attempt<Row>(to, text, values);
+    return await attempt<Row>(to, statements);
   } catch (error) {
     // What a replica cannot answer is for the primary.
     if (to !== bound) throw error;
-    if (isStalePlan(error)) return attempt<Row>(to, text, values);
+    if (isStalePlan(error)) return attempt<Row>(to, statements);
     if (databaseErrorKind(error) !== 'retry') throw error;
-    return retrying(() => attempt<Row>(to, text, values), { budgetMs: patience });
+    return retrying(() => attempt<Row>(to, statements), { budgetMs: patience });
   }
 }
 
-type Values = readonly (readonly unknown[])[];
-
-/** Sends a statement on a connection of a pool, once for each list of values. */
-async function attempt<Row>({ connections }: Pool, text: string, values: Values): Promise<Row[][]> {
+/** Sends statements on a connection of a pool, in one message. */
+async function attempt<Row>({ connections }: Pool, statements: readonly Repeated[]): Promise<Row[][]> {
   const connection = await connections.acquire();
   try {
-    return await sendOn<Row>(connection, text, values);
+    return await sendOn<Row>(connection, statements);
   } finally {
     connections.release(connection);
   }
 }
 
-async function sendOn<Row>(connection: pg.ClientBase, text: string, values: Values): Promise<Row[][]> {
-  for (const listener of listeners) listener(text);
+async function sendOn<Row>(connection: pg.ClientBase, statements: readonly Repeated[]): Promise<Row[][]> {
+  for (const listener of listeners) for (const { text } of statements) listener(text);
   try {
-    return await send<Row>(connection, text, values, named);
+    return await send<Row>(connection, statements, named);
   } catch (error) {
     // Created while reading from a socket: the caller's stack is of more use.
     if (error instanceof Error) Error.captureStackTrace(error);

@@ -1,4 +1,4 @@
-// One prepared statement on its way over a connection. pg accepts foreign query objects (`Submittable`; pg-cursor is one), and
+// Prepared statements on their way over a connection. pg accepts foreign query objects (`Submittable`; pg-cursor is one), and
 // this one does less than pg's own: the columns are described once per connection and not with every answer, a row is built in
 // one step with its wire names, and nothing is copied on the way: a fifth of what reading one record costs (bench/README.md).
 import pg from 'pg';
@@ -34,61 +34,68 @@ function nameOf(text: string): string {
  */
 const described = new WeakMap<Wire, Map<string, RowMaker>>();
 
+/** A statement, with the values of each time that it is sent. */
+export interface Repeated {
+  text: string;
+  values: readonly (readonly unknown[])[];
+}
+
 /**
- * Sends one statement once for each list of values, all in one message, and resolves to the plain rows of each, with camelCase
- * names: all or nothing. A `prepared` one gets a name, and the server parses it once per connection.
+ * Sends statements of different texts in one message, each once for each of its lists of values, and resolves to the plain rows of
+ * each time, with camelCase names: all or nothing. A `prepared` one gets a name, and the server parses it once per connection.
  */
-export function send<Row>(
-  client: pg.ClientBase,
-  text: string,
-  values: readonly (readonly unknown[])[],
-  prepared: boolean,
-): Promise<Row[][]> {
+export function send<Row>(client: pg.ClientBase, statements: readonly Repeated[], prepared: boolean): Promise<Row[][]> {
   return new Promise((resolve, reject) => {
     const settle = (error: Error | null, rows: unknown[][]) => (error ? reject(error) : resolve(rows as Row[][]));
-    client.query(new Statement(text, values, prepared, settle));
+    client.query(new Message(statements, prepared, settle));
   });
 }
 
-class Statement {
-  readonly name: string;
-  readonly text: string;
-  private readonly values: readonly (readonly unknown[])[];
+interface Named extends Repeated {
+  name: string;
+}
+
+class Message {
+  /** Of the statement that is being answered: pg notes under them what the server has parsed. */
+  name: string;
+  text: string;
+  private readonly statements: readonly Named[];
   /** pg replaces it to watch the time. */
   callback: (error: Error | null, rows: unknown[][]) => void;
   private makers: Map<string, RowMaker> | undefined;
   private make: RowMaker | undefined;
   private rows: unknown[] = [];
   private readonly results: unknown[][] = [];
+  /** The statement that is being answered, and how many results there are when all of its are. */
+  private at = 0;
+  private end: number;
 
-  constructor(
-    text: string,
-    values: readonly (readonly unknown[])[],
-    prepared: boolean,
-    callback: Statement['callback'],
-  ) {
-    this.name = prepared ? nameOf(text) : '';
-    this.text = text;
-    this.values = values;
+  constructor(statements: readonly Repeated[], prepared: boolean, callback: Message['callback']) {
+    this.statements = statements.map(({ text, values }) => ({ name: prepared ? nameOf(text) : '', text, values }));
     this.callback = callback;
+    const { name, text, values } = this.statements[0]!;
+    this.name = name;
+    this.text = text;
+    this.end = values.length;
   }
 
   submit(connection: unknown): void {
-    const { name, text, values } = this;
     const wire = connection as Wire;
-    if (name) {
+    if (this.name) {
       this.makers = described.get(wire) ?? new Map<string, RowMaker>();
       described.set(wire, this.makers);
-      this.make = this.makers.get(name);
+      this.make = this.makers.get(this.name);
     }
     wire.stream.cork();
-    if (!name || !wire.parsedStatements[name]) wire.parse({ text, name });
-    let known = this.make !== undefined;
-    for (const each of values) {
-      wire.bind({ statement: name, values: each.map(parameter) });
-      if (!known) wire.describe({ type: 'P' });
-      known = true;
-      wire.execute({});
+    for (const { name, text, values } of this.statements) {
+      if (!name || !wire.parsedStatements[name]) wire.parse({ text, name });
+      let known = this.makers?.has(name) ?? false;
+      for (const each of values) {
+        wire.bind({ statement: name, values: each.map(parameter) });
+        if (!known) wire.describe({ type: 'P' });
+        known = true;
+        wire.execute({});
+      }
     }
     wire.sync();
     wire.stream.uncork();
@@ -106,6 +113,12 @@ class Statement {
   handleCommandComplete(): void {
     this.results.push(this.rows);
     this.rows = [];
+    const next = this.results.length === this.end && this.statements[++this.at];
+    if (!next) return;
+    this.name = next.name;
+    this.text = next.text;
+    this.end += next.values.length;
+    this.make = this.makers?.get(next.name);
   }
 
   handleReadyForQuery(): void {

@@ -49,6 +49,52 @@ describe.each(ways)('A look-up, %s', (_, namedStatements) => {
     ]);
   });
 
+  it('Goes with look-ups of other texts in one message too, and each gets its own rows time after time', async () => {
+    const ask = () =>
+      Promise.all([
+        lookUp('select $1::int as one, now()::text as sent_at', [1]),
+        lookUp('select $1::text as other, now()::text as sent_at from generate_series(1, 2)', ['a']),
+        lookUp('select $1::int as one, now()::text as sent_at', [2]),
+        lookUp('select $1::int as none, now() where false', [3]),
+      ]);
+    for (let time = 0; time < 3; time++) {
+      const found = await ask();
+      // The statements of one message are one transaction.
+      const { sentAt } = found[0][0] as { sentAt: string };
+      const other = { other: 'a', sentAt };
+      expect(found).toEqual([[{ one: 1, sentAt }], [other, other], [{ one: 2, sentAt }], []]);
+    }
+  });
+
+  it('Fails alone among look-ups of other texts, first sent with them or not', async () => {
+    const right = 'select $1::int + 1 as n';
+    for (const refused of ['select $1::int + 2 as n', 'select nothing as n, $1::int', 'select $1::int + 2 as n']) {
+      const asked = [lookUp(right, [1]), lookUp(refused, ['x']), lookUp(right, [2]), lookUp('select 9 as n', [])];
+      const settled = await Promise.allSettled(asked);
+      expect(settled).toMatchObject([
+        { value: [{ n: 2 }] },
+        { reason: { code: refused.includes('nothing') ? '42703' : '22P02' } },
+        { value: [{ n: 3 }] },
+        { value: [{ n: 9 }] },
+      ]);
+    }
+  });
+
+  it('Follows its tables, also when several of one message have changed', async () => {
+    const ask = () => Promise.all(['lefts', 'rights', 'middles'].map((table) => lookUp(`select * from ${table}`, [])));
+    for (const table of ['lefts', 'rights', 'middles']) await other.raw(`create table ${table} as select 1 as a`);
+    expect(await ask()).toEqual([[{ a: 1 }], [{ a: 1 }], [{ a: 1 }]]);
+    for (const table of ['lefts', 'rights', 'middles'])
+      await other.raw(`alter table ${table} add column b int default 2`);
+    expect(await ask()).toEqual([[{ a: 1, b: 2 }], [{ a: 1, b: 2 }], [{ a: 1, b: 2 }]]);
+    await other.raw('drop table lefts, rights, middles');
+  });
+
+  it('Is sent with at most fifty', async () => {
+    const found = await Promise.all(Array.from({ length: 120 }, (_, n) => lookUp('select $1::int as n', [n])));
+    expect(found).toEqual(Array.from({ length: 120 }, (_, n) => [{ n }]));
+  });
+
   it('Joins an enclosing transaction also as a look-up', async () => {
     const seen = await enclosingTransaction(async () => {
       await sql('create temporary table looked_up on commit drop as select 7 as n');

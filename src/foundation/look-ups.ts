@@ -1,0 +1,59 @@
+// Look-ups by key, which every request makes: those that requests of one turn of the event loop ask for go over one connection in
+// one message, which saves most of the writing and reading (bench/README.md).
+import { databaseErrorKind, isStalePlan } from './database-errors.ts';
+import type { Pool } from './pool.ts';
+import type { Repeated } from './statement.ts';
+
+interface Asked {
+  text: string;
+  values: readonly unknown[];
+  resolve(rows: unknown[]): void;
+  reject(reason: unknown): void;
+}
+
+/** The rows of each, in order: all or nothing. */
+type Send = (to: Pool, statements: readonly Repeated[]) => Promise<unknown[][]>;
+
+/** What one message may hold. */
+const atOnce = 50;
+
+export function createLookUps(send: Send) {
+  const turns = new WeakMap<Pool, Asked[]>();
+
+  /** What the server refuses for one of them is sent again one by one: nobody pays for another one's values. */
+  async function ask(to: Pool, asked: readonly Asked[]): Promise<void> {
+    const byText = new Map<string, Asked[]>();
+    for (const one of asked) {
+      const same = byText.get(one.text);
+      if (same) same.push(one);
+      else byText.set(one.text, [one]);
+    }
+    const inOrder = [...byText.values()];
+    try {
+      const statements = inOrder.map((same) => ({ text: same[0]!.text, values: same.map(({ values }) => values) }));
+      const found = await send(to, statements);
+      for (const [i, { resolve }] of inOrder.flat().entries()) resolve(found[i]!);
+    } catch (error) {
+      const again = asked.length > 1 && (databaseErrorKind(error) === 'final' || isStalePlan(error));
+      for (const one of asked) {
+        if (again) void ask(to, [one]);
+        else one.reject(error);
+      }
+    }
+  }
+
+  return <Row>(to: Pool, text: string, values: readonly unknown[]): Promise<Row[]> =>
+    new Promise((resolve, reject) => {
+      let turn = turns.get(to);
+      if (!turn || turn.length === atOnce) {
+        const begun: Asked[] = [];
+        turn = begun;
+        turns.set(to, begun);
+        setImmediate(() => {
+          if (turns.get(to) === begun) turns.delete(to);
+          void ask(to, begun);
+        });
+      }
+      turn.push({ text, values, resolve: resolve as Asked['resolve'], reject });
+    });
+}
