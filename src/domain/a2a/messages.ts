@@ -69,12 +69,12 @@ async function runOfEarlier(trx: Transaction, key: string[], fingerprint: Buffer
   throw unprocessable('messageId: was used for another message.');
 }
 
-const messageColumns = 'run_id, context_id, message_id, text, created_at';
+const startedSql = `select run_id, context_id, message_id, text, created_at from a2a_messages
+  where run_id = any($1) and ($2::text is null or org_id = $2)`;
 
-/** The messages that started these runs, by the run's id. */
-export async function messagesOfRuns(runIds: readonly string[]): Promise<Map<string, TaskMessage>> {
-  const text = `select ${messageColumns} from a2a_messages where run_id = any($1)`;
-  return new Map((await lookUp<TaskMessage>(text, [runIds])).map((message) => [message.runId, message]));
+/** The messages that started these runs, by the run's id; of one organization, where that is given. */
+export async function messagesOfRuns(runIds: readonly string[], orgId?: string): Promise<Map<string, TaskMessage>> {
+  return new Map((await lookUp<TaskMessage>(startedSql, [runIds, orgId])).map((message) => [message.runId, message]));
 }
 
 /** Ids of the runs of a context, newest first. */

@@ -3,14 +3,14 @@
 import { type Artifact as A2aArtifact, type Message, type Part, Role, type Task, TaskState } from '@a2a-js/sdk';
 import { admits } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
-import { withinReach } from '#access/reach.ts';
+import { ownOrganization, withinReach } from '#access/reach.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { isoTime } from '#foundation/clock.ts';
 import type { Page } from '#foundation/cursor.ts';
 import { previewSizes } from '#limits.ts';
 import { contentAddress } from '../artifacts/address.ts';
 import { Artifact } from '../artifacts/model.ts';
-import { RunMessage } from '../runs/message-model.ts';
+import { type Said, saidTo } from '../runs/messages.ts';
 import { Run, type RunStatus } from '../runs/model.ts';
 import { countRuns, findRun, listRuns } from '../runs/operations.ts';
 import { countContext, messagesOfRuns, runsOfContext, type TaskMessage } from './messages.ts';
@@ -53,7 +53,7 @@ interface Related {
   /** That started it. */
   message?: TaskMessage | undefined;
   /** To its agent, since then. */
-  messages?: readonly Row<RunMessage>[] | undefined;
+  messages?: readonly Said[] | undefined;
   artifacts?: readonly Row<Artifact>[] | undefined;
   /** What its agent asks, and waits to be told. */
   question?: string | undefined;
@@ -122,31 +122,38 @@ interface Detail {
 }
 
 /** Artifacts are the newest 20 of the run's issue, for a caller with `artifacts:read`. @throws 404 */
-export async function readTask(caller: Caller, runId: string, { historyLength, artifacts }: Detail): Promise<Task> {
-  const run = await findRun(caller, runId);
-  const [started, said, found, asked] = await Promise.all([
-    messagesOfRuns([runId]),
-    messagesTo(caller, [runId]),
-    artifacts ? artifactsOf(caller, [run]) : new Map<string, Row<Artifact>[]>(),
-    findQuestions([run]),
+export async function readTask(caller: Caller, runId: string, detail: Detail): Promise<Task> {
+  // In one message, also where there is no such run.
+  const [run, started, said] = await Promise.all([
+    findRun(caller, runId),
+    messagesOfRuns([runId], ownOrganization(caller)),
+    saidTo(caller, [runId]),
   ]);
-  const related = {
-    message: started.get(runId),
-    messages: said.get(runId),
-    artifacts: found.get(run.issueId ?? ''),
-    question: asked.get(runId),
-  };
-  const task = taskOf(run, related);
-  return { ...task, history: task.history.slice(0, historyLength) };
+  return (await tasksOf(caller, [run], [started, said], detail))[0]!;
 }
 
-/** What people said to the agents, by run. */
-async function messagesTo(caller: Caller, runIds: readonly string[]): Promise<Map<string, Row<RunMessage>[]>> {
-  const found = new Map<string, Row<RunMessage>[]>();
-  for (const message of await RunMessage.findByKeys('runId', runIds, withinReach(caller))) {
-    if (message.text !== '') found.set(message.runId, [...(found.get(message.runId) ?? []), message]);
-  }
-  return found;
+type MayWait<T> = T | Promise<T>;
+
+async function tasksOf(
+  caller: Caller,
+  runs: readonly Row<Run>[],
+  messages: readonly [MayWait<ReadonlyMap<string, TaskMessage>>, MayWait<readonly Said[]>],
+  { historyLength, artifacts }: Detail,
+): Promise<Task[]> {
+  const [started, said, found, asked] = await Promise.all([
+    ...messages,
+    artifacts ? artifactsOf(caller, runs) : new Map<string, Row<Artifact>[]>(),
+    findQuestions(runs),
+  ]);
+  return runs.map((run) => {
+    const task = taskOf(run, {
+      message: started.get(run.id),
+      messages: said.filter(({ runId }) => runId === run.id),
+      artifacts: found.get(run.issueId ?? ''),
+      question: asked.get(run.id),
+    });
+    return { ...task, history: task.history.slice(0, historyLength) };
+  });
 }
 
 /** By issue. */
@@ -169,28 +176,14 @@ export interface TaskFilter extends Detail {
 
 /** Newest first, with the number of all tasks of the list. */
 export async function listTasks(caller: Caller, filter: TaskFilter): Promise<Page<Task> & { total: number }> {
-  const { contextId, status, limit, cursor, historyLength, artifacts } = filter;
+  const { contextId, status, limit, cursor, historyLength } = filter;
   const { data, nextCursor, total } = contextId
     ? await runsIn(caller, contextId, { limit, cursor })
     : await allRuns(caller, { limit, cursor }, status);
   const runs = data.filter((run) => !status || run.status === status);
   const ids = runs.map(({ id }) => id);
-  const [started, said, found, asked] = await Promise.all([
-    messagesOfRuns(ids),
-    historyLength === 0 ? new Map<string, Row<RunMessage>[]>() : messagesTo(caller, ids),
-    artifacts ? artifactsOf(caller, runs) : new Map<string, Row<Artifact>[]>(),
-    findQuestions(runs),
-  ]);
-  const tasks = runs.map((run) => {
-    const related = {
-      message: started.get(run.id),
-      messages: said.get(run.id),
-      artifacts: found.get(run.issueId ?? ''),
-      question: asked.get(run.id),
-    };
-    const task = taskOf(run, related);
-    return { ...task, history: task.history.slice(0, historyLength) };
-  });
+  const messages = [messagesOfRuns(ids), historyLength === 0 ? [] : saidTo(caller, ids)] as const;
+  const tasks = await tasksOf(caller, runs, messages, filter);
   return { data: tasks, nextCursor, total };
 }
 

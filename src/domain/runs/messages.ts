@@ -1,6 +1,8 @@
 // Writes the messages of runs, and hands them to runtimes: in order, again at each heartbeat until they are acknowledged.
+import type { Caller } from '#access/principal.ts';
+import { withinReach } from '#access/reach.ts';
 import { now, nowAfter } from '#foundation/clock.ts';
-import { sql, type Transaction } from '#foundation/database.ts';
+import { lookUp, sql, type Transaction } from '#foundation/database.ts';
 import { newId } from '#foundation/ids.ts';
 import { messagesAtOnce } from './bounds.ts';
 import { RunMessage } from './message-model.ts';
@@ -54,6 +56,18 @@ export const findAnswer = async (
 
 export const hasApproval = async (trx: Transaction, runId: Run['id']): Promise<boolean> =>
   (await RunMessage.query(trx).select('id').findOne({ runId, kind: 'approval' })) !== undefined;
+
+const saidSql = `select run_id, id, text from run_messages
+  where run_id = any($1) and org_id = $2 and ($3::text is null or project_id = $3) and text <> '' order by run_id, seq`;
+
+export type Said = Pick<RunMessage, 'runId' | 'id' | 'text'>;
+
+/** What people said to the agents of these runs, in order, where the caller reaches it. */
+export function saidTo(caller: Caller, runIds: readonly string[]): Promise<Said[]> {
+  const { orgId, projectId = null } = withinReach(caller);
+  const send = runIds.length === 1 ? lookUp<Said> : sql<Said>;
+  return send(saidSql, [runIds, orgId, projectId]);
+}
 
 export interface SpokenMessage {
   author: string;
