@@ -26,18 +26,27 @@ beforeAll(async () => {
   world = await openWorld();
 });
 afterEach(async () => {
-  for (const { process } of started.splice(0)) {
-    if (process.exitCode !== null || process.signalCode !== null) continue;
-    process.kill('SIGTERM');
-    await once(process, 'exit');
-  }
+  for (const one of started.splice(0)) await stop(one);
 });
 afterAll(async () => {
   await world.close();
   rmSync(folder, { recursive: true });
 });
 
-async function start(command: 'start' | 'serve', more: Record<string, string> = {}): Promise<Started> {
+/** Ends with its test. */
+async function start(command: 'start' | 'serve', more?: Record<string, string>): Promise<Started> {
+  const one = await launch(command, more);
+  started.push(one);
+  return one;
+}
+
+async function stop({ process }: Started): Promise<void> {
+  if (process.exitCode !== null || process.signalCode !== null) return;
+  process.kill('SIGTERM');
+  await once(process, 'exit');
+}
+
+async function launch(command: 'start' | 'serve', more: Record<string, string> = {}): Promise<Started> {
   const env = {
     PATH: process.env.PATH,
     PORT: String(await freePort()),
@@ -49,13 +58,17 @@ async function start(command: 'start' | 'serve', more: Record<string, string> = 
   const one = { process: child, url: `http://localhost:${env.PORT}`, said: '', complaints: '' };
   child.stdout.on('data', (text) => (one.said += text));
   child.stderr.on('data', (text) => (one.complaints += text));
-  started.push(one);
   return one;
 }
 
 describe('npm start', () => {
+  let one: Started;
+  beforeAll(async () => {
+    one = await launch('start', { LOG_LEVEL: 'debug' });
+  });
+  afterAll(() => stop(one));
+
   it('says last where everything is, with links and a token that work, none of which are in the log', async () => {
-    const one = await start('start', { LOG_LEVEL: 'debug' });
     await vi.waitFor(() => expect(one.said).toContain('page of the run is'));
     const at = one.said.indexOf('\nConsole ');
     const [log, welcome] = [one.said.slice(0, at), one.said.slice(at)];
@@ -83,7 +96,6 @@ describe('npm start', () => {
   });
 
   it('that is told to leave ends its runner and the scripts that it runs', async () => {
-    const one = await start('start');
     await vi.waitFor(() => expect(one.said).toContain('curl -X POST'));
     const [, token, address] = /curl -X POST -H 'Authorization: Bearer (\S+)' (\S+)/.exec(one.said)!;
     const [runner] = [...one.said.matchAll(/"runner":(\d+)/g)].map(([, pid]) => Number(pid));

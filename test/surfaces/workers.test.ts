@@ -1,42 +1,48 @@
 // WORKERS as processes: one port, limits that count over all of them, one that dies is replaced, and all leave together.
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Organization } from '#domain/organizations/model.ts';
+import type { Person } from '#domain/people/model.ts';
+import type { Row } from '#foundation/base-model.ts';
 import { childrenOf, freePort, isRunning, type ServiceProcess, startService } from '../support/processes.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
-let token: string;
-let service: ServiceProcess | undefined;
+let alice: Row<Person>;
+let acme: Row<Organization>;
+/** One service for all tests: each of its processes takes seconds to start. */
+let service: ServiceProcess;
+const limit = 20;
 
 beforeAll(async () => {
   world = await openWorld();
-  const alice = await world.person('Alice');
-  token = await world.token(alice, await world.found(alice, 'Acme'));
-});
-afterEach(async () => {
-  const child = service?.process;
-  service = undefined;
-  if (!child || child.exitCode !== null || child.signalCode !== null) return;
-  child.kill('SIGTERM');
-  await once(child, 'exit');
-});
-afterAll(() => world.close());
-
-async function start(settings: NodeJS.ProcessEnv = {}): Promise<ServiceProcess> {
-  const smtp = { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'platform@example.com' };
-  service = startService(world.connection, await freePort(), { WORKERS: '2', ...smtp, ...settings });
+  alice = await world.person('Alice');
+  acme = await world.found(alice, 'Acme');
+  service = startService(world.connection, await freePort(), {
+    WORKERS: '2',
+    SMTP_URL: 'smtp://127.0.0.1:9',
+    MAIL_FROM: 'platform@example.com',
+    REQUESTS_PER_MINUTE: String(limit),
+  });
   await service.ready;
-  return service;
-}
+});
+afterAll(async () => {
+  const child = service.process;
+  if (child.exitCode === null && child.signalCode === null) {
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  }
+  await world.close();
+});
 
 const workersOf = ({ process: { pid } }: ServiceProcess): number[] => childrenOf(pid!);
 
 /** Each on a connection of its own: they are handed out in turn. */
-const ask = (path: string): Promise<{ status: number; body: string }> =>
+const ask = (path: string, token?: string): Promise<{ status: number; body: string }> =>
   new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${token}`, connection: 'close' };
-    request(`${service!.url}${path}`, { agent: false, headers }, (response) => {
+    const headers = { connection: 'close', ...(token && { authorization: `Bearer ${token}` }) };
+    request(`${service.url}${path}`, { agent: false, headers }, (response) => {
       let body = '';
       response.on('data', (text) => (body += text));
       response.on('end', () => resolve({ status: response.statusCode!, body }));
@@ -46,33 +52,18 @@ const ask = (path: string): Promise<{ status: number; body: string }> =>
   });
 
 it('serve on one port; limits and metrics count over all of them', async () => {
-  const limit = 20;
-  await start({ REQUESTS_PER_MINUTE: String(limit) });
-  expect(workersOf(service!)).toHaveLength(2);
+  const token = await world.token(alice, acme);
+  expect(workersOf(service)).toHaveLength(2);
   const statuses: number[] = [];
-  for (let n = 0; n < limit + 10; n++) statuses.push((await ask('/v1/me')).status);
+  for (let n = 0; n < limit + 10; n++) statuses.push((await ask('/v1/me', token)).status);
   expect(statuses).toEqual([...Array(limit).fill(200), ...Array(10).fill(429)]);
   const { body } = await ask('/metrics');
   const counted = /^http_requests_total\{[^}]*route="\/me"[^}]*status="200"[^}]*\} (\d+)$/m.exec(body);
   expect(Number(counted?.[1]), body.slice(0, 2_000)).toBe(limit);
 });
 
-it('one that dies is replaced, and others serve meanwhile; all end with the one that started them', async () => {
-  await start();
-  const before = workersOf(service!);
-  process.kill(before[0]!, 'SIGKILL');
-  await expect.poll(() => workersOf(service!).filter((pid) => !before.includes(pid))).toHaveLength(1);
-  for (let n = 0; n < 4; n++) expect((await ask('/v1/me')).status).toBe(200);
-  const { process: child } = service!;
-  const all = workersOf(service!);
-  child.kill('SIGTERM');
-  expect(await once(child, 'exit')).toEqual([0, null]);
-  expect(all.filter((pid) => isRunning(pid))).toEqual([]);
-});
-
 it('503 · the metrics of all, while one of them does not answer', async () => {
-  await start();
-  const [frozen] = workersOf(service!);
+  const [frozen] = workersOf(service);
   process.kill(frozen!, 'SIGSTOP');
   try {
     // Connections are handed out in turn: the frozen one gets one of the two.
@@ -85,4 +76,17 @@ it('503 · the metrics of all, while one of them does not answer', async () => {
   } finally {
     process.kill(frozen!, 'SIGCONT');
   }
+});
+
+it('one that dies is replaced, and others serve meanwhile; all end with the one that started them', async () => {
+  const token = await world.token(alice, acme);
+  const before = workersOf(service);
+  process.kill(before[0]!, 'SIGKILL');
+  await expect.poll(() => workersOf(service).filter((pid) => !before.includes(pid))).toHaveLength(1);
+  for (let n = 0; n < 4; n++) expect((await ask('/v1/me', token)).status).toBe(200);
+  const { process: child } = service;
+  const all = workersOf(service);
+  child.kill('SIGTERM');
+  expect(await once(child, 'exit')).toEqual([0, null]);
+  expect(all.filter((pid) => isRunning(pid))).toEqual([]);
 });
