@@ -8,10 +8,9 @@ export const movedByLooking: Record<string, string> = {
 
 const moved = Object.keys(movedByLooking).map((column) => `'${column}'`);
 
-/** A row as JSON: what counts of it, and beside that what moves. */
+/** A row: the table, and as JSON what counts of it; beside that what moves. */
 interface Row {
-  table: string;
-  content: string;
+  text: string;
   moved: string;
 }
 
@@ -27,15 +26,13 @@ async function read(knex: Knex): Promise<Row[]> {
   const parts = (tables as { name: string; moved: string[] }[]).map(({ name, moved: columns }) => {
     const beside = columns.map((column) => `'${column}', ${column}`);
     const rest = columns.length > 0 ? `jsonb_build_object(${beside})::text` : `'{}'`;
-    return `select '${name}' as table, (to_jsonb(t) - array[${moved}])::text as content, ${rest} as moved from ${name} t`;
+    return `select '${name} ' || (to_jsonb(t) - array[${moved}])::text as text, ${rest} as moved from ${name} t`;
   });
   return parts.length > 0 ? (await knex.raw(parts.join(' union all '))).rows : [];
 }
 
-const textOf = ({ table, content }: Row): string => `${table} ${content}`;
-
 /** One text per row: the table, and the row as JSON. */
-export const rowsOf = async (knex: Knex): Promise<string[]> => (await read(knex)).map(textOf);
+export const rowsOf = async (knex: Knex): Promise<string[]> => (await read(knex)).map(({ text }) => text);
 
 /**
  * Remembers every row. The function it resolves to puts all of them back, so that each test finds them as the first did; sequences
@@ -45,51 +42,49 @@ export async function keepRows(knex: Knex): Promise<() => Promise<void>> {
   const kept = await read(knex);
   return async () => {
     const present = await read(knex);
-    const { gone, come } = written(kept.map(textOf), present.map(textOf));
-    if (gone.length + come.length === 0) return;
+    const { gone, come } = written(
+      kept.map(({ text }) => text),
+      present.map(({ text }) => text),
+    );
     const [missing, added] = [new Set(gone), new Set(come)];
     await knex.transaction(async (trx) => {
       // Neither triggers nor references: the rows have been together before.
       await trx.raw(`set local session_replication_role = 'replica'`);
-      await remove(
-        trx,
-        present.filter((row) => added.has(textOf(row))),
-      );
-      await insert(
-        trx,
-        kept.filter((row) => missing.has(textOf(row))),
-      );
+      for (const [table, { contents }] of byTable(present.filter(({ text }) => added.has(text)))) {
+        await trx.raw(`delete from ${table} t where to_jsonb(t) - array[${moved}] = any(?::jsonb[])`, [contents]);
+      }
+      for (const [table, rows] of byTable(kept.filter(({ text }) => missing.has(text)))) await insert(trx, table, rows);
     });
   };
 }
 
-async function remove(trx: Knex, rows: readonly Row[]): Promise<void> {
-  for (const [table, ofTable] of byTable(rows)) {
-    const contents = ofTable.map(({ content }) => content);
-    await trx.raw(`delete from ${table} t where to_jsonb(t) - array[${moved}] = any(?::jsonb[])`, [contents]);
-  }
+interface Rows {
+  contents: string[];
+  moved: string[];
 }
 
-async function insert(trx: Knex, rows: readonly Row[]): Promise<void> {
-  for (const [table, ofTable] of byTable(rows)) {
-    const { rows: columns } = await trx.raw(
-      `select quote_ident(attname) as name from pg_attribute
-        where attrelid = ?::regclass and attnum > 0 and not attisdropped and attgenerated = ''`,
-      [table],
-    );
-    const names = columns.map(({ name }: { name: string }) => name).join(', ');
-    await trx.raw(
-      `insert into ${table} (${names}) overriding system value
-        select row.* from unnest(?::jsonb[], ?::jsonb[]) as kept(content, moved),
-          lateral (select ${names} from jsonb_populate_record(null::${table}, content || moved)) as row`,
-      [ofTable.map(({ content }) => content), ofTable.map(({ moved }) => moved)],
-    );
-  }
+async function insert(trx: Knex, table: string, rows: Rows): Promise<void> {
+  const { rows: columns } = await trx.raw(
+    `select quote_ident(attname) as name from pg_attribute
+      where attrelid = ?::regclass and attnum > 0 and not attisdropped and attgenerated = ''`,
+    [table],
+  );
+  const names = columns.map(({ name }: { name: string }) => name).join(', ');
+  await trx.raw(
+    `insert into ${table} (${names}) overriding system value
+      select row.* from unnest(?::jsonb[], ?::jsonb[]) as kept(content, moved),
+        lateral (select ${names} from jsonb_populate_record(null::${table}, content || moved)) as row`,
+    [rows.contents, rows.moved],
+  );
 }
 
-function byTable(rows: readonly Row[]): Map<string, Row[]> {
-  const tables = new Map<string, Row[]>();
-  for (const row of rows) tables.set(row.table, [...(tables.get(row.table) ?? []), row]);
+function byTable(rows: readonly Row[]): Map<string, Rows> {
+  const tables = new Map<string, Rows>();
+  for (const { text, moved } of rows) {
+    const at = text.indexOf(' ');
+    const { contents, moved: rest } = tables.get(text.slice(0, at)) ?? { contents: [], moved: [] };
+    tables.set(text.slice(0, at), { contents: [...contents, text.slice(at + 1)], moved: [...rest, moved] });
+  }
   return tables;
 }
 
@@ -100,10 +95,12 @@ export interface Written {
   come: string[];
 }
 
+export const nothing: Written = { gone: [], come: [] };
+
 /** What lies between two readings. */
 export function written(before: readonly string[], after: readonly string[]): Written {
+  // Mostly nothing was: rows that nobody touches are read in the order they had.
+  if (before.length === after.length && before.every((row, i) => row === after[i])) return nothing;
   const [was, is] = [new Set(before), new Set(after)];
   return { gone: before.filter((row) => !is.has(row)), come: after.filter((row) => !was.has(row)) };
 }
-
-export const nothing: Written = { gone: [], come: [] };
