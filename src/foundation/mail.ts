@@ -1,6 +1,6 @@
 // Email to people: over SMTP (RFC 5321) when a server is configured, else into the development mailbox in memory.
 // Process-wide like the clock: bound once at start.
-import { createTransport } from 'nodemailer';
+import type { Transporter } from 'nodemailer';
 import { addresses, isLoopback } from './addresses.ts';
 import { enqueue } from './background.ts';
 import { now, seconds } from './clock.ts';
@@ -77,9 +77,12 @@ export function mailboxAddress(): string | null {
 function bySmtp(url: string, from: string): Deliver {
   const waits = { connectionTimeout: seconds(5), greetingTimeout: seconds(5), socketTimeout: seconds(15) };
   // Mails quote text of people, such as an organization's name: it must never make nodemailer open a file or an address.
-  const transport = createTransport({ url, ...waits, disableFileAccess: true, disableUrlAccess: true });
+  const settings = { url, ...waits, disableFileAccess: true, disableUrlAccess: true };
+  let transport: Transporter | undefined;
   return async (mail) => {
     try {
+      // Only here: most processes send no mail.
+      transport ??= (await import('nodemailer')).createTransport(settings);
       await transport.sendMail({ from, ...mail });
     } catch (error) {
       // The server's message may name the recipient, but not the text, which contains codes and links.
