@@ -71,7 +71,7 @@ function startWriter(home: string, options: SpawnOptions = {}) {
     }
     await client.end();
     await database.stop();`;
-  const flags = ['--input-type=module', '--eval', script, home];
+  const flags = ['--import', 'tsx', '--input-type=module', '--eval', script, home];
   const child = spawn(process.execPath, flags, {
     cwd: projectFolder,
     ...options,

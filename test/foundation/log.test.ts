@@ -260,7 +260,7 @@ describe('On standard output', () => {
     const code = `import { openLog } from '#foundation/log.ts'; const log = openLog({ level: 'info' }); ${program}`;
     return [
       process.execPath,
-      ['--input-type=module', '--eval', code],
+      ['--import', 'tsx', '--input-type=module', '--eval', code],
       { cwd: projectFolder, encoding: 'utf8' },
     ] as const;
   };

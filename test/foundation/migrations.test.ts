@@ -70,7 +70,7 @@ function startMigrating() {
     const knex = knexFactory({ client: 'pg', connection: JSON.parse(process.argv[1]) });
     process.stdout.write(JSON.stringify(await migrate(knex, process.argv[2])));
     await knex.destroy();`;
-  const flags = ['--input-type=module', '--eval', script];
+  const flags = ['--import', 'tsx', '--input-type=module', '--eval', script];
   return spawn(process.execPath, [...flags, JSON.stringify(fresh.connection), folder], {
     cwd: projectFolder,
     stdio: ['ignore', 'pipe', 'inherit'],
