@@ -106,11 +106,14 @@ async function until<T>(ask: () => Promise<T>, right: (answer: T) => boolean): P
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }
-const ended = (runId: string) =>
-  until(
-    () => look(runId),
+/** Its row is asked until then, which costs a fraction of the question to the service. */
+const ended = async (runId: string) => {
+  await until(
+    () => world.knex('runs').where({ id: runId }).first('status'),
     ({ status }) => ['completed', 'failed', 'canceled'].includes(status),
   );
+  return look(runId);
+};
 const detail = async (sandboxId: string) => (await world.rest('GET', `/sandboxes/${sandboxId}`, { token: alice })).body;
 const log = async ({ sandboxId }: { sandboxId: string }, part = 'session') => {
   const [{ role, sessionId }] = (await detail(sandboxId)).sessions;

@@ -3,18 +3,28 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const longest = [
-  'surfaces/idempotency-key',
-  'runner/local-runner',
-  'surfaces/scheduler',
-  'surfaces/start',
-  'surfaces/operator-database',
-  'foundation/embedded-database',
-  'domain/mcp-oauth',
-  'surfaces/operator-commands',
-  'surfaces/pages-in-browser',
   'limits',
+  'runner/local-runner',
+  'surfaces/pages-in-browser',
+  'surfaces/dashboard',
+  'surfaces/idempotency-key',
+  'surfaces/console-forms',
+  'upgrade',
+  'surfaces/start',
   'tenancy',
-  'domain/mcp-remote',
+  'surfaces/operator-commands',
+  'runner/agent-missions',
+  'runner/kills',
+  'surfaces/console-finding',
+  'surfaces/operator-database',
+  'surfaces/workers',
+  'surfaces/billing-pages',
+  'foundation/failover',
+  'surfaces/subscriptions',
+  'surfaces/local-runner',
+  'runner/checkpoints',
+  'foundation/pgbouncer',
+  'foundation/embedded-database',
 ];
 
 const rankOf = ({ moduleId }: TestSpecification): number => {

@@ -3,7 +3,7 @@
 import type { RequestListener } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { maxDocumentBytes } from '#domain/oauth/client-documents.ts';
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/outbound.ts';
@@ -234,7 +234,14 @@ describe('400 page, and nothing is sent anywhere', () => {
 
   it('the answer: too slow', async () => {
     listener = () => {};
-    expectRefused(await openPage(newAddress()));
+    const patience = AbortSignal.timeout.bind(AbortSignal);
+    const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => patience(ms / 100));
+    try {
+      expectRefused(await openPage(newAddress()));
+      expect(timeout).toHaveBeenCalledWith(seconds(5));
+    } finally {
+      timeout.mockRestore();
+    }
   });
 
   it.each([

@@ -402,21 +402,25 @@ describe('while the database is away', () => {
     await admin(`drop database ${world.connection.database} with (force)`);
     // At once: each is tried for seconds before it is given up.
     const asks: Ask[] = [{ token }, { session }];
-    const answers = await Promise.all(
-      asks.flatMap((ask) => [
-        world.rest('GET', '/me', ask),
-        world.rest('POST', '/projects', { ...ask, body: { name: 'x', repoFullName: 'a/b' } }),
-        world.rest('DELETE', '/projects/none', ask),
-      ]),
-    );
+    const [answers, graphs, ready] = await Promise.all([
+      Promise.all(
+        asks.flatMap((ask) => [
+          world.rest('GET', '/me', ask),
+          world.rest('POST', '/projects', { ...ask, body: { name: 'x', repoFullName: 'a/b' } }),
+          world.rest('DELETE', '/projects/none', ask),
+        ]),
+      ),
+      Promise.all(asks.map((ask) => world.graphql('{ me { role } }', ask))),
+      world.request('GET', '/readyz'),
+    ]);
     for (const { status, body, headers } of answers) {
       expect([status, body, headers.get('retry-after')]).toEqual([503, unavailable, '2']);
     }
-    for (const graph of await Promise.all(asks.map((ask) => world.graphql('{ me { role } }', ask)))) {
+    for (const graph of graphs) {
       expect([graph.status, graph.body.errors[0].extensions.problem]).toEqual([503, unavailable]);
     }
+    expect(ready.status).toBe(503);
     expect((await world.request('GET', '/livez')).status).toBe(200);
-    expect((await world.request('GET', '/readyz')).status).toBe(503);
     expect((await world.rest('GET', '/openapi.json')).status).toBe(200);
     expect((await world.rest('GET', '/unknown')).status).toBe(404);
     expect((await me({})).status).toBe(401);

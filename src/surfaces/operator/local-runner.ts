@@ -10,7 +10,7 @@ import { packageFolder } from '#foundation/package-folder.ts';
 
 const name = 'Local runner';
 /** A program of its own, started by path: its source, or the built file. */
-const program = import.meta.url.endsWith('.ts')
+const ownProgram = import.meta.url.endsWith('.ts')
   ? ['--import', 'tsx', 'src/runner/runner.ts']
   : ['dist/runner/runner.js'];
 
@@ -22,11 +22,13 @@ export interface LocalRunner {
 /**
  * Resolves when the runner claims runs, or has ended before that.
  * @param restartDelayMs before a runner that ended is started again; doubles while it keeps ending early
+ * @param program the arguments for Node that start a runner
  */
 export async function startLocalRunner(
   environment: { PATH: string },
   log: Log,
   restartDelayMs = seconds(5),
+  program: readonly string[] = ownProgram,
 ): Promise<LocalRunner> {
   // Tokens of earlier starts, whose runners have ended.
   await revokeServiceTokensNamed(null, name);
