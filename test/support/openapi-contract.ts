@@ -10,15 +10,13 @@ interface Document {
   components: { responses: Record<string, { content?: Json }>; schemas: Record<string, Json> };
 }
 
-const known = new Map<string, ReturnType<typeof contractOf>>();
+let contract: Promise<ReturnType<typeof contractOf>> | undefined;
 
-/** The contract in the document of a service; one and the same for services that differ in their address alone. */
-export function openContract(text: string, url: string): ReturnType<typeof contractOf> {
-  const key = text.replaceAll(url, '');
-  const contract = known.get(key) ?? contractOf(JSON.parse(text));
-  known.set(key, contract);
-  return contract;
-}
+/** The contract in the document of a service; one and the same for worlds, which differ in their address alone. */
+export const openContract = (url: string): Promise<ReturnType<typeof contractOf>> =>
+  (contract ??= fetch(`${url}/v1/openapi.json`).then(async (response) =>
+    contractOf((await response.json()) as Document),
+  ));
 
 function contractOf(document: Document) {
   const ajv = new Ajv2020({ strict: false, allErrors: true });

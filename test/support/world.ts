@@ -142,7 +142,7 @@ export async function openWorld(settings: WorldSettings = {}) {
       log,
     }),
   );
-  const contract = openContract(await (await fetch(`${url}/v1/openapi.json`)).text(), url);
+  const contract = await openContract(url);
 
   const request = requestsTo(url);
 

@@ -18,6 +18,7 @@ import {
   TypeMetaFieldDef,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import { perSchema } from '#graph/projection/per-schema.ts';
 import { documentCache } from './bounds.ts';
 
 /** The length of each list in introspection: of the schema, or on average of a type or field. */
@@ -51,7 +52,7 @@ for (const type of [__Schema, __Type, __Field, __Directive]) {
 }
 
 /** The schema as it is priced: `__schema` and `__type` are fields of the query type like any other. */
-export function pricedSchema(schema: GraphQLSchema): { schema: GraphQLSchema; context: PriceContext } {
+export const pricedSchema = perSchema((schema: GraphQLSchema): { schema: GraphQLSchema; context: PriceContext } => {
   const { types, query, ...rest } = schema.toConfig();
   const { fields, ...config } = query!.toConfig();
   const meta = Object.fromEntries(
@@ -67,7 +68,7 @@ export function pricedSchema(schema: GraphQLSchema): { schema: GraphQLSchema; co
     assumeValid: true,
   });
   return { schema: priced, context: { introspection: lengthsOf(schema) } };
-}
+});
 
 function lengthsOf(schema: GraphQLSchema): Lengths {
   const types = Object.values(schema.getTypeMap());

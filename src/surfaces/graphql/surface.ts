@@ -10,6 +10,7 @@ import { answer, type Exchange, type Headers } from '#foundation/http.ts';
 import { invalid, notFound } from '#foundation/problem.ts';
 import { type Context, createContext } from '#graph/context.ts';
 import { printGraph } from '#graph/print.ts';
+import { perSchema } from '#graph/projection/per-schema.ts';
 import { bytes, graphql } from '#limits.ts';
 import { allowMethods, type CallerSettings, framed, identify, type Report } from '../frame.ts';
 import { boundPlugins, documentCache, introspectionPlugin, mayReadSchema, schemaIsClosed } from './bounds.ts';
@@ -42,10 +43,11 @@ interface ParsedRequest extends Request {
 
 const path = '/graphql';
 const schemaPath = `${path}/schema.graphql`;
+/** Printed when it is first asked for: a process starts sooner. */
+const printed = perSchema(printGraph);
 
 export function createGraphql(settings: GraphqlSettings) {
   const { schema, executions = createExecutions() } = settings;
-  const text = printGraph(schema);
   pricePages(schema);
 
   const yoga = new YogaServer<ParsedRequest, Context>({
@@ -105,7 +107,10 @@ export function createGraphql(settings: GraphqlSettings) {
   async function answerSchema(exchange: Exchange): Promise<void> {
     allowMethods(exchange, 'GET', 'HEAD');
     if (!mayReadSchema(await settings.authenticate(exchange))) throw schemaIsClosed();
-    answer(exchange, 200, text, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'private, no-cache' });
+    answer(exchange, 200, printed(schema), {
+      'content-type': 'text/plain; charset=utf-8',
+      'cache-control': 'private, no-cache',
+    });
   }
 
   const owns = (asked: string) => asked === path || asked.startsWith(`${path}/`);
