@@ -3,17 +3,20 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { VendorKind } from '#domain/integrations/model.ts';
 import { replaceCredentials } from '#domain/integrations/operations.ts';
+import type { AskedIssue } from '#domain/issues/operations.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import { connectIntegration } from '#domain/projects/connectors.ts';
 import type { Project, ProjectTracker } from '#domain/projects/model.ts';
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
-import { dispatching } from '#domain/runs/dispatch.ts';
+import { createRuns } from '#domain/runs/create.ts';
+import { dispatching, takeOverRuns } from '#domain/runs/dispatch.ts';
 import { trackerOf } from '#domain/trackers/choose.ts';
 import type { Outcome } from '#domain/trackers/tracker.ts';
 import { vendorPauseMs } from '#domain/vendors/connection.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { hours, isoTime, seconds } from '#foundation/clock.ts';
-import { newId } from '#foundation/ids.ts';
+import { transaction } from '#foundation/database.ts';
+import { type Id, newId } from '#foundation/ids.ts';
 import { openLog } from '#foundation/log.ts';
 import { openOutbound } from '#foundation/outbound.ts';
 import { Problem } from '#foundation/problem.ts';
@@ -454,6 +457,44 @@ describe('github', () => {
 });
 
 describe('the built-in tracker', () => {
+  const keysOf = async (runIds: (string | null)[]) => {
+    const issues = await world.knex('issues').whereIn('runId', runIds);
+    return runIds.map((runId) => issues.find((issue) => issue.runId === runId).key);
+  };
+
+  /** A run that waits for its issue. */
+  const runOf = async ({ id: projectId, orgId }: Project): Promise<Id<'run'>> => {
+    const run = { orgId, projectId, recurringId: null, scheduledFor: present(), kind: 'manual' as const };
+    const more = { missionTitle: 'Daily', billingActorUserId: null, blockedBy: null, prompt: 'Do it.' };
+    return (await transaction((trx) => createRuns(trx, [{ ...run, ...more }], present())))[0]!.id;
+  };
+
+  it('numbers the issues of many runs within their projects; those that are there are found', async () => {
+    const [shop, site] = [
+      await projectOn('builtin', { issueCode: 'SHOP' }),
+      await projectOn('builtin', { issueCode: 'SITE', repoFullName: 'acme/site' }),
+    ];
+    const asked: AskedIssue[] = [];
+    for (const project of [shop, site, shop]) asked.push({ project, issue: newIssue({ runId: await runOf(project) }) });
+    const runIds = asked.map(({ issue }) => issue.runId);
+    const { createIssues } = trackerOf(shop);
+    const created = await createIssues!(asked);
+    expect(await keysOf(runIds)).toEqual(['SHOP-1', 'SITE-1', 'SHOP-2']);
+    const later = { project: shop, issue: newIssue({ runId: await runOf(shop) }) };
+    expect((await createIssues!([...asked, later])).slice(0, 3)).toEqual(created);
+    expect(await keysOf([later.issue.runId])).toEqual(['SHOP-3']);
+  });
+
+  it('makes each issue once when ten ask for the same many at once', async () => {
+    const project = await projectOn('builtin');
+    const asked = await Promise.all(
+      [1, 2, 3].map(async () => ({ project, issue: newIssue({ runId: await runOf(project) }) })),
+    );
+    const answers = await Promise.all(Array.from({ length: 10 }, () => trackerOf(project).createIssues!(asked)));
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+    expect(await world.knex('issues').where({ projectId: project.id })).toHaveLength(3);
+  });
+
   it('closes the issue of a run that is completed, and leaves that of one that failed', async () => {
     const project = await projectOn('builtin');
     const task = await scheduledTask(project);
@@ -578,6 +619,24 @@ describe('what is due', () => {
     await due();
     expect(await runsOf(id)).toMatchObject([{ status: 'dispatching', attempts: 2, issueId: 'acme/shop#1' }]);
     expect(github.repositories.get('acme/shop')!.issues).toHaveLength(1);
+  });
+
+  it('stays with the process that has it, however long the tracker takes', async () => {
+    await world.lift(acme);
+    await world.grant(acme, 10_000);
+    const project = await projectOn('linear');
+    for (let n = 0; n < 2 * dispatching.concurrency + 1; n++) await scheduledTask(project);
+    const tracker = trackerOf(project);
+    const create = tracker.createIssue;
+    const taken: unknown[] = [];
+    vi.spyOn(tracker, 'createIssue').mockImplementation(async (...asked) => {
+      world.clock.turn((dispatching.leaseMs / dispatching.concurrency) * 0.7);
+      taken.push(...(await takeOverRuns()));
+      return create(...asked);
+    });
+    await due();
+    expect(taken).toEqual([]);
+    expect(linear.issues.size).toBe(2 * dispatching.concurrency + 1);
   });
 
   it('rests for as long as the tracker wants it to', async () => {

@@ -28,22 +28,49 @@ export interface NewIssue {
   labels: readonly string[];
 }
 
-// Concurrent creations of the same issue serialize on the counter; the second leaves a gap in the numbers.
-const insertIssueSql = `with counted as (
+/** An issue, and where. */
+export interface AskedIssue {
+  project: Row<Project>;
+  issue: NewIssue;
+}
+
+// Concurrent creations of the same issue serialize on the counter; the later one leaves a gap in the numbers.
+const insertIssuesSql = `with asked as (
+    select id, org_id, project_id, code, title, body, labels, run_id, count(*) over of_project as together,
+      row_number() over (of_project order by place) as nth
+    from json_to_recordset($1) as a
+      (place int, id text, org_id text, project_id text, code text, title text, body text, labels text[], run_id text)
+    where not exists (select from issues i where i.run_id = a.run_id)
+    window of_project as (partition by project_id)
+  ), counted as (
     insert into issue_counters as c (project_id, last_number)
-    select $3, 1 where not exists (select from issues where run_id = $9)
-    on conflict (project_id) do update set last_number = c.last_number + 1 returning last_number
+    select distinct project_id, together from asked order by project_id
+    on conflict (project_id) do update set last_number = c.last_number + excluded.last_number
+    returning project_id, last_number
   )
   insert into issues (id, org_id, project_id, number, key, title, body, labels, state, run_id, created_at, updated_at)
-  select $1, $2, $3, last_number, $4 || '-' || last_number, $5, $6, $7, 'open', $9, $8, $8 from counted
-  on conflict on constraint issues_run do nothing returning id`;
+  select id, org_id, project_id, number, code || '-' || number, title, body, labels, 'open', run_id, $2, $2
+  from asked join counted using (project_id) cross join lateral (select last_number - together + nth) n (number)
+  on conflict on constraint issues_run do nothing returning id, run_id`;
 
-/** Creates the issue of a run, or returns the existing one. */
-export async function createIssue(project: Row<Project>, issue: NewIssue): Promise<Id<'issue'>> {
-  const { runId, title, body, labels } = issue;
-  const values = [newId('issue'), project.orgId, project.id, codeOf(project), title, body, labels, now(), runId];
-  const [created] = await sql<{ id: Id<'issue'> }>(insertIssueSql, values);
-  return created?.id ?? (await Issue.get({ runId })).id;
+const issuesOfRunsSql = 'select id, run_id from issues where run_id = any($1)';
+
+/** Creates the issue of each run, or finds the existing one. By the run's id. */
+export async function createIssues(asked: readonly AskedIssue[]): Promise<Map<string, Id<'issue'>>> {
+  const rows = asked.map(({ project, issue: { runId, ...issue } }, place) => ({
+    place,
+    id: newId('issue'),
+    org_id: project.orgId,
+    project_id: project.id,
+    code: codeOf(project),
+    run_id: runId,
+    ...issue,
+  }));
+  type Of = Pick<Issue, 'id'> & { runId: string };
+  const created = await sql<Of>(insertIssuesSql, [JSON.stringify(rows), now()]);
+  const runIds = rows.map(({ run_id }) => run_id);
+  const all = created.length === rows.length ? created : await sql<Of>(issuesOfRunsSql, [runIds]);
+  return new Map(all.map(({ id, runId }) => [runId, id]));
 }
 
 /** Closing a closed or deleted issue changes nothing. */

@@ -34,8 +34,9 @@ export async function readMissions(runs: readonly Pick<Run, 'recurringId'>[]): P
   return new Map((await RecurringMission.findByKeys('id', ids)).map((mission) => [mission.id, mission]));
 }
 
-const moveSchedulesSql = `update recurring_missions m set next_run_at = d.next
-  from unnest($1::text[], $2::bigint[]) d (id, next) where m.id = d.id`;
+const moveSchedulesSql = `update recurring_missions m
+  set next_run_at = d.next, last_run_at = case when d.starts then $4 else m.last_run_at end
+  from unnest($1::text[], $2::bigint[], $3::boolean[]) d (id, next, starts) where m.id = d.id`;
 
 /** Writes a run for each mission of the next batch that is due; other processes skip this batch. */
 const startDue = (): Promise<Row<Run>[]> =>
@@ -51,8 +52,11 @@ const startDue = (): Promise<Row<Run>[]> =>
     const due = found.filter(({ triggers }) => triggers.every(({ schedule }) => isTimeZone(schedule.timezone)));
     if (due.length === 0) return [];
     const { runs } = await startRuns(trx, due, { kind: 'scheduled', at });
+    const starting = new Set(runs.filter(isOpen).map(({ recurringId }) => recurringId));
     // From now on, not from the occurrence: occurrences that were missed meanwhile are one run.
-    await sql(moveSchedulesSql, [due.map(({ id }) => id), due.map(({ triggers }) => nextRunAt(triggers, at))], trx);
+    const next = due.map(({ triggers }) => nextRunAt(triggers, at));
+    const ids = due.map(({ id }) => id);
+    await sql(moveSchedulesSql, [ids, next, ids.map((id) => starting.has(id)), at], trx);
     return runs;
   });
 
@@ -70,8 +74,8 @@ interface Start {
 }
 
 /**
- * Writes a run for each of the missions, a skipped one where the start is blocked; this process has to deliver the others. The
- * missions must be locked. A project that is being deleted gets no run.
+ * Writes a run for each of the missions, a skipped one where the start is blocked; this process has to deliver the others, and to
+ * note at the missions when they ran last. The missions must be locked. A project that is being deleted gets no run.
  */
 export async function startRuns(
   trx: Transaction,
@@ -92,10 +96,7 @@ export async function startRuns(
     blockedBy: blockers.get(mission.id)?.reason ?? null,
     agentId: mission.agentId,
   }));
-  const runs = await createRuns(trx, newRuns, at);
-  const started = runs.filter(isOpen).map(({ recurringId }) => recurringId!);
-  await RecurringMission.query(trx).whereIn('id', started).patch({ lastRunAt: at });
-  return { runs, blockers };
+  return { runs: await createRuns(trx, newRuns, at), blockers };
 }
 
 /**

@@ -17,7 +17,7 @@ import { Project } from '../projects/model.ts';
 import { deliverRuns } from '../runs/dispatch.ts';
 import { cancelRuns } from '../runs/finish.ts';
 import { Run, type RunStatus } from '../runs/model.ts';
-import { waitingStates } from '../runs/states.ts';
+import { isOpen, waitingStates } from '../runs/states.ts';
 import { nextRunAt, readMissions, startRuns } from './dispatch.ts';
 import { type Kind, RecurringMission, type Trigger } from './model.ts';
 
@@ -215,8 +215,10 @@ export async function runNow(missions: Kind, caller: Caller, id: string): Promis
 /** Writes the run in the caller's transaction; once that is committed it has to be delivered. @throws as `runNow` */
 export async function writeRunNow(trx: Transaction, missions: Kind, caller: Caller, id: string): Promise<Row<Run>> {
   const one = await lockRecurring(trx, missions, caller, id);
-  const { runs, blockers } = await startRuns(trx, [one], { kind: 'manual', at: now(), actor: caller.userId });
+  const at = now();
+  const { runs, blockers } = await startRuns(trx, [one], { kind: 'manual', at, actor: caller.userId });
   const { problem } = blockers.get(id) ?? {};
   if (problem) throw problem;
+  if (runs.some(isOpen)) await RecurringMission.query(trx).findById(id).patch({ lastRunAt: at });
   return runs[0] ?? missions.refuse();
 }

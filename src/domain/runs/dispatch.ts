@@ -8,15 +8,17 @@ import { announcing } from '#foundation/changes.ts';
 import { minutes, now, seconds } from '#foundation/clock.ts';
 import { sql } from '#foundation/database.ts';
 import { toProblem } from '#foundation/problem.ts';
+import type { AskedIssue } from '../issues/operations.ts';
 import { Project } from '../projects/model.ts';
 import { trackerOf } from '../trackers/choose.ts';
-import { type Mission, missionsOfRuns, type ReadMissions } from './mission.ts';
+import type { CreatedIssue } from '../trackers/tracker.ts';
+import { missionsOfRuns, type ReadMissions } from './mission.ts';
 import { Run } from './model.ts';
 import { isInState, moveRunsSql } from './states.ts';
 
-/** Sending runs to their tracker: the lease outlasts a batch, and delays of retries double from the first to the greatest. */
+/** Sending runs to their tracker: the lease outlasts some calls, and delays of retries double from the first to the greatest. */
 export const dispatching = {
-  batchSize: 50,
+  batchSize: 200,
   concurrency: 10,
   leaseMs: minutes(2),
   attempts: 10,
@@ -41,40 +43,81 @@ export async function takeOverRuns(): Promise<Row<Run>[]> {
   return sql<Row<Run>>(takeOverRunsSql, [at, claimedBy, leaseUntil]);
 }
 
+/** A run with what its issue is made of. */
+interface Delivery extends AskedIssue {
+  run: Row<Run>;
+}
+
 /** Creates the issues of runs that this process holds. Errors of a tracker are recorded on the run; returns the internal ones. */
 export async function deliverRuns(held: readonly Row<Run>[], readMissions: ReadMissions): Promise<unknown[]> {
-  const runs = held.filter(({ status }) => status === 'dispatching');
+  const deliveries = await readDeliveries(
+    held.filter(({ status }) => status === 'dispatching'),
+    readMissions,
+  );
+  const together = deliveries.filter(({ project }) => trackerOf(project).createIssues);
+  const left = deliveries.filter(({ project }) => !trackerOf(project).createIssues);
+  // What fails for one of them is found one by one.
+  await createTogether(together).catch(() => left.push(...together));
+  const internal: unknown[] = [];
+  for (let begin = 0; begin < left.length; begin += dispatching.concurrency) {
+    if (begin > 0) await renewLeases(left.slice(begin));
+    await Promise.all(
+      left.slice(begin, begin + dispatching.concurrency).map((delivery) =>
+        createIssue(delivery).catch(async (error) => {
+          if (await recordFailure(delivery, error)) internal.push(error);
+        }),
+      ),
+    );
+  }
+  return internal;
+}
+
+const renewLeasesSql = `update runs set lease_until = $3 where id = any($1) and claimed_by = $2 and ${isInState(['waitingForIssue'])}`;
+
+/** However slow a tracker is, no other process takes over what this one will come to. */
+async function renewLeases(deliveries: readonly Delivery[]): Promise<void> {
+  const { claimedBy, leaseUntil } = leaseOfDispatcher(now());
+  await sql(renewLeasesSql, [deliveries.map(({ run }) => run.id), claimedBy, leaseUntil]);
+}
+
+/** Without those whose mission or project was deleted since: their run is canceled, or deleted too. */
+async function readDeliveries(runs: readonly Row<Run>[], readMissions: ReadMissions): Promise<Delivery[]> {
   if (runs.length === 0) return [];
   const [projects, missions] = await Promise.all([
     Project.findByKeys('id', [...new Set(runs.map(({ projectId }) => projectId))]),
     missionsOfRuns(runs, readMissions),
   ]);
   const projectsById = new Map<string, Row<Project>>(projects.map((project) => [project.id, project]));
-  const internal: unknown[] = [];
-  for (let begin = 0; begin < runs.length; begin += dispatching.concurrency) {
-    await Promise.all(
-      runs.slice(begin, begin + dispatching.concurrency).map(async (run) => {
-        const [mission, project] = [missions.get(run.id), projectsById.get(run.projectId)];
-        // Deleted since: the run is canceled, or deleted too.
-        if (!mission || !project) return;
-        await createIssue(run, mission, project).catch(async (error) => {
-          if (await recordFailure(run, project, error)) internal.push(error);
-        });
-      }),
-    );
-  }
-  return internal;
+  return runs.flatMap((run) => {
+    const [mission, project] = [missions.get(run.id), projectsById.get(run.projectId)];
+    if (!mission || !project) return [];
+    const { name: title, prompt: body, labels } = mission;
+    return [{ run, project, issue: { runId: run.id, title, body, labels } }];
+  });
+}
+
+async function createIssue({ run, project, issue }: Delivery): Promise<void> {
+  await recordIssues([run], [await trackerOf(project).createIssue(project, issue)]);
+}
+
+/** Of projects with one and the same tracker. */
+async function createTogether(deliveries: readonly Delivery[]): Promise<void> {
+  const [first] = deliveries;
+  if (!first) return;
+  const issues = await trackerOf(first.project).createIssues!(deliveries);
+  await recordIssues(
+    deliveries.map(({ run }) => run),
+    issues,
+  );
 }
 
 // The state follows from `issue_id`. Also for a run that was canceled during the call: its page then links to the issue.
-const recordIssueSql = announcing(`update runs set issue_id = $2, issue_url = $3, claimed_by = null, lease_until = null,
-    reason = case when ${isInState(['waitingForIssue'])} then null else reason end, updated_at = $4
-  where id = $1 and issue_id is null`);
+const recordIssuesSql = announcing(`update runs r set issue_id = i.issue_id, issue_url = i.url, claimed_by = null,
+    lease_until = null, reason = case when ${isInState(['waitingForIssue'], 'r')} then null else r.reason end, updated_at = $4
+  from unnest($1::text[], $2::text[], $3::text[]) i (run_id, issue_id, url) where r.id = i.run_id and r.issue_id is null`);
 
-async function createIssue(run: Row<Run>, { name, prompt, labels }: Mission, project: Row<Project>): Promise<void> {
-  const issue = await trackerOf(project).createIssue(project, { runId: run.id, title: name, body: prompt, labels });
-  await sql(recordIssueSql, [run.id, issue.id, issue.url, now()]);
-}
+const recordIssues = (runs: readonly Row<Run>[], issues: readonly CreatedIssue[]): Promise<unknown> =>
+  sql(recordIssuesSql, [runs.map(({ id }) => id), issues.map(({ id }) => id), issues.map(({ url }) => url), now()]);
 
 // `attempts`: a process that has taken the run over since records its own failure.
 const isOwnAttempt = 'r.id = $1 and r.attempts = $2';
@@ -90,7 +133,9 @@ const postponeDispatchSql =
     lease_until = $6 where ${isOwnAttempt} and ${isInState(['waitingForIssue'], 'r')}`);
 
 /** Records the error on the run, which is tried again later or has failed. True when the error is internal. */
-async function recordFailure({ id, attempts }: Row<Run>, { tracker }: Row<Project>, error: unknown): Promise<boolean> {
+async function recordFailure({ run, project }: Delivery, error: unknown): Promise<boolean> {
+  const { id, attempts } = run;
+  const { tracker } = project;
   const { status, body, headers } = toProblem(error);
   const isInternal = status === 500;
   const at = now();

@@ -1,7 +1,7 @@
 // The interface to issue trackers: create the issue of a run, and close it. One file per vendor.
 import type { Row } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
-import type { NewIssue } from '../issues/operations.ts';
+import type { AskedIssue, NewIssue } from '../issues/operations.ts';
 import type { Project } from '../projects/model.ts';
 
 export interface CreatedIssue {
@@ -25,6 +25,8 @@ export interface Tracker {
    * @throws a Problem: a retryable one is tried again later, any other fails the run.
    */
   createIssue(project: Row<Project>, issue: NewIssue): Promise<CreatedIssue>;
+  /** The same for many runs, in their order, of a tracker that takes no longer for them than for one: all or nothing. */
+  createIssues?(asked: readonly AskedIssue[]): Promise<CreatedIssue[]>;
   /**
    * The issue with the tracker's own id, or the name by which people call it.
    * @throws a Problem when the project's tracker has none
