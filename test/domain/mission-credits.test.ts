@@ -9,7 +9,7 @@ import { dispatchDue } from '#domain/recurring/dispatch.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { days, minutes } from '#foundation/clock.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { type Answer, openWorld, type World } from '../support/world.ts';
 
 let world: World;
 let acme: Row<Organization>;
@@ -177,7 +177,12 @@ describe('without credits', () => {
 
   it('of 110 starts at once a hundred succeed', { timeout: 60_000 }, async () => {
     await world.lift(acme);
-    const answers = await Promise.all(Array.from({ length: 110 }, runNow));
+    // On a busy machine some wait too long for a connection, and are told to try again.
+    const answered = async (): Promise<Answer> => {
+      const answer = await runNow();
+      return answer.status === 503 ? answered() : answer;
+    };
+    const answers = await Promise.all(Array.from({ length: 110 }, answered));
     const count = (status: number) => answers.filter((answer) => answer.status === status).length;
     expect([count(200), count(402)]).toEqual([100, 10]);
     expect(await position()).toEqual([100, 0]);
