@@ -622,6 +622,13 @@ describe('400 · a query that is not what it must be', () => {
     expect(status).toBe(200);
   });
 
+  let other: SampleOrganization;
+  let elsewhere: Ask;
+  beforeAll(async () => {
+    other = await seedOrganization(world);
+    elsewhere = { session: await world.session(other.owner, other.organization.id) };
+  });
+
   const isPaging = (name: string) => name === 'limit' || name === 'cursor';
   // Lists of records; the pieces of a log have a cursor but no limit, and tests of their own (sandboxes.test.ts).
   const paged = rootFields.filter(({ field }) => field.args.filter(({ name }) => isPaging(name)).length === 2);
@@ -645,8 +652,6 @@ describe('400 · a query that is not what it must be', () => {
         await world.rest('POST', '/invites', { ...owner, body: bodyOf('CreateInviteRequest', sample) });
       }
       const invites = await Invite.page({ orgId: sample.organization.id }, { limit: 1 });
-      const other = await seedOrganization(world);
-      const elsewhere: Ask = { session: await world.session(other.owner, other.organization.id) };
 
       await untouched(async () => {
         const letters = Array.from(good, (_, i) => i).filter((i) => i % 7 === 0 || i >= good.length - 2);
@@ -671,9 +676,9 @@ describe('400 · a query that is not what it must be', () => {
         });
         for (const { name, type } of filters) {
           const property = named(nonNullSchema(getNamedType(type)) as Property);
-          const other = property.enum?.[0] ?? (property.type === 'integer' ? 1 : 'x');
+          const filter = property.enum?.[0] ?? (property.type === 'integer' ? 1 : 'x');
           const isInRest = root.route?.field.args.some((argument) => argument.name === name);
-          const outcome = await ask(isInRest ? surface : 'GraphQL', root, { ...own, [name]: other, cursor: good });
+          const outcome = await ask(isInRest ? surface : 'GraphQL', root, { ...own, [name]: filter, cursor: good });
           expect(unlessNamed(`with ${name}`, 'cursor: must be the nextCursor', outcome)).toEqual([]);
         }
         const theirs = await askField(
