@@ -23,6 +23,8 @@ export const bundle = (input: Record<string, string>, dir = output): Promise<Rol
       dir,
       entryFileNames: '[name].js',
       chunkFileNames: '[name]-[hash].js',
+      // Else it would run after the files that `main` shares.
+      codeSplitting: { groups: [{ name: 'first', test: /foundation.start-memory/ }] },
       // Names stay, for stack traces.
       minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
       keepNames: true,

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The process: reads the settings, opens the services, listens, and shuts down on a signal. `start` also migrates the database,
 // seeds the demo and starts the local runner.
+import '#foundation/start-memory.ts';
 import cluster from 'node:cluster';
 import type { Server } from 'node:http';
 import { setFlagsFromString } from 'node:v8';
