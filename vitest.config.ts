@@ -19,7 +19,7 @@ export default defineConfig({
     execArgv: ['--max-semi-space-size=64'],
     sequence: { sequencer: LongestFirst },
     // Bounds for what hangs, not for what is slow: no test may depend on the speed of a machine.
-    setupFiles: ['test/support/wait-timeouts.ts'],
+    setupFiles: ['test/support/wait-timeouts.ts', 'test/support/one-statement-at-a-time.ts'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 100_000 } },

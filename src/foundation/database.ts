@@ -10,6 +10,7 @@ import { createLookUps } from './look-ups.ts';
 import { openPool, type Pool, type PoolSettings } from './pool.ts';
 import { type Bookmark, bookmarkOf, leaveReplica, replicaPool, withPosition } from './replica.ts';
 import { type Repeated, send } from './statement.ts';
+import { ending, inTurn } from './turns.ts';
 
 export interface DatabaseSettings extends PoolSettings {
   /** Named (prepared) statements save a parse per read; a pooler in transaction mode can't carry them. */
@@ -79,10 +80,11 @@ export function database(): Knex {
  * from a bounded set (never built from a caller's values): it is kept, prepared, as long as the process and its connections live.
  */
 export async function sql<Row>(text: string, values: unknown[] = [], trx = joined()): Promise<Row[]> {
+  const statements = [{ text, values: [values] }];
   // What fails in a transaction is done again as a whole, or not at all.
   const sent = trx
-    ? sendOn<Row>(await trx.client.acquireConnection(), [{ text, values: [values] }])
-    : preferReplica((to) => attemptTwice<Row>(to, [{ text, values: [values] }]));
+    ? inTurn(trx, (connection) => sendOn<Row>(connection, statements))
+    : preferReplica((to) => attemptTwice<Row>(to, statements));
   return (await sent)[0]!;
 }
 
@@ -161,8 +163,8 @@ async function sendOn<Row>(connection: pg.ClientBase, statements: readonly Repea
 export function transaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T> {
   leaveReplica();
   const outer = joined();
-  if (outer) return outer.transaction((trx) => enclosing.run(trx, work, trx));
-  return retrying(() => pool().knex.transaction(work), { budgetMs: patience });
+  if (outer) return outer.transaction((trx) => enclosing.run(trx, ending(work), trx));
+  return retrying(() => pool().knex.transaction(ending(work)), { budgetMs: patience });
 }
 export type Transaction = Knex.Transaction;
 
@@ -189,7 +191,7 @@ export const enclosingTransaction = <T>(work: (trx: Transaction) => Promise<T>):
       try {
         // knex hands out a transaction also when BEGIN has failed.
         if (trx.isCompleted()) await trx.executionPromise;
-        const result = await enclosing.run(trx, work, trx);
+        const result = await enclosing.run(trx, ending(work), trx);
         if (!committed.has(trx)) await commit(trx);
         return result;
       } catch (error) {

@@ -95,6 +95,45 @@ describe.each(ways)('A look-up, %s', (_, namedStatements) => {
     expect(found).toEqual(Array.from({ length: 120 }, (_, n) => [{ n }]));
   });
 
+  it('Takes turns with the others of its transaction, and none goes past its end', async () => {
+    await sql('create table turns (n int)');
+    const later: Promise<unknown>[] = [];
+    const failed = enclosingTransaction(async () => {
+      const insert = async (n: number) => {
+        await sql('insert into turns values ($1)', [n]);
+        await sql('insert into turns values ($1)', [-n]);
+      };
+      later.push(insert(1), insert(2), insert(3));
+      await Promise.all([sql('select 1 / $1::int', [0]), ...later]);
+    });
+    await expect(failed).rejects.toMatchObject({ code: '22012' });
+    const settled = await Promise.allSettled(later);
+    expect(settled.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(
+      await enclosingTransaction(() => Promise.all([1, 2, 3].map((n) => lookUp('select $1::int as n', [n])))),
+    ).toEqual([[{ n: 1 }], [{ n: 2 }], [{ n: 3 }]]);
+    expect(await sql('select n from turns')).toEqual([]);
+    await sql('drop table turns');
+  });
+
+  it('Is refused by a transaction that is over', async () => {
+    await sql('create table leftovers (n int)');
+    let late: Promise<unknown> | undefined;
+    let over = (): void => {};
+    const ended = new Promise<void>((resolve) => {
+      over = resolve;
+    });
+    const failed = enclosingTransaction(async () => {
+      late = ended.then(() => sql('insert into leftovers values (1)'));
+      throw new Error('no');
+    });
+    await expect(failed).rejects.toThrow('no');
+    over();
+    await expect(late).rejects.toThrow('the transaction is over');
+    expect(await sql('select n from leftovers')).toEqual([]);
+    await sql('drop table leftovers');
+  });
+
   it('Joins an enclosing transaction also as a look-up', async () => {
     const seen = await enclosingTransaction(async () => {
       await sql('create temporary table looked_up on commit drop as select 7 as n');
