@@ -104,7 +104,7 @@ it('states.ts and the first state of a new run are the only places that write th
       return (
         /update\s+runs\b[^`]*?\bset\b(?:(?!\bwhere\b|\bfrom\b)[^`])*\bstatus\s*=/.test(text) ||
         /\bRun\.query\([^;]*\.(?:patch|update|insert)\(\{[^;]*\bstatus\b/.test(text) ||
-        /trx\(Run\.tableName\)/.test(text)
+        /\binsert into runs\b|trx\(Run\.tableName\)/.test(text)
       );
     });
   expect(writers).toEqual([path.join('runs', 'create.ts')]);
