@@ -9,13 +9,13 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { replaceCredentials, revokeCredentials } from '#domain/integrations/operations.ts';
 import { connectIntegration } from '#domain/projects/connectors.ts';
-import { releaseSilentRuns } from '#domain/runs/waiting.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
-import { seconds, setClock } from '#foundation/clock.ts';
+import { setClock } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/outbound.ts';
 import { openStorage } from '#foundation/storage.ts';
 import { folderStorage } from '#foundation/storage-folder.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
+import { endLease } from '../support/mission-world.ts';
 import { compiled, projectFolder } from '../support/processes.ts';
 import { startModels } from '../support/stand-in-models.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -27,6 +27,9 @@ let service: string;
 let models: Awaited<ReturnType<typeof startModels>>;
 let contents: string;
 let turned = 0;
+const turn = (ms: number): void => {
+  turned += ms;
+};
 const runners: { process: ChildProcess; output: string }[] = [];
 
 beforeAll(async () => {
@@ -235,8 +238,7 @@ describe('missions of agents', () => {
     const runId = await start('[wait]');
     await until(runId, ({ steps }) => steps[0]?.inputTokens === 1_200);
     await killRunners();
-    turned += seconds(121);
-    await releaseSilentRuns();
+    await endLease(() => look(runId), turn);
     startRunner();
     await until(runId, ({ steps }) => steps[0].inputTokens === 2_400);
     await say(runId, 'That is enough');

@@ -8,12 +8,12 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { connectIntegration } from '#domain/projects/connectors.ts';
-import { releaseSilentRuns } from '#domain/runs/waiting.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
-import { seconds, setClock } from '#foundation/clock.ts';
+import { setClock } from '#foundation/clock.ts';
 import { openStorage } from '#foundation/storage.ts';
 import { folderStorage } from '#foundation/storage-folder.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
+import { endLease } from '../support/mission-world.ts';
 import { compiled, projectFolder } from '../support/processes.ts';
 import { startModels } from '../support/stand-in-models.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -25,6 +25,9 @@ let projects: { site: string; bare: string };
 let service: string;
 let models: Awaited<ReturnType<typeof startModels>>;
 let turned = 0;
+const turn = (ms: number): void => {
+  turned += ms;
+};
 let machines = 0;
 const runners: ChildProcess[] = [];
 
@@ -92,12 +95,7 @@ function startRunner(more: Record<string, string> = {}): ChildProcess {
 
 async function loseRunner(runId: string): Promise<void> {
   await killRunners();
-  // A heartbeat that was on its way renews the lease once more.
-  for (let waits = 0; waits < 3; ) {
-    turned += seconds(61);
-    await releaseSilentRuns();
-    waits = (await look(runId)).status === 'dispatching' ? waits + 1 : 0;
-  }
+  await endLease(() => look(runId), turn);
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into

@@ -17,6 +17,7 @@ import { minutes, seconds, setClock } from '#foundation/clock.ts';
 import { openStorage } from '#foundation/storage.ts';
 import { folderStorage } from '#foundation/storage-folder.ts';
 import { isOffered } from '../../src/runner/confinement.ts';
+import { endLease } from '../support/mission-world.ts';
 import { compiled, isRunning, projectFolder } from '../support/processes.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -27,6 +28,9 @@ let projectId: string;
 let folder: string;
 let service: string;
 let turned = 0;
+const turn = (ms: number): void => {
+  turned += ms;
+};
 const runners: { process: ChildProcess; output: string }[] = [];
 
 beforeAll(async () => {
@@ -429,9 +433,8 @@ describe('the local runner', () => {
       async () => isRunning(Number(said.content.match(/\d+/)![0])),
       (running) => !running,
     );
+    await endLease(() => look(runId), turn);
     startRunner();
-    turned += seconds(121);
-    await releaseSilentRuns();
     expect(await ended(runId)).toMatchObject({
       status: 'completed',
       sandboxes: [{ status: 'completed' }, { status: 'stale' }],

@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
+import { releaseSilentRuns } from '#domain/runs/waiting.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
-import { setClock } from '#foundation/clock.ts';
+import { seconds, setClock } from '#foundation/clock.ts';
 import { openStorage } from '#foundation/storage.ts';
 import { folderStorage } from '#foundation/storage-folder.ts';
 import { createOwner, createProject } from './callers.ts';
@@ -29,6 +30,15 @@ export async function kill(process: ChildProcess): Promise<void> {
   if (process.exitCode !== null || process.signalCode !== null) return;
   process.kill('SIGKILL');
   await once(process, 'exit');
+}
+
+/** The lease of a run ends whose runner is dead: a heartbeat that was on its way may renew it once more. */
+export async function endLease(look: () => Promise<{ status: string }>, turn: (ms: number) => void): Promise<void> {
+  for (let waits = 0; waits < 3; ) {
+    turn(seconds(61));
+    await releaseSilentRuns();
+    waits = (await look()).status === 'dispatching' ? waits + 1 : 0;
+  }
 }
 
 export async function openMissionWorld() {
