@@ -38,15 +38,12 @@ export const careless = {
 };
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const [server] = await Promise.all([openServer(), buildDashboard(), buildService(), buildPrograms()]);
-  const prefix = `test_${process.pid}_${randomBytes(3).toString('hex')}_`;
-  const template = `${prefix}template`;
-  await asAdmin(server.connection, `create database ${template}`);
-  const knex = openDatabase({ connection: { ...server.connection, database: template } });
-  await migrate(knex);
-  await knex.destroy();
-  // Nobody may connect: a template with a guest can't be copied.
-  await asAdmin(server.connection, `alter database ${template} with is_template true allow_connections false`);
+  const [{ server, prefix, template }] = await Promise.all([
+    openTemplate(),
+    buildDashboard(),
+    buildService(),
+    buildPrograms(),
+  ]);
   project.provide('testServer', { connection: server.connection, prefix, template });
   return async () => {
     await asAdmin(server.connection, `alter database ${template} with is_template false`);
@@ -57,6 +54,19 @@ export default async function setup(project: TestProject): Promise<() => Promise
     for (const { datname } of left) await asAdmin(server.connection, `drop database ${datname} with (force)`);
     await server.close();
   };
+}
+
+async function openTemplate() {
+  const server = await openServer();
+  const prefix = `test_${process.pid}_${randomBytes(3).toString('hex')}_`;
+  const template = `${prefix}template`;
+  await asAdmin(server.connection, `create database ${template}`);
+  const knex = openDatabase({ connection: { ...server.connection, database: template } });
+  await migrate(knex);
+  await knex.destroy();
+  // Nobody may connect: a template with a guest can't be copied.
+  await asAdmin(server.connection, `alter database ${template} with is_template true allow_connections false`);
+  return { server, prefix, template };
 }
 
 /** Programs of tests that are made of parts of the service. */
