@@ -13,7 +13,7 @@ import { askField, bodyRoots, inputOf, type RootField, rootFields } from './supp
 import {
   admitted,
   argumentsOf,
-  ofClosed,
+  changesSample,
   type SampleOrganization,
   seedOrganization,
 } from './support/sample-organization.ts';
@@ -261,7 +261,7 @@ describe('an endpoint of the specification', () => {
         const { schema, fields } = endpoint.response;
         expect(complaints(fields ?? records[schema!]!, data, endpoint.id)).toEqual([]);
       } finally {
-        if (endpoint.method !== 'GET' || ofClosed.has(root.name)) await restore();
+        if (changesSample(root)) await restore();
       }
     },
   );

@@ -30,7 +30,7 @@ import {
 import {
   admitted,
   argumentsOf,
-  ofClosed,
+  changesSample,
   type SampleOrganization,
   seedOrganization,
 } from './support/sample-organization.ts';
@@ -429,7 +429,7 @@ describe('served, so that it was the caller and not the request that was refused
         expect([status, problem]).toEqual([surface === 'REST' ? root.route!.status : 200, undefined]);
       } finally {
         // What changes something finds the organization as the one before it did; only a closed one has a closure and an export.
-        if (root.kind === 'Mutation' || ofClosed.has(root.name)) await restore();
+        if (changesSample(root)) await restore();
       }
     }
   });

@@ -387,11 +387,10 @@ export function adderOf(list: string) {
 }
 
 /** Fields that serve a closed organization alone. */
-export const ofClosed: ReadonlySet<string> = new Set([
-  'organizationClosure',
-  'organizationExport',
-  'exportOrganization',
-]);
+const ofClosed: ReadonlySet<string> = new Set(['organizationClosure', 'organizationExport', 'exportOrganization']);
+
+/** Whether the sample is another one after the field was asked; for some it is closed before. */
+export const changesSample = ({ kind, name }: RootField): boolean => kind === 'Mutation' || ofClosed.has(name);
 
 /** Who may ask a field everything about the sample: its owner in the console, or its runtime. What is there to be read then exists. */
 export async function admitted(
