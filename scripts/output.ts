@@ -1,4 +1,4 @@
-// `dist`, where builds go, and whether what is there is newer than what it is made of.
+// The folder of the builds, and whether a file in it is newer than its sources.
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -69,7 +69,7 @@ async function openTemplate() {
   return { server, prefix, template };
 }
 
-/** Programs of tests that are made of parts of the service. */
+/** Bundles the test programs that import the service. */
 async function buildPrograms(): Promise<void> {
   const folder = path.join(output, 'test');
   if (isFresh(path.join(folder, 'scheduler-process.js'), path.join(root, 'src'), import.meta.dirname)) return;

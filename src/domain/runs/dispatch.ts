@@ -43,7 +43,7 @@ export async function takeOverRuns(): Promise<Row<Run>[]> {
   return sql<Row<Run>>(takeOverRunsSql, [at, claimedBy, leaseUntil]);
 }
 
-/** A run with what its issue is made of. */
+/** A run, and the issue to create for it. */
 interface Delivery extends AskedIssue {
   run: Row<Run>;
 }
