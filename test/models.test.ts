@@ -86,6 +86,21 @@ describe('the columns of a model', () => {
     expect([...model.columns.map(snake), ...internal].sort()).toEqual(await columnsOfTable(model.tableName));
   });
 
+  // What the reads of pages rely on that share a message (base-model.ts).
+  test('whose records are listed have an index by each owner in the order of pages', async () => {
+    const texts = Object.values(tree).join('\n');
+    const listed = declared.filter(([name]) => new RegExp(`\\b${name}\\.page\\(`).test(texts));
+    expect(listed.map(([name]) => name)).toContain('Project');
+    for (const [name, file] of [...listed, ['RecurringMission', 'src/domain/recurring/model.ts'] as const]) {
+      const model = ((await import(`../${file}`)) as Record<string, ModelClass>)[name]!;
+      const { rows } = await knex.raw('select indexdef from pg_indexes where tablename = ?', [model.tableName]);
+      const indexes = (rows as { indexdef: string }[]).map(({ indexdef }) => indexdef).join('\n');
+      for (const owner of ['orgId', 'projectId'].filter((column) => model.columns.includes(column))) {
+        expect(indexes).toMatch(new RegExp(`\\(${snake(owner)}, (kind, )?created_at DESC, id DESC\\)(\n|$)`));
+      }
+    }
+  });
+
   test('every model is found by this test', () => {
     const texts = Object.values(tree).join('\n');
     expect(declared.length).toBe([...texts.matchAll(/static override tableName/g)].length);

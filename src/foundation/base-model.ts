@@ -160,11 +160,16 @@ export class BaseModel extends Model {
         select,
         where: conditions.length > 0 ? ` where ${conditions.join(' and ')}` : '',
         values,
+        indexed:
+          !scope && Object.keys(where).every((name) => where[name as keyof Row<M>] === undefined || owners.has(name)),
       },
       request,
     ) as unknown as Promise<Page<Row<M>>>;
   }
 }
+
+/** What says whose a record is. Of each model that has pages, an index by each of them holds the rows in the order of pages. */
+const owners = new Set(['orgId', 'projectId']);
 
 const selections = new Map<string, string>();
 

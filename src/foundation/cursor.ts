@@ -1,7 +1,7 @@
 // Keyset paging: newest first or oldest first, which is the same index read backwards, with the id as tie-breaker. A cursor is
 // opaque and signed together with the list and its filter, so that another list refuses it. The cost of a page does not depend
 // on its depth: never OFFSET.
-import { sql } from './database.ts';
+import { lookUp, sql } from './database.ts';
 import { invalid } from './problem.ts';
 import { sameBytes, signature } from './secrets.ts';
 
@@ -60,11 +60,13 @@ export interface PageSource {
   /** ` where …`, or empty. */
   where: string;
   values: unknown[];
+  /** Whether an index holds these rows in the order of the page. */
+  indexed?: boolean;
 }
 
 /** One page of any rows. The texts must come from a bounded set, as for `sql`. */
 export async function readPageOf<R extends { id: string; createdAt: number }>(
-  { binding: list, select, where, values: sourceValues }: PageSource,
+  { binding: list, select, where, values: sourceValues, indexed = false }: PageSource,
   { limit, cursor, createdFrom, createdBefore, order }: PageRequest,
 ): Promise<Page<R>> {
   const values = [...sourceValues];
@@ -85,7 +87,7 @@ export async function readPageOf<R extends { id: string; createdAt: number }>(
   if (conditions.length > 0) text += `${where ? ' and' : ' where'} ${conditions.join(' and ')}`;
   const direction = isOldestFirst ? 'asc' : 'desc';
   text += ` order by "created_at" ${direction}, "id" ${direction} limit $${values.push(limit + 1)}`;
-  const rows = await sql<R>(text, values);
+  const rows = await (indexed ? lookUp<R>(text, values, undefined, limit + 1) : sql<R>(text, values));
   if (rows.length <= limit) return { data: rows, nextCursor: null };
   rows.pop();
   const last = rows[rows.length - 1]!;

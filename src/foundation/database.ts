@@ -100,12 +100,12 @@ function preferReplica<T>(send: (to: Pool) => Promise<T>): Promise<T> {
 }
 
 /**
- * `sql` for a look-up by key, which shares its message with those that other requests make meanwhile (look-ups.ts): a slow one
- * would hold them up.
+ * `sql` for a read that an index answers with at most so many `rows`. It shares its message with those that other requests make
+ * meanwhile (look-ups.ts): a slow one would hold them up.
  */
-export function lookUp<Row>(text: string, values: unknown[], trx = joined()): Promise<Row[]> {
+export function lookUp<Row>(text: string, values: unknown[], trx = joined(), rows = 1): Promise<Row[]> {
   if (trx) return sql(text, values, trx);
-  return preferReplica((to) => lookUpIn<Row>(to, text, values));
+  return preferReplica((to) => lookUpIn<Row>(to, text, values, rows));
 }
 
 const lookUpIn = createLookUps((to, statements) => attemptTwice(to, statements));

@@ -1,5 +1,5 @@
-// Look-ups by key, which every request makes: those that requests of one turn of the event loop ask for go over one connection in
-// one message, which saves most of the writing and reading (bench/README.md).
+// Reads that an index answers, which every request makes: those that requests of one turn of the event loop ask for go over one
+// connection in one message, which saves most of the writing and reading (bench/README.md).
 import { databaseErrorKind, isStalePlan } from './database-errors.ts';
 import type { Pool } from './pool.ts';
 import type { Repeated } from './statement.ts';
@@ -14,11 +14,18 @@ interface Asked {
 /** The rows of each, in order: all or nothing. */
 type Send = (to: Pool, statements: readonly Repeated[]) => Promise<unknown[][]>;
 
-/** What one message may hold. */
-const atOnce = 50;
+/** What one message may hold: each waits for all. */
+const statementsAtOnce = 50;
+const rowsAtOnce = 400;
+
+interface Turn {
+  asked: Asked[];
+  /** That they may find. */
+  rows: number;
+}
 
 export function createLookUps(send: Send) {
-  const turns = new WeakMap<Pool, Asked[]>();
+  const turns = new WeakMap<Pool, Turn>();
 
   /** What the server refuses for one of them is sent again one by one: nobody pays for another one's values. */
   async function ask(to: Pool, asked: readonly Asked[]): Promise<void> {
@@ -42,18 +49,22 @@ export function createLookUps(send: Send) {
     }
   }
 
-  return <Row>(to: Pool, text: string, values: readonly unknown[]): Promise<Row[]> =>
+  /** `rows`: how many it may find. */
+  return <Row>(to: Pool, text: string, values: readonly unknown[], rows: number): Promise<Row[]> =>
     new Promise((resolve, reject) => {
       let turn = turns.get(to);
-      if (!turn || turn.length === atOnce) {
-        const begun: Asked[] = [];
-        turn = begun;
-        turns.set(to, begun);
-        setImmediate(() => {
-          if (turns.get(to) === begun) turns.delete(to);
-          void ask(to, begun);
-        });
-      }
-      turn.push({ text, values, resolve: resolve as Asked['resolve'], reject });
+      if (!turn || turn.asked.length === statementsAtOnce || turn.rows + rows > rowsAtOnce) turn = begin(to);
+      turn.asked.push({ text, values, resolve: resolve as Asked['resolve'], reject });
+      turn.rows += rows;
     });
+
+  function begin(to: Pool): Turn {
+    const turn: Turn = { asked: [], rows: 0 };
+    turns.set(to, turn);
+    setImmediate(() => {
+      if (turns.get(to) === turn) turns.delete(to);
+      void ask(to, turn.asked);
+    });
+    return turn;
+  }
 }

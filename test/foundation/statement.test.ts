@@ -1,7 +1,9 @@
 // Statements as they go over the wire: what is given, what comes back, and what a failure leaves behind.
 import knexFactory, { type Knex } from 'knex';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readPageOf } from '#foundation/cursor.ts';
 import { enclosingTransaction, lookUp, openDatabase, sql, transaction, watchStatements } from '#foundation/database.ts';
+import { bindSecretKey } from '#foundation/secrets.ts';
 import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
 
 let fresh: FreshDatabase;
@@ -90,9 +92,35 @@ describe.each(ways)('A look-up, %s', (_, namedStatements) => {
     await other.raw('drop table lefts, rights, middles');
   });
 
-  it('Is sent with at most fifty', async () => {
+  it('Is sent with at most fifty, of at most four hundred rows', async () => {
+    const sent: string[] = [];
+    const stop = watchStatements((statement) => sent.push(statement));
     const found = await Promise.all(Array.from({ length: 120 }, (_, n) => lookUp('select $1::int as n', [n])));
     expect(found).toEqual(Array.from({ length: 120 }, (_, n) => [{ n }]));
+    expect(sent.splice(0)).toHaveLength(3);
+    // The second message has no room for the third and fourth, and the last is larger than any message may be.
+    for (const rows of [400, 201, 200, 200, 2_000]) void lookUp('select 1', [], undefined, rows);
+    await lookUp('select 1', []);
+    stop();
+    expect(sent).toHaveLength(5);
+  });
+
+  it('Is a page too, where an index holds its rows in order', async () => {
+    bindSecretKey(Buffer.alloc(32, 7));
+    await other.raw(`create table pages as select 'a' || n as id, n as created_at from generate_series(1, 4) n`);
+    const read = (indexed: boolean) => {
+      const source = { binding: 'pages', select: 'select id, created_at from pages', where: '', values: [], indexed };
+      return Promise.all([1, 2, 3].map((limit) => readPageOf(source, { limit })));
+    };
+    const sent: string[] = [];
+    const stop = watchStatements((statement) => sent.push(statement));
+    const together = await read(true);
+    expect(sent.splice(0)).toHaveLength(1);
+    expect(together.map(({ data }) => data.map(({ id }) => id))).toEqual([['a4'], ['a4', 'a3'], ['a4', 'a3', 'a2']]);
+    expect(await read(false)).toEqual(together);
+    expect(sent).toHaveLength(3);
+    stop();
+    await other.raw('drop table pages');
   });
 
   it('Takes turns with the others of its transaction, and none goes past its end', async () => {
