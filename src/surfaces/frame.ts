@@ -54,6 +54,15 @@ export const framed =
     }
   };
 
+/** A handler that is opened for its first request: until then a process does without the libraries that it loads. */
+export function openedWhenUsed(open: () => Promise<Handler>): Handler {
+  let opened: Promise<Handler> | undefined;
+  return async (exchange) => {
+    opened ??= open();
+    await (await opened)(exchange);
+  };
+}
+
 /** A problem as its `Error` body, which no cache keeps. `Link` leads to what its code means (RFC 8288, `help`). */
 export function answerProblem(exchange: Exchange, { status, body, headers }: Problem, more: Headers = {}): void {
   const link = body.code && { link: `<${addresses().baseHost}${errorsPath}#${body.code}>; rel="help"` };

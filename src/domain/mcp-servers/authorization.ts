@@ -1,17 +1,6 @@
 // Signing in to the authorization server of a remote MCP server, for a binding: discovery (RFC 9728, RFC 8414), registration
 // (RFC 7591) or our client metadata document, PKCE and the resource (RFC 8707), and the way back: once, in time, for the person who left.
-import {
-  type AuthorizationServerMetadata,
-  checkResourceAllowed,
-  discoverOAuthServerInfo,
-  exchangeAuthorization,
-  extractWWWAuthenticateParams,
-  IssuerMismatchError,
-  OAuthError,
-  type OAuthProtectedResourceMetadata,
-  registerClient,
-  startAuthorization,
-} from '@modelcontextprotocol/client';
+import type { AuthorizationServerMetadata, OAuthProtectedResourceMetadata } from '@modelcontextprotocol/client';
 import type { Caller } from '#access/principal.ts';
 import { ownPerson, withinReach } from '#access/reach.ts';
 import { addresses } from '#foundation/addresses.ts';
@@ -25,6 +14,7 @@ import { digest, newSecret, seal, unseal } from '#foundation/secrets.ts';
 import { lifetimesMs } from '#limits.ts';
 import { type AuthorizationServer, finalRefusals, findGrant, keepGrant, oauthFetch } from './grants.ts';
 import { McpBinding, obstacleOf } from './model.ts';
+import { sdk } from './sdk.ts';
 import { findOwnProject } from './view.ts';
 
 /** Where authorization servers send people back to: a page of the console. */
@@ -93,6 +83,7 @@ const newState = async (): Promise<string> =>
   unseal('mcp-state', await firstStep(async () => seal('mcp-state', newSecret('', 32))));
 
 async function prepare(serverUrl: string, binding: Row<McpBinding>, state: string) {
+  const { discoverOAuthServerInfo, registerClient, startAuthorization } = await sdk();
   const fetchFn = oauthFetch(binding);
   const { resourceMetadataUrl, scope } = await challengeOf(serverUrl, fetchFn);
   const { authorizationServerUrl, authorizationServerMetadata, resourceMetadata } = await discoverOAuthServerInfo(
@@ -100,7 +91,7 @@ async function prepare(serverUrl: string, binding: Row<McpBinding>, state: strin
     { fetchFn, ...(resourceMetadataUrl && { resourceMetadataUrl }) },
   );
   const metadata = usable(authorizationServerMetadata);
-  const resource = resourceOf(serverUrl, resourceMetadata);
+  const resource = await resourceOf(serverUrl, resourceMetadata);
   const scopes = scope ?? resourceMetadata?.scopes_supported?.join(' ');
   const client = offersDocument(metadata)
     ? { client_id: clientId() }
@@ -124,6 +115,7 @@ async function prepare(serverUrl: string, binding: Row<McpBinding>, state: strin
 
 /** What the server says of itself when it is asked without credentials (RFC 9728, section 5.1). */
 async function challengeOf(serverUrl: string, fetchFn: ReturnType<typeof oauthFetch>) {
+  const { extractWWWAuthenticateParams } = await sdk();
   const answer = await fetchFn(serverUrl, { headers: { accept: 'application/json, text/event-stream' } });
   const challenge = answer.status === 401 ? extractWWWAuthenticateParams(answer) : {};
   await answer.body?.cancel();
@@ -142,8 +134,9 @@ function usable(metadata: AuthorizationServerMetadata | undefined): Authorizatio
   return metadata;
 }
 
-function resourceOf(serverUrl: string, metadata: OAuthProtectedResourceMetadata | undefined): string {
+async function resourceOf(serverUrl: string, metadata: OAuthProtectedResourceMetadata | undefined): Promise<string> {
   if (!metadata) return serverUrl;
+  const { checkResourceAllowed } = await sdk();
   const { resource } = metadata;
   if (checkResourceAllowed({ requestedResource: serverUrl, configuredResource: resource })) return resource;
   throw conflict('The metadata of the server is of another resource.');
@@ -155,11 +148,12 @@ async function explained<T>(binding: Row<McpBinding>, work: () => Promise<T>): P
     return await work();
   } catch (error) {
     if (error instanceof Problem) throw error;
-    throw Object.assign(problemOf(binding, error), { cause: error });
+    throw Object.assign(await problemOf(binding, error), { cause: error });
   }
 }
 
-function problemOf({ serverName }: Row<McpBinding>, error: unknown): Problem {
+async function problemOf({ serverName }: Row<McpBinding>, error: unknown): Promise<Problem> {
+  const { IssuerMismatchError } = await sdk();
   if (error instanceof IssuerMismatchError)
     return conflict('The authorization server names another issuer than its own.');
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
@@ -205,7 +199,7 @@ export async function completeOAuth(
   if ((await findGrant(binding.id))?.completes === completes) return completed;
   const { server, codeVerifier }: Departure = JSON.parse(unseal(purpose(stateDigest), pending.sealed));
   // It may have been bound to another address meanwhile: nothing that was granted for this one may go there.
-  if (!isFor(binding, server)) throw conflict('The binding of the server has changed. Connect it again.');
+  if (!(await isFor(binding, server))) throw conflict('The binding of the server has changed. Connect it again.');
   const tokens = await exchanged(binding, server, { code, iss, codeVerifier });
   await transaction(async (trx) => {
     await keepGrant(trx, binding.id, { server, tokens, completes });
@@ -221,8 +215,10 @@ const takeAuthorizationSql = `delete from mcp_authorizations a using mcp_binding
     and ($4::text is null or b.project_id = $4) and a.expires_at > $5
   returning a.binding_id, a.sealed, a.return_to`;
 
-const isFor = ({ pinnedUrl }: Row<McpBinding>, { resource }: AuthorizationServer): boolean =>
-  pinnedUrl !== null && checkResourceAllowed({ requestedResource: pinnedUrl, configuredResource: resource });
+async function isFor({ pinnedUrl }: Row<McpBinding>, { resource }: AuthorizationServer): Promise<boolean> {
+  const { checkResourceAllowed } = await sdk();
+  return pinnedUrl !== null && checkResourceAllowed({ requestedResource: pinnedUrl, configuredResource: resource });
+}
 
 function exchanged(
   binding: Row<McpBinding>,
@@ -230,6 +226,7 @@ function exchanged(
   { code, iss, codeVerifier }: Pick<Arrival, 'code' | 'iss'> & { codeVerifier: string },
 ) {
   return explained(binding, async () => {
+    const { exchangeAuthorization, IssuerMismatchError, OAuthError } = await sdk();
     try {
       return await exchangeAuthorization(url, {
         ...{ metadata, clientInformation: client, authorizationCode: code, codeVerifier, resource },

@@ -1,6 +1,6 @@
 // What the runtime that holds a run may do with the MCP servers of its project: see the tools that a person has approved for the
 // role of its agent, and call them. It never sees an address or a credential, and every call is recorded with the run.
-import { type CallToolResult, ProtocolError } from '@modelcontextprotocol/client';
+import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { Caller } from '#access/principal.ts';
 import { addresses } from '#foundation/addresses.ts';
 import type { Row } from '#foundation/base-model.ts';
@@ -15,6 +15,7 @@ import type { Run } from '../runs/model.ts';
 import { leaseIsLost, lockHeldRun } from '../runtime/lease.ts';
 import { McpBinding, McpCall, obstacleOf, type ToolDefinition, toolsFor } from './model.ts';
 import { RemoteFailure, withRemote } from './remote.ts';
+import { sdk } from './sdk.ts';
 import { noteFailure, takeSnapshot } from './tools.ts';
 import { markDrift, readConfigFile } from './view.ts';
 
@@ -109,6 +110,7 @@ export async function callToolOfRun(
     await recorded(result.isError ? 'tool_error' : 'ok');
     return result as CallToolResult;
   } catch (error) {
+    const { ProtocolError } = await sdk();
     await recorded(error instanceof ProtocolError ? 'tool_error' : 'failed');
     if (!(error instanceof RemoteFailure)) throw error;
     if (error.needsAuthorization) await noteFailure(binding, error);

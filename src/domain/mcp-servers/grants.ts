@@ -1,12 +1,9 @@
 // What an authorization server has granted to a binding: kept sealed, refreshed when due by one process at a time, and forgotten
 // when it is no longer valid.
-import {
-  type AuthorizationServerMetadata,
-  type OAuthClientInformationMixed,
-  OAuthError,
-  OAuthErrorCode,
-  type OAuthTokens,
-  refreshAuthorization,
+import type {
+  AuthorizationServerMetadata,
+  OAuthClientInformationMixed,
+  OAuthTokens,
 } from '@modelcontextprotocol/client';
 import type { Row } from '#foundation/base-model.ts';
 import { announce, watch } from '#foundation/changes.ts';
@@ -16,6 +13,7 @@ import { boundedFetch } from '#foundation/outbound-fetch.ts';
 import { seal, unseal } from '#foundation/secrets.ts';
 import { mayReach } from './hosts.ts';
 import type { McpBinding } from './model.ts';
+import { sdk } from './sdk.ts';
 
 const maxResponseBytes = 64 * 1024;
 /** For all requests of one step together. */
@@ -144,17 +142,18 @@ async function refresh(binding: Row<McpBinding>, grant: Grant, { sealed }: Kept)
 
 /** Asking again does not help (RFC 6749, section 5.2). */
 export const finalRefusals: readonly string[] = [
-  OAuthErrorCode.InvalidGrant,
-  OAuthErrorCode.InvalidClient,
-  OAuthErrorCode.InvalidScope,
-  OAuthErrorCode.UnauthorizedClient,
-  OAuthErrorCode.UnsupportedGrantType,
+  'invalid_grant',
+  'invalid_client',
+  'invalid_scope',
+  'unauthorized_client',
+  'unsupported_grant_type',
 ];
 
 /** Null: there is no refresh token, or its server refuses it for good. @throws what kept its server from answering */
 async function askForTokens(binding: Row<McpBinding>, { server, tokens }: Grant): Promise<OAuthTokens | null> {
   const { url, metadata, client: clientInformation, resource } = server;
   if (!tokens.refresh_token) return null;
+  const { OAuthError, refreshAuthorization } = await sdk();
   try {
     return await refreshAuthorization(url, {
       metadata,

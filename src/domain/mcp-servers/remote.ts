@@ -1,12 +1,6 @@
 // Speaking with a remote MCP server as a binding allows: at its pinned address and its allowed hosts alone, with its credentials,
 // through the official client without capabilities: a server's request for sampling or elicitation is rejected.
-import {
-  Client,
-  ProtocolError,
-  SdkHttpError,
-  StreamableHTTPClientTransport,
-  UnauthorizedError,
-} from '@modelcontextprotocol/client';
+import type { Client } from '@modelcontextprotocol/client';
 import type { Row } from '#foundation/base-model.ts';
 import { sql } from '#foundation/database.ts';
 import { OutboundError, ResponseTooLarge } from '#foundation/outbound.ts';
@@ -17,6 +11,7 @@ import { withSecrets } from './declared.ts';
 import { accessTokenOf } from './grants.ts';
 import { mayReach } from './hosts.ts';
 import type { McpBinding } from './model.ts';
+import { sdk } from './sdk.ts';
 
 const maxResponseBytes = 4 * 1024 * 1024;
 
@@ -59,6 +54,7 @@ export async function withRemote<T>(
   timeoutMs: number,
   work: (client: Client, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
+  const { Client } = await sdk();
   const late = AbortSignal.timeout(timeoutMs);
   const broken = new AbortController();
   const signal = AbortSignal.any([late, broken.signal]);
@@ -77,7 +73,7 @@ export async function withRemote<T>(
     return redacted(result, secrets);
   } catch (error) {
     if (late.aborted) throw new RemoteFailure(`The server did not answer within ${timeoutMs / 1_000} seconds.`);
-    throw failureOf(broken.signal.aborted ? broken.signal.reason : error);
+    throw await failureOf(broken.signal.aborted ? broken.signal.reason : error);
   } finally {
     client.onerror = () => {};
     await client.close();
@@ -96,6 +92,7 @@ function redacted<T>(result: T, secrets: readonly string[]): T {
 const shortestSecret = 6;
 
 async function transportTo(binding: Row<McpBinding>, signal: AbortSignal) {
+  const { StreamableHTTPClientTransport } = await sdk();
   const { headers, credentials } = await unsealed(binding.id);
   const rendered = Object.entries(headers).map(([name, value]) => [name, withSecrets(value, credentials)]);
   const token = await accessTokenOf(binding);
@@ -117,10 +114,12 @@ async function transportTo(binding: Row<McpBinding>, signal: AbortSignal) {
   return { transport, secrets: secrets.filter(({ length }) => length >= shortestSecret) };
 }
 
-function failureOf(error: unknown): unknown {
+async function failureOf(error: unknown): Promise<unknown> {
+  const { ProtocolError, SdkHttpError, UnauthorizedError } = await sdk();
   if (error instanceof RemoteFailure || error instanceof ProtocolError || error instanceof Problem) return error;
-  const status = statusOf(error);
-  if (status === 401) return new RemoteFailure('The server requires credentials.', true);
+  const status = error instanceof SdkHttpError ? error.status : undefined;
+  if (error instanceof UnauthorizedError || status === 401)
+    return new RemoteFailure('The server requires credentials.', true);
   if (status === 403) return new RemoteFailure('The server refused the credentials.', true);
   if (status) return new RemoteFailure(`The server answered with status ${status}.`);
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
@@ -129,9 +128,4 @@ function failureOf(error: unknown): unknown {
     if (cause instanceof OutboundError) return new RemoteFailure('The server cannot be reached.');
   }
   return new RemoteFailure('The server returned an invalid response.');
-}
-
-function statusOf(error: unknown): number | undefined {
-  if (error instanceof UnauthorizedError) return 401;
-  return error instanceof SdkHttpError ? error.status : undefined;
 }

@@ -1,6 +1,6 @@
 // The tools of a remote server as it defines them now: read within bounds, kept as a snapshot, and held against what a person has
 // reviewed. What the server says is data of a stranger: it is checked before any of it is kept.
-import { type Client, ProtocolError } from '@modelcontextprotocol/client';
+import type { Client } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { Caller } from '#access/principal.ts';
 import type { Row } from '#foundation/base-model.ts';
@@ -10,6 +10,7 @@ import { conflict } from '#foundation/problem.ts';
 import { text } from '#limits.ts';
 import { McpBinding, obstacleOf, type ToolDefinition } from './model.ts';
 import { RemoteFailure, withRemote } from './remote.ts';
+import { sdk } from './sdk.ts';
 import { findOwnProject, markDrift, readConfigFile } from './view.ts';
 
 /** What is read of a server's list of tools. */
@@ -100,7 +101,8 @@ export async function takeSnapshot(binding: Row<McpBinding>): Promise<Row<McpBin
 }
 
 /** What a failed request changes in the binding. @throws errors that the server did not cause */
-export function noteFailure(binding: Row<McpBinding>, error: unknown): Promise<Row<McpBinding>> {
+export async function noteFailure(binding: Row<McpBinding>, error: unknown): Promise<Row<McpBinding>> {
+  const { ProtocolError } = await sdk();
   const failure = error instanceof ProtocolError ? new RemoteFailure('The server refused to list its tools.') : error;
   if (!(failure instanceof RemoteFailure)) throw error;
   if (failure.needsAuthorization) return note(binding, { needsAuthorization: true, lastError: null });

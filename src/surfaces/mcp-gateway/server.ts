@@ -1,0 +1,77 @@
+// The gateway for missions: an MCP server at /mcp/runs/{runId}/{serverName}, for the runtime that holds the run. The runtime sends
+// its service token and, in X-Lease-Id, its lease; it reaches the approved tools of its agent's role.
+import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
+import { admit } from '#access/gate.ts';
+import type { Caller } from '#access/principal.ts';
+import { callToolOfRun, listToolsOfRun, type ServerOfRun, serverOfRun } from '#domain/mcp-servers/gateway.ts';
+import { addresses } from '#foundation/addresses.ts';
+import type { Exchange, Handler } from '#foundation/http.ts';
+import { invalid, notFound, type Problem, toProblem } from '#foundation/problem.ts';
+import { type CallerSettings, identify } from '../frame.ts';
+import { createMcpHttp, originGuard } from '../mcp-http.ts';
+
+export interface GatewaySettings extends CallerSettings {
+  version: string;
+}
+
+interface Asked {
+  exchange: Exchange;
+  caller: Caller;
+  server: ServerOfRun;
+}
+
+const route = '/mcp/runs/{runId}/{serverName}';
+
+export function createServer(settings: GatewaySettings): Handler {
+  const { version, meter, report } = settings;
+  const guard = originGuard(addresses().mcp);
+  const respond = createMcpHttp<Asked>({
+    serverOf,
+    meter: (exchange, { caller }, messages) => meter(exchange, caller, messages),
+    report,
+  });
+
+  function serverOf({ exchange, server: own }: Asked): Server {
+    const server = new Server({ name: own.binding.serverName, version }, { capabilities: { tools: {} } });
+    const explained = async <T>(work: Promise<T>): Promise<T> => {
+      try {
+        return await work;
+      } catch (error) {
+        if (error instanceof ProtocolError) throw error;
+        throw protocolError(toProblem(error), () => report(exchange, error));
+      }
+    };
+    server.setRequestHandler('tools/list', async () => ({ tools: (await explained(listToolsOfRun(own))) as never }));
+    server.setRequestHandler('tools/call', ({ params }) =>
+      explained(callToolOfRun(own, params.name, params.arguments)),
+    );
+    server.setNotificationHandler('notifications/cancelled', () => {});
+    return server;
+  }
+
+  return async (exchange) => {
+    exchange.route = route;
+    guard(exchange);
+    const caller = await identify(settings, exchange);
+    admit(caller, 'runtime:report');
+    const [runId, serverName] = namesIn(exchange.path);
+    const leaseId = exchange.req.headers['x-lease-id'];
+    if (typeof leaseId !== 'string' || leaseId === '') throw invalid('X-Lease-Id: is required.');
+    const server = await serverOfRun(caller, { runId, leaseId }, serverName);
+    await respond(exchange, `${addresses().mcp}${exchange.path}`, { exchange, caller, server });
+  };
+}
+
+/** The names in the path, none of whose characters a path would encode. @throws 404 */
+function namesIn(path: string): [runId: string, serverName: string] {
+  const [, runId, serverName] = /^\/mcp\/runs\/([\w-]{1,200})\/([\w-]{1,64})$/.exec(path) ?? [];
+  if (!runId || !serverName) throw notFound('path');
+  return [runId, serverName];
+}
+
+/** A problem as a JSON-RPC error for the agent's program; a fault of the service is reported. */
+function protocolError({ status, body }: Problem, report: () => void): ProtocolError {
+  if (status >= 500 && status !== 502) report();
+  const code = status < 500 ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
+  return new ProtocolError(code, body.description, body);
+}

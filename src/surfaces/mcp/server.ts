@@ -1,0 +1,166 @@
+// The MCP server, stateless (MCP 2025-03-26 to 2026-07-28). The official SDK implements the protocol, with one server object per
+// request; origin, caller, rate and size are checked here before it.
+import {
+  type CallToolRequest,
+  type CallToolResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  Server,
+} from '@modelcontextprotocol/server';
+import type { GraphQLSchema } from 'graphql';
+import { admits } from '#access/gate.ts';
+import type { Caller } from '#access/principal.ts';
+import type { Exchange, Handler } from '#foundation/http.ts';
+import { toProblem } from '#foundation/problem.ts';
+import { canStepUp, insufficientScope } from '../bearer.ts';
+import { type CallerSettings, identify } from '../frame.ts';
+import { createMcpHttp, originGuard } from '../mcp-http.ts';
+import { callsOf, createAnswerBudget, type ReadContent, type ToolRecord } from './call.ts';
+import { complete } from './completions.ts';
+import { plainCallOf } from './plain-call.ts';
+import { followStart } from './progress.ts';
+import { getPrompt, hasPrompt, listPrompts } from './prompts.ts';
+import { hasTemplate, listResources, listTemplates, readResource, toolOfResource } from './resources.ts';
+import { answered, refused, type Tool, toolsOf } from './tools.ts';
+
+export interface McpSettings extends CallerSettings {
+  schema: GraphQLSchema;
+  version: string;
+  readContent: ReadContent;
+}
+
+interface Asked {
+  exchange: Exchange;
+  caller: Caller;
+}
+
+/** A message, as far as it is looked into before the SDK has validated it. */
+interface Message {
+  method?: unknown;
+  params?: { name?: unknown; uri?: unknown; _meta?: { progressToken?: unknown } };
+}
+
+const instructions =
+  'The tools are the operations of the Agent Engineering Platform that your credential allows; get_me tells what it is. ' +
+  'Lists are newest first: pass nextCursor as cursor to read on. A time that is a number counts milliseconds since 1970, or ' +
+  'seconds where its name ends in Sec; a time that is a string is ISO 8601 in UTC. ' +
+  'An error says in its description what to change; only one that is retryable is worth repeating.';
+
+const capabilities = { tools: {}, resources: {}, prompts: {}, completions: {} };
+
+export function createServer(settings: McpSettings, url: string): Handler {
+  const tools = toolsOf(settings.schema);
+  const guard = originGuard(url);
+  const identity = {
+    name: 'agent-engineering-platform',
+    title: 'Agent Engineering Platform',
+    version: settings.version,
+  };
+  const respond = createMcpHttp<Asked>({
+    serverOf,
+    meter: (exchange, { caller }, messages) => settings.meter(exchange, caller, messages),
+    report: settings.report,
+    check: ({ exchange, caller }, message) => checkScope(exchange, caller, (message ?? {}) as Message),
+    answerPlainly({ exchange, caller }, message) {
+      const call = plainCallOf(exchange, message);
+      const tool = call && tools.get(call.params.name);
+      if (!tool || tool.startsRun) return undefined;
+      const { jsonrpc, id, params } = call;
+      const result = callTool({ exchange, caller }, tool, params, createAnswerBudget());
+      return result.then((value) => ({ result: value, jsonrpc, id }));
+    },
+    isStreamed(message) {
+      const { method, params } = (message ?? {}) as Message;
+      const isFollowed = params?._meta?.progressToken !== undefined && tools.get(String(params.name))?.startsRun;
+      return method === 'tools/call' && isFollowed === true;
+    },
+  });
+
+  /** A client that can ask its person for more is told what for; to others the answer of the tool says it. @throws 403 */
+  function checkScope(exchange: Exchange, caller: Caller, { method, params }: Message): void {
+    const { name, uri } = params ?? {};
+    const tool = method === 'tools/call' ? name : method === 'resources/read' && toolOfResource(String(uri));
+    const rule = tools.get(String(tool))?.rule;
+    if (!rule || rule === 'any-caller' || rule === 'person' || caller.principalType === 'agent') return;
+    if (!admits(caller, rule) && canStepUp(exchange)) throw insufficientScope('mcp', caller, rule);
+  }
+
+  /** The result of a call, or of what `follow` makes of it; an error is a result too. */
+  async function callTool(
+    { exchange, caller }: Asked,
+    tool: Tool,
+    { name, arguments: values = {} }: CallToolRequest['params'],
+    spend: (size: number) => void,
+    follow: (value: unknown) => unknown = (value) => value,
+  ): Promise<CallToolResult> {
+    exchange.route = `/mcp ${name}`;
+    try {
+      const result = answered(await follow(await tool.call(caller, exchange.requestId, values)));
+      spend(Buffer.byteLength((result.content[0] as { text: string }).text));
+      return result;
+    } catch (error) {
+      const problem = toProblem(error);
+      if (problem.status >= 500) settings.report(exchange, error);
+      return refused(problem);
+    }
+  }
+
+  function serverOf({ exchange, caller }: Asked): Server {
+    const server = new Server(identity, { capabilities, instructions });
+    const calls = callsOf(tools, settings.readContent, caller, exchange.requestId);
+    const spend = createAnswerBudget();
+    const withinBudget = <T extends object>(result: T): T => {
+      spend(Buffer.byteLength(JSON.stringify(result)));
+      return result;
+    };
+    /** For everything but tools, which have errors of their own. */
+    const explained = async <T extends object>(uri: string | null, work: () => T | Promise<T>): Promise<T> => {
+      try {
+        return withinBudget(await work());
+      } catch (error) {
+        if (error instanceof ProtocolError) throw error;
+        const problem = toProblem(error);
+        if (problem.status === 404 && uri !== null) throw new ResourceNotFoundError(uri);
+        if (problem.status >= 500) settings.report(exchange, error);
+        const code = problem.status < 500 ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
+        throw new ProtocolError(code, problem.body.description, problem.body);
+      }
+    };
+
+    server.setRequestHandler('tools/list', () => ({
+      tools: [...tools.values()].filter(({ rule }) => admits(caller, rule)).map(({ listed }) => listed),
+    }));
+    server.setRequestHandler('tools/call', async ({ params }, context) => {
+      const tool = tools.get(params.name);
+      if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
+      const follow = (value: unknown) => followStart(value as ToolRecord, calls, caller.credentialId, context);
+      return callTool({ exchange, caller }, tool, params, spend, tool.startsRun ? follow : undefined);
+    });
+    server.setRequestHandler('resources/list', ({ params }) =>
+      explained(null, () => listResources(calls, params?.cursor)),
+    );
+    server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: listTemplates(calls) }));
+    server.setRequestHandler('resources/read', ({ params: { uri } }) =>
+      explained(uri, async () => ({ contents: [await readResource(calls, uri)] })),
+    );
+    server.setRequestHandler('prompts/list', () => ({ prompts: listPrompts(calls) }));
+    server.setRequestHandler('prompts/get', ({ params }) =>
+      explained(null, () => getPrompt(calls, params.name, params.arguments)),
+    );
+    server.setRequestHandler('completion/complete', ({ params: { ref, argument, context } }) => {
+      const isKnown = ref.type === 'ref/prompt' ? hasPrompt(ref.name) : hasTemplate(ref.uri);
+      if (!isKnown) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'ref: is unknown.');
+      return explained(null, () => complete(calls, argument, context?.arguments));
+    });
+    // What is cancelled gets no answer, and in a batch the other answers would wait for it for ever.
+    server.setNotificationHandler('notifications/cancelled', () => {});
+    return server;
+  }
+
+  return async (exchange) => {
+    exchange.route = '/mcp';
+    guard(exchange);
+    await respond(exchange, url, { exchange, caller: await identify(settings, exchange) });
+  };
+}
