@@ -71,12 +71,18 @@ async function until(fulfilled: () => boolean | Promise<boolean>): Promise<void>
 interface Reading {
   status: number;
   headers: Headers;
-  /** The next event; undefined when there is no further one. */
+  /**
+   * The next event that is not the last one again: a change may be heard of that was seen already. Undefined when there is no
+   * further one.
+   */
   next(): Promise<Event | undefined>;
-  /** The data of the next event that is not the last one again: a change may be heard of that was seen already. */
+  /** Its data. */
   news(): Promise<Event['data']>;
   leave(): void;
 }
+
+/** Of the one field that is subscribed to. */
+const dataOf = ({ data }: Event): Event['data'] => Object.values(data.data)[0];
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
@@ -95,17 +101,21 @@ async function subscribe(
     signal: leaving.signal,
   });
   const events = eventsOf(response);
-  const next = async () => (await events.next()).value as Event | undefined;
   let last: unknown;
-  const news = async (): Promise<Event['data']> => {
-    const event = await next();
-    expect(event?.name).toBe('next');
-    const data = event!.data.errors ?? Object.values(event!.data.data)[0];
+  const next = async (): Promise<Event | undefined> => {
+    const event = (await events.next()).value as Event | undefined;
+    if (event?.name !== 'next' || event.data.errors) return event;
+    const data = dataOf(event);
     const quiet = !data.fragments?.length && !data.metrics?.length;
     const state = data.fragments ? { ...data, fragments: [], metrics: [] } : data;
     const repeated = quiet && isDeepStrictEqual(state, last);
     last = state;
-    return repeated ? news() : data;
+    return repeated ? next() : event;
+  };
+  const news = async (): Promise<Event['data']> => {
+    const event = await next();
+    expect(event?.name).toBe('next');
+    return event!.data.errors ?? dataOf(event!);
   };
   return {
     status: response.status,
