@@ -7,7 +7,7 @@ import type { Exchange } from '#foundation/http.ts';
 import { schema } from '#schema.ts';
 import { createGraphql } from '#surfaces/graphql/surface.ts';
 import { createRest } from '#surfaces/rest/surface.ts';
-import { type Ask, requestsTo } from './world.ts';
+import { type Ask, requestsTo } from './requests.ts';
 
 export type Impersonation = Awaited<ReturnType<typeof openImpersonation>>;
 

@@ -7,10 +7,10 @@ export interface Event {
 }
 
 /** The events of an answer, one by one; pings are passed over. Who stops reading leaves. */
-export async function* eventsOf(response: Response): AsyncGenerator<Event> {
+export async function* eventsOf({ body }: { body: unknown }): AsyncGenerator<Event> {
   let text = '';
   const decoder = new TextDecoder();
-  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
     text += decoder.decode(chunk, { stream: true });
     const blocks = text.split('\n\n');
     text = blocks.pop()!;

@@ -33,31 +33,9 @@ import { createApp } from '../../src/app.ts';
 import { csrfToken } from '../../src/surfaces/cookie.ts';
 import { freshDatabase } from './database.ts';
 import { openContract } from './openapi-contract.ts';
-import { eventsOf } from './server-sent-events.ts';
+import { type Answer, type Ask, requestsTo, type Session } from './requests.ts';
 
-export interface Answer {
-  status: number;
-  headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: a test looks into whatever came
-  body: any;
-}
-
-export interface Ask {
-  /** A bearer secret. */
-  token?: string;
-  /** A session's cookie; the CSRF header is sent along. */
-  session?: Session;
-  body?: unknown;
-  headers?: Record<string, string>;
-  /** Asks for events, reads the first of them, and leaves. */
-  firstEvent?: true;
-}
-
-export interface Session {
-  secret: string;
-  csrf: string;
-}
-
+export type { Answer, Ask, Session } from './requests.ts';
 export type World = Awaited<ReturnType<typeof openWorld>>;
 
 export interface WorldSettings {
@@ -74,37 +52,6 @@ export interface WorldSettings {
   /** Where the log lines go; nowhere when absent. */
   log?: (line: string) => void;
 }
-
-/** Sends requests to a server, each with the credential that it asks with. */
-export const requestsTo =
-  (url: string) =>
-  async (method: string, path: string, ask: Ask = {}): Promise<Answer> => {
-    const headers: Record<string, string> = { ...ask.headers };
-    if (ask.firstEvent) headers.accept ??= 'text/event-stream';
-    if (ask.token) headers.authorization = `Bearer ${ask.token}`;
-    if (ask.session) {
-      headers.cookie = `session=${ask.session.secret}`;
-      headers['x-csrf-token'] = ask.session.csrf;
-      headers['sec-fetch-site'] = 'same-origin';
-    }
-    const text = typeof ask.body === 'string' || ask.body instanceof Uint8Array;
-    if (ask.body !== undefined && !headers['content-type']) headers['content-type'] = 'application/json';
-    const body = ask.body === undefined ? undefined : text ? ask.body : JSON.stringify(ask.body);
-    const response = await fetch(url + path, {
-      method,
-      headers,
-      redirect: 'manual',
-      ...(body !== undefined && { body: body as BodyInit }),
-    });
-    if (response.headers.get('content-type')?.startsWith('text/event-stream') && ask.firstEvent) {
-      for await (const { data } of eventsOf(response)) {
-        return { status: response.status, headers: response.headers, body: data };
-      }
-    }
-    const raw = await response.text();
-    const isJson = response.headers.get('content-type')?.includes('json') && raw !== '';
-    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(raw) : raw };
-  };
 
 export async function openWorld(settings: WorldSettings = {}) {
   const { connection, drop } = await freshDatabase();

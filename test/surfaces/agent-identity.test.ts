@@ -13,7 +13,8 @@ import { openLog } from '#foundation/log.ts';
 import { bindSecretKey } from '#foundation/secrets.ts';
 import { type AppSettings, createApp } from '../../src/app.ts';
 import { type AgentWorld, claimGrant, idJagType, jwtBearer, openAgentWorld } from '../support/agent-world.ts';
-import { present, requestsTo } from '../support/world.ts';
+import { requestsTo } from '../support/requests.ts';
+import { present } from '../support/world.ts';
 
 let world: AgentWorld;
 const lines: string[] = [];

@@ -17,8 +17,9 @@ import { openOutbound } from '#foundation/outbound.ts';
 import { atOnce } from '../support/at-once.ts';
 import { openRemoteMcp, type RemoteMcp } from '../support/fake-mcp-server.ts';
 import { freePort, type ServiceProcess, startService } from '../support/processes.ts';
+import { type Answer, requestsTo, type Session } from '../support/requests.ts';
 import { startSandbox } from '../support/runtime-records.ts';
-import { type Answer, openWorld, present, requestsTo, type Session, type World } from '../support/world.ts';
+import { openWorld, present, type World } from '../support/world.ts';
 
 const randomCalls = Number(process.env.KEYED_CALLS ?? 120);
 
