@@ -9,6 +9,8 @@ import { isFresh, output, root } from './output.ts';
 const apart = ['pino', 'pino-pretty'];
 /** Drivers that knex and pg would load, and that are not installed. */
 const absent = /^(pg-native|pg-query-stream|better-sqlite3|mariadb|mysql2?|oracledb|sqlite3|tedious)(\/|$)/;
+/** What libraries load for features that the service does not use: these modules are empty. */
+const unused = { 'fast-json-stringify': false, 'cron-parser': false } as const;
 
 /** Bundles programs (their names, and their sources below the root) into a folder, where they share files with their content in the name. */
 export const bundle = (input: Record<string, string>, dir = output): Promise<RolldownOutput> =>
@@ -19,6 +21,7 @@ export const bundle = (input: Record<string, string>, dir = output): Promise<Rol
     platform: 'node',
     tsconfig: 'tsconfig.json',
     external: [...apart, absent],
+    resolve: { alias: unused },
     output: {
       dir,
       entryFileNames: '[name].js',
