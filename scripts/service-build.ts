@@ -9,8 +9,10 @@ import { isFresh, output, root } from './output.ts';
 const apart = ['pino', 'pino-pretty'];
 /** Drivers that knex and pg would load, and that are not installed. */
 const absent = /^(pg-native|pg-query-stream|better-sqlite3|mariadb|mysql2?|oracledb|sqlite3|tedious)(\/|$)/;
-/** What libraries load for features that the service does not use: these modules are empty. */
-const unused = { 'fast-json-stringify': false, 'cron-parser': false } as const;
+/** What libraries load for features that the service does not use: a serializer, a parser of cron, other databases. */
+const unused =
+  /node_modules.(fast-json-stringify|cron-parser|knex.lib.dialects.(?!postgres\W|index)\w|rate-limiter-flexible.lib.RateLimiter(?!Cluster|Memory|Res|\w*Abstract))/;
+const emptied = { name: 'emptied', load: { filter: { id: unused }, handler: () => 'module.exports = {};' } };
 
 /** Bundles programs (their names, and their sources below the root) into a folder, where they share files with their content in the name. */
 export const bundle = (input: Record<string, string>, dir = output): Promise<RolldownOutput> =>
@@ -21,7 +23,7 @@ export const bundle = (input: Record<string, string>, dir = output): Promise<Rol
     platform: 'node',
     tsconfig: 'tsconfig.json',
     external: [...apart, absent],
-    resolve: { alias: unused },
+    plugins: [emptied],
     output: {
       dir,
       entryFileNames: '[name].js',

@@ -3,7 +3,7 @@ import { callbackPath, clientPath } from '#domain/mcp-servers/authorization.ts';
 import { checkoutBase } from '#domain/plans/provider.ts';
 import type { Exchange, Handler } from '#foundation/http.ts';
 import { notFound, type Problem } from '#foundation/problem.ts';
-import { allowMethods, framed, type Report } from '../frame.ts';
+import { allowMethods, framed, openedWhenUsed, type Report } from '../frame.ts';
 import { payCheckout, showCheckout } from './checkout.ts';
 import { decideClaim, showClaim } from './claim.ts';
 import { closeOwnOrganization, closureAddress, exportAddress, exportOwnOrganization, showClosure } from './closure.ts';
@@ -34,7 +34,7 @@ import { endOwnOtherSessions, endOwnSession, showSessions } from './sessions.ts'
 import { answerPasskeyOptions, createSignIn, enterCode, signOut } from './sign-in.ts';
 import { enterLink, showLink } from './sign-in-link.ts';
 import { files } from './style.ts';
-import { createUpstream, returnPath, type UpstreamSettings } from './upstream.ts';
+import type { UpstreamSettings } from './upstream.ts';
 import { visitorOf } from './visitor.ts';
 
 export interface ConsoleSettings {
@@ -94,8 +94,9 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
   for (const [path, page] of dashboardPages) pages.set(path, { GET: page });
 
   if (upstreamSignIn) {
-    const { startSignIn, finishSignIn } = createUpstream(upstreamSignIn);
-    pages.set('/sign-in/upstream', { GET: startSignIn }).set(returnPath, { GET: finishSignIn });
+    const upstream = import('./upstream.ts').then(({ createUpstream }) => createUpstream(upstreamSignIn));
+    pages.set('/sign-in/upstream', { GET: openedWhenUsed(async () => (await upstream).startSignIn) });
+    pages.set('/sign-in/upstream/return', { GET: openedWhenUsed(async () => (await upstream).finishSignIn) });
   }
 
   const showDashboardFile: Handler = async (exchange) => {

@@ -45,7 +45,7 @@ export interface UpstreamSettings {
   clientSecret: string;
 }
 
-export const returnPath = '/sign-in/upstream/return';
+const returnPath = '/sign-in/upstream/return';
 const cookie = 'upstream';
 
 /** What the response must match, sealed in a cookie: only the browser that started the sign-in can finish it. */
