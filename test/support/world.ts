@@ -53,10 +53,13 @@ export interface WorldSettings {
   log?: (line: string) => void;
 }
 
+/** Says nothing. Without a destination it would look, five times a second, whether something is to be written, and never cease. */
+export const silentLog = () => openLog({ level: 'silent', destination: { write: () => {} } });
+
 export async function openWorld(settings: WorldSettings = {}) {
   const { connection, drop } = await freshDatabase();
   const knex = openDatabase({ connection: settings.database ?? connection });
-  const log = openLog(settings.log ? { level: 'debug', destination: { write: settings.log } } : { level: 'silent' });
+  const log = settings.log ? openLog({ level: 'debug', destination: { write: settings.log } }) : silentLog();
   const replica = settings.replica
     ? openReplica({ connection: settings.replica, report: (line) => log.warn(line) })
     : null;

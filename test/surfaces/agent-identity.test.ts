@@ -9,12 +9,11 @@ import { publicKeys, signJwt } from '#domain/oauth/keys.ts';
 import { addresses } from '#foundation/addresses.ts';
 import { days, hours, isoTime, minutes } from '#foundation/clock.ts';
 import { openDatabase } from '#foundation/database.ts';
-import { openLog } from '#foundation/log.ts';
 import { bindSecretKey } from '#foundation/secrets.ts';
 import { type AppSettings, createApp } from '../../src/app.ts';
 import { type AgentWorld, claimGrant, idJagType, jwtBearer, openAgentWorld } from '../support/agent-world.ts';
 import { requestsTo } from '../support/requests.ts';
-import { present } from '../support/world.ts';
+import { present, silentLog } from '../support/world.ts';
 
 let world: AgentWorld;
 const lines: string[] = [];
@@ -192,7 +191,7 @@ describe('the rate of registrations', () => {
       claimGrantType: claimGrant,
       trustedIssuers: [],
       trustProxy: true,
-      log: openLog({ level: 'silent' }),
+      log: silentLog(),
       ...settings,
     });
     const server = createServer(app);

@@ -11,7 +11,7 @@ import { jobs } from '#surfaces/scheduler/jobs.ts';
 import { startScheduler } from '#surfaces/scheduler/surface.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
 import { compiled } from '../support/processes.ts';
-import { openWorld, present, type World } from '../support/world.ts';
+import { openWorld, present, silentLog, type World } from '../support/world.ts';
 
 let world: World;
 let owner: Account;
@@ -282,7 +282,7 @@ describe('four processes on one database', () => {
 });
 
 describe('the loop', () => {
-  const silent = openLog({ level: 'silent' });
+  const silent = silentLog();
 
   test('runs each job again and again, the next time counted from the end, also after a failure', async () => {
     vi.useFakeTimers();
