@@ -12,9 +12,9 @@ const pictures = process.env.SCREENSHOTS;
 if (pictures) mkdirSync(pictures, { recursive: true });
 
 const looks = [
-  { look: 'light', colorScheme: 'light', width: 1280, height: 800 },
+  { look: 'light', colorScheme: 'light', width: 1280, height: 720 },
   // The same elements: another colour, another size.
-  { look: 'dark', colorScheme: 'dark', width: 1280, height: 800, runOnly: ['color-contrast'] },
+  { look: 'dark', colorScheme: 'dark', width: 1280, height: 720, runOnly: ['color-contrast'] },
   {
     look: 'phone',
     colorScheme: 'light',
@@ -23,6 +23,11 @@ const looks = [
     runOnly: ['target-size', 'scrollable-region-focusable'],
   },
 ] as const;
+
+interface Found {
+  violations: { id: string; impact: string; nodes: { target: string[] }[] }[];
+  isTooWide: boolean;
+}
 
 export type PageInspector = ReturnType<typeof createPageInspector>;
 
@@ -56,19 +61,21 @@ export function createPageInspector(browser: Browser, baseURL: string) {
   /** The page as it is now, in each look: no serious problem, and nothing wider than the screen. */
   async function inspect(page: Page, name: string): Promise<void> {
     const before = page.viewportSize();
-    await page.evaluate(axe);
+    await loadAxe(page);
     for (const { look, colorScheme, width, height, ...asked } of looks) {
-      await page.setViewportSize({ width, height });
+      const size = page.viewportSize();
+      if (size?.width !== width || size.height !== height) await page.setViewportSize({ width, height });
       await page.emulateMedia({ colorScheme });
       // The policy of the page lets axe load nothing, and there is nothing to load.
-      const found = await page.evaluate<{ id: string; impact: string; nodes: { target: string[] }[] }[]>(
-        `axe.run(document, ${JSON.stringify({ ...asked, preload: false, resultTypes: ['violations'] })}).then((result) => result.violations)`,
+      const options = { ...asked, preload: false, resultTypes: ['violations'] };
+      const { violations, isTooWide } = await page.evaluate<Found>(
+        `axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => (
+          { violations, isTooWide: document.documentElement.scrollWidth > innerWidth }))`,
       );
-      for (const { id, impact, nodes } of found) {
+      for (const { id, impact, nodes } of violations) {
         if (impact !== 'serious' && impact !== 'critical') continue;
         problems.push(`${name}, ${look}: ${id} at ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
       }
-      const isTooWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
       if (isTooWide) problems.push(`${name}, ${look}: is wider than the screen`);
       if (pictures) await page.screenshot({ path: path.join(pictures, `${name}-${look}.png`), fullPage: true });
     }
@@ -86,4 +93,12 @@ export function createPageInspector(browser: Browser, baseURL: string) {
       await Promise.all(contexts.splice(0).map((context) => context.close()));
     },
   };
+}
+
+/** Once for each document, and past Playwright's own evaluation: a script of that size takes half the time. */
+async function loadAxe(page: Page): Promise<void> {
+  if (await page.evaluate("typeof axe === 'object'")) return;
+  // It ends with the page: a session that ends earlier takes the virtual authenticators of the page along.
+  const protocol = await page.context().newCDPSession(page);
+  await protocol.send('Runtime.evaluate', { expression: axe });
 }
