@@ -109,7 +109,6 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByLabel('Name').fill('Issues here');
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
     await page.getByRole('button', { name: 'Disconnect Issues here' }).waitFor();
-    await pages.inspect(page, 'integrations');
     const theirs = await open('/console/integrations', viewer);
     await rowOf(theirs, 'Our issues').waitFor();
     await theirs.getByText('Owners and admins connect vendors').waitFor();

@@ -138,7 +138,6 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
       .first()
       .waitFor();
     expect(await page.getByText(/^builder · /).count()).toBe(0);
-    await pages.inspect(page, 'agents-found');
   });
 
   it('issues are narrowed and ordered by the address; each has a page, on which what a person wrote stays text', async () => {
@@ -219,7 +218,6 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByRole('progressbar', { name: 'Share of the reviewer in the cost' }).waitFor();
     await page.getByText('Show Figures').click();
     await page.getByText('p95: 40').waitFor();
-    await pages.inspect(page, 'run-failed');
     await page.getByRole('button', { name: 'Copy id of the run' }).click();
     await page.getByRole('button', { name: 'Copied: Copy id of the run' }).waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(id);
@@ -239,7 +237,6 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByLabel('Find in the log').fill('LINE 99');
     await page.getByText('11 of 1001 lines').waitFor();
     await page.getByRole('button', { name: 'Wrap lines' }).click();
-    await pages.inspect(page, 'log');
     const downloading = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download' }).click();
     expect((await downloading).suggestedFilename()).toBe('builder-one-session.log');

@@ -58,7 +58,6 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByLabel('Agent').selectOption({ index: 1 });
     await page.getByLabel('Plan').selectOption('Wait until a person has approved it');
     await page.getByLabel('Budget in US dollars').fill('2.5');
-    await pages.inspect(page, 'mission-new');
     await page.getByRole('button', { name: 'Start mission' }).click();
     await page.getByRole('heading', { name: 'Shorten the readme' }).waitFor();
     const first = new URL(page.url()).pathname;
@@ -157,7 +156,6 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByRole('navigation', { name: 'Breadcrumbs' }).getByText('App 🚀').waitFor();
     await page.getByRole('button', { name: 'Pause project' }).click();
     await page.getByRole('button', { name: 'Resume project' }).waitFor();
-    await pages.inspect(page, 'project-settings');
     await page.getByLabel('Type App 🚀 to confirm').fill('App 🚀');
     await page.getByRole('button', { name: 'Delete project' }).click();
     await page.getByRole('heading', { name: 'Projects', level: 1 }).waitFor();
@@ -327,19 +325,14 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
       .poll(async () => (await world.knex('organizations').where({ id: acme.id }).first()).slug)
       .toBe('acme-2');
     await pages.inspect(page, 'settings');
-    for (const [path, title] of [
-      ['/console/integrations', 'Integrations'],
-      ['/console/mcp', 'MCP servers'],
-    ] as const) {
-      await page.goto(path);
-      await page.getByRole('heading', { name: title }).waitFor();
-      await page
-        .getByRole('region')
-        .first()
-        .getByText(/connected|Agents use/)
-        .first()
-        .waitFor();
-      await pages.inspect(page, title);
-    }
+    await page.goto('/console/mcp');
+    await page.getByRole('heading', { name: 'MCP servers' }).waitFor();
+    await page
+      .getByRole('region')
+      .first()
+      .getByText(/Agents use/)
+      .first()
+      .waitFor();
+    await pages.inspect(page, 'mcp-servers');
   });
 });

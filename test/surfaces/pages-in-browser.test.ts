@@ -288,7 +288,6 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
       resource: `${world.url}/mcp`,
     });
     await page.goto(`/oauth/authorize?${new URLSearchParams(parameters as Record<string, string>)}`);
-    await inspect(page, 'consent');
     await page.getByRole('button', { name: 'Allow' }).click();
     await page.getByText('The sample editor goes on.').waitFor();
     const back = new URL(page.url()).searchParams;

@@ -77,7 +77,6 @@ describe.skipIf(typeof launched === 'string')('passkeys in a browser', () => {
     expect(await authenticator.credentials()).toMatchObject([
       { rpId: 'localhost', isResidentCredential: true, signCount: 1 },
     ]);
-    await pages.inspect(page, 'passkeys');
 
     await page.getByRole('button', { name: 'Create passkey' }).click();
     await page.getByText('This device already holds a passkey for your account.').waitFor();
@@ -143,7 +142,6 @@ describe.skipIf(typeof launched === 'string')('passkeys in a browser', () => {
     await page.getByLabel('Email', { exact: true }).fill('linked@example.com');
     await page.keyboard.press('Enter');
     await page.getByLabel('Six-digit code').waitFor();
-    await pages.inspect(page, 'code-and-link');
     await world.delivered();
     const { text } = developmentMailbox()!.find(({ to }) => to === 'linked@example.com')!;
     const phone = await pages.open();
