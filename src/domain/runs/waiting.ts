@@ -88,6 +88,7 @@ export const cancelRunsOfDeletedAgents = (): Promise<void> =>
 
 const waits = `${isInState(['waitingForRuntime'], 'r')} and r.silent_since is null and not r.awaits_approval
   and r.interrupted_at is null and coalesce(r.agent_choice ->> 'way', '') <> 'asked'`;
+// Every process does this: none waits for the rows that another one is at.
 const explainWaitsSql =
   announcing(`with org as (select distinct r.org_id, r.agent_id, r.next_harness, r.next_vendor from runs r where ${waits}),
     offer as (
@@ -109,11 +110,15 @@ const explainWaitsSql =
             from unnest($2::text[]) with ordinality u (h, n) where h = any(array_agg(harness)))
           || ' is connected.' end as reason
       from offer group by org_id, agent_id, next_harness, next_vendor
+    ),
+    told as (
+      select r.id as run_id, explanation.reason from runs r join explanation
+        on r.org_id = explanation.org_id and r.agent_id is not distinct from explanation.agent_id
+          and r.next_harness is not distinct from explanation.next_harness
+          and r.next_vendor is not distinct from explanation.next_vendor
+      where ${waits} and r.reason is distinct from explanation.reason for no key update of r skip locked
     )
-    update runs r set reason = explanation.reason, updated_at = $3 from explanation
-    where r.org_id = explanation.org_id and r.agent_id is not distinct from explanation.agent_id
-      and r.next_harness is not distinct from explanation.next_harness
-      and r.next_vendor is not distinct from explanation.next_vendor and ${waits} and r.reason is distinct from explanation.reason`);
+    update runs r set reason = told.reason, updated_at = $3 from told where r.id = told.run_id`);
 
 /** Sets the reason of each run that waits for a runtime: which harness none is connected for, or that all are busy. */
 export const explainWaits = (): Promise<unknown> => sql(explainWaitsSql, [connectedSince(), harnessIds, now()]);
