@@ -49,6 +49,12 @@ export const readLots = (orgId: string, trx?: Transaction): Promise<OpenLot[]> =
 export const isSpendable = ({ available, startsAt, expiresAt }: OpenLot, at: number): boolean =>
   available > 0 && (startsAt ?? 0) <= at && (expiresAt ?? Number.POSITIVE_INFINITY) > at;
 
+/** The lots that can be spent now, what expires first first. */
+export async function readSpendable(trx: Transaction, orgId: string): Promise<OpenLot[]> {
+  const at = now();
+  return (await readLots(orgId, trx)).filter((lot) => isSpendable(lot, at));
+}
+
 export const isExpired = ({ available, expiresAt }: OpenLot, at: number): boolean =>
   available > 0 && expiresAt !== null && expiresAt <= at;
 
@@ -63,7 +69,7 @@ export const needsOpening = (lots: readonly OpenLot[]): boolean =>
 export async function openBook(trx: Transaction, orgId: string): Promise<OpenLot[]> {
   await lockOrganization(trx, orgId);
   const at = now();
-  let lots = await readLots(orgId, trx);
+  const lots = await readLots(orgId, trx);
   if (!needsOpening(lots)) return lots.filter((lot) => isSpendable(lot, at));
   if (lots.length === 0) await grantTrial(trx, orgId);
   const expired = lots.filter((lot) => isExpired(lot, at));
@@ -80,8 +86,7 @@ export async function openBook(trx: Transaction, orgId: string): Promise<OpenLot
       ],
     })),
   );
-  lots = await readLots(orgId, trx);
-  return lots.filter((lot) => isSpendable(lot, at));
+  return readSpendable(trx, orgId);
 }
 
 // It stays when the organization is erased.

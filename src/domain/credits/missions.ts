@@ -4,7 +4,7 @@ import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/database.ts';
 import { credits } from '#limits.ts';
 import { credit, creditsOf } from './amounts.ts';
-import { append, type Entry, openBook, sumOf, take } from './ledger.ts';
+import { append, type Entry, openBook, readSpendable, sumOf, take } from './ledger.ts';
 import type { CreditLot } from './model.ts';
 
 const ahead = credits.reserved * credit;
@@ -14,11 +14,10 @@ export async function startableMissions(trx: Transaction, orgId: string): Promis
   return Math.ceil(sumOf(await openBook(trx, orgId)) / ahead);
 }
 
-/** Reserves credits for new runs. `startableMissions` has said that there are some for each. */
+/** Reserves credits for new runs. In the same transaction `startableMissions` has locked the ledgers, and said that there are some for each. */
 export async function reserveForRuns(trx: Transaction, runs: readonly { id: string; orgId: string }[]): Promise<void> {
-  // In one order, so that two starts of several organizations do not wait for each other.
-  for (const orgId of [...new Set(runs.map((run) => run.orgId))].sort()) {
-    const lots = await openBook(trx, orgId);
+  for (const orgId of new Set(runs.map((run) => run.orgId))) {
+    const lots = await readSpendable(trx, orgId);
     const own = runs.filter((run) => run.orgId === orgId);
     const transfers = own.map(({ id }) => ({
       kind: 'reserve' as const,
