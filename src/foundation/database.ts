@@ -19,14 +19,15 @@ export interface DatabaseSettings extends PoolSettings {
 
 let bound: Pool | undefined;
 let named = true;
-const listeners = new Set<(statement: string) => void>();
+type Listener = (statement: string, times: number) => void;
+const listeners = new Set<Listener>();
 
 /** Opens the pool and binds it for the process. Nothing is sent before the first statement. */
 export function openDatabase(settings: DatabaseSettings): Knex {
   bound = openPool(settings);
   const { knex } = bound;
   knex.on('query', (query: { sql: string }) => {
-    for (const listener of listeners) listener(query.sql);
+    for (const listener of listeners) listener(query.sql, 1);
   });
   named = settings.namedStatements ?? true;
   Model.knex(knex);
@@ -38,8 +39,8 @@ function pool(): Pool {
   return bound;
 }
 
-/** Calls back with the text of every statement sent, until the returned function is called. */
-export function watchStatements(listener: (statement: string) => void): () => void {
+/** Calls back with the text of every statement sent and how often its message has it, until the returned function is called. */
+export function watchStatements(listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
@@ -145,7 +146,7 @@ async function attempt<Row>({ connections }: Pool, statements: readonly Repeated
 }
 
 async function sendOn<Row>(connection: pg.ClientBase, statements: readonly Repeated[]): Promise<Row[][]> {
-  for (const listener of listeners) for (const { text } of statements) listener(text);
+  for (const listener of listeners) for (const { text, values } of statements) listener(text, values.length);
   try {
     return await send<Row>(connection, statements, named);
   } catch (error) {
