@@ -124,8 +124,7 @@ export class BaseModel extends Model {
   ): Promise<Row<M>[]> {
     const { select, conditions, values } = readParts(this, where);
     conditions.push(`${quoted(column)} = any($${values.push(keys)})`);
-    const text = `${select} where ${conditions.join(' and ')} order by ${this.order}`;
-    return column === 'id' ? lookUp<Row<M>>(text, values, undefined, keys.length) : sql<Row<M>>(text, values);
+    return sql<Row<M>>(`${select} where ${conditions.join(' and ')} order by ${this.order}`, values);
   }
 
   /** The newest `limit` rows of each key, newest first. */
