@@ -20,6 +20,9 @@ import { fieldsOf, ownPath, personsForm, readOwnForm, visitorOf } from './visito
 const emailForm = z.object({ email: emailAddress });
 const codeForm = emailForm.extend({ code: plainText() });
 
+/** Sign-in with the operator's OpenID provider (upstream.ts, which is loaded where there is one). */
+export const upstreamPaths = { start: '/sign-in/upstream', return: '/sign-in/upstream/return' };
+
 /** `upstream`: the issuer of the provider to offer (upstream.ts), or null. */
 export function createSignIn(upstream: string | null): {
   showSignIn: Handler;
@@ -141,7 +144,7 @@ function answerEmailForm(
       ${passkeyForm('sign-in', '/sign-in/passkey', 'Sign in with a passkey', html`<input type="hidden" name="return_to" value="${returnTo}">`)}
     </div>`
     }
-    ${upstream && html`<a class="button quiet full" href="/sign-in/upstream?return_to=${encodeURIComponent(returnTo)}">Continue with ${new URL(upstream).host}</a>`}
+    ${upstream && html`<a class="button quiet full" href="${upstreamPaths.start}?return_to=${encodeURIComponent(returnTo)}">Continue with ${new URL(upstream).host}</a>`}
     </div>
   </section>`;
   const page = { title: 'Sign in', body, script: passkeyPageScript() };

@@ -3,7 +3,7 @@ import { callbackPath, clientPath } from '#domain/mcp-servers/authorization.ts';
 import { checkoutBase } from '#domain/plans/provider.ts';
 import type { Exchange, Handler } from '#foundation/http.ts';
 import { notFound, type Problem } from '#foundation/problem.ts';
-import { allowMethods, framed, openedWhenUsed, type Report } from '../frame.ts';
+import { allowMethods, framed, type Report } from '../frame.ts';
 import { payCheckout, showCheckout } from './checkout.ts';
 import { decideClaim, showClaim } from './claim.ts';
 import { closeOwnOrganization, closureAddress, exportAddress, exportOwnOrganization, showClosure } from './closure.ts';
@@ -31,7 +31,7 @@ import {
 } from './passkeys.ts';
 import { receiptBase, showReceipt } from './receipt.ts';
 import { endOwnOtherSessions, endOwnSession, showSessions } from './sessions.ts';
-import { answerPasskeyOptions, createSignIn, enterCode, signOut } from './sign-in.ts';
+import { answerPasskeyOptions, createSignIn, enterCode, signOut, upstreamPaths } from './sign-in.ts';
 import { enterLink, showLink } from './sign-in-link.ts';
 import { files } from './style.ts';
 import type { UpstreamSettings } from './upstream.ts';
@@ -95,8 +95,8 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
 
   if (upstreamSignIn) {
     const upstream = import('./upstream.ts').then(({ createUpstream }) => createUpstream(upstreamSignIn));
-    pages.set('/sign-in/upstream', { GET: openedWhenUsed(async () => (await upstream).startSignIn) });
-    pages.set('/sign-in/upstream/return', { GET: openedWhenUsed(async () => (await upstream).finishSignIn) });
+    pages.set(upstreamPaths.start, { GET: async (exchange) => (await upstream).startSignIn(exchange) });
+    pages.set(upstreamPaths.return, { GET: async (exchange) => (await upstream).finishSignIn(exchange) });
   }
 
   const showDashboardFile: Handler = async (exchange) => {

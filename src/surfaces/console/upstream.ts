@@ -32,7 +32,7 @@ import { nameText } from '#graph/validation.ts';
 import { lifetimesMs, rates, text } from '#limits.ts';
 import { cookieOf, setCookie } from '../cookie.ts';
 import { seeOther } from './layout.ts';
-import { signIn } from './sign-in.ts';
+import { signIn, upstreamPaths } from './sign-in.ts';
 import { ownPath } from './visitor.ts';
 
 const timeoutSeconds = 5;
@@ -45,7 +45,6 @@ export interface UpstreamSettings {
   clientSecret: string;
 }
 
-const returnPath = '/sign-in/upstream/return';
 const cookie = 'upstream';
 
 /** What the response must match, sealed in a cookie: only the browser that started the sign-in can finish it. */
@@ -118,7 +117,7 @@ export function createUpstream(settings: UpstreamSettings): { startSignIn: Handl
   };
 }
 
-const returnAddress = (): string => `${addresses().issuer}${returnPath}`;
+const returnAddress = (): string => `${addresses().issuer}${upstreamPaths.return}`;
 
 function startedSignInOf(exchange: Exchange): z.infer<typeof startedSignIn> | null {
   const sealed = cookieOf(exchange, cookie);
