@@ -1,6 +1,6 @@
 // Every model against its table: each column that a model lists exists, and the model lists each column that is not internal.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { snake } from '#foundation/base-model.ts';
+import { owners, snake } from '#foundation/base-model.ts';
 import { openDatabase } from '#foundation/database.ts';
 import { type FreshDatabase, freshDatabase } from './support/database.ts';
 import { readTree } from './support/layering-rules.ts';
@@ -95,7 +95,7 @@ describe('the columns of a model', () => {
       const model = ((await import(`../${file}`)) as Record<string, ModelClass>)[name]!;
       const { rows } = await knex.raw('select indexdef from pg_indexes where tablename = ?', [model.tableName]);
       const indexes = (rows as { indexdef: string }[]).map(({ indexdef }) => indexdef).join('\n');
-      for (const owner of ['orgId', 'projectId'].filter((column) => model.columns.includes(column))) {
+      for (const owner of model.columns.filter((column) => owners.has(column))) {
         expect(indexes).toMatch(new RegExp(`\\(${snake(owner)}, (kind, )?created_at DESC, id DESC\\)(\n|$)`));
       }
     }

@@ -169,7 +169,7 @@ export class BaseModel extends Model {
 }
 
 /** What says whose a record is. Of each model that has pages, an index by each of them holds the rows in the order of pages. */
-const owners = new Set(['orgId', 'projectId']);
+export const owners: ReadonlySet<string> = new Set(['orgId', 'projectId']);
 
 const selections = new Map<string, string>();
 

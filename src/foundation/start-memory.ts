@@ -1,6 +1,6 @@
 // Keeps the memory of a start small; imported before all else. What loading leaves behind would have V8's young generation grow to
-// 32 MB, so it may not grow for ten seconds. Then the rest is collected, once, in about a tenth of a second, and with it the compiled code
-// of all functions: most of them ran once.
+// 32 MB, so it may not grow for ten seconds. Then the rest is collected, once, in about a tenth of a second, and with it the
+// compiled code of all functions: most of them ran once.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 

@@ -71,10 +71,7 @@ async function until(fulfilled: () => boolean | Promise<boolean>): Promise<void>
 interface Reading {
   status: number;
   headers: Headers;
-  /**
-   * The next event that is not the last one again: a change may be heard of that was seen already. Undefined when there is no
-   * further one.
-   */
+  /** The next event; undefined after the last. One that repeats its predecessor is skipped: a change may be announced twice. */
   next(): Promise<Event | undefined>;
   /** Its data. */
   news(): Promise<Event['data']>;

@@ -14,7 +14,10 @@ export async function startableMissions(trx: Transaction, orgId: string): Promis
   return Math.ceil(sumOf(await openBook(trx, orgId)) / ahead);
 }
 
-/** Reserves credits for new runs. In the same transaction `startableMissions` has locked the ledgers, and said that there are some for each. */
+/**
+ * Reserves credits for new runs. In the same transaction `startableMissions` has locked the ledgers, and said that there are some for
+ * each.
+ */
 export async function reserveForRuns(trx: Transaction, runs: readonly { id: string; orgId: string }[]): Promise<void> {
   for (const orgId of new Set(runs.map((run) => run.orgId))) {
     const lots = await readSpendable(trx, orgId);
