@@ -21,25 +21,22 @@ export async function startableMissions(trx: Transaction, orgId: string): Promis
 export async function reserveForRuns(trx: Transaction, runs: readonly { id: string; orgId: string }[]): Promise<void> {
   for (const orgId of new Set(runs.map((run) => run.orgId))) {
     const lots = await readSpendable(trx, orgId);
-    const own = runs.filter((run) => run.orgId === orgId);
-    const transfers = own.map(({ id }) => ({
-      kind: 'reserve' as const,
-      runId: id,
-      entries: reserving(id, take(lots, ahead)),
-    }));
-    await append(
-      trx,
-      orgId,
-      transfers.filter(({ entries }) => entries.length > 0),
-    );
+    const reserved = runs
+      .filter((run) => run.orgId === orgId)
+      .flatMap(({ id: runId }) => take(lots, ahead).map((part) => ({ ...part, runId })));
+    if (reserved.length > 0) await append(trx, orgId, [{ kind: 'reserve', entries: reserving(reserved) }]);
   }
 }
 
-const reserving = (runId: string, taken: ReturnType<typeof take>): Entry[] =>
-  taken.flatMap(({ lotId, amount }) => [
-    { lotId, account: 'available', amount: -amount },
-    { lotId, account: 'reserved', runId, amount },
-  ]);
+/** However many missions they are, the credits that can be spent of a lot decrease once. */
+function reserving(reserved: readonly { lotId: CreditLot['id']; runId: string; amount: number }[]): Entry[] {
+  const taken = new Map<CreditLot['id'], number>();
+  for (const { lotId, amount } of reserved) taken.set(lotId, (taken.get(lotId) ?? 0) + amount);
+  return [
+    ...[...taken].map(([lotId, amount]): Entry => ({ lotId, account: 'available', amount: -amount })),
+    ...reserved.map((part): Entry => ({ ...part, account: 'reserved' })),
+  ];
+}
 
 // Of each lot the newest balance of the run's account, what expires first first.
 const reservedSql = `select l.id, r.balance_after as available from (
@@ -120,7 +117,10 @@ async function extend(
   const reserved = sumOf(held);
   const wanted = Math.min(cost + ahead, ceiling) - reserved;
   const more = wanted > ahead / 2 ? take(lots, wanted) : [];
-  if (more.length > 0) await append(trx, orgId, [{ kind: 'reserve', runId, entries: reserving(runId, more) }]);
+  if (more.length > 0) {
+    const entries = reserving(more.map((part) => ({ ...part, runId })));
+    await append(trx, orgId, [{ kind: 'reserve', runId, entries }]);
+  }
   const isCovered = cost < reserved + sumOfTaken(more);
   if (isCovered) return void (await sql('delete from credit_exhaustions where run_id = $1', [runId], trx));
   const reason =

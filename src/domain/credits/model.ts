@@ -62,6 +62,7 @@ export class CreditTransfer extends BaseModel {
   /** What all missions have spent up to it, refunds not subtracted, and how many missions. */
   declare spentAfter: number;
   declare missionsAfter: number;
+  /** Null of `reserve` too, when missions start: the entries name their runs. */
   declare runId: string | null;
   declare orderId: string | null;
   declare note: string | null;
