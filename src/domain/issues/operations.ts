@@ -4,7 +4,7 @@ import { withinProject, withinReach } from '#access/reach.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { emptyPage, type Page, type PageRequest } from '#foundation/cursor.ts';
-import { sql } from '#foundation/database.ts';
+import { sql, type Transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import type { Project } from '../projects/model.ts';
 import { Issue } from './model.ts';
@@ -32,6 +32,8 @@ export interface NewIssue {
 export interface AskedIssue {
   project: Row<Project>;
   issue: NewIssue;
+  /** Absent: a new one. */
+  id?: string;
 }
 
 // Concurrent creations of the same issue serialize on the counter; the later one leaves a gap in the numbers.
@@ -40,7 +42,7 @@ const insertIssuesSql = `with asked as (
       row_number() over (of_project order by place) as nth
     from json_to_recordset($1) as a
       (place int, id text, org_id text, project_id text, code text, title text, body text, labels text[], run_id text)
-    where not exists (select from issues i where i.run_id = a.run_id)
+    where run_id not in (select i.run_id from issues i where i.run_id = any($3))
     window of_project as (partition by project_id)
   ), counted as (
     insert into issue_counters as c (project_id, last_number)
@@ -56,10 +58,10 @@ const insertIssuesSql = `with asked as (
 const issuesOfRunsSql = 'select id, run_id from issues where run_id = any($1)';
 
 /** Creates the issue of each run, or finds the existing one. By the run's id. */
-export async function createIssues(asked: readonly AskedIssue[]): Promise<Map<string, Id<'issue'>>> {
-  const rows = asked.map(({ project, issue: { runId, ...issue } }, place) => ({
+export async function createIssues(asked: readonly AskedIssue[], trx?: Transaction): Promise<Map<string, Id<'issue'>>> {
+  const rows = asked.map(({ id = newId('issue'), project, issue: { runId, ...issue } }, place) => ({
     place,
-    id: newId('issue'),
+    id,
     org_id: project.orgId,
     project_id: project.id,
     code: codeOf(project),
@@ -67,9 +69,9 @@ export async function createIssues(asked: readonly AskedIssue[]): Promise<Map<st
     ...issue,
   }));
   type Of = Pick<Issue, 'id'> & { runId: string };
-  const created = await sql<Of>(insertIssuesSql, [JSON.stringify(rows), now()]);
   const runIds = rows.map(({ run_id }) => run_id);
-  const all = created.length === rows.length ? created : await sql<Of>(issuesOfRunsSql, [runIds]);
+  const created = await sql<Of>(insertIssuesSql, [JSON.stringify(rows), now(), runIds], trx);
+  const all = created.length === rows.length ? created : await sql<Of>(issuesOfRunsSql, [runIds], trx);
   return new Map(all.map(({ id, runId }) => [runId, id]));
 }
 

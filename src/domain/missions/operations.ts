@@ -47,11 +47,8 @@ export async function startMission(caller: Caller, mission: NewMission): Promise
   return Run.get({ id: runId });
 }
 
-/** Creates the issues of missions that `writeMission` has written and that have none. */
-export async function deliverMission(started: readonly Row<Run>[]): Promise<void> {
-  const waiting = started.filter(({ issueId }) => issueId === null);
-  await deliverRuns(waiting, readMissions);
-}
+/** Continues missions that `writeMission` has written. */
+export const deliverMission = (started: readonly Row<Run>[]): Promise<unknown> => deliverRuns(started, readMissions);
 
 /** @throws 404 for an unknown project; what its tracker answers */
 export async function findIssue(caller: Caller, projectId: string, reference: string): Promise<CreatedIssue> {
@@ -74,27 +71,27 @@ export async function writeMission(
   const billingActorUserId = ownPerson(caller);
   await holdOwnMembership(trx, caller);
   const project = await Project.query(trx)
-    .select('id', 'status')
     .findOne({ id: ownProject(caller, wanted), orgId })
     .forKeyShare();
   if (!project) return Project.refuse();
   if (agentId !== null) await holdAgent(trx, orgId, agentId);
   const blocker = generalBlocker(project.status, await mayStartMission(trx, orgId));
   if (blocker?.problem) throw blocker.problem;
+  const title = titleOf(prompt);
   const run = {
     orgId,
     projectId: project.id,
     recurringId: null,
     scheduledFor: at,
     kind: 'manual' as const,
-    missionTitle: titleOf(prompt),
+    missionTitle: title,
+    ...(issue ? { issueId: issue.id, issueUrl: issue.url } : { asks: { project, title, body: prompt, labels: [] } }),
     billingActorUserId,
     blockedBy: null,
     prompt,
     agentId,
     planApproval,
     budgetUsd,
-    ...(issue && { issueId: issue.id, issueUrl: issue.url }),
   };
   return (await createRuns(trx, [run], at))[0]!;
 }

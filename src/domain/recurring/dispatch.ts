@@ -1,5 +1,5 @@
 // Starts what is due, by any number of processes at once (design decisions, section 8). The run is written in the transaction
-// that moves the schedule on, hence once per occurrence; ../runs/dispatch.ts then creates its issue.
+// that moves the schedule on, hence once per occurrence; ../runs/dispatch.ts then creates its issue in another's tracker.
 import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
@@ -97,6 +97,12 @@ export async function startRuns(
     scheduledFor: kind === 'scheduled' ? mission.nextRunAt! : at,
     kind,
     missionTitle: mission.name,
+    asks: {
+      project: projects.get(mission.projectId)!,
+      title: mission.name,
+      body: mission.prompt,
+      labels: mission.labels,
+    },
     billingActorUserId: actor ?? mission.updatedByUserId ?? mission.createdByUserId,
     blockedBy: blockers.get(mission.id)?.reason ?? null,
     agentId: mission.agentId,
@@ -111,8 +117,8 @@ export async function startRuns(
 async function lockProjects(
   trx: Transaction,
   missions: readonly Row<RecurringMission>[],
-): Promise<Map<string, Project>> {
+): Promise<Map<string, Row<Project>>> {
   const ids = [...new Set(missions.map(({ projectId }) => projectId))];
-  const locked = await Project.query(trx).select('id', 'status').whereIn('id', ids).forKeyShare().skipLocked();
+  const locked = await Project.query(trx).whereIn('id', ids).forKeyShare().skipLocked();
   return new Map(locked.map((project) => [project.id, project]));
 }

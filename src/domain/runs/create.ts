@@ -1,8 +1,12 @@
-// Writes new runs: those that start wait for their issue, the others are skipped with a reason.
+// Writes new runs: those that start wait for their issue, unless the tracker is ours, the others are skipped with a reason.
 import { columnsOf, type Row, snake } from '#foundation/base-model.ts';
 import { sql, type Transaction } from '#foundation/database.ts';
+import { databaseErrorKind } from '#foundation/database-errors.ts';
 import { newId } from '#foundation/ids.ts';
 import { reserveForRuns } from '../credits/missions.ts';
+import type { AskedIssue, NewIssue } from '../issues/operations.ts';
+import type { Project } from '../projects/model.ts';
+import { trackerOf } from '../trackers/choose.ts';
 import { leaseOfDispatcher } from './dispatch.ts';
 import { Run, type RunKind } from './model.ts';
 import { isOpen, statusOf } from './states.ts';
@@ -24,6 +28,8 @@ export type NewRun = Pick<
   /** An issue of the tracker that exists already; absent: one is created. */
   issueId?: string;
   issueUrl?: string;
+  /** What the issue to create says; our own tracker creates it with the run. Absent: whoever delivers the run creates it. */
+  asks?: Omit<NewIssue, 'runId'> & { project: Row<Project> };
 };
 
 // One prepared statement for any number of runs. Not with Objection: it would return the rows that it was given, also those that
@@ -41,18 +47,43 @@ const insertRunsSql = `insert into runs (id, org_id, project_id, recurring_id, s
  * This process has to deliver those that start.
  */
 export async function createRuns(trx: Transaction, newRuns: readonly NewRun[], at: number): Promise<Row<Run>[]> {
-  const rows = newRuns.map(({ blockedBy, ...run }) => ({
-    id: newId('run'),
-    ...run,
-    ...(blockedBy === null
-      ? { status: statusOf('waitingForIssue'), ...(!run.issueId && { attempts: 1, ...leaseOfDispatcher(at) }) }
-      : { status: statusOf('skipped'), reason: blockedBy }),
-  }));
-  if (rows.length === 0) return [];
+  if (newRuns.length === 0) return [];
+  const runs = await trx
+    .transaction((savepoint) => writeRuns(savepoint, newRuns, at))
+    .catch((error) => {
+      if (databaseErrorKind(error) === 'retry') throw error;
+      // What fails for one of the issues is found one by one, by whoever delivers the runs.
+      return writeRuns(
+        trx,
+        newRuns.map(({ asks, ...run }) => run),
+        at,
+      );
+    });
+  await reserveForRuns(trx, runs.filter(isOpen));
+  return runs;
+}
+
+/** With the issues that are ours. */
+async function writeRuns(trx: Transaction, newRuns: readonly NewRun[], at: number): Promise<Row<Run>[]> {
+  const issues: AskedIssue[] = [];
+  const rows = newRuns.map(({ blockedBy, asks, ...run }) => {
+    const id = newId('run');
+    if (blockedBy !== null) return { id, ...run, status: statusOf('skipped'), reason: blockedBy };
+    const waiting = { id, ...run, status: statusOf('waitingForIssue'), attempts: run.issueId ? 0 : 1 };
+    const issue = asks && trackerOf(asks.project).own?.name();
+    if (issue) {
+      const { project, ...texts } = asks;
+      issues.push({ id: issue.id, project, issue: { runId: id, ...texts } });
+      return { ...waiting, issueId: issue.id, issueUrl: issue.url };
+    }
+    return run.issueId ? waiting : { ...waiting, ...leaseOfDispatcher(at) };
+  });
   const columns = rows.map((row) =>
     Object.fromEntries(Object.entries(row).map(([name, value]) => [snake(name), value])),
   );
   const runs = await sql<Row<Run>>(insertRunsSql, [JSON.stringify(columns), at], trx);
-  await reserveForRuns(trx, runs.filter(isOpen));
+  const written = new Set(runs.map(({ id }) => id));
+  const own = issues.filter(({ issue }) => written.has(issue.runId));
+  if (own[0]) await trackerOf(own[0].project).own!.create(own, trx);
   return runs;
 }

@@ -11,7 +11,6 @@ import { toProblem } from '#foundation/problem.ts';
 import type { AskedIssue } from '../issues/operations.ts';
 import { Project } from '../projects/model.ts';
 import { trackerOf } from '../trackers/choose.ts';
-import type { CreatedIssue } from '../trackers/tracker.ts';
 import { missionsOfRuns, type ReadMissions } from './mission.ts';
 import { Run } from './model.ts';
 import { isInState, moveRunsSql } from './states.ts';
@@ -48,21 +47,17 @@ interface Delivery extends AskedIssue {
   run: Row<Run>;
 }
 
-/** Creates the issues of runs that this process holds. Errors of a tracker are recorded on the run; returns the internal ones. */
+/** Creates the issues of those runs that this process holds and that have none. Errors of a tracker are recorded on the run; returns the internal ones. */
 export async function deliverRuns(held: readonly Row<Run>[], readMissions: ReadMissions): Promise<unknown[]> {
   const deliveries = await readDeliveries(
-    held.filter(({ status }) => status === 'dispatching'),
+    held.filter(({ status, issueId }) => status === 'dispatching' && issueId === null),
     readMissions,
   );
-  const together = deliveries.filter(({ project }) => trackerOf(project).createIssues);
-  const left = deliveries.filter(({ project }) => !trackerOf(project).createIssues);
-  // What fails for one of them is found one by one.
-  await createTogether(together).catch(() => left.push(...together));
   const internal: unknown[] = [];
-  for (let begin = 0; begin < left.length; begin += dispatching.concurrency) {
-    if (begin > 0) await renewLeases(left.slice(begin));
+  for (let begin = 0; begin < deliveries.length; begin += dispatching.concurrency) {
+    if (begin > 0) await renewLeases(deliveries.slice(begin));
     await Promise.all(
-      left.slice(begin, begin + dispatching.concurrency).map((delivery) =>
+      deliveries.slice(begin, begin + dispatching.concurrency).map((delivery) =>
         createIssue(delivery).catch(async (error) => {
           if (await recordFailure(delivery, error)) internal.push(error);
         }),
@@ -96,28 +91,16 @@ async function readDeliveries(runs: readonly Row<Run>[], readMissions: ReadMissi
   });
 }
 
-async function createIssue({ run, project, issue }: Delivery): Promise<void> {
-  await recordIssues([run], [await trackerOf(project).createIssue(project, issue)]);
-}
-
-/** Of projects with one and the same tracker. */
-async function createTogether(deliveries: readonly Delivery[]): Promise<void> {
-  const [first] = deliveries;
-  if (!first) return;
-  const issues = await trackerOf(first.project).createIssues!(deliveries);
-  await recordIssues(
-    deliveries.map(({ run }) => run),
-    issues,
-  );
-}
-
 // The state follows from `issue_id`. Also for a run that was canceled during the call: its page then links to the issue.
-const recordIssuesSql = announcing(`update runs r set issue_id = i.issue_id, issue_url = i.url, claimed_by = null,
-    lease_until = null, reason = case when ${isInState(['waitingForIssue'], 'r')} then null else r.reason end, updated_at = $4
-  from unnest($1::text[], $2::text[], $3::text[]) i (run_id, issue_id, url) where r.id = i.run_id and r.issue_id is null`);
+const recordIssueSql =
+  announcing(`update runs r set issue_id = $2, issue_url = $3, claimed_by = null, lease_until = null,
+    reason = case when ${isInState(['waitingForIssue'], 'r')} then null else r.reason end, updated_at = $4
+  where r.id = $1 and r.issue_id is null`);
 
-const recordIssues = (runs: readonly Row<Run>[], issues: readonly CreatedIssue[]): Promise<unknown> =>
-  sql(recordIssuesSql, [runs.map(({ id }) => id), issues.map(({ id }) => id), issues.map(({ url }) => url), now()]);
+async function createIssue({ run, project, issue }: Delivery): Promise<void> {
+  const { id, url } = await trackerOf(project).createIssue(project, issue);
+  await sql(recordIssueSql, [run.id, id, url, now()]);
+}
 
 // `attempts`: a process that has taken the run over since records its own failure.
 const isOwnAttempt = 'r.id = $1 and r.attempts = $2';

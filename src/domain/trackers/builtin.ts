@@ -1,28 +1,26 @@
 // The built-in tracker: issues in our own database, read in the console. The outcome is read from the run.
 import { addresses } from '#foundation/addresses.ts';
+import { newId } from '#foundation/ids.ts';
 import { Issue } from '../issues/model.ts';
-import { type AskedIssue, closeIssue, createIssues } from '../issues/operations.ts';
+import { closeIssue, createIssues } from '../issues/operations.ts';
 import type { CreatedIssue, Tracker } from './tracker.ts';
 
 const pageOf = (id: string): string => `${addresses().issuer}/console/issues/${id}`;
 
-async function created(asked: readonly AskedIssue[]): Promise<CreatedIssue[]> {
-  const ids = await createIssues(asked);
-  return asked.map(({ issue }) => {
-    const id = ids.get(issue.runId)!;
-    return { id, url: pageOf(id) };
-  });
-}
+const named = (id: Issue['id']): CreatedIssue => ({ id, url: pageOf(id) });
 
 export const builtin: Tracker = {
-  createIssue: async (project, issue) => (await created([{ project, issue }]))[0]!,
-  createIssues: created,
+  createIssue: async (project, issue) => named((await createIssues([{ project, issue }])).get(issue.runId)!),
+  own: {
+    name: () => named(newId('issue')),
+    create: createIssues,
+  },
 
   async findIssue(project, reference) {
     const issue =
       (await Issue.find({ projectId: project.id, id: reference })) ??
       (await Issue.get({ projectId: project.id, key: reference.toUpperCase() }));
-    return { id: issue.id, url: pageOf(issue.id) };
+    return named(issue.id);
   },
 
   async finishIssue(project, issueId, { closes }) {

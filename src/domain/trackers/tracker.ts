@@ -1,5 +1,6 @@
 // The interface to issue trackers: create the issue of a run, and close it. One file per vendor.
 import type { Row } from '#foundation/base-model.ts';
+import type { Transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
 import type { AskedIssue, NewIssue } from '../issues/operations.ts';
 import type { Project } from '../projects/model.ts';
@@ -25,8 +26,12 @@ export interface Tracker {
    * @throws a Problem: a retryable one is tried again later, any other fails the run.
    */
   createIssue(project: Row<Project>, issue: NewIssue): Promise<CreatedIssue>;
-  /** The same for many runs, in their order, of a tracker that takes no longer for them than for one: all or nothing. */
-  createIssues?(asked: readonly AskedIssue[]): Promise<CreatedIssue[]>;
+  /** Of a tracker in our own database, which creates the issues of runs in the transaction that writes these. */
+  own?: {
+    /** An issue that does not exist yet. */
+    name(): CreatedIssue;
+    create(named: readonly AskedIssue[], trx: Transaction): Promise<unknown>;
+  };
   /**
    * The issue with the tracker's own id, or the name by which people call it.
    * @throws a Problem when the project's tracker has none
