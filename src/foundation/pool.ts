@@ -3,6 +3,7 @@ import type { EventEmitter } from 'node:events';
 import knexFactory, { type Knex } from 'knex';
 import { knexSnakeCaseMappers } from 'objection';
 import pg from 'pg';
+import { readRowsInOnePiece } from './data-rows.ts';
 import { type FreeConnections, freeConnectionsOf } from './free-connections.ts';
 import { connectionTo, keepOn, primaryOf } from './primary.ts';
 
@@ -45,6 +46,7 @@ export function openPool(
       idleTimeoutMillis: 30_000,
       afterCreate: (client: pg.Client, done: (error: Error | null, client: pg.Client) => void) => {
         retireWhenEnded(client);
+        readRowsInOnePiece(client);
         keep(client);
         accept(client).then(
           () => done(null, client),

@@ -41,6 +41,25 @@ describe.each(ways)('A look-up, %s', (_, namedStatements) => {
     expect(sent).toEqual([text]);
   });
 
+  it('Has texts of every length and script, and none', async () => {
+    const texts = [
+      '',
+      'plain',
+      'é',
+      'plain, then 🏃',
+      null,
+      'x'.repeat(127),
+      'ü'.repeat(128),
+      'y'.repeat(255),
+      'z'.repeat(5_000),
+    ];
+    for (const asked of [texts, texts.slice(0, -1).reverse()]) {
+      const columns = asked.map((_, n) => `$${n + 1}::text as t${n}`).join(', ');
+      const [row] = await lookUp<object>(`select ${columns}, 7 as last`, asked);
+      expect(Object.values(row!)).toEqual([...asked, 7]);
+    }
+  });
+
   it('Fails alone among the look-ups of its turn', async () => {
     const asked = ['1', 'one', '2'].map((text) => lookUp('select $1::int as n', [text]));
     const settled = await Promise.allSettled(asked);
