@@ -169,6 +169,19 @@ describe('an operation that comes again is compiled, and answers the same', () =
       { query: 'query R($n: Int!) { projects(limit: $n) { nextCursor } }', variables: { n: 'x' } },
     ],
     ['a name that is not there', { query: 'query Here { me { role } }', operationName: 'There' }],
+    [
+      'a name that is there',
+      {
+        query: 'query Here($n: Int) { projects(limit: $n) { data { name __typename } } me { role } }',
+        operationName: 'Here',
+        variables: { n: 2 },
+      },
+    ],
+    [
+      'a batch',
+      [{ query: '{ me { role } }' }, { query: '{ organizations { orgs { name } } }' }, { query: '{ me { role } }' }],
+    ],
+    ['a batch with an error', [{ query: '{ me { role } }' }, { query: '{ project(projectId: "prj_none") { id } }' }]],
     ['several operations', { query: 'query A { me { role } } query B { me { userId } }', operationName: 'B' }],
   ])('%s', async (_, body) => {
     const [first, second, third] = await answersTo(body);

@@ -46,9 +46,9 @@ export function pricePages(schema: GraphQLSchema): void {
 }
 
 /** The cost of the chosen operation; undefined when there is none to choose. Throws GraphQL's complaint about a variable. */
-function costOf(
+export function costOf(
   { schema, context: ctx }: ReturnType<typeof pricedSchema>,
-  { document, operationName, variableValues }: ExecutionArgs,
+  { document, operationName, variableValues }: Pick<ExecutionArgs, 'document' | 'operationName' | 'variableValues'>,
 ): Cost | undefined {
   const operation = getOperationAST(document, operationName);
   if (!operation) return undefined;

@@ -34,20 +34,25 @@ interface ResponseInit {
   headers?: Headers;
 }
 
+/** Answers a request past yoga, where that can be done. */
+type AnswerKnown<R> = (request: R) => Promise<string | undefined>;
+
 /** The response to the operations of a request, of a type that `accept` names. */
 export async function respond<R extends Request>(
   yoga: YogaServer<R, Context>,
+  answerKnown: AnswerKnown<R>,
   accept: string,
   request: R,
 ): Promise<PlainResponse> {
   const { exchange, operations } = request;
-  const fetched = fetchRequest(exchange.req.method!, accept);
   const type = acceptedJson(exchange);
+  const headers = { 'content-type': `${type}; charset=utf-8` };
+  const known = type && (await answerKnown(request));
+  if (known) return new PlainResponse(known, { headers });
+  const fetched = fetchRequest(exchange.req.method!, accept);
   if (type && !Array.isArray(operations)) {
     const result = await execute(yoga, request, fetched);
-    if (isSuccess(result)) {
-      return new PlainResponse(JSON.stringify(result), { headers: { 'content-type': `${type}; charset=utf-8` } });
-    }
+    if (isSuccess(result)) return new PlainResponse(JSON.stringify(result), { headers });
     request.result = result;
   }
   return (await yoga.handle(fetched, request as never)) as unknown as PlainResponse;

@@ -20,6 +20,7 @@ import { answerPage, answerPageFile } from './graphiql.ts';
 import { keyOf, respondOnce } from './idempotency.ts';
 import { introspectionCache } from './introspection.ts';
 import { jitPlugin } from './jit.ts';
+import { createKnownQueries } from './known-queries.ts';
 import { answerTooLarge, describeError, refuse } from './problems.ts';
 import { replicaPlugin } from './replica.ts';
 import { acceptable, acceptsEvents, readOperations, wantsPage } from './requests.ts';
@@ -49,6 +50,7 @@ const printed = perSchema(printGraph);
 export function createGraphql(settings: GraphqlSettings) {
   const { schema, executions = createExecutions() } = settings;
   pricePages(schema);
+  const { answerKnown, plugin: knownQueriesPlugin } = createKnownQueries(schema);
 
   const yoga = new YogaServer<ParsedRequest, Context>({
     schema,
@@ -70,6 +72,7 @@ export function createGraphql(settings: GraphqlSettings) {
       costPlugin(schema),
       introspectionCache(),
       jitPlugin(),
+      knownQueriesPlugin,
       replicaPlugin(),
       parsedParamsPlugin,
       knownResultPlugin,
@@ -94,7 +97,7 @@ export function createGraphql(settings: GraphqlSettings) {
     const size = Array.isArray(operations) ? operations.length : 1;
     if (size > 1) await settings.meter(exchange, caller, size - 1);
     const budget = createBudget(exchange, caller, { operations: size, executions, meter: settings.meter });
-    const execute = () => respond(yoga, accept, { exchange, caller, operations, budget });
+    const execute = () => respond(yoga, answerKnown, accept, { exchange, caller, operations, budget });
     const key = keyOf(exchange, operations);
     const response =
       key === null

@@ -1,0 +1,91 @@
+// Queries that were executed before: from the second time on each has a plan (plan.ts), and goes past yoga. What does not succeed
+// that way is yoga's to execute and to answer.
+import { type DocumentNode, type GraphQLSchema, getOperationAST, getVariableValues } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import type { Caller } from '#access/principal.ts';
+import { reading } from '#foundation/replica.ts';
+import { createContext } from '#graph/context.ts';
+import { graphql } from '#limits.ts';
+import { documentCache } from './bounds.ts';
+import type { RequestBudget } from './budget.ts';
+import { type Cost, costOf } from './cost.ts';
+import { pricedSchema } from './introspection.ts';
+import { compilePlan, type Plan } from './plan.ts';
+import type { Request } from './respond.ts';
+
+interface Known {
+  document: DocumentNode;
+  /** Null: there is none. */
+  plan?: Plan | null;
+  /** Where it does not depend on variables. */
+  cost?: Cost;
+}
+
+/** An operation that may be executed now. */
+interface Ready {
+  plan: Plan;
+  cost: Cost;
+  variables: Record<string, unknown>;
+}
+
+interface Asked extends Request {
+  caller: Caller;
+  budget: RequestBudget;
+}
+
+export function createKnownQueries(schema: GraphQLSchema) {
+  const queries = documentCache<Known>();
+  const priced = pricedSchema(schema);
+
+  /** Undefined for what yoga has to judge. */
+  function prepare(parameters: Record<string, unknown>): Ready | undefined {
+    const { query, operationName, variables, extensions, ...others } = parameters ?? {};
+    const known = typeof query === 'string' ? queries.get(query) : undefined;
+    if (!known || extensions != null || Object.keys(others).length > 0 || !isObject(variables ?? {})) return undefined;
+    if (known.plan === undefined) known.plan = compilePlan(schema, known.document);
+    const { document, plan } = known;
+    if (!plan) return undefined;
+    const { name, variableDefinitions = [] } = getOperationAST(document)!;
+    if ((operationName ?? name?.value) !== name?.value) return undefined;
+    const given = (variables ?? {}) as Record<string, unknown>;
+    const { coerced } = getVariableValues(schema, variableDefinitions, given);
+    if (!coerced) return undefined;
+    const cost = known.cost ?? costOf(priced, { document, variableValues: given })!;
+    if (variableDefinitions.length === 0) known.cost = cost;
+    return { plan, cost, variables: coerced };
+  }
+
+  async function execute({ plan, cost, variables }: Ready, { caller, exchange }: Asked): Promise<string> {
+    const context = createContext(caller, exchange.requestId);
+    const data = await reading(caller.bookmark, () => plan({ context, variables }));
+    return `{"data":${data},"extensions":${JSON.stringify({ cost })}}`;
+  }
+
+  /** The answer to a request whose operations all succeed; undefined when it is yoga's. */
+  async function answerKnown(request: Asked): Promise<string | undefined> {
+    const { operations, budget } = request;
+    try {
+      const ready = [operations].flat().map(prepare);
+      if (!ready.every((one) => one !== undefined)) return undefined;
+      // Yoga prices them again and says what they cost.
+      if (ready.reduce((sum, { cost }) => sum + cost.requested, 0) > graphql.cost) return undefined;
+      const admitted = await Promise.all(ready.map(({ cost }) => budget.admit(cost.requested)));
+      if (admitted.includes(false)) return undefined;
+      const answers = await Promise.all(ready.map((one) => execute(one, request)));
+      return Array.isArray(operations) ? `[${answers.join()}]` : answers[0];
+    } catch {
+      return undefined;
+    }
+  }
+
+  const plugin: Plugin = {
+    onExecute({ args: { document } }) {
+      const text = document.loc!.source.body;
+      if (!queries.get(text)) queries.set(text, { document });
+    },
+  };
+
+  return { answerKnown, plugin };
+}
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && !Array.isArray(value);

@@ -1,0 +1,108 @@
+// The members of a planned answer that need no waiting: columns of a row, and what a resolver makes of it at once.
+import {
+  type GraphQLField,
+  type GraphQLOutputType,
+  getNamedType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+} from 'graphql';
+import type { Context } from '#graph/context.ts';
+
+export type Row = Record<string, unknown>;
+export type Field = GraphQLField<unknown, unknown>;
+
+/** Why a plan ends: a value is not of its type, or the document is not for plans. */
+export class Unplanned extends Error {}
+
+/** A scalar, an enum, a list of them; `constant` is a type's name. */
+export type Member = { key: string; field: Field } | { key: string; constant: string };
+
+export const isMember = ({ type, args }: Field): boolean => isLeafType(getNamedType(type)) && args.length === 0;
+
+/** The name of the column that a field without a resolver of its own shows. */
+export function columnOf({ name, resolve, extensions }: Field): string | undefined {
+  if (!resolve) return name;
+  return extensions.pothosResolveWrapped ? undefined : (extensions.pothosExposedField as string | undefined);
+}
+
+/** Makes the members of a row, and adds the promises among them. */
+type Make = (row: Row, context: Context, promises: Promise<unknown>[]) => Row;
+
+/** The members of each row as one object, for JSON. */
+export type Members = (rows: readonly Row[], context: Context) => readonly Row[] | Promise<readonly Row[]>;
+
+export function compileMembers(members: readonly Member[]): Members {
+  const make = compileMake(members);
+  return (rows, context) => {
+    const promises: Promise<unknown>[] = [];
+    const made = rows.map((row) => make(row, context, promises));
+    return promises.length === 0 ? made : Promise.all(promises).then(() => withoutPromises(made));
+  };
+}
+
+/** One literal: in a loop each member would be looked up by its name, in the row and in the result. */
+function compileMake(members: readonly Member[]): Make {
+  const used: unknown[] = [];
+  const use = (what: unknown) => `f${used.push(what) - 1}`;
+  const literal = members.map((member) => {
+    const key = JSON.stringify(member.key);
+    if ('constant' in member) return `${key}: ${JSON.stringify(member.constant)}`;
+    const column = columnOf(member.field);
+    if (column === undefined) return `${key}: ${use(resolving(member.field))}(row, context, promises)`;
+    return `${key}: ${use(completion(member.field.type))}(row[${JSON.stringify(column)}])`;
+  });
+  const names = used.map((_, i) => `f${i}`);
+  return new Function(...names, `return (row, context, promises) => ({ ${literal.join(', ')} });`)(...used);
+}
+
+function resolving({ type, resolve }: Field): Make {
+  const complete = completion(type);
+  return (row, context, promises) => {
+    const value = resolve!(row, {}, context, undefined as never);
+    if (!isPromise(value)) return complete(value) as never;
+    const completed = Promise.resolve(value).then(complete);
+    promises.push(completed);
+    // When another member ends the plan before this one is waited for.
+    completed.catch(() => {});
+    return completed as never;
+  };
+}
+
+async function withoutPromises(made: readonly Row[]): Promise<readonly Row[]> {
+  for (const one of made) {
+    for (const [key, value] of Object.entries(one)) if (isPromise(value)) one[key] = await value;
+  }
+  return made;
+}
+
+/** What is written for a value; null for none. */
+export function completion(type: GraphQLOutputType): (value: unknown) => unknown {
+  if (isNonNullType(type)) {
+    const complete = completion(type.ofType);
+    return (value) => {
+      const completed = complete(value);
+      if (completed === null) throw new Unplanned();
+      return completed;
+    };
+  }
+  if (isListType(type)) {
+    const complete = completion(type.ofType);
+    return (value) => {
+      if (value == null) return null;
+      if (!Array.isArray(value)) throw new Unplanned();
+      return value.map(complete);
+    };
+  }
+  if (!isLeafType(type)) throw new Unplanned();
+  return (value) => {
+    if (value == null) return null;
+    if (typeof value === 'object' && (value instanceof Error || isPromise(value))) throw new Unplanned();
+    const completed = type.serialize(value);
+    if (completed == null) throw new Unplanned();
+    return completed;
+  };
+}
+
+export const isPromise = (value: unknown): value is Promise<unknown> =>
+  typeof (value as { then?: unknown } | null | undefined)?.then === 'function';

@@ -1,0 +1,129 @@
+// Plans of queries: the text that they write is the result of graphql-js, and where that has errors they end.
+
+import { execute, parse } from 'graphql';
+import { createSchema } from 'graphql-yoga';
+import { beforeEach, expect, test } from 'vitest';
+import { createContext } from '#graph/context.ts';
+import { compilePlan } from '#surfaces/graphql/plan.ts';
+
+const acme = { id: 'o1', name: 'Acme "&" \u2028 Söhne 🏃', tags: ['a', null], none: null };
+const projects = [
+  { id: 'p1', organization: acme, grid: [[acme], []], status: 'ACTIVE', size: 1.5, json: { a: [1, undefined] } },
+  { id: 'p2', organization: acme, grid: null, status: 'PAUSED', size: null, json: null },
+  null,
+  { id: 'p3', organization: null, grid: [null], status: null, size: 2, json: 'text' },
+];
+let asked: string[] = [];
+
+const schema = createSchema({
+  typeDefs: /* GraphQL */ `
+    type Query {
+      projects(first: Int! = 10): [Project]!
+      project(id: String!): Project
+      now: String!
+      wrong: Project
+      promised: [Organization!]
+    }
+    type Project {
+      id: String!
+      organization: Organization
+      grid: [[Organization!]]
+      status: Status
+      size: Float
+      json: Json
+      count: Int!
+      words(of: Int!): [String!]!
+      failing: String
+      refused: Int
+      word: Int
+      numbers: [Int!]
+    }
+    type Organization { id: String!, name: String!, tags: [String], none: String, owner: Project }
+    enum Status { ACTIVE PAUSED }
+    scalar Json
+    type Mutation { write: String }
+  `,
+  resolvers: {
+    Query: {
+      projects: async (_, { first }) => projects.slice(0, first),
+      project: (_, { id }) => projects.find((one) => one?.id === id),
+      now: () => Promise.resolve('now'),
+      wrong: () => ({ id: null }),
+      promised: () => [Promise.resolve(acme)],
+    },
+    Project: {
+      count: async ({ id }) => id.length,
+      words: (_, { of }) => Array.from({ length: of }, (_, n) => `word ${n}`),
+      failing: () => {
+        throw new Error('no');
+      },
+      refused: () => Promise.reject(new Error('no')),
+      word: () => 'no number',
+      numbers: () => [1, 'no number'],
+    },
+    Organization: {
+      owner: ({ id }) => {
+        asked.push(id);
+        return Promise.resolve(projects[0]);
+      },
+    },
+  },
+});
+
+beforeEach(() => {
+  asked = [];
+});
+
+const context = () => createContext({} as never, 'req_1');
+const planned = async (source: string, variables = {}) => {
+  const plan = compilePlan(schema, parse(source));
+  return plan && JSON.parse(await plan({ context: context(), variables }));
+};
+
+const all = 'id organization { id name tags none } grid { id } status size json count words(of: 2)';
+
+test.each([
+  `{ projects { ${all} } }`,
+  `{ projects(first: 0) { ${all} } now }`,
+  '{ projects { __typename key: id id organization { type: __typename } } __typename }',
+  '{ now a: now project(id: "p1") { id } none: project(id: "none") { id } }',
+  '{ projects { organization { name } id organization { id owner { id organization { id } } } } }',
+  '{ projects { ...A ... { size } ... on Project { count } } } fragment A on Project { id organization { ...B } } fragment B on Organization { id }',
+  'query Named { projects { count organization { owner { count words(of: 0) } } status } }',
+])('%s', async (source) => {
+  expect(await planned(source)).toEqual(
+    JSON.parse(JSON.stringify(await execute({ schema, document: parse(source), contextValue: context() }))).data,
+  );
+});
+
+test('members keep the order of the document, and variables their values', async () => {
+  const plan = compilePlan(schema, parse('query ($n: Int!) { project(id: "p1") { size words(of: $n) id } }'))!;
+  const text = await plan({ context: context(), variables: { n: 1 } });
+  expect(text).toBe('{"project":{"size":1.5,"words":["word 0"],"id":"p1"}}');
+});
+
+test('a record to which several lead is resolved once', async () => {
+  await planned('{ projects { organization { owner { id } } } }');
+  expect(asked).toEqual(['o1']);
+});
+
+test.each(['failing', 'refused', 'word', 'numbers'])('ends where a member has an error: %s', async (name) => {
+  await expect(planned(`{ project(id: "p1") { count ${name} organization { owner { id } } } }`)).rejects.toThrow();
+});
+test.each(['{ wrong { id } }', '{ promised { id } }'])(
+  'ends where a value is not as it should be: %s',
+  async (source) => {
+    await expect(planned(source)).rejects.toThrow();
+  },
+);
+
+test.each([
+  'mutation { write }',
+  'query A { now } query B { now }',
+  '{ now @include(if: true) }',
+  '{ __schema { queryType { name } } }',
+  '{ __proto__: now }',
+  '{ project(id: "p1") { __proto__: id } }',
+])('there is no plan for %s', async (source) => {
+  expect(await planned(source)).toBe(null);
+});
