@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { type Page, type PageRequest, readPageOf } from '#foundation/cursor.ts';
 import { lookUp, sql, type Transaction, transaction } from '#foundation/database.ts';
@@ -10,7 +9,7 @@ import { unprocessable } from '#foundation/problem.ts';
 import { deliverMission, findIssue, type NewMission, writeMission } from '../missions/operations.ts';
 import { ScheduledTask } from '../recurring/model.ts';
 import { writeRunNow } from '../recurring/operations.ts';
-import type { Run } from '../runs/model.ts';
+import type { WaitingRun } from '../runs/model.ts';
 
 export interface TaskMessage {
   runId: string;
@@ -47,7 +46,7 @@ export async function receiveMessage(caller: Caller, message: Received): Promise
     .digest();
   // A tracker is asked outside the transaction.
   const issue = 'projectId' in order && order.issue ? await findIssue(caller, order.projectId, order.issue) : null;
-  const started: Row<Run>[] = [];
+  const started: WaitingRun[] = [];
   const runId = await transaction(async (trx) => {
     const [claimed] = await sql(claimMessageSql, [...key, fingerprint, contextId, text, now()], trx);
     if (!claimed) return runOfEarlier(trx, key, fingerprint);

@@ -14,7 +14,7 @@ import { readMissions } from '../recurring/dispatch.ts';
 import { generalBlocker } from '../recurring/start-blocker.ts';
 import { createRuns } from '../runs/create.ts';
 import { deliverRuns } from '../runs/dispatch.ts';
-import { Run } from '../runs/model.ts';
+import { Run, type WaitingRun } from '../runs/model.ts';
 import { trackerOf } from '../trackers/choose.ts';
 import type { CreatedIssue } from '../trackers/tracker.ts';
 
@@ -37,7 +37,7 @@ export interface NewMission {
  */
 export async function startMission(caller: Caller, mission: NewMission): Promise<Row<Run>> {
   const issue = mission.issue ? await findIssue(caller, mission.projectId, mission.issue) : null;
-  const started: Row<Run>[] = [];
+  const started: WaitingRun[] = [];
   // The run is committed before the tracker is called; a repeated request gets that run and starts no second one.
   const runId = await firstStep(async () => {
     started[0] = await transaction((trx) => writeMission(trx, caller, mission, issue));
@@ -48,7 +48,7 @@ export async function startMission(caller: Caller, mission: NewMission): Promise
 }
 
 /** Continues missions that `writeMission` has written. */
-export const deliverMission = (started: readonly Row<Run>[]): Promise<unknown> => deliverRuns(started, readMissions);
+export const deliverMission = (started: readonly WaitingRun[]): Promise<unknown> => deliverRuns(started, readMissions);
 
 /** @throws 404 for an unknown project; what its tracker answers */
 export async function findIssue(caller: Caller, projectId: string, reference: string): Promise<CreatedIssue> {
@@ -66,7 +66,7 @@ export async function writeMission(
   caller: Caller,
   { projectId: wanted, prompt, agentId = null, planApproval = null, budgetUsd = null }: NewMission,
   issue: CreatedIssue | null,
-): Promise<Row<Run>> {
+): Promise<WaitingRun> {
   const [orgId, at] = [ownOrganization(caller), now()];
   const billingActorUserId = ownPerson(caller);
   await holdOwnMembership(trx, caller);

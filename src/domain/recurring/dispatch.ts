@@ -1,13 +1,13 @@
 // Starts what is due, by any number of processes at once (design decisions, section 8). The run is written in the transaction
 // that moves the schedule on, hence once per occurrence; ../runs/dispatch.ts then creates its issue in another's tracker.
-import type { Row } from '#foundation/base-model.ts';
+import { columnsOf, type Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { Project } from '../projects/model.ts';
 import { createRuns } from '../runs/create.ts';
 import { deliverRuns, dispatching, takeOverRuns } from '../runs/dispatch.ts';
 import type { Mission } from '../runs/mission.ts';
-import type { Run, RunKind } from '../runs/model.ts';
+import type { RunKind, WaitingRun } from '../runs/model.ts';
 import { isOpen } from '../runs/states.ts';
 import { RecurringMission } from './model.ts';
 import { isTimeZone, nextOccurrence } from './schedule.ts';
@@ -16,8 +16,8 @@ import { findStartBlockers, type StartBlocker } from './start-blocker.ts';
 /** Starts all that is due and continues what another process left. @throws after all were tried, when one failed internally */
 export async function dispatchDue(): Promise<void> {
   const errors: unknown[] = [];
-  const drain = async (takeBatch: () => Promise<Row<Run>[]>) => {
-    let batch: Row<Run>[];
+  const drain = async (takeBatch: () => Promise<WaitingRun[]>) => {
+    let batch: WaitingRun[];
     do {
       batch = await takeBatch();
       errors.push(...(await deliverRuns(batch, readMissions)));
@@ -29,7 +29,7 @@ export async function dispatchDue(): Promise<void> {
 }
 
 /** The missions of these runs by their id, without those that were deleted. */
-export async function readMissions(runs: readonly Pick<Run, 'recurringId'>[]): Promise<Map<string, Mission>> {
+export async function readMissions(runs: readonly Pick<WaitingRun, 'recurringId'>[]): Promise<Map<string, Mission>> {
   const ids = runs.flatMap(({ recurringId }) => recurringId ?? []);
   return new Map((await RecurringMission.findByKeys('id', ids)).map((mission) => [mission.id, mission]));
 }
@@ -38,30 +38,38 @@ const moveSchedulesSql = `update recurring_missions m
   set next_run_at = d.next, last_run_at = case when d.starts then $4 else m.last_run_at end
   from unnest($1::text[], $2::bigint[], $3::boolean[]) d (id, next, starts) where m.id = d.id`;
 
+const lockDueSql = `select ${columnsOf(RecurringMission)} from recurring_missions where next_run_at <= $1
+  order by next_run_at limit ${dispatching.batchSize} for no key update skip locked`;
 const isDueSql = 'select from recurring_missions where next_run_at <= $1 limit 1';
 
 /** Writes a run for each mission of the next batch that is due; other processes skip this batch. */
-async function startDue(): Promise<Row<Run>[]> {
+async function startDue(): Promise<WaitingRun[]> {
   const at = now();
   // Mostly nothing is, twice a second: a transaction takes three statements and much more memory.
   if ((await sql(isDueSql, [at])).length === 0) return [];
   return transaction(async (trx) => {
-    const found = await RecurringMission.query(trx)
-      .where('nextRunAt', '<=', at)
-      .orderBy('nextRunAt')
-      .limit(dispatching.batchSize)
-      .forNoKeyUpdate()
-      .skipLocked();
+    const found = await sql<Row<RecurringMission>>(lockDueSql, [at], trx);
     // A time zone that only a newer Node knows is left to a process that has one: it must not stop all others.
     const due = found.filter(({ triggers }) => triggers.every(({ schedule }) => isTimeZone(schedule.timezone)));
     if (due.length === 0) return [];
     const { runs } = await startRuns(trx, due, { kind: 'scheduled', at });
     const starting = new Set(runs.filter(isOpen).map(({ recurringId }) => recurringId));
     // From now on, not from the occurrence: occurrences that were missed meanwhile are one run.
-    const next = due.map(({ triggers }) => nextRunAt(triggers, at));
+    const next = nextRuns(due, at);
     const ids = due.map(({ id }) => id);
     await sql(moveSchedulesSql, [ids, next, ids.map((id) => starting.has(id)), at], trx);
     return runs;
+  });
+}
+
+/** When each comes again; many come together. */
+function nextRuns(missions: readonly Pick<RecurringMission, 'triggers'>[], after: number): number[] {
+  const known = new Map<string, number>();
+  return missions.map(({ triggers }) => {
+    const key = JSON.stringify(triggers);
+    const next = known.get(key) ?? nextRunAt(triggers, after);
+    known.set(key, next);
+    return next;
   });
 }
 
@@ -86,7 +94,7 @@ export async function startRuns(
   trx: Transaction,
   locked: readonly Row<RecurringMission>[],
   { kind, at, actor }: Start,
-): Promise<{ runs: Row<Run>[]; blockers: Map<string, StartBlocker> }> {
+): Promise<{ runs: WaitingRun[]; blockers: Map<string, StartBlocker> }> {
   const projects = await lockProjects(trx, locked);
   const startable = locked.filter(({ projectId }) => projects.has(projectId));
   const blockers = await findStartBlockers(trx, startable, projects);

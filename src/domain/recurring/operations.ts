@@ -16,7 +16,7 @@ import { holdOwnMembership } from '../memberships/operations.ts';
 import { Project } from '../projects/model.ts';
 import { deliverRuns } from '../runs/dispatch.ts';
 import { cancelRuns } from '../runs/finish.ts';
-import { Run, type RunStatus } from '../runs/model.ts';
+import { Run, type RunStatus, type WaitingRun } from '../runs/model.ts';
 import { isOpen, waitingStates } from '../runs/states.ts';
 import { nextRunAt, readMissions, startRuns } from './dispatch.ts';
 import { type Kind, RecurringMission, type Trigger } from './model.ts';
@@ -201,7 +201,7 @@ export interface StartedRun {
  * @throws 402 when the budget is used up, 409 when the project is not active
  */
 export async function runNow(missions: Kind, caller: Caller, id: string): Promise<StartedRun> {
-  const started: Row<Run>[] = [];
+  const started: WaitingRun[] = [];
   // The run is committed before the tracker is called; a repeated request gets that run and starts no second one.
   const runId = await firstStep(async () => {
     started[0] = await transaction((trx) => writeRunNow(trx, missions, caller, id));
@@ -213,7 +213,7 @@ export async function runNow(missions: Kind, caller: Caller, id: string): Promis
 }
 
 /** Writes the run in the caller's transaction; once that is committed it has to be delivered. @throws as `runNow` */
-export async function writeRunNow(trx: Transaction, missions: Kind, caller: Caller, id: string): Promise<Row<Run>> {
+export async function writeRunNow(trx: Transaction, missions: Kind, caller: Caller, id: string): Promise<WaitingRun> {
   const one = await lockRecurring(trx, missions, caller, id);
   const at = now();
   const { runs, blockers } = await startRuns(trx, [one], { kind: 'manual', at, actor: caller.userId });

@@ -79,7 +79,7 @@ async function findBusy(trx: Transaction, candidates: readonly Row<RecurringMiss
   if (exclusive.length === 0) return new Set();
   const open = await Run.query(trx)
     .distinct('recurringId')
-    .whereIn('recurringId', exclusive)
+    .whereRaw('recurring_id = any(?)', [exclusive])
     .whereRaw(isInState(openStates));
   return new Set(open.map(({ recurringId }) => recurringId));
 }

@@ -1,5 +1,5 @@
 // Writes new runs: those that start wait for their issue, unless the tracker is ours, the others are skipped with a reason.
-import { columnsOf, type Row, snake } from '#foundation/base-model.ts';
+import { columnsOf, type Row } from '#foundation/base-model.ts';
 import { sql, type Transaction } from '#foundation/database.ts';
 import { databaseErrorKind } from '#foundation/database-errors.ts';
 import { newId } from '#foundation/ids.ts';
@@ -8,7 +8,7 @@ import type { AskedIssue, NewIssue } from '../issues/operations.ts';
 import type { Project } from '../projects/model.ts';
 import { trackerOf } from '../trackers/choose.ts';
 import { leaseOfDispatcher } from './dispatch.ts';
-import { Run, type RunKind } from './model.ts';
+import { type Run, type RunKind, type WaitingRun, waitingColumns } from './model.ts';
 import { isOpen, statusOf } from './states.ts';
 
 export type NewRun = Pick<
@@ -37,16 +37,19 @@ export type NewRun = Pick<
 const insertRunsSql = `insert into runs (id, org_id, project_id, recurring_id, scheduled_for, kind, status, reason, issue_id, issue_url,
     mission_title, billing_actor_user_id, prompt, agent_id, plan_approval, budget_usd, attempts, claimed_by, lease_until, created_at,
     updated_at)
-  select id, org_id, project_id, recurring_id, scheduled_for, kind, status, reason, issue_id, issue_url,
-    mission_title, billing_actor_user_id, prompt, agent_id, plan_approval, budget_usd, coalesce(attempts, 0), claimed_by, lease_until,
+  select id, "orgId", "projectId", "recurringId", "scheduledFor", kind, status, reason, "issueId", "issueUrl",
+    "missionTitle", "billingActorUserId", prompt, "agentId", "planApproval", "budgetUsd", coalesce(attempts, 0), "claimedBy", "leaseUntil",
     $2, $2
-  from json_populate_recordset(null::runs, $1) on conflict do nothing returning ${columnsOf(Run)}`;
+  from json_to_recordset($1) as r (id text, "orgId" text, "projectId" text, "recurringId" text, "scheduledFor" bigint, kind text,
+    status text, reason text, "issueId" text, "issueUrl" text, "missionTitle" text, "billingActorUserId" text, prompt text,
+    "agentId" text, "planApproval" boolean, "budgetUsd" numeric, attempts int, "claimedBy" text, "leaseUntil" bigint)
+  on conflict do nothing returning ${columnsOf({ columns: waitingColumns })}`;
 
 /**
  * Reserves credits for those that start. Returns the runs that were written: an occurrence that has its run gets no second one.
  * This process has to deliver those that start.
  */
-export async function createRuns(trx: Transaction, newRuns: readonly NewRun[], at: number): Promise<Row<Run>[]> {
+export async function createRuns(trx: Transaction, newRuns: readonly NewRun[], at: number): Promise<WaitingRun[]> {
   if (newRuns.length === 0) return [];
   const runs = await trx
     .transaction((savepoint) => writeRuns(savepoint, newRuns, at))
@@ -64,7 +67,7 @@ export async function createRuns(trx: Transaction, newRuns: readonly NewRun[], a
 }
 
 /** With the issues that are ours. */
-async function writeRuns(trx: Transaction, newRuns: readonly NewRun[], at: number): Promise<Row<Run>[]> {
+async function writeRuns(trx: Transaction, newRuns: readonly NewRun[], at: number): Promise<WaitingRun[]> {
   const issues: AskedIssue[] = [];
   const rows = newRuns.map(({ blockedBy, asks, ...run }) => {
     const id = newId('run');
@@ -78,10 +81,7 @@ async function writeRuns(trx: Transaction, newRuns: readonly NewRun[], at: numbe
     }
     return run.issueId ? waiting : { ...waiting, ...leaseOfDispatcher(at) };
   });
-  const columns = rows.map((row) =>
-    Object.fromEntries(Object.entries(row).map(([name, value]) => [snake(name), value])),
-  );
-  const runs = await sql<Row<Run>>(insertRunsSql, [JSON.stringify(columns), at], trx);
+  const runs = await sql<WaitingRun>(insertRunsSql, [JSON.stringify(rows), at], trx);
   const written = new Set(runs.map(({ id }) => id));
   const own = issues.filter(({ issue }) => written.has(issue.runId));
   if (own[0]) await trackerOf(own[0].project).own!.create(own, trx);

@@ -12,7 +12,7 @@ import type { AskedIssue } from '../issues/operations.ts';
 import { Project } from '../projects/model.ts';
 import { trackerOf } from '../trackers/choose.ts';
 import { missionsOfRuns, type ReadMissions } from './mission.ts';
-import { Run } from './model.ts';
+import { type WaitingRun, waitingColumns } from './model.ts';
 import { isInState, moveRunsSql } from './states.ts';
 
 /** Sending runs to their tracker: the lease outlasts some calls, and delays of retries double from the first to the greatest. */
@@ -33,22 +33,22 @@ const takeOverRunsSql = `with free as (
     order by lease_until limit ${dispatching.batchSize} for update skip locked
   )
   update runs r set attempts = attempts + 1, claimed_by = $2, lease_until = $3 from free where r.id = free.id
-  returning ${columnsOf(Run, 'r')}`;
+  returning ${columnsOf({ columns: waitingColumns }, 'r')}`;
 
 /** Runs whose dispatcher died, and those whose pause after a failure is over. */
-export async function takeOverRuns(): Promise<Row<Run>[]> {
+export async function takeOverRuns(): Promise<WaitingRun[]> {
   const at = now();
   const { claimedBy, leaseUntil } = leaseOfDispatcher(at);
-  return sql<Row<Run>>(takeOverRunsSql, [at, claimedBy, leaseUntil]);
+  return sql<WaitingRun>(takeOverRunsSql, [at, claimedBy, leaseUntil]);
 }
 
 /** A run, and the issue to create for it. */
 interface Delivery extends AskedIssue {
-  run: Row<Run>;
+  run: WaitingRun;
 }
 
 /** Creates the issues of those runs that this process holds and that have none. Errors of a tracker are recorded on the run; returns the internal ones. */
-export async function deliverRuns(held: readonly Row<Run>[], readMissions: ReadMissions): Promise<unknown[]> {
+export async function deliverRuns(held: readonly WaitingRun[], readMissions: ReadMissions): Promise<unknown[]> {
   const deliveries = await readDeliveries(
     held.filter(({ status, issueId }) => status === 'dispatching' && issueId === null),
     readMissions,
@@ -76,7 +76,7 @@ async function renewLeases(deliveries: readonly Delivery[]): Promise<void> {
 }
 
 /** Without those whose mission or project was deleted since: their run is canceled, or deleted too. */
-async function readDeliveries(runs: readonly Row<Run>[], readMissions: ReadMissions): Promise<Delivery[]> {
+async function readDeliveries(runs: readonly WaitingRun[], readMissions: ReadMissions): Promise<Delivery[]> {
   if (runs.length === 0) return [];
   const [projects, missions] = await Promise.all([
     Project.findByKeys('id', [...new Set(runs.map(({ projectId }) => projectId))]),

@@ -1,7 +1,6 @@
 // What a run is to do: its recurring mission says it or, without one, the run itself.
-import type { Row } from '#foundation/base-model.ts';
 import { sql, type Transaction } from '#foundation/database.ts';
-import type { Run } from './model.ts';
+import type { Run, WaitingRun } from './model.ts';
 
 /** What the issue says, and the task for the agent. */
 export interface Mission {
@@ -10,13 +9,13 @@ export interface Mission {
   labels: string[];
 }
 /** Reads the recurring missions of runs, by the mission's id. */
-export type ReadMissions = (runs: readonly Row<Run>[]) => Promise<ReadonlyMap<string, Mission>>;
+export type ReadMissions = (runs: readonly WaitingRun[]) => Promise<ReadonlyMap<string, Mission>>;
 
 const ownMissionsSql = `select id, coalesce(mission_title, 'Mission') as name, prompt, '{}'::text[] as labels
   from runs where id = any($1) and prompt is not null`;
 
 /** The missions of the runs that have no recurring one, by the run's id. */
-export async function readOwnMissions(runs: readonly Row<Run>[], trx?: Transaction): Promise<Map<string, Mission>> {
+export async function readOwnMissions(runs: readonly WaitingRun[], trx?: Transaction): Promise<Map<string, Mission>> {
   const ids = runs.flatMap(({ id, recurringId }) => (recurringId === null ? id : []));
   if (ids.length === 0) return new Map();
   const own = await sql<Mission & Pick<Run, 'id'>>(ownMissionsSql, [ids], trx);
@@ -25,7 +24,7 @@ export async function readOwnMissions(runs: readonly Row<Run>[], trx?: Transacti
 
 /** By the run's id; a run whose recurring mission was deleted is absent. */
 export async function missionsOfRuns(
-  runs: readonly Row<Run>[],
+  runs: readonly WaitingRun[],
   readMissions: ReadMissions,
 ): Promise<Map<string, Mission>> {
   const [recurring, found] = await Promise.all([readMissions(runs), readOwnMissions(runs)]);

@@ -178,3 +178,7 @@ export class Run extends BaseModel {
   declare createdAt: number;
   declare updatedAt: number;
 }
+
+/** What whoever delivers a run has to know of it. */
+export const waitingColumns = ['id', 'orgId', 'projectId', 'recurringId', 'status', 'issueId', 'attempts'] as const;
+export type WaitingRun = Pick<Run, (typeof waitingColumns)[number]>;
