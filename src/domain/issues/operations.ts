@@ -32,7 +32,7 @@ export interface NewIssue {
 export interface AskedIssue {
   project: Row<Project>;
   issue: NewIssue;
-  /** Absent: a new one. */
+  /** Of a run that is new, and has none yet; absent: one is found, or made. */
   id?: string;
 }
 
@@ -70,7 +70,8 @@ export async function createIssues(asked: readonly AskedIssue[], trx?: Transacti
   }));
   type Of = Pick<Issue, 'id'> & { runId: string };
   const runIds = rows.map(({ run_id }) => run_id);
-  const created = await sql<Of>(insertIssuesSql, [JSON.stringify(rows), now(), runIds], trx);
+  const mayExist = asked.flatMap(({ id, issue }) => (id ? [] : issue.runId));
+  const created = await sql<Of>(insertIssuesSql, [JSON.stringify(rows), now(), mayExist], trx);
   const all = created.length === rows.length ? created : await sql<Of>(issuesOfRunsSql, [runIds], trx);
   return new Map(all.map(({ id, runId }) => [runId, id]));
 }
