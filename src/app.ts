@@ -113,7 +113,10 @@ export function createApp(settings: AppSettings): RequestListener {
       observeRequest(surface.name, exchange, milliseconds);
       log.request(surface.name, exchange, milliseconds);
     });
-    void surface.handle(exchange);
+    // One that a client sends ahead (pipelining) waits for the answer before it: that may decide what it finds (RFC 9112, 9.3.2). node
+    // closes only the answer that is next on a connection: what waits here holds nothing when the client leaves.
+    if (res.socket) void surface.handle(exchange);
+    else res.once('socket', () => void surface.handle(exchange));
   };
 }
 

@@ -61,8 +61,13 @@ export const answerHtml = (exchange: Exchange, status: number, html: string, hea
 export const redirect = (exchange: Exchange, location: string, headers: Headers = {}): void =>
   answer(exchange, 303, undefined, { location, ...headers });
 
-/** The whole body. @throws 413 as soon as it is too large; a slow sender is disconnected */
+/** The whole body. @throws 413 as soon as it is too large, 415 for one that is compressed; a slow sender is disconnected */
 export async function readBody({ req }: Exchange, limit: number): Promise<Buffer> {
+  if ((req.headers['content-encoding'] || 'identity').toLowerCase() !== 'identity') {
+    throw unsupportedMediaType('Content-Encoding: send the body as it is, not compressed.', {
+      'accept-encoding': 'identity',
+    });
+  }
   if (Number(req.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
   const chunks: Buffer[] = [];
   let size = 0;
@@ -74,8 +79,8 @@ export async function readBody({ req }: Exchange, limit: number): Promise<Buffer
       chunks.push(chunk);
     }
   } catch (error) {
-    // A client that leaves while it is sending is not a failure of the service.
-    throw error instanceof Problem || req.complete ? error : invalid('The body did not arrive whole.');
+    // A client that leaves, while it is sending or when it has sent all, is not a failure of the service.
+    throw error instanceof Problem ? error : invalid('The body did not arrive whole.');
   } finally {
     clearTimeout(late);
   }

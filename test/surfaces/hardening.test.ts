@@ -2,6 +2,7 @@
 import { request as sendRaw } from 'node:http';
 import { connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
+import { getIntrospectionQuery } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bindAddresses } from '#foundation/addresses.ts';
 import { ownHosts } from '#foundation/hosts.ts';
@@ -150,6 +151,66 @@ describe('a body', () => {
       });
     for (const charset of ['utf-16', 'iso-8859-1', '"latin1"']) expect((await send(charset)).status).toBe(415);
     for (const charset of ['utf-8', 'UTF-8', '"utf-8"']) expect((await send(charset)).status).not.toBe(415);
+  });
+
+  it.each(['/v1/projects', '/graphql', '/mcp', '/v1/oauth2/register'])('415 · compressed: %s', async (path) => {
+    const headers = { accept: 'application/json, text/event-stream', 'content-encoding': 'gzip' };
+    const answer = await world.request('POST', path, { token: owner.token, body: '{}', headers });
+    expect([answer.status, answer.headers.get('accept-encoding')]).toEqual([415, 'identity']);
+  });
+});
+
+describe('requests sent ahead on one connection', () => {
+  /** The head and body of a request, as they go over the wire. */
+  const wire = (path: string, body?: object, method = body ? 'POST' : 'GET') => {
+    const text = body ? JSON.stringify(body) : '';
+    return [
+      `${method} ${path} HTTP/1.1`,
+      'host: localhost',
+      `authorization: Bearer ${owner.token}`,
+      'content-type: application/json',
+      `content-length: ${Buffer.byteLength(text)}`,
+      '',
+      text,
+    ].join('\r\n');
+  };
+  const send = (text: string) => {
+    const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
+    socket.write(text);
+    return socket;
+  };
+  const blocked = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+  const isBlocked = () => expect.poll(async () => (await world.knex.raw(blocked)).rows).toHaveLength(1);
+
+  it('are answered one after the other: a list has what was created before it', async () => {
+    const lock = await world.knex.transaction();
+    await lock.raw('lock table projects in exclusive mode');
+    const create = wire('/v1/projects', { name: 'Ahead', repoFullName: 'acme/ahead' });
+    const socket = send(
+      create + wire('/v1/projects?limit=100').replace('content-type', 'connection: close\r\ncontent-type'),
+    );
+    await isBlocked();
+    await lock.commit();
+    const text = await readText(socket);
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 201', 'HTTP/1.1 200']);
+    expect(text.slice(text.lastIndexOf('HTTP/1.1'))).toContain('"Ahead"');
+  });
+
+  it('hold nothing when the client leaves', async () => {
+    const lock = await world.knex.transaction();
+    await lock.raw('lock table projects in access exclusive mode');
+    lines = [];
+    // Each answer has half a megabyte, and one organization has place for 32.
+    const schema = wire('/graphql', { query: getIntrospectionQuery() });
+    const socket = send(wire('/v1/projects') + schema.repeat(70));
+    await isBlocked();
+    // Those behind it would be executed meanwhile.
+    for (let i = 0; i < 100; i++) await world.request('GET', '/livez');
+    socket.destroy();
+    await lock.commit();
+    await expect.poll(() => lines.filter((line) => line.includes('"route":"/projects"'))).toHaveLength(1);
+    expect((await world.graphql('{ me { role } }', { token: owner.token })).status).toBe(200);
+    expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
   });
 });
 
