@@ -15,10 +15,13 @@ import { ending, inTurn } from './turns.ts';
 export interface DatabaseSettings extends PoolSettings {
   /** Named (prepared) statements save a parse per read; a pooler in transaction mode can't carry them. */
   namedStatements?: boolean;
+  /** For so long work is retried that was not applied (server restart, deadlock, moved primary). Milliseconds; 2,000 when absent. */
+  retryForMs?: number;
 }
 
 let bound: Pool | undefined;
 let named = true;
+let budgetMs = seconds(2);
 type Listener = (statement: string, times: number) => void;
 const listeners = new Set<Listener>();
 
@@ -30,6 +33,7 @@ export function openDatabase(settings: DatabaseSettings): Knex {
     for (const listener of listeners) listener(query.sql, 1);
   });
   named = settings.namedStatements ?? true;
+  budgetMs = settings.retryForMs ?? seconds(2);
   Model.knex(knex);
   return knex;
 }
@@ -120,9 +124,6 @@ export async function findCredential<Row>(
   return row?.position ? { ...row, bookmark: bookmarkOf(row.position) } : row;
 }
 
-/** Work that was not applied (server restart, deadlock, moved primary) is retried for so long. */
-const patience = seconds(2);
-
 async function attemptTwice<Row>(to: Pool, statements: readonly Repeated[]): Promise<Row[][]> {
   try {
     return await attempt<Row>(to, statements);
@@ -131,7 +132,7 @@ async function attemptTwice<Row>(to: Pool, statements: readonly Repeated[]): Pro
     if (to !== bound) throw error;
     if (isStalePlan(error)) return attempt<Row>(to, statements);
     if (databaseErrorKind(error) !== 'retry') throw error;
-    return retrying(() => attempt<Row>(to, statements), { budgetMs: patience });
+    return retrying(() => attempt<Row>(to, statements), { budgetMs });
   }
 }
 
@@ -165,7 +166,7 @@ export function transaction<T>(work: (trx: Transaction) => Promise<T>): Promise<
   leaveReplica();
   const outer = joined();
   if (outer) return outer.transaction((trx) => enclosing.run(trx, ending(work), trx));
-  return retrying(() => pool().knex.transaction(ending(work)), { budgetMs: patience });
+  return retrying(() => pool().knex.transaction(ending(work)), { budgetMs });
 }
 export type Transaction = Knex.Transaction;
 
@@ -202,7 +203,7 @@ export const enclosingTransaction = <T>(work: (trx: Transaction) => Promise<T>):
         release();
       }
     },
-    { budgetMs: patience },
+    { budgetMs },
   );
 
 /** Ends a transaction of `enclosingTransaction`. knex's own `commit` alone resolves also when the commit failed. */

@@ -30,7 +30,7 @@ afterAll(async () => {
 
 /** The service asks another database than the one that its world is on. */
 function moveTo(connection: pg.ClientConfig): void {
-  const knex = openDatabase({ connection, namedStatements: false });
+  const knex = openDatabase({ connection, namedStatements: false, retryForMs: 300 });
   closing.push(() => knex.destroy());
 }
 

@@ -47,6 +47,8 @@ export interface WorldSettings {
   vendors?: Partial<VendorAddresses>;
   /** The connection string of a migrated database, in place of one of its own. */
   database?: string;
+  /** For so long work that was not applied is done again, in milliseconds; as in production when absent. */
+  retryForMs?: number;
   /** The connection string of a standby of `database`, to read from. */
   replica?: string;
   /** Where the log lines go; nowhere when absent. */
@@ -58,7 +60,8 @@ export const silentLog = () => openLog({ level: 'silent', destination: { write: 
 
 export async function openWorld(settings: WorldSettings = {}) {
   const { connection, drop } = await freshDatabase();
-  const knex = openDatabase({ connection: settings.database ?? connection });
+  const { retryForMs } = settings;
+  const knex = openDatabase({ connection: settings.database ?? connection, ...(retryForMs && { retryForMs }) });
   const log = settings.log ? openLog({ level: 'debug', destination: { write: settings.log } }) : silentLog();
   const replica = settings.replica
     ? openReplica({ connection: settings.replica, report: (line) => log.warn(line) })

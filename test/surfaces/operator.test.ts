@@ -81,7 +81,7 @@ describe('GET /readyz', () => {
   });
 
   it('503 · a database that is away; /livez stays 200', async () => {
-    const gone = openDatabase({ connection: { host: '127.0.0.1', port: 1 } });
+    const gone = openDatabase({ connection: { host: '127.0.0.1', port: 1 }, retryForMs: 300 });
     try {
       const { status, body } = await world.request('GET', '/readyz');
       expect([status, body]).toEqual([503, { status: 'unready', database: 'unreachable' }]);

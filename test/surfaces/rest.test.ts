@@ -386,7 +386,7 @@ describe('rates', () => {
 });
 
 describe('while the database is away', () => {
-  beforeEach(() => settle());
+  beforeEach(() => settle({ retryForMs: 300 }));
   afterEach(() => world.close());
 
   const admin = (text: string) => asAdmin({ ...world.connection, database: 'postgres' }, text);
