@@ -14,6 +14,11 @@ export async function startableMissions(trx: Transaction, orgId: string): Promis
   return Math.ceil(sumOf(await openBook(trx, orgId)) / ahead);
 }
 
+/** The same without the lock, so that another one may spend them meanwhile. */
+export async function presumablyStartable(trx: Transaction, orgId: string): Promise<number> {
+  return Math.ceil(sumOf(await readSpendable(trx, orgId)) / ahead);
+}
+
 /**
  * Reserves credits for new runs. In the same transaction `startableMissions` has locked the ledgers, and said that there are some for
  * each.

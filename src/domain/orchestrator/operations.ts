@@ -8,7 +8,7 @@ import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
 import { invalid } from '#foundation/problem.ts';
 import { type ModelVendor, modelsByVendor, modelVendors, vendorOfModel } from '../agents/catalog.ts';
-import { startableMissions } from '../credits/missions.ts';
+import { presumablyStartable, startableMissions } from '../credits/missions.ts';
 import { Integration } from '../integrations/model.ts';
 import { isOrganizationOpen } from '../organizations/operations.ts';
 import { currentPlan } from '../plans/operations.ts';
@@ -175,10 +175,21 @@ export interface Refused {
 /** `missions` may start now; the next one is refused as `then` says. */
 export type MayStart = { ok: true; missions: number; then: Refused } | Refused;
 
+interface Asked {
+  /** Not held: another one may spend the credits meanwhile. */
+  held?: boolean;
+  /** So many of its open runs are part of those that it may start. */
+  begun?: number;
+}
+
 /**
  * Whether the organization may start a mission now, and how many. Until the transaction ends no other one spends its credits.
  */
-export async function mayStartMission(trx: Transaction, orgId: string): Promise<MayStart> {
+export async function mayStartMission(
+  trx: Transaction,
+  orgId: string,
+  { held = true, begun = 0 }: Asked = {},
+): Promise<MayStart> {
   const { rows } = await trx.raw(
     `select (select daily_cost_cap_usd from orchestrators where org_id = :orgId) as cap,
       (select coalesce(sum(usd), 0) from mission_costs where org_id = :orgId and at >= :day) as spend`,
@@ -186,9 +197,9 @@ export async function mayStartMission(trx: Transaction, orgId: string): Promise<
   );
   const { effectiveDailyCostCapUsd, dailySpendUsd, atDailyCostCap } = costCap(rows[0].cap, rows[0].spend);
   if (!atDailyCostCap) {
-    const missions = await startableMissions(trx, orgId);
+    const missions = await (held ? startableMissions : presumablyStartable)(trx, orgId);
     if (!(await isOrganizationOpen(trx, orgId))) return closed;
-    return missions > 0 ? withinPlan(trx, orgId, missions) : creditsExhausted;
+    return missions > 0 ? withinPlan(trx, orgId, missions, begun) : creditsExhausted;
   }
   const reason = `The daily cost cap of ${effectiveDailyCostCapUsd} USD is reached: missions have cost ${dailySpendUsd} USD since midnight UTC.`;
   return { ok: false, code: 'daily_cost_cap', reason };
@@ -197,9 +208,9 @@ export async function mayStartMission(trx: Transaction, orgId: string): Promise<
 const closed: Refused = { ok: false, code: 'organization_closed', reason: 'The organization is closed.' };
 
 /** Holds the number of missions within what the plan allows at once. */
-async function withinPlan(trx: Transaction, orgId: string, missions: number): Promise<MayStart> {
+async function withinPlan(trx: Transaction, orgId: string, missions: number, begun: number): Promise<MayStart> {
   const { plan, agentsAtOnce } = await currentPlan(orgId, trx);
-  const room = agentsAtOnce === null ? missions : agentsAtOnce - (await countOpenRuns(orgId, trx));
+  const room = agentsAtOnce === null ? missions : agentsAtOnce + begun - (await countOpenRuns(orgId, trx));
   const then: Refused =
     missions <= room
       ? creditsExhausted

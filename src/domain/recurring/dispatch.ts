@@ -3,15 +3,16 @@
 import { columnsOf, type Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
+import { databaseErrorKind } from '#foundation/database-errors.ts';
 import { Project } from '../projects/model.ts';
-import { createRuns } from '../runs/create.ts';
+import { createRuns, type NewRun, writeRuns } from '../runs/create.ts';
 import { deliverRuns, dispatching, takeOverRuns } from '../runs/dispatch.ts';
 import type { Mission } from '../runs/mission.ts';
 import type { RunKind, WaitingRun } from '../runs/model.ts';
 import { isOpen } from '../runs/states.ts';
 import { RecurringMission } from './model.ts';
 import { isTimeZone, nextOccurrence } from './schedule.ts';
-import { findStartBlockers, type StartBlocker } from './start-blocker.ts';
+import { findStartBlockers, holdMeans, type StartBlocker } from './start-blocker.ts';
 
 /** Starts all that is due and continues what another process left. @throws after all were tried, when one failed internally */
 export async function dispatchDue(): Promise<void> {
@@ -52,14 +53,44 @@ async function startDue(): Promise<WaitingRun[]> {
     // A time zone that only a newer Node knows is left to a process that has one: it must not stop all others.
     const due = found.filter(({ triggers }) => triggers.every(({ schedule }) => isTimeZone(schedule.timezone)));
     if (due.length === 0) return [];
-    const { runs } = await startRuns(trx, due, { kind: 'scheduled', at });
-    const starting = new Set(runs.filter(isOpen).map(({ recurringId }) => recurringId));
-    // From now on, not from the occurrence: occurrences that were missed meanwhile are one run.
-    const next = nextRuns(due, at);
-    const ids = due.map(({ id }) => id);
-    await sql(moveSchedulesSql, [ids, next, ids.map((id) => starting.has(id)), at], trx);
-    return runs;
+    return trx
+      .transaction((savepoint) => startPresuming(savepoint, due, at))
+      .catch(async (error) => {
+        if (databaseErrorKind(error) === 'retry') throw error;
+        const { runs } = await startRuns(trx, due, { kind: 'scheduled', at });
+        await moveSchedules(trx, due, runs, at);
+        return runs;
+      });
   });
+}
+
+/**
+ * All batches of an organization wait for its ledger: it is held last, on the presumption that the means will be there.
+ * @throws when they are not, or something fails that is found mission by mission
+ */
+async function startPresuming(
+  trx: Transaction,
+  due: readonly Row<RecurringMission>[],
+  at: number,
+): Promise<WaitingRun[]> {
+  const { newRuns } = await planRuns(trx, due, { kind: 'scheduled', at, presuming: true });
+  return writeRuns(trx, newRuns, at, async (runs) => {
+    await moveSchedules(trx, due, runs, at);
+    await holdMeans(trx, runs);
+  });
+}
+
+async function moveSchedules(
+  trx: Transaction,
+  due: readonly Row<RecurringMission>[],
+  runs: readonly WaitingRun[],
+  at: number,
+): Promise<void> {
+  const starting = new Set(runs.filter(isOpen).map(({ recurringId }) => recurringId));
+  // From now on, not from the occurrence: occurrences that were missed meanwhile are one run.
+  const next = nextRuns(due, at);
+  const ids = due.map(({ id }) => id);
+  await sql(moveSchedulesSql, [ids, next, ids.map((id) => starting.has(id)), at], trx);
 }
 
 /** When each comes again; many come together. */
@@ -84,6 +115,8 @@ interface Start {
   at: number;
   /** The person who starts it; absent: who last set what runs. */
   actor?: RecurringMission['createdByUserId'] | null;
+  /** The ledgers are held after the runs are written. */
+  presuming?: boolean;
 }
 
 /**
@@ -93,11 +126,20 @@ interface Start {
 export async function startRuns(
   trx: Transaction,
   locked: readonly Row<RecurringMission>[],
-  { kind, at, actor }: Start,
+  start: Start,
 ): Promise<{ runs: WaitingRun[]; blockers: Map<string, StartBlocker> }> {
+  const { newRuns, blockers } = await planRuns(trx, locked, start);
+  return { runs: await createRuns(trx, newRuns, start.at), blockers };
+}
+
+async function planRuns(
+  trx: Transaction,
+  locked: readonly Row<RecurringMission>[],
+  { kind, at, actor, presuming = false }: Start,
+): Promise<{ newRuns: NewRun[]; blockers: Map<string, StartBlocker> }> {
   const projects = await lockProjects(trx, locked);
   const startable = locked.filter(({ projectId }) => projects.has(projectId));
-  const blockers = await findStartBlockers(trx, startable, projects);
+  const blockers = await findStartBlockers(trx, startable, projects, presuming);
   const newRuns = startable.map((mission) => ({
     orgId: mission.orgId,
     projectId: mission.projectId,
@@ -115,7 +157,7 @@ export async function startRuns(
     blockedBy: blockers.get(mission.id)?.reason ?? null,
     agentId: mission.agentId,
   }));
-  return { runs: await createRuns(trx, newRuns, at), blockers };
+  return { newRuns, blockers };
 }
 
 /**

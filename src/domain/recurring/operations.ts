@@ -208,7 +208,8 @@ export async function runNow(missions: Kind, caller: Caller, id: string): Promis
     return started[0].id;
   });
   await deliverRuns(started, readMissions);
-  const { issueId, status } = await Run.get({ id: runId });
+  // Our own tracker has its issue already.
+  const { issueId, status } = started[0]?.issueId ? started[0] : await Run.get({ id: runId });
   return { ok: true, runId, issueId, status };
 }
 

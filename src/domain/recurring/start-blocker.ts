@@ -6,8 +6,8 @@ import { conflict, organizationClosed, outOfMeans, type Problem } from '#foundat
 import { isNoAgent } from '../agents/runnable.ts';
 import { afterStart, type MayStart, mayStartMission } from '../orchestrator/operations.ts';
 import type { Project } from '../projects/model.ts';
-import { Run } from '../runs/model.ts';
-import { isInState, openStates } from '../runs/states.ts';
+import { Run, type WaitingRun } from '../runs/model.ts';
+import { isInState, isOpen, openStates } from '../runs/states.ts';
 import type { RecurringMission } from './model.ts';
 
 export interface StartBlocker {
@@ -17,19 +17,24 @@ export interface StartBlocker {
   problem: Problem | null;
 }
 
-/** The blockers by mission id; a mission without one may start. All must be locked. */
+/**
+ * The blockers by mission id; a mission without one may start. All must be locked. `presuming`: the ledgers are not held yet.
+ * @throws when it presumes, and one is blocked by its organization
+ */
 export async function findStartBlockers(
   trx: Transaction,
   candidates: readonly Row<RecurringMission>[],
   projects: ReadonlyMap<string, Pick<Project, 'status'>>,
+  presuming: boolean,
 ): Promise<Map<string, StartBlocker>> {
   const busy = await findBusy(trx, candidates);
   const withoutAgent = await findWithoutAgent(trx, candidates);
-  const budgets = await readBudgets(trx, new Set(candidates.map(({ orgId }) => orgId)));
+  const budgets = await readBudgets(trx, new Set(candidates.map(({ orgId }) => orgId)), presuming);
   const found = new Map<string, StartBlocker>();
   for (const { id, projectId, orgId } of candidates) {
     const { status } = projects.get(projectId)!;
     const may = budgets.get(orgId)!;
+    if (presuming && !may.ok) throw new WithoutMeans();
     const general = generalBlocker(status, may);
     if (general) {
       found.set(id, general);
@@ -56,11 +61,29 @@ export function generalBlocker(status: Project['status'], may: MayStart): StartB
   return { reason, problem: code === 'organization_closed' ? organizationClosed() : outOfMeans(code, reason) };
 }
 
-async function readBudgets(trx: Transaction, orgIds: ReadonlySet<string>): Promise<Map<string, MayStart>> {
+async function readBudgets(
+  trx: Transaction,
+  orgIds: ReadonlySet<string>,
+  presuming: boolean,
+): Promise<Map<string, MayStart>> {
   const budgets = new Map<string, MayStart>();
   // In one order, so that two starts of several organizations do not wait for each other.
-  for (const orgId of [...orgIds].sort()) budgets.set(orgId, await mayStartMission(trx, orgId));
+  for (const orgId of [...orgIds].sort()) budgets.set(orgId, await mayStartMission(trx, orgId, { held: !presuming }));
   return budgets;
+}
+
+/** A start that was presumed cannot be: what blocks it has to be found with the ledgers held. */
+class WithoutMeans extends Error {}
+
+/** Holds the ledgers of runs that were written on the presumption that their organizations have the means. @throws when they have not */
+export async function holdMeans(trx: Transaction, runs: readonly WaitingRun[]): Promise<void> {
+  const counts = new Map<string, number>();
+  for (const { orgId } of runs.filter(isOpen)) counts.set(orgId, (counts.get(orgId) ?? 0) + 1);
+  for (const orgId of [...counts.keys()].sort()) {
+    const begun = counts.get(orgId)!;
+    const may = await mayStartMission(trx, orgId, { begun });
+    if (!may.ok || may.missions < begun) throw new WithoutMeans();
+  }
 }
 
 const withoutAgentSql = `select m.id from recurring_missions m where m.id = any($1) and ${isNoAgent('m.agent_id')}`;

@@ -49,25 +49,26 @@ const insertRunsSql = `insert into runs (id, org_id, project_id, recurring_id, s
  * Reserves credits for those that start. Returns the runs that were written: an occurrence that has its run gets no second one.
  * This process has to deliver those that start.
  */
-export async function createRuns(trx: Transaction, newRuns: readonly NewRun[], at: number): Promise<WaitingRun[]> {
-  if (newRuns.length === 0) return [];
-  const runs = await trx
+export const createRuns = (trx: Transaction, newRuns: readonly NewRun[], at: number): Promise<WaitingRun[]> =>
+  trx
     .transaction((savepoint) => writeRuns(savepoint, newRuns, at))
     .catch((error) => {
       if (databaseErrorKind(error) === 'retry') throw error;
       // What fails for one of the issues is found one by one, by whoever delivers the runs.
-      return writeRuns(
-        trx,
-        newRuns.map(({ asks, ...run }) => run),
-        at,
-      );
+      const apart = newRuns.map(({ asks, ...run }) => run);
+      return writeRuns(trx, apart, at);
     });
-  await reserveForRuns(trx, runs.filter(isOpen));
-  return runs;
-}
 
-/** With the issues that are ours. */
-async function writeRuns(trx: Transaction, newRuns: readonly NewRun[], at: number): Promise<WaitingRun[]> {
+/**
+ * `createRuns`, all or nothing: with the issues that are ours. `hold` is told the runs before anything is locked that others wait
+ * for: the numbers of issues and the ledgers.
+ */
+export async function writeRuns(
+  trx: Transaction,
+  newRuns: readonly NewRun[],
+  at: number,
+  hold?: (runs: readonly WaitingRun[]) => Promise<void>,
+): Promise<WaitingRun[]> {
   const issues: AskedIssue[] = [];
   const rows = newRuns.map(({ blockedBy, asks, ...run }) => {
     const id = newId('run');
@@ -82,8 +83,10 @@ async function writeRuns(trx: Transaction, newRuns: readonly NewRun[], at: numbe
     return run.issueId ? waiting : { ...waiting, ...leaseOfDispatcher(at) };
   });
   const runs = await sql<WaitingRun>(insertRunsSql, [JSON.stringify(rows), at], trx);
+  await hold?.(runs);
   const written = new Set(runs.map(({ id }) => id));
   const own = issues.filter(({ issue }) => written.has(issue.runId));
   if (own[0]) await trackerOf(own[0].project).own!.create(own, trx);
+  await reserveForRuns(trx, runs.filter(isOpen));
   return runs;
 }
