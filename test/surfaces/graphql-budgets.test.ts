@@ -86,8 +86,11 @@ const callerOf = (orgId: string): Caller => ({
 let server: Server;
 let url: string;
 let points: number;
+/** Places that were asked for. */
+let asked = 0;
 
 beforeAll(async () => {
+  const executions = createExecutions({ perKey: 3, all: 10, waitMs: 60_000 });
   const surface = createGraphql({
     schema,
     authenticate: async ({ req }) => callerOf(req.headers.authorization!),
@@ -98,7 +101,12 @@ beforeAll(async () => {
     report: (_exchange, error) => {
       throw error;
     },
-    executions: createExecutions({ perKey: 3, all: 10, waitMs: 60_000 }),
+    executions: {
+      take(...wanted) {
+        asked++;
+        return executions.take(...wanted);
+      },
+    },
   });
   server = createServer((req, res) => {
     void surface.handle({ req, res, path: req.url!, search: '', requestId: 'req_1', address: '' });
@@ -120,8 +128,8 @@ beforeEach(() => {
 });
 afterEach(() => proceed());
 
-async function post(body: unknown, org = 'org_1') {
-  const headers = { authorization: org, 'content-type': 'application/json' };
+async function post(body: unknown, org = 'org_1', more: Record<string, string> = {}) {
+  const headers = { authorization: org, 'content-type': 'application/json', ...more };
   const response = await fetch(url, { method: 'POST', body: JSON.stringify(body), headers });
   return { status: response.status, headers: response.headers, body: await response.json() };
 }
@@ -283,6 +291,23 @@ describe('the graph', () => {
     token = await world.token(alice, await world.found(alice, 'Acme'));
   });
   afterAll(() => world.close());
+
+  test('a mutation with a key that waits for a place of its organization keeps no connection from others', async () => {
+    const held = Array.from({ length: 32 }, () => ask('{ held }'));
+    await arrived(32);
+    asked = 0;
+    const keyed = ['first', 'second', 'third'].map((text) =>
+      post({ query: `mutation { write(text: "${text}") }` }, 'org_1', { 'idempotency-key': text }),
+    );
+    await expect.poll(() => asked).toBe(3);
+    const open = `from pg_stat_activity where state = 'idle in transaction' and datname = current_database()`;
+    expect((await world.knex.raw(`select query ${open}`)).rows).toEqual([]);
+    expect(written).toEqual([]);
+    proceed();
+    await Promise.all(held);
+    for (const { status, body } of await Promise.all(keyed)) expect([status, body.errors]).toEqual([200, undefined]);
+    expect(written.sort()).toEqual(['first', 'second', 'third']);
+  });
 
   test('400 · a small batch that asks for the whole schema many times is refused before anything is executed', async () => {
     const names = '{ types { name description fields { name description args { name description } } } }';

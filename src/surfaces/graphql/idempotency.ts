@@ -1,67 +1,77 @@
 // Idempotency-Key on a mutation that is sent on its own: who repeats it, because the answer was lost, gets the answer of the first
 // time. As on a POST of REST (foundation/idempotency.ts): all fields of the operation are one transaction, and only a success is
-// recorded; after an error nothing was written.
-import { getOperationAST, parse } from 'graphql';
+// recorded; after an error nothing was written. The transaction begins when the operation is executed: what waits for its
+// organization's capacity keeps no connection from others.
+import { type ExecutionResult, GraphQLError, getOperationAST } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
 import type { Caller } from '#access/principal.ts';
 import type { Exchange } from '#foundation/http.ts';
 import { once } from '#foundation/idempotency.ts';
 import { invalid } from '#foundation/problem.ts';
-import { graphql } from '#limits.ts';
-import { acceptedJson, answerType, type Operations } from './requests.ts';
-import { PlainResponse } from './respond.ts';
+import { acceptedJson, type Operations } from './requests.ts';
 
-/** The key of the request; null where none counts: for a batch, and for all but mutations. */
-export function keyOf({ req }: Exchange, operations: Operations): string | null {
+/** The key of a request, and what became of it. */
+export interface Keyed {
+  readonly key: string;
+  /** Why the mutation was not executed. */
+  refusal?: unknown;
+  replayed?: boolean;
+}
+
+/** Undefined where no key counts: without one, and for a batch. Queries pay no heed to it. */
+export function keyOf({ req }: Exchange, operations: Operations): Keyed | undefined {
   const key = req.headers['idempotency-key'];
-  if (typeof key !== 'string' || Array.isArray(operations)) return null;
-  return isMutation(operations) ? key : null;
+  return typeof key === 'string' && !Array.isArray(operations) ? { key } : undefined;
 }
 
-function isMutation({ query, operationName }: Record<string, unknown>): boolean {
-  try {
-    const name = typeof operationName === 'string' ? operationName : null;
-    return getOperationAST(parse(String(query), { maxTokens: graphql.tokens }), name)?.operation === 'mutation';
-  } catch {
-    // Yoga says what is wrong with it.
-    return false;
-  }
-}
-
-/** Leaves the transaction with an answer that holds errors. */
+/** Leaves the transaction with a result that holds errors. */
 class Unrecorded extends Error {
-  readonly response: PlainResponse;
-  constructor(response: PlainResponse) {
+  readonly result: ExecutionResult;
+  constructor(result: ExecutionResult) {
     super('answered with errors');
-    this.response = response;
+    this.result = result;
   }
 }
 
-/** The response of the operation, or that of its first time. @throws as `once`, and 400 for a caller that accepts events alone */
-export async function respondOnce(
-  exchange: Exchange,
-  { credentialId, orgId }: Caller,
-  { query, operationName, variables }: Record<string, unknown>,
-  key: string,
-  respond: () => Promise<PlainResponse>,
-): Promise<PlainResponse> {
-  // Events cannot be repeated.
-  if (!acceptedJson(exchange))
-    throw invalid('Accept: must name application/json for a mutation with an Idempotency-Key.');
+interface Repeatable {
+  exchange: Exchange;
+  caller: Caller;
+  operations: Operations;
+  keyed?: Keyed | undefined;
+}
+
+/** Executes a mutation with a key once. Comes after the plugins that choose how operations are executed. */
+export function idempotencyPlugin(): Plugin<object, Repeatable> {
+  return {
+    onExecute({ args: { document, operationName, contextValue }, executeFn, setExecuteFn }) {
+      const { keyed } = contextValue as unknown as Repeatable;
+      if (!keyed || getOperationAST(document, operationName)?.operation !== 'mutation') return;
+      setExecuteFn((args) => executeOnce(contextValue as unknown as Repeatable, keyed, () => executeFn(args)));
+    },
+  };
+}
+
+async function executeOnce(
+  { exchange, caller, operations }: Repeatable,
+  keyed: Keyed,
+  execute: () => ExecutionResult | Promise<ExecutionResult>,
+): Promise<ExecutionResult> {
+  const { query, operationName, variables } = operations as Record<string, unknown>;
   const request = { route: 'POST /graphql', path: exchange.path, input: { query, operationName, variables } };
   try {
-    const { status, body, replayed } = await once(`${credentialId} ${orgId}`, key, request, async () => {
-      const response = await respond();
-      const text = response.body as string;
-      if (response.status !== 200 || 'errors' in JSON.parse(text)) throw new Unrecorded(response);
-      return { status: response.status, body: text };
+    // Events cannot be repeated.
+    if (!acceptedJson(exchange))
+      throw invalid('Accept: must name application/json for a mutation with an Idempotency-Key.');
+    const { body, replayed } = await once(`${caller.credentialId} ${caller.orgId}`, keyed.key, request, async () => {
+      const result = await execute();
+      if (result.errors) throw new Unrecorded(result);
+      return { status: 200, body: JSON.stringify(result) };
     });
-    const headers = {
-      'content-type': `${answerType(exchange)}; charset=utf-8`,
-      ...(replayed && { 'idempotency-replayed': 'true' }),
-    };
-    return new PlainResponse(body, { status, headers });
+    keyed.replayed = replayed;
+    return JSON.parse(body);
   } catch (error) {
-    if (error instanceof Unrecorded) return error.response;
-    throw error;
+    if (error instanceof Unrecorded) return error.result;
+    keyed.refusal = error;
+    return { errors: [new GraphQLError('refused')] };
   }
 }

@@ -17,7 +17,7 @@ import { boundPlugins, documentCache, introspectionPlugin, mayReadSchema, schema
 import { createBudget, createExecutions, type RequestBudget } from './budget.ts';
 import { costPlugin, pricePages } from './cost.ts';
 import { answerPage, answerPageFile } from './graphiql.ts';
-import { keyOf, respondOnce } from './idempotency.ts';
+import { idempotencyPlugin, type Keyed, keyOf } from './idempotency.ts';
 import { introspectionCache } from './introspection.ts';
 import { jitPlugin } from './jit.ts';
 import { createKnownQueries } from './known-queries.ts';
@@ -40,6 +40,7 @@ export interface GraphqlSettings extends CallerSettings {
 interface ParsedRequest extends Request {
   caller: Caller;
   budget: RequestBudget;
+  keyed: Keyed | undefined;
 }
 
 const path = '/graphql';
@@ -74,6 +75,7 @@ export function createGraphql(settings: GraphqlSettings) {
       jitPlugin(),
       knownQueriesPlugin,
       replicaPlugin(),
+      idempotencyPlugin(),
       parsedParamsPlugin,
       knownResultPlugin,
       subscriptionPlugin({ ...settings, executions }),
@@ -97,13 +99,11 @@ export function createGraphql(settings: GraphqlSettings) {
     const size = Array.isArray(operations) ? operations.length : 1;
     if (size > 1) await settings.meter(exchange, caller, size - 1);
     const budget = createBudget(exchange, caller, { operations: size, executions, meter: settings.meter });
-    const execute = () => respond(yoga, answerKnown, accept, { exchange, caller, operations, budget });
-    const key = keyOf(exchange, operations);
-    const response =
-      key === null
-        ? await execute()
-        : await respondOnce(exchange, caller, operations as Record<string, unknown>, key, execute);
-    if (budget.refusal) throw budget.refusal;
+    const keyed = keyOf(exchange, operations);
+    const response = await respond(yoga, answerKnown, accept, { exchange, caller, operations, budget, keyed });
+    const refusal = budget.refusal ?? keyed?.refusal;
+    if (refusal) throw refusal;
+    if (keyed?.replayed) response.headers['idempotency-replayed'] = 'true';
     await send(exchange, response, budget);
   }
 
