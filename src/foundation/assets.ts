@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { answer, type Exchange } from './http.ts';
 import { isNotModified } from './http-cache.ts';
+import { loadedOnce } from './loaded-once.ts';
 
 export interface AssetSource {
   type: string;
@@ -37,26 +38,14 @@ export function assets<N extends string>(
   load: () => Promise<Record<N, AssetSource>>,
   { namedByContent = false } = {},
 ): Assets<N> {
-  let packing: Promise<Map<string, Asset>> | undefined;
-
-  async function pack(): Promise<Map<string, Asset>> {
+  const all = loadedOnce(async () => {
     const files = Object.entries<AssetSource>(await load());
     const packed = files.map(async ([name, { type, content }]) => {
       const version = createHash('sha256').update(content).digest('base64url').slice(0, 16);
       return [name, { type, version, packed: await compress(content, { level: 9 }) }] as const;
     });
     return new Map(await Promise.all(packed));
-  }
-
-  async function all(): Promise<Map<string, Asset>> {
-    packing ??= pack();
-    try {
-      return await packing;
-    } catch (error) {
-      packing = undefined; // a failed read is repeated
-      throw error;
-    }
-  }
+  });
 
   return {
     async addresses() {

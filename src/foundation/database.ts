@@ -8,6 +8,7 @@ import { minutes, seconds } from './clock.ts';
 import { databaseErrorKind, isStalePlan, retrying } from './database-errors.ts';
 import { createLookUps } from './look-ups.ts';
 import { openPool, type Pool, type PoolSettings } from './pool.ts';
+import { cut, statementOf } from './primary.ts';
 import { type Bookmark, bookmarkOf, leaveReplica, replicaPool, withPosition } from './replica.ts';
 import { type Repeated, send } from './statement.ts';
 import { ending, inTurn } from './turns.ts';
@@ -151,6 +152,8 @@ async function sendOn<Row>(connection: pg.ClientBase, statements: readonly Repea
   try {
     return await send<Row>(connection, statements, named);
   } catch (error) {
+    // Given up, but still being executed: a rollback or another caller would wait for it.
+    if (statementOf(connection as pg.Client)) cut(connection as pg.Client, error as Error);
     // Created while reading from a socket: the caller's stack is of more use.
     if (error instanceof Error) Error.captureStackTrace(error);
     throw error;

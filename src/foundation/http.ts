@@ -14,6 +14,11 @@ const headersTimeout = seconds(66);
 /** How long a body may take to arrive, except an upload. */
 const bodyTimeoutMs = seconds(60);
 
+/** A client that reads an answer more slowly is disconnected: after a minute it has to have 16 bytes for each millisecond. */
+const [deliveryMs, leastSpeed] = [seconds(60), 16];
+/** What the buffers of a connection hold: it is off our hands at once. */
+const buffered = 64 * 1024;
+
 export interface Exchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -46,6 +51,10 @@ export function answer({ req, res }: Exchange, status: number, body?: string | B
   if (body !== undefined) headers['content-length'] = String(Buffer.byteLength(body));
   else if (status !== 204 && status !== 304) headers['content-length'] = '0';
   res.writeHead(status, headers);
+  if (body !== undefined && body.length > buffered) {
+    const late = setTimeout(() => res.destroy(), deliveryMs + body.length / leastSpeed);
+    res.once('close', () => clearTimeout(late));
+  }
   res.end(req.method === 'HEAD' ? undefined : body);
 }
 

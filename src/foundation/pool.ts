@@ -5,7 +5,7 @@ import { knexSnakeCaseMappers } from 'objection';
 import pg from 'pg';
 import { readRowsInOnePiece } from './data-rows.ts';
 import { type FreeConnections, freeConnectionsOf } from './free-connections.ts';
-import { connectionTo, keepOn, primaryOf } from './primary.ts';
+import { connectionTo, keepOn, primaryOf, statementOf } from './primary.ts';
 
 // int8 and numeric arrive as strings by default. Epoch milliseconds and money fit a double exactly in our ranges.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
@@ -17,6 +17,8 @@ export interface PoolSettings {
   poolMax?: number | undefined;
   /** Milliseconds that a new connection has. */
   connectMs?: number;
+  /** Milliseconds that a statement has. */
+  answerMs?: number;
   onError?: ((message: string) => void) | undefined;
 }
 
@@ -30,11 +32,11 @@ const configOf = (connection: string | pg.ClientConfig): pg.ClientConfig =>
 
 /** Nothing is sent before the first statement. A new connection that `accept` rejects is not used. */
 export function openPool(
-  { connection, poolMax = 16, connectMs = 3_000, onError: report = () => {} }: PoolSettings,
+  { connection, poolMax = 16, connectMs = 3_000, answerMs = 30_000, onError: report = () => {} }: PoolSettings,
   accept: (client: pg.Client) => Promise<void> = async () => {},
 ): Pool {
   const primary = primaryOf(connection);
-  const options = { connectionTimeoutMillis: connectMs, query_timeout: 30_000, keepAlive: true };
+  const options = { connectionTimeoutMillis: connectMs, query_timeout: answerMs, keepAlive: true };
   const quiet = { warn: report, error: report, deprecate: () => {}, debug: () => {} };
   const knex = knexFactory({
     client: 'pg',
@@ -61,6 +63,8 @@ export function openPool(
     ...knexSnakeCaseMappers(),
   });
   const keep = primary ? keepOn(primary, knex) : () => {};
+  // What was given up is still being executed there, and would hold up whoever is next.
+  knex.client.validateConnection = (client: pg.Client) => !statementOf(client);
   return { knex, connections: freeConnectionsOf(knex.client) };
 }
 

@@ -163,7 +163,8 @@ export function keepOn(primary: Primary, { client }: Knex): (connection: pg.Clie
 
 const wireOf = (connection: pg.Client) =>
   (connection as unknown as { connection: EventEmitter & { stream: Duplex } }).connection;
-const statementOf = (connection: pg.Client) => (connection as unknown as { _activeQuery: unknown })._activeQuery;
+/** What a connection is executing at present. */
+export const statementOf = (connection: pg.Client) => (connection as unknown as { _activeQuery: unknown })._activeQuery;
 
 /** Ends a connection at once; what was sent on it fails with the error. */
 export function cut(connection: pg.Client, error: Error): void {

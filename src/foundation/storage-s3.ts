@@ -3,6 +3,7 @@
 // Permissions: s3:GetObject, PutObject, DeleteObject, ListBucket, AbortMultipartUpload, ListBucketMultipartUploads.
 import { Readable } from 'node:stream';
 import { minutes, seconds } from './clock.ts';
+import { loadedOnce } from './loaded-once.ts';
 import { badGateway, type Problem, tooLarge, unavailable } from './problem.ts';
 import { checkKey, type Storage } from './storage.ts';
 
@@ -58,8 +59,7 @@ export interface BucketStorage extends Storage {
 
 export function bucketStorage(bucket: Bucket): BucketStorage {
   const { name: Bucket, prefix } = bucket;
-  let opening: ReturnType<typeof load> | undefined;
-  const open = () => (opening ??= load(bucket));
+  const open = loadedOnce(() => load(bucket));
   const placeOf = (key: string) => {
     checkKey(key);
     return { Bucket, Key: prefix ? `${prefix}/${key}` : key };

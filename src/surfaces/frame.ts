@@ -2,6 +2,7 @@
 import type { Caller } from '#access/principal.ts';
 import { addresses } from '#foundation/addresses.ts';
 import { answerJson, type Exchange, type Handler, type Headers } from '#foundation/http.ts';
+import { loadedOnce } from '#foundation/loaded-once.ts';
 import { isTooBusy, methodNotAllowed, type Problem, toProblem } from '#foundation/problem.ts';
 import { errorsPath } from '#foundation/problem-codes.ts';
 
@@ -56,11 +57,8 @@ export const framed =
 
 /** A handler that is opened for its first request: until then a process does without the libraries that it loads. */
 export function openedWhenUsed(open: () => Promise<Handler>): Handler {
-  let opened: Promise<Handler> | undefined;
-  return async (exchange) => {
-    opened ??= open();
-    await (await opened)(exchange);
-  };
+  const opened = loadedOnce(open);
+  return async (exchange) => (await opened())(exchange);
 }
 
 /** A problem as its `Error` body, which no cache keeps. `Link` leads to what its code means (RFC 8288, `help`). */

@@ -291,3 +291,17 @@ describe.each(ways)('A statement, %s', (_, namedStatements) => {
     await expect(sql('select pg_terminate_backend(pg_backend_pid())')).rejects.toMatchObject({ code: '57P01' });
   });
 });
+
+it('A statement that was given up holds nobody up, though the server still executes it', async () => {
+  const impatient = openDatabase({ connection: fresh.connection, poolMax: 1, answerMs: 500 });
+  const endless = 'select pg_sleep(1000)';
+  for (const give of [
+    () => sql(endless),
+    () => impatient.raw(endless),
+    () => Promise.all([lookUp(endless, []), lookUp('select 1', [])]),
+  ]) {
+    await expect(give()).rejects.toThrow('Query read timeout');
+    await expect.poll(() => sql('select 1 as n').catch(() => null)).toEqual([{ n: 1 }]);
+  }
+  await impatient.destroy();
+});

@@ -1,10 +1,12 @@
 // What one caller of the graph may take from all: cost, bytes, places. On a small graph of its own, and on the real one.
+import { once } from 'node:events';
 import { createServer, type Server, request as sendRaw } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type GraphQLFieldExtensions, getNamedType, isObjectType } from 'graphql';
 import { createSchema } from 'graphql-yoga';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Caller } from '#access/principal.ts';
+import { seconds } from '#foundation/clock.ts';
 import { bytes, graphql } from '#limits.ts';
 import { schema as theGraph } from '#schema.ts';
 import { createExecutions } from '#surfaces/graphql/budget.ts';
@@ -25,7 +27,7 @@ const schema = createSchema({
     type Query { hello: String rows(limit: Int! = 10): [Row!]! text(bytes: Int!): String held: String }
     type Row { id: String! }
     type Mutation { write(text: String!): String }
-    type Subscription { changes: String }
+    type Subscription { changes: String texts: String }
   `,
   resolvers: {
     Query: {
@@ -46,6 +48,12 @@ const schema = createSchema({
       },
     },
     Subscription: {
+      texts: {
+        subscribe: async function* () {
+          for (;;) yield 'x'.repeat(bytes.graphqlAnswer);
+        },
+        resolve: (root) => root,
+      },
       changes: {
         subscribe: async function* () {
           yield 'begun';
@@ -57,7 +65,9 @@ const schema = createSchema({
     },
   },
 });
-schema.getSubscriptionType()!.getFields().changes!.extensions = { exposure: { scope: 'any-caller' } };
+for (const field of Object.values(schema.getSubscriptionType()!.getFields())) {
+  field.extensions = { exposure: { scope: 'any-caller' } };
+}
 /** Lets the subscription go on. */
 let announceChange = () => {};
 const change = new Promise<void>((resolve) => {
@@ -250,6 +260,21 @@ test('an event of a subscription waits while all places of its organization and 
   proceed();
   expect((await changed).value).toMatchObject({ data: { data: { changes: 'changed' } } });
   await Promise.all([...held, ...more]);
+});
+
+test('a reader of a subscription that reads nothing is disconnected: it holds a place of its organization', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const headers = { authorization: 'org_1', 'content-type': 'application/json', accept: 'text/event-stream' };
+  const body = JSON.stringify({ query: 'subscription { texts }' });
+  const opened = once(server, 'request');
+  const reader = sendRaw(url, { method: 'POST', headers }, (res) => res.pause()).end(body);
+  reader.on('error', () => {});
+  const [, res] = await opened;
+  await expect.poll(() => res.writableNeedDrain).toBe(true);
+  vi.advanceTimersByTime(seconds(61));
+  vi.useRealTimers();
+  await expect.poll(() => res.destroyed).toBe(true);
+  reader.destroy();
 });
 
 describe('a name that promises have', () => {

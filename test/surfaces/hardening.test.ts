@@ -1,12 +1,16 @@
 // What the service refuses whoever asks: foreign Host names, bodies that are not whole or not UTF-8, and more than a quota.
+import { once } from 'node:events';
 import { request as sendRaw } from 'node:http';
-import { connect } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { getIntrospectionQuery } from 'graphql';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { bindAddresses } from '#foundation/addresses.ts';
+import { minutes } from '#foundation/clock.ts';
 import { ownHosts } from '#foundation/hosts.ts';
+import { answer, createHttpServer, type Exchange } from '#foundation/http.ts';
 import { tokens } from '#limits.ts';
+import { openedWhenUsed } from '#surfaces/frame.ts';
 import { type Account, createOwner } from '../support/callers.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -212,6 +216,37 @@ describe('requests sent ahead on one connection', () => {
     expect((await world.graphql('{ me { role } }', { token: owner.token })).status).toBe(200);
     expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
   });
+});
+
+describe('an answer that nobody reads', () => {
+  afterEach(() => vi.useRealTimers());
+
+  it('is not kept for ever', async () => {
+    const server = createHttpServer((req, res) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      const exchange: Exchange = { req, res, path: '/', search: '', requestId: 'req_1', address: '' };
+      answer(exchange, 200, Buffer.alloc(16_000_000));
+    }).listen(0);
+    const { port } = server.address() as AddressInfo;
+    const socket = connect(port, '127.0.0.1').pause();
+    socket.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
+    const [, res] = await once(server, 'request');
+    vi.advanceTimersByTime(minutes(60));
+    await once(res, 'close');
+    socket.destroy();
+    server.close();
+  });
+});
+
+it('a handler that cannot be opened is opened at the next request', async () => {
+  let tries = 0;
+  const handle = openedWhenUsed(async () => {
+    if (++tries === 1) throw new Error('EMFILE: too many open files');
+    return () => {};
+  });
+  await expect(handle({} as Exchange)).rejects.toThrow('EMFILE');
+  for (const _ of [1, 2]) await handle({} as Exchange);
+  expect(tries).toBe(2);
 });
 
 describe('quotas', () => {

@@ -12,8 +12,8 @@ import { bytes, graphql } from '#limits.ts';
 const capacity = { all: 128_000, perKey: 32_000 };
 /** What one execution counts as: 32 small ones of an organization are under way at once, and no answer may be larger. */
 const place = { least: 1_000, most: bytes.graphqlAnswer / 1_024 };
-/** A client that reads the response more slowly is disconnected. */
-const deliveryMs = seconds(60);
+/** A client that reads a response, or an event, more slowly is disconnected. */
+export const deliveryMs = seconds(60);
 
 export const createExecutions = (queue = { perKey: 200, all: 1_000, waitMs: seconds(5) }): Capacity =>
   createCapacity({ ...capacity, queue, description: 'Too many operations of this organization are being executed.' });

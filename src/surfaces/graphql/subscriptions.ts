@@ -25,7 +25,7 @@ import type { Context, Follow } from '#graph/context.ts';
 import { exposureOf } from '#graph/exposure.ts';
 import { subscriptions } from '#limits.ts';
 import { createSlotLimiter, recheckIntervalMs } from '../subscription-slots.ts';
-import { type RequestBudget, takeExecution } from './budget.ts';
+import { deliveryMs, type RequestBudget, takeExecution } from './budget.ts';
 
 /** How old the last look-up of the caller may be when an event is sent. */
 export const maxCheckAgeMs = seconds(1);
@@ -69,9 +69,11 @@ export function subscriptionPlugin({
         const contextValue = { ...context, caller: session.caller(), loaders: new Map() };
         // A page that is open already is late, rather than cut off, while its organization is at its capacity.
         const hold = await takeExecution(executions, caller, budget.cost, session.signal);
+        const late = setTimeout(() => exchange.res.destroy(), deliveryMs);
         try {
           yield await execute({ ...args, rootValue, contextValue });
         } finally {
+          clearTimeout(late);
           hold.release();
         }
       }
