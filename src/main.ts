@@ -25,6 +25,9 @@ import { startScheduler } from './surfaces/scheduler/surface.ts';
 // Rows live as long as their request. Under load V8's pretenuring places them in the old generation, which only a full garbage
 // collection frees: without it a page of 100 costs a third less CPU (bench/README.md).
 setFlagsFromString('--no-allocation-site-pretenuring');
+// What lives in the young generation is little: one thread copies it sooner than several agree on who copies what, and the other cores
+// have processes of their own (WORKERS, PostgreSQL). A page of 100 costs a fifth less CPU (bench/README.md).
+setFlagsFromString('--no-parallel-scavenge');
 
 const command = process.argv[2] ?? 'serve';
 if (command !== 'start' && command !== 'serve')
