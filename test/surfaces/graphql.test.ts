@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { getIntrospectionQuery } from 'graphql';
 import { serverAudits } from 'graphql-http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { watchStatements } from '#foundation/database.ts';
 import { graphql } from '#limits.ts';
 import { type Account, createOwner } from '../support/callers.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -187,5 +188,17 @@ describe('an operation that comes again is compiled, and answers the same', () =
     const [first, second, third] = await answersTo(body);
     expect(second).toEqual(first);
     expect(third).toEqual(first);
+  });
+
+  test('one that always has an error is hardly ever executed twice', async () => {
+    const query = `query Unlucky { project(projectId: "prj_${'0'.repeat(32)}") { id } }`;
+    let times = 0;
+    const stop = watchStatements((statement, count) => {
+      if (/from "?projects/.test(statement)) times += count;
+    });
+    for (let n = 0; n < 10; n++) await world.graphql(query, { token });
+    stop();
+    // The second, the fourth and the seventh time by its plan as well.
+    expect(times).toBe(13);
   });
 });

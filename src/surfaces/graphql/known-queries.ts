@@ -19,10 +19,17 @@ interface Known {
   plan?: Plan | null;
   /** Where it does not depend on variables. */
   cost?: Cost;
+  /** How often in a row its plan has failed, and how many requests go past it because of that. */
+  failures: number;
+  passes: number;
 }
+
+/** What fails is executed twice, hence ever more seldom: a query that always has an error nearly never. */
+const mostPasses = 64;
 
 /** An operation that may be executed now. */
 interface Ready {
+  known: Known;
   plan: Plan;
   cost: Cost;
   variables: Record<string, unknown>;
@@ -45,6 +52,10 @@ export function createKnownQueries(schema: GraphQLSchema) {
     if (known.plan === undefined) known.plan = compilePlan(schema, known.document);
     const { document, plan } = known;
     if (!plan) return undefined;
+    if (known.passes > 0) {
+      known.passes--;
+      return undefined;
+    }
     const { name, variableDefinitions = [] } = getOperationAST(document)!;
     if ((operationName ?? name?.value) !== name?.value) return undefined;
     const given = (variables ?? {}) as Record<string, unknown>;
@@ -52,13 +63,19 @@ export function createKnownQueries(schema: GraphQLSchema) {
     if (!coerced) return undefined;
     const cost = known.cost ?? costOf(priced, { document, variableValues: given })!;
     if (variableDefinitions.length === 0) known.cost = cost;
-    return { plan, cost, variables: coerced };
+    return { known, plan, cost, variables: coerced };
   }
 
-  async function execute({ plan, cost, variables }: Ready, { caller, exchange }: Asked): Promise<string> {
+  async function execute({ known, plan, cost, variables }: Ready, { caller, exchange }: Asked): Promise<string> {
     const context = createContext(caller, exchange.requestId);
-    const data = await reading(caller.bookmark, () => plan({ context, variables }));
-    return `{"data":${data},"extensions":${JSON.stringify({ cost })}}`;
+    try {
+      const data = await reading(caller.bookmark, () => plan({ context, variables }));
+      known.failures = 0;
+      return `{"data":${data},"extensions":${JSON.stringify({ cost })}}`;
+    } catch (error) {
+      known.passes = Math.min(2 ** known.failures++, mostPasses);
+      throw error;
+    }
   }
 
   /** The answer to a request whose operations all succeed; undefined when it is yoga's. */
@@ -81,7 +98,7 @@ export function createKnownQueries(schema: GraphQLSchema) {
   const plugin: Plugin = {
     onExecute({ args: { document } }) {
       const text = document.loc!.source.body;
-      if (!queries.get(text)) queries.set(text, { document });
+      if (!queries.get(text)) queries.set(text, { document, failures: 0, passes: 0 });
     },
   };
 
