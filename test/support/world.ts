@@ -58,6 +58,9 @@ export interface WorldSettings {
 /** Says nothing. Without a destination it would look, five times a second, whether something is to be written, and never cease. */
 export const silentLog = () => openLog({ level: 'silent', destination: { write: () => {} } });
 
+/** The address of the world to which database, clock and addresses of this process are bound. */
+let newest = '';
+
 export async function openWorld(settings: WorldSettings = {}) {
   const { connection, drop } = await freshDatabase();
   const { retryForMs } = settings;
@@ -77,6 +80,7 @@ export async function openWorld(settings: WorldSettings = {}) {
   const server = createHttpServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  newest = url;
   bindAddresses({ baseHost: url, issuer: url, mcp: url, a2a: `${url}/a2a` });
   const nobody = 'http://127.0.0.1:9';
   bindVendorAddresses({ linear: nobody, github: nobody, ...settings.vendors });
@@ -97,7 +101,11 @@ export async function openWorld(settings: WorldSettings = {}) {
   );
   const contract = await openContract(url);
 
-  const request = requestsTo(url);
+  const ask = requestsTo(url);
+  const request: typeof ask = (...asked) => {
+    if (newest !== url) throw new Error('Another world was opened after this one, which serves no more.');
+    return ask(...asked);
+  };
 
   async function session(person: Row<Person>, orgId: string | null = null): Promise<Session> {
     const opened = await openSession(person.id, { userAgent: 'test', address: '127.0.0.1' });

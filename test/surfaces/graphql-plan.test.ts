@@ -123,6 +123,7 @@ test.each([
   '{ now @include(if: true) }',
   '{ __schema { queryType { name } } }',
   '{ __proto__: now }',
+  '{ __proto__: __typename }',
   '{ project(id: "p1") { __proto__: id } }',
 ])('there is no plan for %s', async (source) => {
   expect(await planned(source)).toBe(null);

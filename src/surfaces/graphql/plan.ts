@@ -113,8 +113,9 @@ function partsOf(type: GraphQLOutputType, sets: readonly SelectionSetNode[], fra
   for (const [key, nodes] of collect(sets, fragments)) {
     const [node] = nodes as [FieldNode];
     const field = type.getFields()[node.name.value];
+    if (key === '__proto__') throw new Unplanned();
     if (node.name.value === '__typename') members.push({ key, constant: type.name });
-    else if (!field || key === '__proto__') throw new Unplanned();
+    else if (!field) throw new Unplanned();
     else if (isMember(field)) members.push({ key, field });
     else {
       endMembers();
