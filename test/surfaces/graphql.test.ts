@@ -172,6 +172,13 @@ describe('an operation that comes again is compiled, and answers the same', () =
     expect(third).toEqual(first);
   });
 
+  test('with an alias named __proto__', async () => {
+    const texts = (await answersTo({ query: '{ __proto__: __typename me { role } }' })).map((one) =>
+      JSON.stringify(one.data),
+    );
+    expect(texts).toEqual(Array(3).fill('{"__proto__":"Query","me":{"role":"owner"}}'));
+  });
+
   test('one that always has an error is hardly ever executed twice', async () => {
     const query = `query Unlucky { project(projectId: "prj_${'0'.repeat(32)}") { id } }`;
     let times = 0;

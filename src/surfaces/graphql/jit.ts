@@ -35,6 +35,8 @@ export function jitPlugin(): Plugin {
 
 /** Null for a document of several operations, of which each request chooses one. */
 function compile(schema: GraphQLSchema, document: DocumentNode): CompiledQuery | null {
+  // As an alias it would name no member of the object literals that are compiled.
+  if (document.loc?.source.body.includes('__proto__')) return null;
   if (document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION).length > 1) return null;
   const compiled = compileQuery(schema, document);
   return isCompiledQuery(compiled) ? compiled : null;
