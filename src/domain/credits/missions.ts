@@ -9,14 +9,12 @@ import type { CreditLot } from './model.ts';
 
 const ahead = credits.reserved * credit;
 
-/** How many missions the organization may start now. Locks its ledger until the transaction ends. */
-export async function startableMissions(trx: Transaction, orgId: string): Promise<number> {
-  return Math.ceil(sumOf(await openBook(trx, orgId)) / ahead);
-}
-
-/** The same without the lock, so that another one may spend them meanwhile. */
-export async function presumablyStartable(trx: Transaction, orgId: string): Promise<number> {
-  return Math.ceil(sumOf(await readSpendable(trx, orgId)) / ahead);
+/**
+ * How many missions the organization may start now. Locks its ledger until the transaction ends, unless `held` is false: then another
+ * transaction may spend the credits meanwhile.
+ */
+export async function startableMissions(trx: Transaction, orgId: string, held = true): Promise<number> {
+  return Math.ceil(sumOf(await (held ? openBook : readSpendable)(trx, orgId)) / ahead);
 }
 
 /**

@@ -8,7 +8,7 @@ import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
 import { invalid } from '#foundation/problem.ts';
 import { type ModelVendor, modelsByVendor, modelVendors, vendorOfModel } from '../agents/catalog.ts';
-import { presumablyStartable, startableMissions } from '../credits/missions.ts';
+import { startableMissions } from '../credits/missions.ts';
 import { Integration } from '../integrations/model.ts';
 import { isOrganizationOpen } from '../organizations/operations.ts';
 import { currentPlan } from '../plans/operations.ts';
@@ -197,7 +197,7 @@ export async function mayStartMission(
   );
   const { effectiveDailyCostCapUsd, dailySpendUsd, atDailyCostCap } = costCap(rows[0].cap, rows[0].spend);
   if (!atDailyCostCap) {
-    const missions = await (held ? startableMissions : presumablyStartable)(trx, orgId);
+    const missions = await startableMissions(trx, orgId, held);
     if (!(await isOrganizationOpen(trx, orgId))) return closed;
     return missions > 0 ? withinPlan(trx, orgId, missions, begun) : creditsExhausted;
   }

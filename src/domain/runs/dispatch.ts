@@ -47,7 +47,10 @@ interface Delivery extends AskedIssue {
   run: WaitingRun;
 }
 
-/** Creates the issues of those runs that this process holds and that have none. Errors of a tracker are recorded on the run; returns the internal ones. */
+/**
+ * Creates the issues of those runs that this process holds and that have none. Errors of a tracker are recorded on the run; returns
+ * the internal ones.
+ */
 export async function deliverRuns(held: readonly WaitingRun[], readMissions: ReadMissions): Promise<unknown[]> {
   const deliveries = await readDeliveries(
     held.filter(({ status, issueId }) => status === 'dispatching' && issueId === null),
