@@ -14,8 +14,10 @@ const headersTimeout = seconds(66);
 /** How long a body may take to arrive, except an upload. */
 const bodyTimeoutMs = seconds(60);
 
-/** A client that reads an answer more slowly is disconnected: after a minute it has to have 16 bytes for each millisecond. */
-const [deliveryMs, leastSpeed] = [seconds(60), 16];
+/** How long a client may take to read an answer, or an event. */
+export const deliveryMs = seconds(60);
+/** And longer for a large one: bytes for each millisecond. */
+const leastSpeed = 16;
 /** What the buffers of a connection hold: it is off our hands at once. */
 const buffered = 64 * 1024;
 
@@ -51,11 +53,14 @@ export function answer({ req, res }: Exchange, status: number, body?: string | B
   if (body !== undefined) headers['content-length'] = String(Buffer.byteLength(body));
   else if (status !== 204 && status !== 304) headers['content-length'] = '0';
   res.writeHead(status, headers);
-  if (body !== undefined && body.length > buffered) {
-    const late = setTimeout(() => res.destroy(), deliveryMs + body.length / leastSpeed);
-    res.once('close', () => clearTimeout(late));
-  }
+  if (body !== undefined && body.length > buffered) disconnectAfter(res, deliveryMs + body.length / leastSpeed);
   res.end(req.method === 'HEAD' ? undefined : body);
+}
+
+/** Disconnects a client that has not read the whole answer by then. */
+export function disconnectAfter(res: ServerResponse, milliseconds: number): void {
+  const late = setTimeout(() => res.destroy(), milliseconds);
+  res.once('close', () => clearTimeout(late));
 }
 
 const jsonType = 'application/json; charset=utf-8';

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Caller } from '#access/principal.ts';
 import { type Capacity, createCapacity, type Hold } from '#foundation/capacity.ts';
 import { seconds } from '#foundation/clock.ts';
-import type { Exchange } from '#foundation/http.ts';
+import { deliveryMs, disconnectAfter, type Exchange } from '#foundation/http.ts';
 import { Problem } from '#foundation/problem.ts';
 import { bytes, graphql } from '#limits.ts';
 
@@ -12,8 +12,6 @@ import { bytes, graphql } from '#limits.ts';
 const capacity = { all: 128_000, perKey: 32_000 };
 /** What one execution counts as: 32 small ones of an organization are under way at once, and no answer may be larger. */
 const place = { least: 1_000, most: bytes.graphqlAnswer / 1_024 };
-/** A client that reads a response, or an event, more slowly is disconnected. */
-export const deliveryMs = seconds(60);
 
 export const createExecutions = (queue = { perKey: 200, all: 1_000, waitMs: seconds(5) }): Capacity =>
   createCapacity({ ...capacity, queue, description: 'Too many operations of this organization are being executed.' });
@@ -94,9 +92,7 @@ export function createBudget(
     count: (more) => price(more, false),
     answer(size) {
       hold?.resize(size / 1_024);
-      const { res } = exchange;
-      const late = setTimeout(() => res.destroy(), deliveryMs);
-      res.once('close', () => clearTimeout(late));
+      disconnectAfter(exchange.res, deliveryMs);
     },
   };
 }

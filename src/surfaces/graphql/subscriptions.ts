@@ -19,13 +19,13 @@ import type { Caller } from '#access/principal.ts';
 import type { Capacity } from '#foundation/capacity.ts';
 import { watch } from '#foundation/changes.ts';
 import { now, seconds } from '#foundation/clock.ts';
-import type { Exchange } from '#foundation/http.ts';
+import { deliveryMs, type Exchange } from '#foundation/http.ts';
 import { invalid, toProblem } from '#foundation/problem.ts';
 import type { Context, Follow } from '#graph/context.ts';
 import { exposureOf } from '#graph/exposure.ts';
 import { subscriptions } from '#limits.ts';
 import { createSlotLimiter, recheckIntervalMs } from '../subscription-slots.ts';
-import { deliveryMs, type RequestBudget, takeExecution } from './budget.ts';
+import { type RequestBudget, takeExecution } from './budget.ts';
 
 /** How old the last look-up of the caller may be when an event is sent. */
 export const maxCheckAgeMs = seconds(1);
