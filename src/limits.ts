@@ -81,7 +81,7 @@ export const tokens = {
 /** Credits; one is a US dollar of mission cost. A mission reserves `reserved` before it starts; below `low` a balance is low. */
 export const credits = {
   trial: 100,
-  trialLasts: days(30),
+  trialLastsMs: days(30),
   reserved: 1,
   low: 10,
   perGrant: { min: 1, max: 1_000_000 },
@@ -96,12 +96,12 @@ export const recurring = {
 
 /**
  * A runtime's lease on a run: its length and the interval of heartbeats, how many runtimes may claim one run in turn, and the delay
- * before a run that was handed back can be claimed (milliseconds; design decisions, section 9).
+ * before a run that was handed back can be claimed (design decisions, section 9).
  */
-export const lease = { lasts: seconds(60), heartbeat: seconds(10), claims: 3, rest: seconds(10) } as const;
+export const lease = { lastsMs: seconds(60), heartbeatMs: seconds(10), claims: 3, restMs: seconds(10) } as const;
 
-/** A run that no runtime claims fails after this many milliseconds (design decisions, section 12). */
-export const waitingRun = { lasts: hours(24) } as const;
+/** A run that no runtime claims fails after this time (design decisions, section 12). */
+export const maxWaitMs = hours(24);
 
 /** Entries in one report of a runtime (design decisions, section 9). */
 export const report = {
@@ -118,8 +118,8 @@ export const report = {
   harnesses: { min: 1, max: 10 },
 } as const;
 
-/** Milliseconds without a heartbeat until a running sandbox is stale, and until it and its run have failed (specification, Sandbox). */
-export const silence = { stale: minutes(2), failed: minutes(10) } as const;
+/** Without a heartbeat until a running sandbox is stale, and until it and its run have failed (specification, Sandbox). */
+export const silenceMs = { stale: minutes(2), failed: minutes(10) } as const;
 
 /** How long a runtime has to take down an expired environment before it has failed. */
 export const environmentGraceMs = minutes(10);

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { minutes, now } from '#foundation/clock.ts';
 import { sql } from '#foundation/database.ts';
-import { silence } from '#limits.ts';
+import { silenceMs } from '#limits.ts';
 import type { Acknowledged } from './load.ts';
 import { organization } from './platform.ts';
 
@@ -31,7 +31,7 @@ const none: Record<string, string> = {
   'steps without an end of runs that have ended': `select s.id, s.status from run_steps s join runs r on r.id = s.run_id
     where r.status not in ('dispatching', 'running') and s.status in ('pending', 'running')`,
   'sandboxes of lost runtimes that are not ended': `select id from sandboxes
-    where status = 'running' and last_heartbeat_at < extract(epoch from now()) * 1000 - ${silence.failed + minutes(1)}`,
+    where status = 'running' and last_heartbeat_at < extract(epoch from now()) * 1000 - ${silenceMs.failed + minutes(1)}`,
   'background jobs that failed or hang': `select name, state from background.job where state in ('active', 'failed')`,
   'occurrences that ran twice': `select recurring_id, scheduled_for from runs where recurring_id is not null
     group by 1, 2 having count(*) > 1`,

@@ -52,14 +52,14 @@ export function watchStatements(listener: Listener): () => void {
 
 const enclosing = new AsyncLocalStorage<Transaction>();
 let underWay = 0;
-/** Following every promise costs each request some time (Node 20 and 22), hence only while calls need it. Milliseconds. */
-const unfollowedAfter = minutes(1);
+/** Following every promise costs each request some time (Node 20 and 22), hence only while calls need it. */
+const unfollowedAfterMs = minutes(1);
 let unfollow: NodeJS.Timeout | undefined;
 
 function release(): void {
   if (--underWay > 0) return;
   // Longer after the last one than any statement may run: nothing is left that could go past its transaction.
-  unfollow ??= setTimeout(() => underWay === 0 && enclosing.disable(), unfollowedAfter).unref();
+  unfollow ??= setTimeout(() => underWay === 0 && enclosing.disable(), unfollowedAfterMs).unref();
   unfollow.refresh();
 }
 

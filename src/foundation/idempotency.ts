@@ -53,7 +53,7 @@ export async function once(
     calls.set(trx, { id, firstStep: earlier?.firstStep ?? null });
     const { status, body } = await work();
     const values = [id, status, seal(sealedFor(id), body)];
-    const [completed] = await sql(completing, values);
+    const [completed] = await sql(completeCallSql, values);
     // After an early commit a repeated call may have completed.
     return completed ? { status, body, replayed: false } : replay(id, (await read(id))!);
   });
@@ -76,28 +76,28 @@ export async function firstStep(step: () => Promise<string>): Promise<string> {
 }
 
 /** The release before this one takes a key that was begun so long ago for abandoned. */
-const abandonedAfter = minutes(1);
+const abandonedAfterMs = minutes(1);
 
 // The process that executes a call holds the lock until its transaction ends. A row without an answer is of a call that has
 // ended after its first step, or of the release before this one, which commits it first: `started_at` says whether it still runs.
-const claiming = `insert into idempotency_keys (id, fingerprint, started_at, expires_at)
+const claimKeySql = `insert into idempotency_keys (id, fingerprint, started_at, expires_at)
     select $1, $2, $4, $4 where pg_try_advisory_xact_lock($6)
   on conflict (id) do update set fingerprint = excluded.fingerprint, started_at = excluded.started_at,
     expires_at = excluded.expires_at, first_step = null, status = null, sealed_body = null
   where idempotency_keys.expires_at <= $3
     or (idempotency_keys.status is null and idempotency_keys.first_step is null and idempotency_keys.started_at <= $5)
   returning id`;
-const completing = `update idempotency_keys set status = $2, sealed_body = $3 where id = $1 and status is null returning id`;
+const completeCallSql = `update idempotency_keys set status = $2, sealed_body = $3 where id = $1 and status is null returning id`;
 
 /** Claims the key for this transaction. Returns the row of an earlier call with its answer or first step. */
 async function claim(id: Buffer, fingerprint: Buffer): Promise<Row | undefined> {
   const [at, lock] = [now(), id.readBigInt64BE()];
-  const [claimed] = await sql(claiming, [
+  const [claimed] = await sql(claimKeySql, [
     id,
     fingerprint,
     at,
     at + lifetimesMs.idempotencyKey,
-    at - abandonedAfter,
+    at - abandonedAfterMs,
     lock,
   ]);
   if (claimed) return undefined;

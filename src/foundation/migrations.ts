@@ -16,7 +16,7 @@ const ownFolder = path.join(packageFolder, 'migrations');
  */
 const lockKey = 4_716_201_127;
 /** Between two tries to get the lock. Milliseconds. */
-const lockInterval = 200;
+const lockIntervalMs = 200;
 /** Longer than any migration. The pool's `query_timeout` is meant for requests, and 0 would mean the pool's. */
 const unhurried = 2_147_483_647;
 /** A lock timeout, or a deadlock with a request: nothing was applied, so the whole is done again. */
@@ -101,7 +101,7 @@ async function underLock(knex: Knex, folder: string, work: Work): Promise<string
   for (;;) {
     const names = await retrying(() => unmapped(knex).transaction(attempt), patience);
     if (names) return names;
-    await wait(lockInterval);
+    await wait(lockIntervalMs);
   }
 }
 

@@ -11,9 +11,8 @@ import { checkKey, type Storage } from './storage.ts';
 const partBytes = 5 * 1024 * 1024;
 const concurrentParts = 2;
 const maxSockets = 512;
-const connectionTimeout = seconds(3);
-const requestTimeout = seconds(30);
-const socketTimeout = minutes(1);
+/** In milliseconds, by the names of the client. */
+const timeouts = { connectionTimeout: seconds(3), requestTimeout: seconds(30), socketTimeout: minutes(1) };
 
 /** Where a bucket is. */
 export interface Bucket {
@@ -140,10 +139,8 @@ async function load({ region, endpoint, pathStyle }: Bucket) {
     responseChecksumValidation: 'WHEN_REQUIRED',
     expectContinueHeader: false,
     requestHandler: {
-      connectionTimeout,
-      requestTimeout,
+      ...timeouts,
       throwOnRequestTimeout: true,
-      socketTimeout,
       httpAgent: { maxSockets },
       httpsAgent: { maxSockets },
     },

@@ -8,8 +8,8 @@ import type { Log } from './log.ts';
 import { collectFromWorkers } from './metrics.ts';
 import { shareThrottles } from './throttle.ts';
 
-/** A worker that ends is replaced after this many milliseconds. */
-const pause = seconds(1);
+/** A worker that ends is replaced after this pause. */
+const restartPauseMs = seconds(1);
 
 export interface Front {
   /** Finishes open requests. */
@@ -45,7 +45,7 @@ export async function startWorkers(count: number, { log, embedded }: WorkersSett
   function replace(ended: object): void {
     if (closing) return;
     log.warn(ended, 'a worker ended: starting another one');
-    setTimeout(() => !closing && start().catch(replace), pause);
+    setTimeout(() => !closing && start().catch(replace), restartPauseMs);
   }
   await Promise.all(Array.from({ length: count }, start)).catch(async (error) => {
     await end();

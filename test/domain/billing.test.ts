@@ -190,7 +190,7 @@ describe('a pack', () => {
         amountUsd: 200,
         status: 'paid',
         createdAt: present(),
-        withdrawableUntil: present() + billing.withdrawal,
+        withdrawableUntil: present() + billing.withdrawalMs,
       },
     ]);
     expect(await get('/summary')).toMatchObject({ plan: 'pack', balance: 300, projects: { limit: 250 } });
@@ -202,7 +202,7 @@ describe('a pack', () => {
     await world.join(acme, member, 'member');
     const theirs = await world.session(member, acme.id);
     expect((await world.request('GET', `/console/checkout/${id}`, { session: theirs })).status).toBe(403);
-    world.clock.turn(billing.checkout);
+    world.clock.turn(billing.checkoutMs);
     expect((await pay(id)).status).toBe(409);
     expect((await get(`/checkout-sessions/${id}`)).status).toBe('expired');
     expect((await get('/orders')).orders).toEqual([]);
@@ -304,7 +304,7 @@ describe('a withdrawal', () => {
 
   it('409 · is possible to the last millisecond of the window, and not one later', async () => {
     const [early, late] = [await buy(), await buy()];
-    await later(billing.withdrawal);
+    await later(billing.withdrawalMs);
     expect((await withdraw(early)).status).toBe(201);
     world.clock.turn(1);
     const { status, body } = await withdraw(late);
@@ -326,10 +326,10 @@ describe('a withdrawal', () => {
     const order = await buy({ startNowConsent: false });
     await spend(150);
     expect(await get('/summary')).toMatchObject({ balance: 100, canStartMission: false });
-    await later(billing.withdrawal);
+    await later(billing.withdrawalMs);
     expect((await withdraw(order)).body).toMatchObject({ creditsReversed: 100, refundUsd: 100 });
     const other = await buy({ startNowConsent: false });
-    await later(billing.withdrawal + 1);
+    await later(billing.withdrawalMs + 1);
     expect((await withdraw(other)).status).toBe(409);
     expect(await get('/summary')).toMatchObject({ balance: 100, canStartMission: true });
   });
@@ -354,7 +354,7 @@ describe('an order in the graph', () => {
     expect(await orders()).toMatchObject([{ number: 2, teamPlan: 'team-5', withdrawal: null }, {}]);
     world.clock.turn(1);
     await buy();
-    await later(billing.withdrawal);
+    await later(billing.withdrawalMs);
     expect((await orders())[0].withdrawal).toEqual({ credits: 100, refundUsd: 100 });
     world.clock.turn(1);
     expect((await orders())[0].withdrawal).toBeNull();
@@ -388,7 +388,7 @@ describe('a team plan', () => {
     world.clock.turn(1);
     await team();
     const summary = await get('/summary');
-    const currentPeriodEnd = present() + billing.period;
+    const currentPeriodEnd = present() + billing.periodMs;
     expect(summary).toMatchObject({ plan: 'team', mode: 'subscription', balance: 400, missionCeiling: 500 });
     expect(summary.subscription).toEqual({
       plan: 'team-5',
@@ -398,7 +398,7 @@ describe('a team plan', () => {
       nextPlan: null,
     });
     expect((await post('/checkout-sessions', { offer: 'team', teamPlan: 'team-20' })).status).toBe(409);
-    await later(billing.period);
+    await later(billing.periodMs);
     await Promise.all([renewTestSubscriptions(), renewTestSubscriptions()]);
     await renewTestSubscriptions();
     expect(await ledger()).toEqual([
@@ -414,7 +414,7 @@ describe('a team plan', () => {
     await team();
     const { body } = await change('/subscription', { plan: 'team-20' });
     expect(body.subscription).toMatchObject({ plan: 'team-5', nextPlan: 'team-20' });
-    await later(billing.period);
+    await later(billing.periodMs);
     await renewTestSubscriptions();
     expect((await get('/summary')).subscription).toMatchObject({ plan: 'team-20', nextPlan: null });
     expect((await get('/orders')).orders[0]).toMatchObject({ credits: 1_200, amountUsd: 900 });
@@ -425,7 +425,7 @@ describe('a team plan', () => {
     expect((await change('/subscription', { cancelAtPeriodEnd: true })).body.subscription.status).toBe('canceling');
     expect((await change('/subscription', { cancelAtPeriodEnd: false })).body.subscription.status).toBe('active');
     await change('/subscription', { cancelAtPeriodEnd: true });
-    await later(billing.period);
+    await later(billing.periodMs);
     await renewTestSubscriptions();
     expect(await get('/summary')).toMatchObject({ plan: 'free', subscription: null, balance: 0 });
     expect((await change('/subscription', { plan: 'team-20' })).status).toBe(409);

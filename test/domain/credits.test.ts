@@ -98,7 +98,7 @@ describe('trial credits', () => {
   it('expire after thirty days, and what a mission has reserved by then stays its own', async () => {
     const orgId = await organization();
     await start(orgId, 'run_late');
-    world.clock.turn(credits.trialLasts);
+    world.clock.turn(credits.trialLastsMs);
     expect(await startable(orgId)).toBe(0);
     expect(await accounts(orgId)).toMatchObject({ available: 0, reserved: credit, expired: 99 * credit });
     await book(orgId, 'run_late', credit / 4, true);
@@ -448,7 +448,7 @@ describe('random histories', () => {
         const orgId = await organization();
         await open(orgId);
         const model = createModel();
-        model.add(credits.trial * credit, present() + credits.trialLasts, null);
+        model.add(credits.trial * credit, present() + credits.trialLastsMs, null);
         const costs = new Map<string, number>();
         const ended = new Set<string>();
         let orders = 0;

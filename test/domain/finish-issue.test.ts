@@ -6,7 +6,7 @@ import { releaseSilentRuns } from '#domain/runs/waiting.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { openOutbound } from '#foundation/outbound.ts';
-import { silence } from '#limits.ts';
+import { silenceMs } from '#limits.ts';
 import { type Linear, openLinear } from '../support/fake-linear.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -116,7 +116,7 @@ describe('a run that has ended', () => {
 
   it('because its runtime did not come back, says so too', async () => {
     await taken('linear');
-    world.clock.turn(silence.failed);
+    world.clock.turn(silenceMs.failed);
     await releaseSilentRuns();
     await world.delivered();
     const [{ body } = { body: '' }] = [...linear.comments.values()];

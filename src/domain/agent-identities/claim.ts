@@ -35,7 +35,7 @@ export interface Asker {
   address: string;
 }
 
-const rateWindow = hours(1);
+const rateWindowMs = hours(1);
 
 /** A new attempt; the one before stops working. @throws 429 after too many in an hour. The registration must be locked. */
 export async function openAttempt(
@@ -78,11 +78,11 @@ async function refuseTooMany(trx: Transaction, registrationId: Id<'registration'
   const recent = await ClaimAttempt.query(trx)
     .select('createdAt')
     .where({ registrationId })
-    .where('createdAt', '>', at - rateWindow)
+    .where('createdAt', '>', at - rateWindowMs)
     .orderBy('createdAt', 'desc')
     .limit(rates.claimAttemptsPerHour);
   if (recent.length < rates.claimAttemptsPerHour) return;
-  const freeAt = recent.at(-1)!.createdAt + rateWindow;
+  const freeAt = recent.at(-1)!.createdAt + rateWindowMs;
   throw tooMany(Math.ceil((freeAt - at) / 1_000), 'Too many codes were asked for this registration.');
 }
 

@@ -4,13 +4,11 @@ import { sql } from '#foundation/database.ts';
 import { sweepJtis } from './id-jag/replay.ts';
 
 /** A late agent gets "expired" for this long, and "unknown" after that. */
-const remembered = days(7);
+const keptMs = days(7);
 
 /** Run periodically by the scheduler. Claims and tokens of a registration are deleted with it. */
 export async function sweepAgentIdentities(): Promise<void> {
-  await sql('delete from agent_registrations where claimed_at is null and claim_expires_at <= $1', [
-    now() - remembered,
-  ]);
+  await sql('delete from agent_registrations where claimed_at is null and claim_expires_at <= $1', [now() - keptMs]);
   await sweepJtis();
   // Written by the release before this one only; the table is dropped by the next.
   await sql('delete from registration_counts where window_ends_at <= $1', [now()]);

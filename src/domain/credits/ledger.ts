@@ -98,7 +98,7 @@ async function grantTrial(trx: Transaction, orgId: string): Promise<void> {
   const claimed = await sql(claimTrialSql, [await founderOf(trx, orgId), now()], trx);
   if (claimed.length === 0) return;
   await issue(trx, orgId, {
-    lot: { kind: 'trial', expiresAt: now() + credits.trialLasts },
+    lot: { kind: 'trial', expiresAt: now() + credits.trialLastsMs },
     amount: credits.trial * credit,
     transfer: { kind: 'grant', note: 'Trial credits of a new organization.' },
   });

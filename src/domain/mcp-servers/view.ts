@@ -119,7 +119,7 @@ export function driftOf(
   return declared.url !== binding.pinnedUrl ? 'address' : 'declaration';
 }
 
-const drifting = `update mcp_bindings b set drift = d.drift, updated_at = $1
+const recordDriftSql = `update mcp_bindings b set drift = d.drift, updated_at = $1
   from unnest($2::text[], $3::text[], $4::text[]) d (id, drift, digest)
   where b.id = d.id and b.drift is distinct from d.drift and b.declared_digest is not distinct from d.digest`;
 
@@ -143,5 +143,5 @@ export async function markDrift(projectId: string, { configStatus, declared }: C
     drifted.map(({ declaredDigest }) => declaredDigest),
   ];
   // A binding that was replaced meanwhile has another digest and stays.
-  await sql(drifting, [now(), ...columns]);
+  await sql(recordDriftSql, [now(), ...columns]);
 }

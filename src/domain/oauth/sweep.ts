@@ -4,13 +4,13 @@ import { sql } from '#foundation/database.ts';
 import { sweepSigningKeys } from './keys.ts';
 
 /** How long ended sign-ins stay listed, and unused clients registered. */
-const kept = { ended: days(30), unused: days(90), code: days(1) };
+const keptMs = { ended: days(30), unused: days(90), code: days(1) };
 
 /** In this order, because a deletion cascades. $1 is the time before which the record must have ended. */
 const sweeps: [age: number, statement: string][] = [
-  [kept.ended, 'delete from sign_ins where expires_at <= $1 or revoked_at <= $1'],
+  [keptMs.ended, 'delete from sign_ins where expires_at <= $1 or revoked_at <= $1'],
   // Used codes stay as long as their sign-in, because a second presentation ends it.
-  [kept.code, 'delete from authorization_codes where expires_at <= $1 and sign_in_id is null'],
+  [keptMs.code, 'delete from authorization_codes where expires_at <= $1 and sign_in_id is null'],
   // The one used last of each owner stays: it says when the owner was last active.
   [
     0,
@@ -19,11 +19,11 @@ const sweeps: [age: number, statement: string][] = [
         and (b.sign_in_id = a.sign_in_id or b.registration_id = a.registration_id)))`,
   ],
   [
-    kept.unused,
+    keptMs.unused,
     'delete from oauth_clients c where c.created_at <= $1 and not exists (select 1 from sign_ins s where s.client_id = c.id)',
   ],
   [
-    kept.unused,
+    keptMs.unused,
     'delete from client_documents d where d.fetched_at <= $1 and not exists (select 1 from sign_ins s where s.client_id = d.url)',
   ],
 ];

@@ -58,7 +58,7 @@ async function insertCheckout(
     reference: null,
     createdByUserId: userId,
     createdAt,
-    expiresAt: createdAt + billing.checkout,
+    expiresAt: createdAt + billing.checkoutMs,
   };
   await transaction(
     async (trx) => void (await BillingCheckout.query(trx).insert(checkout as Partial<BillingCheckout>)),
@@ -95,5 +95,5 @@ export async function payInTestMoney(caller: Caller, id: string): Promise<void> 
   const checkout = await findCheckout(caller, id);
   if (checkout.provider !== builtinProvider.name) throw conflict('The checkout session is paid at another provider.');
   if (checkout.status === 'expired') throw conflict('The checkout session has expired. Create another one.');
-  await applyEvent(checkout.provider, testPayment(checkout, now() + billing.period));
+  await applyEvent(checkout.provider, testPayment(checkout, now() + billing.periodMs));
 }

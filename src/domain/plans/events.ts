@@ -52,7 +52,7 @@ async function completeCheckout(trx: Transaction, provider: string, event: Of<'c
     const { reference, periodEnd } = event.subscription;
     await insertSubscription(trx, { orgId, plan, provider, reference, periodStart: now(), periodEnd, at: event.at });
   }
-  await insertOrder(trx, order, { startsNow, expiresAt: event.subscription?.periodEnd ?? now() + billing.pack });
+  await insertOrder(trx, order, { startsNow, expiresAt: event.subscription?.periodEnd ?? now() + billing.packMs });
 }
 
 async function expireCheckout(trx: Transaction, provider: string, event: Of<'checkout_expired'>): Promise<void> {
@@ -69,7 +69,7 @@ export async function insertOrder(
   { startsNow, expiresAt }: { startsNow: boolean; expiresAt: number },
 ): Promise<void> {
   const createdAt = now();
-  const withdrawableUntil = createdAt + billing.withdrawal;
+  const withdrawableUntil = createdAt + billing.withdrawalMs;
   const row = { id: newId('order'), ...order, status: 'paid', createdAt, withdrawableUntil };
   await lockOrganization(trx, order.orgId);
   const isLate = !(await isOrganizationOpen(trx, order.orgId));
@@ -85,7 +85,7 @@ export async function insertOrder(
     kind: order.offer === 'pack' ? ('pack' as const) : ('subscription' as const),
     orderId: row.id,
     startsAt,
-    expiresAt: startsNow ? expiresAt : expiresAt + billing.withdrawal,
+    expiresAt: startsNow ? expiresAt : expiresAt + billing.withdrawalMs,
   };
   const note = order.teamPlan ? `Plan ${teamPlan(order.teamPlan).name}` : 'Credit pack';
   await grantCredits(trx, order.orgId, { lot, credits: order.credits, note });
@@ -194,7 +194,7 @@ async function renewOne(trx: Transaction, id: BillingSubscription['id']): Promis
     return;
   }
   // After downtime the missed periods are skipped: nobody used them.
-  const periodStart = Math.max(found.currentPeriodEnd, now() - billing.period + 1);
+  const periodStart = Math.max(found.currentPeriodEnd, now() - billing.periodMs + 1);
   const { cents } = teamPlan(found.nextPlan ?? found.plan);
   await renew(trx, found.provider, {
     id: '',
@@ -204,6 +204,6 @@ async function renewOne(trx: Transaction, id: BillingSubscription['id']): Promis
     payment: `${found.reference}_${found.currentPeriodEnd}`,
     amountCents: cents,
     periodStart,
-    periodEnd: periodStart + billing.period,
+    periodEnd: periodStart + billing.periodMs,
   });
 }

@@ -111,7 +111,7 @@ export const ListOffersResponse = builder.objectRef<typeof catalog>('ListOffersR
     withdrawalDays: t.int({
       link: 'open',
       description: 'So many days an order can be withdrawn; until then credits wait that were not asked for at once.',
-      resolve: () => billing.withdrawal / days(1),
+      resolve: () => billing.withdrawalMs / days(1),
     }),
     limits: t.field({ type: OfferLimits, description: 'Without a team plan.', resolve: () => catalog.planLimits }),
   }),

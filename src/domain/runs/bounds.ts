@@ -2,7 +2,7 @@
 import { minutes, seconds } from '#foundation/clock.ts';
 
 /**
- * Rounds of building, the first among them, steps in all, how long one step may last (milliseconds), model turns
+ * Rounds of building, the first among them, steps in all, how long one step may last, model turns
  * in it, messages of people, and the budget in US dollars.
  */
 export const mission = {

@@ -58,7 +58,7 @@ export async function handBackRun(
   const changes = {
     leaseId: null,
     claimedBy: null,
-    leaseUntil: at + lease.rest,
+    leaseUntil: at + lease.restMs,
     silentSince: null,
     waitingSince: at,
     missionProgress: null,

@@ -4,7 +4,7 @@ import type { Row } from '#foundation/base-model.ts';
 import { announce, announcing } from '#foundation/changes.ts';
 import { now } from '#foundation/clock.ts';
 import { sql, transaction } from '#foundation/database.ts';
-import { lease, silence, waitingRun } from '#limits.ts';
+import { lease, maxWaitMs, silenceMs } from '#limits.ts';
 import { harnessIds } from '../agents/model.ts';
 import { harnessesFor, isNoAgent, isOffered } from '../agents/runnable.ts';
 import { connectedSince } from '../agents/runtime-harnesses.ts';
@@ -21,7 +21,7 @@ const releaseExpiredLeasesSql = `with expired as (
   )
   ${moveRunsSql('waitingForRuntime', {
     from: ['running'],
-    set: `lease_until = null, silent_since = r.lease_until - ${lease.lasts}, waiting_since = $1,
+    set: `lease_until = null, silent_since = r.lease_until - ${lease.lastsMs}, waiting_since = $1,
       reason = 'The runtime ' || coalesce(claimed_by, '') || ' stopped sending heartbeats: the run waits for it, or for another one.',
       last_error = 'The runtime ' || coalesce(claimed_by, '') || ' stopped sending heartbeats.',
       mission_progress = null, mission_activity = null, updated_at = $1`,
@@ -63,7 +63,7 @@ export async function releaseSilentRuns(): Promise<void> {
   });
   await transaction(async (trx) => {
     const at = now();
-    await announceFailed(trx, await sql<Failed>(failSilentRunsSql, [at, at - silence.failed], trx));
+    await announceFailed(trx, await sql<Failed>(failSilentRunsSql, [at, at - silenceMs.failed], trx));
   });
 }
 
@@ -71,7 +71,7 @@ export async function releaseSilentRuns(): Promise<void> {
 export const failOverdueRuns = (): Promise<void> =>
   transaction(async (trx) => {
     const at = now();
-    await announceFailed(trx, await sql<Failed>(failOverdueRunsSql, [at, at - waitingRun.lasts], trx));
+    await announceFailed(trx, await sql<Failed>(failOverdueRunsSql, [at, at - maxWaitMs], trx));
   });
 
 const deletedAgentsSql = `select distinct agent_id from runs r where ${isInState(waitingStates, 'r')}

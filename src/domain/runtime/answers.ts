@@ -19,7 +19,7 @@ export const ClaimedRunType = builder.objectRef<ClaimedRun>('ClaimedRun').implem
     leaseId: t.exposeString('leaseId', { description: 'Required in every report on this run.' }),
     leaseUntil: t.expose('leaseUntil', {
       type: 'EpochMs',
-      description: `When the lease expires. Each heartbeat renews it for ${lease.lasts / 1_000} seconds; send one every ${lease.heartbeat / 1_000} seconds.`,
+      description: `When the lease expires. Each heartbeat renews it for ${lease.lastsMs / 1_000} seconds; send one every ${lease.heartbeatMs / 1_000} seconds.`,
     }),
     orgId: t.exposeString('orgId', { description: 'The organization of the run.' }),
     projectId: t.exposeString('projectId', { description: 'The project in whose repository it works.' }),

@@ -80,7 +80,7 @@ async function claimNext(
 ): Promise<ClaimedRun | 'another' | null> {
   const { runtime, harnesses, modelVendors, claimId } = claim;
   const leaseId = claimId ? derivedId('lease', caller.credentialId, claimId) : newId('lease');
-  const leaseUntil = now() + lease.lasts;
+  const leaseUntil = now() + lease.lastsMs;
   const wanted = { runtime, harnesses, modelVendors, leaseId, leaseUntil, isRepeatable: claimId !== undefined };
   const found = await claimLongestWaitingRun(trx, caller, wanted);
   if (!found) return null;

@@ -49,7 +49,7 @@ export function heartbeat(caller: Caller, { runs, sandboxes, environments }: Hea
   const at = now();
   checkTimes(sandboxes, at);
   return transaction(async (trx) => {
-    const leaseUntil = at + lease.lasts;
+    const leaseUntil = at + lease.lastsMs;
     const held = new Map((await renewLeases(trx, caller, runs, leaseUntil)).map((run) => [run.id, run]));
     await renewHarnesses(trx, caller, [...new Set([...held.values()].map(({ claimedBy }) => claimedBy))]);
     const agents = [...held.values()].filter(({ canHear }) => canHear);
@@ -69,7 +69,7 @@ export function heartbeat(caller: Caller, { runs, sandboxes, environments }: Hea
           messages: messages.filter((message) => message.runId === runId),
         };
       }),
-      nextHeartbeatMs: agents.length > 0 ? steeringHeartbeatMs : lease.heartbeat,
+      nextHeartbeatMs: agents.length > 0 ? steeringHeartbeatMs : lease.heartbeatMs,
       sandboxes: sandboxes.map(({ sandboxId }) => ({ sandboxId, desired: desired(sandboxIds.has(sandboxId)) })),
       environments: environments.map((environmentId) => ({
         environmentId,

@@ -2,7 +2,7 @@
 import { announce } from '#foundation/changes.ts';
 import { now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
-import { silence } from '#limits.ts';
+import { silenceMs } from '#limits.ts';
 import { Sandbox, type SandboxStatus } from './model.ts';
 
 export interface SandboxEnd {
@@ -47,5 +47,8 @@ export const endOverdueSandboxes = (): Promise<void> =>
       await announce(trx, ...ended.flatMap(({ id, runId }) => (runId ? [id, runId] : [id])));
     };
     await end('timeoutAt', at, { status: 'destroyed', terminationReason: 'timeout' });
-    await end('lastHeartbeatAt', at - silence.failed, { status: 'failed', terminationReason: 'the runtime was lost' });
+    await end('lastHeartbeatAt', at - silenceMs.failed, {
+      status: 'failed',
+      terminationReason: 'the runtime was lost',
+    });
   });

@@ -4,7 +4,7 @@ import { withinReach } from '#access/reach.ts';
 import { BaseModel, type Scope, type Source, snake } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import { silence } from '#limits.ts';
+import { silenceMs } from '#limits.ts';
 import type { AgentRole, HarnessId, InstanceTypeId } from '../agents/model.ts';
 import { Project } from '../projects/model.ts';
 
@@ -51,7 +51,7 @@ export class Sandbox extends BaseModel {
     const columns = this.columns.map((name) =>
       name === 'status' ? `case when ${isStale} then 'stale' else "status" end as "status"` : `"${snake(name)}"`,
     );
-    return { select: `select ${columns.join(', ')} from sandboxes`, conditions: [], values: [now() - silence.stale] };
+    return { select: `select ${columns.join(', ')} from sandboxes`, conditions: [], values: [now() - silenceMs.stale] };
   }
 
   static withStatus(status: SandboxStatus): Scope {

@@ -88,7 +88,7 @@ function once<T>(key: string, work: () => Promise<T>): Promise<T> {
 }
 
 /** The allowed difference between GitHub's clock and ours. */
-const doubt = hours(1);
+const clockDifferenceMs = hours(1);
 
 /** Newest first, so that the search ends at entries older than the run. Pull requests are listed too, and may quote the mark. */
 function issueOfRun(
@@ -97,7 +97,7 @@ function issueOfRun(
   runId: string,
 ): Promise<z.infer<typeof IssueEntry> | undefined> {
   const query = { state: 'all', sort: 'created', direction: 'desc' };
-  const oldest = madeAt(runId) - doubt;
+  const oldest = madeAt(runId) - clockDifferenceMs;
   return findMarked(connection, path, query, IssueEntry, runId, {
     counts: (entry) => !entry.pull_request,
     isPast: (entry) => Date.parse(entry.created_at) < oldest,
