@@ -48,7 +48,8 @@ export async function startMission(caller: Caller, mission: NewMission): Promise
 }
 
 /** Continues missions that `writeMission` has written. */
-export const deliverMission = (started: readonly WaitingRun[]): Promise<unknown> => deliverRuns(started, readMissions);
+export const deliverMission = async (started: readonly WaitingRun[]): Promise<unknown> =>
+  deliverRuns(started, await readMissions(started));
 
 /** @throws 404 for an unknown project; what its tracker answers */
 export async function findIssue(caller: Caller, projectId: string, reference: string): Promise<CreatedIssue> {

@@ -3,10 +3,9 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { lookUp, savepoint, type Transaction, transaction } from '#foundation/database.ts';
-import { outOfMeans } from '#foundation/problem.ts';
+import { lookUp, type Transaction } from '#foundation/database.ts';
+import { paymentRequired } from '#foundation/problem.ts';
 import { Organization } from '../organizations/model.ts';
-import { lockOrganization } from '../organizations/operations.ts';
 import { type BillingPlan, type PlanLimits, planLimits, type TeamPlanId, teamPlan } from './catalog.ts';
 import { BillingOrder, BillingSettings } from './model.ts';
 
@@ -38,27 +37,13 @@ export async function currentPlan(orgId: string, trx?: Transaction): Promise<Cur
   return { plan, teamPlan: null, ...planLimits[plan] };
 }
 
-/**
- * Creates a project, unless the plan has no more. Where it has a limit, no other one is created meanwhile.
- * @throws 402 `plan_limit`
- */
-export async function withinProjectLimit(
-  orgId: string,
-  countProjects: (trx: Transaction) => Promise<number>,
-  create: (trx?: Transaction) => Promise<unknown>,
-): Promise<void> {
-  const { plan, projects } = await currentPlan(orgId);
-  if (projects === null) {
-    await savepoint(create);
-    return;
-  }
-  await transaction(async (trx) => {
-    await lockOrganization(trx, orgId);
-    if ((await countProjects(trx)) >= projects) {
-      throw outOfMeans('plan_limit', `The plan ${plan} has ${projects} projects. Delete one, or choose a larger plan.`);
-    }
-    await create(trx);
-  });
+/** @throws 402 `plan_limit` when the plan has no room for one more project */
+export function requireRoomForProject({ plan, projects }: CurrentPlan, existing: number): void {
+  if (projects === null || existing < projects) return;
+  throw paymentRequired(
+    'plan_limit',
+    `The plan ${plan} has ${projects} projects. Delete one, or choose a larger plan.`,
+  );
 }
 
 /** Puts the organization on the plan `enterprise`, or takes it off: agreed outside this service, set by the operator. */

@@ -5,14 +5,15 @@ import { beyondOneProject, ownOrganization, reachesProject } from '#access/reach
 import { containing, ignoringCase, type Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import type { Page, PageRequest } from '#foundation/cursor.ts';
-import { sql, type Transaction, transaction } from '#foundation/database.ts';
+import { savepoint, sql, type Transaction, transaction } from '#foundation/database.ts';
 import { isUniqueViolation } from '#foundation/database-errors.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { forbidden, invalid, Problem } from '#foundation/problem.ts';
 import { builtinSandboxTemplate } from '../agents/catalog.ts';
 import { parseRepository, type Repository } from '../integrations/repository-name.ts';
+import { lockOrganization } from '../organizations/operations.ts';
 import { freeSlug, slugOf } from '../organizations/slug.ts';
-import { withinProjectLimit } from '../plans/operations.ts';
+import { currentPlan, requireRoomForProject } from '../plans/operations.ts';
 import { defaultConnectors } from './connectors.ts';
 import { Project, type ProjectStatus, type ProjectTracker } from './model.ts';
 
@@ -84,13 +85,26 @@ export async function createProject(caller: Caller, input: NewProject): Promise<
   const plain = slugOf(input.name, 'project');
   for (let slug = plain; ; slug = freeSlug(plain, await takenSlugs(orgId, plain))) {
     try {
-      const create = async (trx?: Transaction) => Project.query(trx).insert({ ...record, slug });
-      await withinProjectLimit(orgId, (trx) => countProjects(orgId, trx), create);
+      await insertWithinPlan({ ...record, slug });
       return { ...record, slug };
     } catch (error) {
       if (!isUniqueViolation(error, 'projects_slug')) throw await explainDuplicate(error, orgId, repository);
     }
   }
+}
+
+/** Where the plan has a limit, no other project is created meanwhile. @throws 402 `plan_limit` */
+async function insertWithinPlan(record: Row<Project>): Promise<void> {
+  const plan = await currentPlan(record.orgId);
+  if (plan.projects === null) {
+    await savepoint(async () => Project.query().insert(record));
+    return;
+  }
+  await transaction(async (trx) => {
+    await lockOrganization(trx, record.orgId);
+    requireRoomForProject(plan, await countProjects(record.orgId, trx));
+    await Project.query(trx).insert(record);
+  });
 }
 
 /** All projects of the organization, archived ones included. */

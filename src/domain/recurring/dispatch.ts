@@ -5,14 +5,14 @@ import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { databaseErrorKind } from '#foundation/database-errors.ts';
 import { Project } from '../projects/model.ts';
-import { createRuns, type NewRun, writeRuns } from '../runs/create.ts';
-import { deliverRuns, dispatching, takeOverRuns } from '../runs/dispatch.ts';
+import { createIssuesAndReserve, createRuns, insertRuns, type NewRun } from '../runs/create.ts';
+import { deliverRuns, dispatching, needsIssue, takeOverRuns } from '../runs/dispatch.ts';
 import type { Mission } from '../runs/mission.ts';
 import type { RunKind, WaitingRun } from '../runs/model.ts';
 import { isOpen } from '../runs/states.ts';
 import { RecurringMission } from './model.ts';
 import { isTimeZone, nextOccurrence } from './schedule.ts';
-import { findStartBlockers, holdMeans, type StartBlocker } from './start-blocker.ts';
+import { findStartBlockers, lockBudgets, type StartBlocker } from './start-blocker.ts';
 
 /** Starts all that is due and continues what another process left. @throws after all were tried, when one failed internally */
 export async function dispatchDue(): Promise<void> {
@@ -21,7 +21,7 @@ export async function dispatchDue(): Promise<void> {
     let batch: WaitingRun[];
     do {
       batch = await takeBatch();
-      errors.push(...(await deliverRuns(batch, readMissions)));
+      errors.push(...(await deliverRuns(batch, await readMissions(batch))));
     } while (batch.length === dispatching.batchSize);
   };
   await drain(startDue);
@@ -29,9 +29,10 @@ export async function dispatchDue(): Promise<void> {
   if (errors.length > 0) throw new Error(`${errors.length} issues could not be created`, { cause: errors[0] });
 }
 
-/** The missions of these runs by their id, without those that were deleted. */
-export async function readMissions(runs: readonly Pick<WaitingRun, 'recurringId'>[]): Promise<Map<string, Mission>> {
-  const ids = runs.flatMap(({ recurringId }) => recurringId ?? []);
+/** The missions by their id of those runs that have no issue yet, without those that were deleted. */
+export async function readMissions(runs: readonly WaitingRun[]): Promise<Map<string, Mission>> {
+  const ids = runs.filter(needsIssue).flatMap(({ recurringId }) => recurringId ?? []);
+  if (ids.length === 0) return new Map();
   return new Map((await RecurringMission.findByKeys('id', ids)).map((mission) => [mission.id, mission]));
 }
 
@@ -54,7 +55,7 @@ async function startDue(): Promise<WaitingRun[]> {
     const due = found.filter(({ triggers }) => triggers.every(({ schedule }) => isTimeZone(schedule.timezone)));
     if (due.length === 0) return [];
     return trx
-      .transaction((savepoint) => startPresuming(savepoint, due, at))
+      .transaction((savepoint) => startWithinBudget(savepoint, due, at))
       .catch(async (error) => {
         if (databaseErrorKind(error) === 'retry') throw error;
         const { runs } = await startRuns(trx, due, { kind: 'scheduled', at });
@@ -65,19 +66,20 @@ async function startDue(): Promise<WaitingRun[]> {
 }
 
 /**
- * All batches of an organization wait for its ledger: it is held last, on the presumption that the means will be there.
- * @throws when they are not, or something fails that is found mission by mission
+ * All batches of an organization wait for its ledger: it is locked last, on the assumption that the budget suffices.
+ * @throws when it does not, or something fails that is found mission by mission
  */
-async function startPresuming(
+async function startWithinBudget(
   trx: Transaction,
   due: readonly Row<RecurringMission>[],
   at: number,
 ): Promise<WaitingRun[]> {
-  const { newRuns } = await planRuns(trx, due, { kind: 'scheduled', at, presuming: true });
-  return writeRuns(trx, newRuns, at, async (runs) => {
-    await moveSchedules(trx, due, runs, at);
-    await holdMeans(trx, runs);
-  });
+  const { newRuns } = await planRuns(trx, due, { kind: 'scheduled', at, assumesBudget: true });
+  const inserted = await insertRuns(trx, newRuns, at);
+  await moveSchedules(trx, due, inserted.runs, at);
+  await lockBudgets(trx, inserted.runs);
+  await createIssuesAndReserve(trx, inserted);
+  return inserted.runs;
 }
 
 async function moveSchedules(
@@ -115,8 +117,8 @@ interface Start {
   at: number;
   /** The person who starts it; absent: who last set what runs. */
   actor?: RecurringMission['createdByUserId'] | null;
-  /** The ledgers are held after the runs are written. */
-  presuming?: boolean;
+  /** The ledgers are locked after the runs are written. */
+  assumesBudget?: boolean;
 }
 
 /**
@@ -135,11 +137,11 @@ export async function startRuns(
 async function planRuns(
   trx: Transaction,
   locked: readonly Row<RecurringMission>[],
-  { kind, at, actor, presuming = false }: Start,
+  { kind, at, actor, assumesBudget = false }: Start,
 ): Promise<{ newRuns: NewRun[]; blockers: Map<string, StartBlocker> }> {
   const projects = await lockProjects(trx, locked);
   const startable = locked.filter(({ projectId }) => projects.has(projectId));
-  const blockers = await findStartBlockers(trx, startable, projects, presuming);
+  const blockers = await findStartBlockers(trx, startable, projects, assumesBudget);
   const newRuns = startable.map((mission) => ({
     orgId: mission.orgId,
     projectId: mission.projectId,

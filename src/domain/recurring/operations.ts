@@ -207,7 +207,7 @@ export async function runNow(missions: Kind, caller: Caller, id: string): Promis
     started[0] = await transaction((trx) => writeRunNow(trx, missions, caller, id));
     return started[0].id;
   });
-  await deliverRuns(started, readMissions);
+  await deliverRuns(started, await readMissions(started));
   // Our own tracker has its issue already.
   const { issueId, status } = started[0]?.issueId ? started[0] : await Run.get({ id: runId });
   return { ok: true, runId, issueId, status };

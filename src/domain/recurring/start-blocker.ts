@@ -2,7 +2,7 @@
 // locked, so that of two starts at once the second sees the run of the first.
 import type { Row } from '#foundation/base-model.ts';
 import { sql, type Transaction } from '#foundation/database.ts';
-import { conflict, organizationClosed, outOfMeans, type Problem } from '#foundation/problem.ts';
+import { conflict, organizationClosed, type Problem, paymentRequired } from '#foundation/problem.ts';
 import { isNoAgent } from '../agents/runnable.ts';
 import { afterStart, type MayStart, mayStartMission } from '../orchestrator/operations.ts';
 import type { Project } from '../projects/model.ts';
@@ -18,23 +18,23 @@ export interface StartBlocker {
 }
 
 /**
- * The blockers by mission id; a mission without one may start. All must be locked. `presuming`: the ledgers are not held yet.
- * @throws when it presumes, and one is blocked by its organization
+ * The blockers by mission id; a mission without one may start. All must be locked. `assumesBudget`: the ledgers are not locked yet.
+ * @throws when it assumes a budget, and one is blocked by its organization
  */
 export async function findStartBlockers(
   trx: Transaction,
   candidates: readonly Row<RecurringMission>[],
   projects: ReadonlyMap<string, Pick<Project, 'status'>>,
-  presuming: boolean,
+  assumesBudget: boolean,
 ): Promise<Map<string, StartBlocker>> {
   const busy = await findBusy(trx, candidates);
   const withoutAgent = await findWithoutAgent(trx, candidates);
-  const budgets = await readBudgets(trx, new Set(candidates.map(({ orgId }) => orgId)), presuming);
+  const budgets = await readBudgets(trx, new Set(candidates.map(({ orgId }) => orgId)), assumesBudget);
   const found = new Map<string, StartBlocker>();
   for (const { id, projectId, orgId } of candidates) {
     const { status } = projects.get(projectId)!;
     const may = budgets.get(orgId)!;
-    if (presuming && !may.ok) throw new WithoutMeans();
+    if (assumesBudget && !may.ok) throw new BudgetExceeded();
     const general = generalBlocker(status, may);
     if (general) {
       found.set(id, general);
@@ -58,31 +58,32 @@ export function generalBlocker(status: Project['status'], may: MayStart): StartB
   }
   if (may.ok) return undefined;
   const { code, reason } = may;
-  return { reason, problem: code === 'organization_closed' ? organizationClosed() : outOfMeans(code, reason) };
+  return { reason, problem: code === 'organization_closed' ? organizationClosed() : paymentRequired(code, reason) };
 }
 
 async function readBudgets(
   trx: Transaction,
   orgIds: ReadonlySet<string>,
-  presuming: boolean,
+  assumesBudget: boolean,
 ): Promise<Map<string, MayStart>> {
   const budgets = new Map<string, MayStart>();
   // In one order, so that two starts of several organizations do not wait for each other.
-  for (const orgId of [...orgIds].sort()) budgets.set(orgId, await mayStartMission(trx, orgId, { held: !presuming }));
+  for (const orgId of [...orgIds].sort())
+    budgets.set(orgId, await mayStartMission(trx, orgId, { held: !assumesBudget }));
   return budgets;
 }
 
-/** A start that was presumed cannot be: what blocks it has to be found with the ledgers held. */
-class WithoutMeans extends Error {}
+/** The assumption was wrong: what blocks the start has to be found with the ledgers locked. */
+class BudgetExceeded extends Error {}
 
-/** Holds the ledgers of runs that were written on the presumption that their organizations have the means. @throws when they have not */
-export async function holdMeans(trx: Transaction, runs: readonly WaitingRun[]): Promise<void> {
+/** Locks the ledgers of runs that were written on the assumption that their organizations' budgets suffice. @throws when they do not */
+export async function lockBudgets(trx: Transaction, runs: readonly WaitingRun[]): Promise<void> {
   const counts = new Map<string, number>();
   for (const { orgId } of runs.filter(isOpen)) counts.set(orgId, (counts.get(orgId) ?? 0) + 1);
   for (const orgId of [...counts.keys()].sort()) {
     const begun = counts.get(orgId)!;
     const may = await mayStartMission(trx, orgId, { begun });
-    if (!may.ok || may.missions < begun) throw new WithoutMeans();
+    if (!may.ok || may.missions < begun) throw new BudgetExceeded();
   }
 }
 

@@ -59,16 +59,14 @@ export const createRuns = (trx: Transaction, newRuns: readonly NewRun[], at: num
       return writeRuns(trx, apart, at);
     });
 
-/**
- * `createRuns`, all or nothing: with the issues that are ours. `hold` is told the runs before anything is locked that others wait
- * for: the numbers of issues and the ledgers.
- */
-export async function writeRuns(
-  trx: Transaction,
-  newRuns: readonly NewRun[],
-  at: number,
-  hold?: (runs: readonly WaitingRun[]) => Promise<void>,
-): Promise<WaitingRun[]> {
+/** Runs that are written, and the issues that they name in our own tracker, which are not. */
+interface InsertedRuns {
+  runs: WaitingRun[];
+  issues: AskedIssue[];
+}
+
+/** The first half of `createRuns`: locks nothing that others wait for. `createIssuesAndReserve` is the second. */
+export async function insertRuns(trx: Transaction, newRuns: readonly NewRun[], at: number): Promise<InsertedRuns> {
   const issues: AskedIssue[] = [];
   const rows = newRuns.map(({ blockedBy, asks, ...run }) => {
     const id = newId('run');
@@ -83,10 +81,19 @@ export async function writeRuns(
     return run.issueId ? waiting : { ...waiting, ...leaseOfDispatcher(at) };
   });
   const runs = await sql<WaitingRun>(insertRunsSql, [JSON.stringify(rows), at], trx);
-  await hold?.(runs);
-  const written = new Set(runs.map(({ id }) => id));
-  const own = issues.filter(({ issue }) => written.has(issue.runId));
-  if (own[0]) await trackerOf(own[0].project).own!.create(own, trx);
+  const inserted = new Set(runs.map(({ id }) => id));
+  return { runs, issues: issues.filter(({ issue }) => inserted.has(issue.runId)) };
+}
+
+/** Locks the numbers of issues, then the ledgers, until the transaction ends. */
+export async function createIssuesAndReserve(trx: Transaction, { runs, issues }: InsertedRuns): Promise<void> {
+  if (issues[0]) await trackerOf(issues[0].project).own!.create(issues, trx);
   await reserveForRuns(trx, runs.filter(isOpen));
-  return runs;
+}
+
+/** All or nothing. */
+async function writeRuns(trx: Transaction, newRuns: readonly NewRun[], at: number): Promise<WaitingRun[]> {
+  const inserted = await insertRuns(trx, newRuns, at);
+  await createIssuesAndReserve(trx, inserted);
+  return inserted.runs;
 }

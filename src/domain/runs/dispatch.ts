@@ -11,7 +11,7 @@ import { toProblem } from '#foundation/problem.ts';
 import type { AskedIssue } from '../issues/operations.ts';
 import { Project } from '../projects/model.ts';
 import { trackerOf } from '../trackers/choose.ts';
-import { missionsOfRuns, type ReadMissions } from './mission.ts';
+import { type Mission, missionsOfRuns } from './mission.ts';
 import { type WaitingRun, waitingColumns } from './model.ts';
 import { isInState, moveRunsSql } from './states.ts';
 
@@ -47,15 +47,18 @@ interface Delivery extends AskedIssue {
   run: WaitingRun;
 }
 
+/** Whether a run that this process holds has no issue yet. */
+export const needsIssue = ({ status, issueId }: WaitingRun): boolean => status === 'dispatching' && issueId === null;
+
 /**
- * Creates the issues of those runs that this process holds and that have none. Errors of a tracker are recorded on the run; returns
- * the internal ones.
+ * Creates the issues of runs that this process holds, from their recurring missions by the mission's id. Errors of a tracker are
+ * recorded on the run; returns the internal ones.
  */
-export async function deliverRuns(held: readonly WaitingRun[], readMissions: ReadMissions): Promise<unknown[]> {
-  const deliveries = await readDeliveries(
-    held.filter(({ status, issueId }) => status === 'dispatching' && issueId === null),
-    readMissions,
-  );
+export async function deliverRuns(
+  held: readonly WaitingRun[],
+  recurring: ReadonlyMap<string, Mission>,
+): Promise<unknown[]> {
+  const deliveries = await readDeliveries(held.filter(needsIssue), recurring);
   const internal: unknown[] = [];
   for (let begin = 0; begin < deliveries.length; begin += dispatching.concurrency) {
     if (begin > 0) await renewLeases(deliveries.slice(begin));
@@ -79,11 +82,14 @@ async function renewLeases(deliveries: readonly Delivery[]): Promise<void> {
 }
 
 /** Without those whose mission or project was deleted since: their run is canceled, or deleted too. */
-async function readDeliveries(runs: readonly WaitingRun[], readMissions: ReadMissions): Promise<Delivery[]> {
+async function readDeliveries(
+  runs: readonly WaitingRun[],
+  recurring: ReadonlyMap<string, Mission>,
+): Promise<Delivery[]> {
   if (runs.length === 0) return [];
   const [projects, missions] = await Promise.all([
     Project.findByKeys('id', [...new Set(runs.map(({ projectId }) => projectId))]),
-    missionsOfRuns(runs, readMissions),
+    missionsOfRuns(runs, recurring),
   ]);
   const projectsById = new Map<string, Row<Project>>(projects.map((project) => [project.id, project]));
   return runs.flatMap((run) => {

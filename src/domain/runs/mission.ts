@@ -8,9 +8,6 @@ export interface Mission {
   prompt: string;
   labels: string[];
 }
-/** Reads the recurring missions of runs, by the mission's id. */
-export type ReadMissions = (runs: readonly WaitingRun[]) => Promise<ReadonlyMap<string, Mission>>;
-
 const ownMissionsSql = `select id, coalesce(mission_title, 'Mission') as name, prompt, '{}'::text[] as labels
   from runs where id = any($1) and prompt is not null`;
 
@@ -22,12 +19,12 @@ export async function readOwnMissions(runs: readonly WaitingRun[], trx?: Transac
   return new Map(own.map((mission) => [mission.id, mission]));
 }
 
-/** By the run's id; a run whose recurring mission was deleted is absent. */
+/** By the run's id, from the recurring missions by theirs; a run whose recurring mission was deleted is absent. */
 export async function missionsOfRuns(
   runs: readonly WaitingRun[],
-  readMissions: ReadMissions,
+  recurring: ReadonlyMap<string, Mission>,
 ): Promise<Map<string, Mission>> {
-  const [recurring, found] = await Promise.all([readMissions(runs), readOwnMissions(runs)]);
+  const found = await readOwnMissions(runs);
   for (const { id, recurringId } of runs) {
     const mission = recurringId && recurring.get(recurringId);
     if (mission) found.set(id, mission);

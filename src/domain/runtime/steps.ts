@@ -12,6 +12,7 @@ import { mission } from '../runs/bounds.ts';
 import { releaseRun } from '../runs/finish.ts';
 import { takeMessages } from '../runs/messages.ts';
 import { Run, type RunAgent } from '../runs/model.ts';
+import { isOpen as isRunOpen } from '../runs/states.ts';
 import { RunStep, type StepOutcome } from '../runs/step-model.ts';
 import { appendStep, beginStep, latestStepOf, type NewStep, stepsOf } from '../runs/steps.ts';
 import { decide, isStructured, type Next } from './chain.ts';
@@ -107,7 +108,7 @@ export const finishStep = (caller: Caller, report: StepReport): Promise<StepAnsw
     if (step.leaseId !== leaseId) throw leaseIsLost();
     if (step.outcome) return answerOf(run, step, steps);
     if (run.status === 'canceled') return { outcome: 'done', step: null, failure: run.reason };
-    if (run.leaseId !== leaseId || !['running', 'dispatching'].includes(run.status)) throw leaseIsLost();
+    if (run.leaseId !== leaseId || !isRunOpen(run)) throw leaseIsLost();
     const read = readReport(step, report);
     const { error, output, sessionId, turns } = read;
     const status = error === null ? 'completed' : 'failed';
