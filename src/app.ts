@@ -9,7 +9,7 @@ import { answerHtml, answerJson, type Exchange, type Handler } from '#foundation
 import type { Log } from '#foundation/log.ts';
 import { observeRequest } from '#foundation/metrics.ts';
 import { misdirectedRequest, notFound } from '#foundation/problem.ts';
-import { createThrottle, rateLimitHeaders } from '#foundation/throttle.ts';
+import { createThrottle } from '#foundation/throttle.ts';
 import { rates } from '#limits.ts';
 import { schema } from './schema.ts';
 import { createA2a } from './surfaces/a2a/surface.ts';
@@ -25,6 +25,7 @@ import { answerProblem, type CallerSettings, framed, type Report, type Surface }
 import { createGraphql } from './surfaces/graphql/surface.ts';
 import { createMcp } from './surfaces/mcp/surface.ts';
 import { createMcpGateway } from './surfaces/mcp-gateway/surface.ts';
+import { createMeter } from './surfaces/meter.ts';
 import { oauthPaths, oauthSchemas } from './surfaces/oauth/openapi.ts';
 import { createOAuth, type OAuthSettings } from './surfaces/oauth/surface.ts';
 import { createOperator } from './surfaces/operator/surface.ts';
@@ -50,21 +51,9 @@ const beside = {
 
 /** The database, the addresses, the key and mail must be bound before. */
 export function createApp(settings: AppSettings): RequestListener {
-  const { version, requestsPerMinute, trustProxy, log } = settings;
+  const { version, trustProxy, log } = settings;
   const failures = createThrottle('failed', rates.failedAuthenticationsPerMinute, 60, 'Too many bad credentials.');
-  const requests = createThrottle('requests', requestsPerMinute, 60);
-  const ofOrganization = createThrottle(
-    'organization',
-    settings.requestsPerMinuteOrganization ?? rates.requestsPerMinuteOrganization,
-    60,
-    'The organization has made too many requests.',
-  );
-  const meter: CallerSettings['meter'] = async ({ res }, { credentialId, orgId }, count) => {
-    const headers = rateLimitHeaders(await requests.take(credentialId, count));
-    for (const name in headers) res.setHeader(name, headers[name]!);
-    // Only what the credential's own rate admits counts against its organization.
-    if (orgId) await ofOrganization.take(orgId, count);
-  };
+  const meter = createMeter(settings);
   const report: Report = (exchange, error) => log.failure(exchange, error);
   const callersOf = (resource: Resource): CallerSettings => ({
     authenticate: createAuthenticate(failures, resource),

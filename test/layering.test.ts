@@ -185,6 +185,15 @@ const cases: Record<string, Case> = {
     },
     'src/domain/invites/operations.ts names the table projects: call the operations of projects.',
   ],
+  'a table without a model has one home too': [
+    layering.tablesWithoutAModelHaveOneHome,
+    {
+      'src/domain/credits/missions.ts': "sql('delete from credit_reviews where run_id = $1');",
+      'src/domain/credits/reviews.ts': "sql('insert into credit_reviews (run_id) values ($1)');",
+      'src/domain/billing/settle.ts': "sql('select from credit_reviews limit 1');",
+    },
+    'credit_reviews is named in src/domain/billing and src/domain/credits: call the functions of one.',
+  ],
   'a schema holds no SQL': [
     layering.nounFilesKeepTheirRoles,
     { 'src/domain/projects/schema.ts': "import { sql } from '#foundation/database.ts';" },

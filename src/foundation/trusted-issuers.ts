@@ -4,12 +4,14 @@ import { text } from '#limits.ts';
 import { identifier, isIdentifier } from './addresses.ts';
 
 export interface TrustedIssuer {
+  /** Compared exactly. */
   issuer: string;
   displayName: string;
-  /** The address of its keys; absent: its `/.well-known/jwks.json`. */
+  /** The URL of its keys; its `/.well-known/jwks.json` when absent. */
   jwksUri?: string | undefined;
-  /** The only clients it may issue assertions for; absent: those whose id is an address of its own. */
+  /** The clients that it may issue assertions for; when absent, those whose id is a URL of its own origin. */
   clientIds?: readonly string[] | undefined;
+  /** Whether it may send security events; true when absent. */
   maySendEvents?: boolean | undefined;
 }
 

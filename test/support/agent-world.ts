@@ -1,10 +1,11 @@
 // A world with a trusted provider, and the steps of the claim ceremony as an agent and its person take them.
 import type { OrgRole } from '#access/roles.ts';
-import { bindTrustedIssuers, type TrustedIssuer } from '#domain/agent-identities/id-jag/issuers.ts';
+import { bindTrustedIssuers } from '#domain/agent-identities/id-jag/issuers.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { openOutbound } from '#foundation/outbound.ts';
+import type { TrustedIssuer } from '#foundation/trusted-issuers.ts';
 import { type Claims, openProvider } from './id-jag-issuer.ts';
 import { type Answer, type Ask, openWorld, type Session, type WorldSettings } from './world.ts';
 

@@ -320,6 +320,25 @@ const folderOf = (file: string): string => path.posix.dirname(file).split('/').s
 const namedTable =
   /\b(?:from|join|into|update)\s+(?:only\s+)?"?([a-z_]+)\b|\b(?:trx|knex)(?:<[^>]*>)?\(\s*(?:'([a-z_]+)'|(\w+)\.tableName)/g;
 
+/** A table without a model is named in one folder alone: that of the noun that writes it. */
+export const tablesWithoutAModelHaveOneHome: Rule = (tree) => {
+  const models = new Set(
+    Object.values(tree).flatMap((text) => [...text.matchAll(/\btableName = '(\w+)'/g)].map((match) => match[1]!)),
+  );
+  const texts = sourceFiles(tree).map(([file, text]) => ({ file, text: uncommented(text) }));
+  const written = texts.flatMap(({ text }) =>
+    [...text.matchAll(/\b(?:insert into|delete from) ([a-z_]+)\b/g)].map((match) => match[1]!),
+  );
+  return [...new Set(written)]
+    .filter((table) => !models.has(table))
+    .flatMap((table) => {
+      const names = ({ text }: { text: string }) =>
+        [...text.matchAll(namedTable)].some(([, plain, quoted]) => (plain ?? quoted) === table);
+      const folders = [...new Set(texts.filter(names).map(({ file }) => folderOf(file)))].sort();
+      return folders.length > 1 ? [`${table} is named in ${folders.join(' and ')}: call the functions of one.`] : [];
+    });
+};
+
 /** A table is read and written by the noun whose model it is; other modules call the functions and finders of that noun. */
 export const tablesAreNamedByTheirNoun: Rule = (tree) => {
   const models = domainFiles(tree).flatMap(([file, text]) =>

@@ -1,9 +1,10 @@
-// Books what missions cost and settles those that have ended (`credit_reviews`, written by triggers), and ends missions whose
-// cost has used up the credits. Both are jobs of the scheduler, safe to run in several processes at once.
+// Books what missions cost and settles those that have ended, and ends missions whose cost has used up the credits. Both are jobs of the
+// scheduler, safe to run in several processes at once.
 import { minutes, now, seconds } from '#foundation/clock.ts';
-import { sql, type Transaction, transaction } from '#foundation/database.ts';
+import { type Transaction, transaction } from '#foundation/database.ts';
 import { credit } from '../credits/amounts.ts';
 import { bookMission } from '../credits/missions.ts';
+import { hasReviews, type Review, takeExhausted, takeReview } from '../credits/reviews.ts';
 import { costOfRun } from '../orchestrator/mission-costs.ts';
 import { currentPlan } from '../plans/operations.ts';
 import { cancelRuns } from '../runs/finish.ts';
@@ -15,23 +16,10 @@ export function bindCreditsGrace(graceSeconds: number): void {
   graceMs = seconds(graceSeconds);
 }
 
-const hasReviewsSql = 'select from credit_reviews limit 1';
-
-// The row is locked by a transaction that reports a cost until that cost can be read; it is skipped meanwhile.
-const takeReviewSql = `delete from credit_reviews where run_id = (
-    select run_id from credit_reviews where run_id > $1 order by run_id limit 1 for update skip locked
-  ) returning run_id, org_id, is_over`;
-
-interface Review {
-  runId: string;
-  orgId: string;
-  isOver: boolean;
-}
-
 /** @throws after all were tried, when one failed; that one is tried again at the next call */
 export async function settleMissions(): Promise<void> {
   // Mostly there is nothing to do, every second: a transaction takes three statements and much more memory.
-  if ((await sql(hasReviewsSql)).length === 0) return;
+  if (!(await hasReviews())) return;
   const errors: unknown[] = [];
   let taken: Review | undefined;
   let after = '';
@@ -39,7 +27,7 @@ export async function settleMissions(): Promise<void> {
     try {
       taken = undefined;
       await transaction(async (trx) => {
-        [taken] = await sql<Review>(takeReviewSql, [after], trx);
+        taken = await takeReview(trx, after);
         if (taken) await book(trx, taken);
       });
     } catch (error) {
@@ -59,13 +47,9 @@ const book = async (trx: Transaction, { runId, orgId, isOver }: Review): Promise
     ceiling: (await currentPlan(orgId, trx)).missionCeiling * credit,
   });
 
-const takeExhaustedSql = `delete from credit_exhaustions where run_id in (
-    select run_id from credit_exhaustions where at <= $1 order by at limit 50 for update skip locked
-  ) returning run_id, reason`;
-
 /** Cancels missions whose credits have been exhausted for longer than the grace: their runtimes stop at the next heartbeat. */
 export const stopExhaustedMissions = (): Promise<void> =>
   transaction(async (trx) => {
-    const exhausted = await sql<{ runId: string; reason: string }>(takeExhaustedSql, [now() - graceMs], trx);
-    for (const { runId, reason } of exhausted) await cancelRuns(trx, { id: runId as never }, reason);
+    for (const { runId, reason } of await takeExhausted(trx, now() - graceMs))
+      await cancelRuns(trx, { id: runId as never }, reason);
   });

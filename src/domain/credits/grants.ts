@@ -5,8 +5,8 @@ import { invalid } from '#foundation/problem.ts';
 import { credits } from '#limits.ts';
 import { credit } from './amounts.ts';
 import { append, type Entry, type Issue, issue, openBook, readLots, reference } from './ledger.ts';
-import { reviewExhausted } from './missions.ts';
 import type { CreditLot } from './model.ts';
+import { reviewExhausted } from './reviews.ts';
 
 export interface Grant {
   lot: Issue['lot'];

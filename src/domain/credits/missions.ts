@@ -6,6 +6,7 @@ import { credits } from '#limits.ts';
 import { credit, creditsOf } from './amounts.ts';
 import { append, type Entry, openBook, readSpendable, sumOf, take } from './ledger.ts';
 import type { CreditLot } from './model.ts';
+import { forgetExhausted, recordExhausted, reviewExhausted } from './reviews.ts';
 
 const ahead = credits.reserved * credit;
 
@@ -89,7 +90,7 @@ async function settle(
   const fromAvailable = take(lots, due - sumOfTaken(fromReserved));
   const uncovered = due - sumOfTaken(fromReserved) - sumOfTaken(fromAvailable);
   const released = held.filter(({ available }) => available > 0);
-  await sql('delete from credit_exhaustions where run_id = $1', [runId], trx);
+  await forgetExhausted(trx, runId);
   if (due === 0 && released.length === 0) return;
   const entries: Entry[] = [
     ...fromReserved.map(({ lotId, amount }) => ({ lotId, account: 'reserved' as const, runId, amount: -amount })),
@@ -108,9 +109,6 @@ async function settle(
 
 const sumOfTaken = (taken: readonly { amount: number }[]): number => taken.reduce((sum, { amount }) => sum + amount, 0);
 
-const exhaustedSql = `insert into credit_exhaustions (run_id, org_id, reason, at) values ($1, $2, $3, $4)
-  on conflict (run_id) do nothing`;
-
 async function extend(
   trx: Transaction,
   { orgId, runId, cost, ceiling }: MissionCostSoFar,
@@ -125,17 +123,10 @@ async function extend(
     await append(trx, orgId, [{ kind: 'reserve', runId, entries }]);
   }
   const isCovered = cost < reserved + sumOfTaken(more);
-  if (isCovered) return void (await sql('delete from credit_exhaustions where run_id = $1', [runId], trx));
+  if (isCovered) return void (await forgetExhausted(trx, runId));
   const reason =
     cost >= ceiling
       ? `The mission has cost ${creditsOf(ceiling)} credits, the most that one may cost.`
       : 'The credits of the organization are exhausted.';
-  await sql(exhaustedSql, [runId, orgId, reason, now()], trx);
+  await recordExhausted(trx, { runId, orgId, reason, at: now() });
 }
-
-const reviewExhaustedSql = `insert into credit_reviews (run_id, org_id, is_over)
-  select run_id, org_id, false from credit_exhaustions where org_id = $1 order by run_id on conflict (run_id) do nothing`;
-
-/** Has missions booked again that had no credits: now there are some. */
-export const reviewExhausted = (trx: Transaction, orgId: string): Promise<unknown> =>
-  sql(reviewExhaustedSql, [orgId], trx);

@@ -1,13 +1,12 @@
 // The end of an organization's credits when it closes: what is left is written off, once no mission can spend it any longer.
-import { sql, type Transaction } from '#foundation/database.ts';
+import type { Transaction } from '#foundation/database.ts';
 import { append, openBook, readLots } from './ledger.ts';
-
-const isReviewedSql = 'select exists (select from credit_reviews where org_id = $1) as is_reviewed';
+import { isReviewed } from './reviews.ts';
 
 /** Whether missions have credits reserved or are not booked yet: a canceled one is settled by its cost a moment later. */
 export async function isUnsettled(trx: Transaction, orgId: string): Promise<boolean> {
-  const [state] = await sql<{ isReviewed: boolean }>(isReviewedSql, [orgId], trx);
-  return state!.isReviewed || (await readLots(orgId, trx)).some(({ owned, available }) => owned > available);
+  if (await isReviewed(trx, orgId)) return true;
+  return (await readLots(orgId, trx)).some(({ owned, available }) => owned > available);
 }
 
 /** Returns what was written off, in millionths of a credit. */

@@ -4,24 +4,13 @@ import { createRemoteJWKSet, customFetch, errors, type FlattenedJWSInput, type J
 import { hours, minutes, now, seconds } from '#foundation/clock.ts';
 import { freshnessMs } from '#foundation/http-cache.ts';
 import { fetchJson, OutboundError } from '#foundation/outbound.ts';
+import type { TrustedIssuer } from '#foundation/trusted-issuers.ts';
 
 const maxKeySetBytes = 64 * 1024;
 /** How long keys are kept, whatever their `Cache-Control` says. */
 const cacheMs = { min: minutes(10), max: hours(24) } as const;
 /** After an unknown key id or a failure nothing is fetched for this long. */
 const cooldownMs = seconds(30);
-
-export interface TrustedIssuer {
-  /** Compared exactly. */
-  issuer: string;
-  displayName: string;
-  /** The URL of its keys; its `/.well-known/jwks.json` when absent. */
-  jwksUri?: string | undefined;
-  /** The clients that it may issue assertions for; when absent, those whose id is a URL of its own origin. */
-  clientIds?: readonly string[] | undefined;
-  /** Whether it may send security events; true when absent. */
-  maySendEvents?: boolean | undefined;
-}
 
 let trusted: ReadonlyMap<string, TrustedIssuer> = new Map();
 

@@ -1,0 +1,59 @@
+// Missions to look at again: whose cost or state has changed (written by triggers), and whose credits are exhausted.
+import { sql, type Transaction } from '#foundation/database.ts';
+
+const hasReviewsSql = 'select from credit_reviews limit 1';
+
+// The row is locked by a transaction that reports a cost until that cost can be read; it is skipped meanwhile.
+const takeReviewSql = `delete from credit_reviews where run_id = (
+    select run_id from credit_reviews where run_id > $1 order by run_id limit 1 for update skip locked
+  ) returning run_id, org_id, is_over`;
+
+export interface Review {
+  runId: string;
+  orgId: string;
+  isOver: boolean;
+}
+
+export const hasReviews = async (): Promise<boolean> => (await sql(hasReviewsSql)).length > 0;
+
+/** The first review of a run whose id comes after this one. */
+export const takeReview = async (trx: Transaction, after: string): Promise<Review | undefined> =>
+  (await sql<Review>(takeReviewSql, [after], trx))[0];
+
+const isReviewedSql = 'select exists (select from credit_reviews where org_id = $1) as is_reviewed';
+
+/** Whether missions of the organization are not booked yet. */
+export const isReviewed = async (trx: Transaction, orgId: string): Promise<boolean> =>
+  (await sql<{ isReviewed: boolean }>(isReviewedSql, [orgId], trx))[0]!.isReviewed;
+
+const reviewExhaustedSql = `insert into credit_reviews (run_id, org_id, is_over)
+  select run_id, org_id, false from credit_exhaustions where org_id = $1 order by run_id on conflict (run_id) do nothing`;
+
+/** Has missions booked again that had no credits: now there are some. */
+export const reviewExhausted = (trx: Transaction, orgId: string): Promise<unknown> =>
+  sql(reviewExhaustedSql, [orgId], trx);
+
+const recordExhaustedSql = `insert into credit_exhaustions (run_id, org_id, reason, at) values ($1, $2, $3, $4)
+  on conflict (run_id) do nothing`;
+
+export interface Exhausted {
+  runId: string;
+  orgId: string;
+  reason: string;
+  at: number;
+}
+
+/** Keeps the time of the first record. */
+export const recordExhausted = (trx: Transaction, { runId, orgId, reason, at }: Exhausted): Promise<unknown> =>
+  sql(recordExhaustedSql, [runId, orgId, reason, at], trx);
+
+export const forgetExhausted = (trx: Transaction, runId: string): Promise<unknown> =>
+  sql('delete from credit_exhaustions where run_id = $1', [runId], trx);
+
+const takeExhaustedSql = `delete from credit_exhaustions where run_id in (
+    select run_id from credit_exhaustions where at <= $1 order by at limit 50 for update skip locked
+  ) returning run_id, reason`;
+
+/** The missions whose credits have been exhausted since then or longer. */
+export const takeExhausted = (trx: Transaction, since: number): Promise<Pick<Exhausted, 'runId' | 'reason'>[]> =>
+  sql(takeExhaustedSql, [since], trx);
