@@ -488,13 +488,18 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('describes every parameter and every property', () => {
+  it('describes every parameter, every record and every property', () => {
     const lacking: string[] = [];
     for (const [name, { parameters = [] }] of operations()) {
       for (const one of parameters) if (!one.description) lacking.push(`${name}: ${one.name}`);
     }
-    for (const [name, { properties = {} }] of schemas()) {
+    const record = (name: string, { properties = {}, oneOf = [] }: Json): void => {
       for (const [key, one] of Object.entries<Json>(properties)) if (!one.description) lacking.push(`${name}.${key}`);
+      for (const one of oneOf) record(name, one);
+    };
+    for (const [name, schema] of schemas()) {
+      if (!schema.description) lacking.push(name);
+      record(name, schema);
     }
     expect(lacking).toEqual([]);
   });

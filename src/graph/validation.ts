@@ -63,6 +63,11 @@ const bounded = (schema: z.ZodString, { min = 0, max }: { min?: number; max: num
     })
     .meta({ maxLength: max });
 
+const grouped = new Intl.NumberFormat('en-US');
+/** `1 to 20,000`, for a description. */
+export const range = ({ min, max }: { min: number; max: number }): string =>
+  `${grouped.format(min)} to ${grouped.format(max)}`;
+
 /** A text of bounded length, counted in characters (code points), as JSON Schema and PostgreSQL count them. */
 export const boundedText = (bounds: { min?: number; max: number }) => bounded(plainText(), bounds);
 

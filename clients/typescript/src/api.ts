@@ -462,7 +462,7 @@ export interface OpenCreditRequest {
 }
 /** One message of a request for credits. */
 export interface CreditMessage {
-  /** 1 to 2000 characters. */
+  /** 1 to 2,000 characters. */
   message: string;
   /** Who asks. */
   userId: string;
@@ -634,7 +634,7 @@ export interface CreateCheckoutSessionRequest {
 }
 /** A message to the owners of the organization. */
 export interface CreateCreditRequest {
-  /** 1 to 2000 characters, for the owners. */
+  /** 1 to 2,000 characters, for the owners. */
   message: string;
   /** The organization of the caller; any other one is a 404. */
   orgId?: string;

@@ -6,7 +6,7 @@ import { toOne } from '#graph/context.ts';
 import { ifUpdatedAt, pathId, request } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
-import { boundedText, nameText } from '#graph/validation.ts';
+import { boundedText, nameText, range } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
 import { pages, text } from '#limits.ts';
 import { repositoryPattern } from '../integrations/repository-name.ts';
@@ -63,7 +63,9 @@ export const AgentType = builder.modelType(Agent, 'Agent').implement({
 const AgentPage = pageOf('AgentPage', AgentType);
 const DeleteAgentResponse = okIdAnswer('DeleteAgentResponse');
 
-const name = nameText(text.missionAgentName).describe('1 to 120 characters; unique in the organization.');
+const name = nameText(text.missionAgentName).describe(
+  `${range(text.missionAgentName)} characters; unique in the organization.`,
+);
 const role = AgentRole.zod.describe('The part it plays in a mission.');
 const harness = Harness.zod.describe('The program that drives its model.');
 const model = boundedText(text.modelId).describe('One of the models of the harness.');

@@ -2,6 +2,8 @@
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import { wordSet } from '#graph/scalars.ts';
+import { range } from '#graph/validation.ts';
+import { text } from '#limits.ts';
 import { CreditSourceKind } from '../credits/schema.ts';
 import { CreditRequestRoute, TeamSubscription, TrackerTriggerPolicy } from '../plans/answers.ts';
 import { billingModes, billingPlans } from '../plans/catalog.ts';
@@ -64,7 +66,7 @@ const CreditMessage = builder
   .implement({
     description: 'One message of a request for credits.',
     fields: (t) => ({
-      message: t.exposeString('message', { description: '1 to 2000 characters.' }),
+      message: t.exposeString('message', { description: `${range(text.creditMessage)} characters.` }),
       userId: t.exposeString('userId', { description: 'Who asks.' }),
       name: t.string({
         link: 'open',

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';
-import { boundedText, nameText } from '#graph/validation.ts';
+import { boundedText, nameText, range } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { CatalogModelType, ModelVendor } from '../agents/fields.ts';
 import { IntegrationType } from '../integrations/schema.ts';
@@ -107,8 +107,12 @@ const UpdateOrchestratorRequest = request(
   'UpdateOrchestratorRequest',
   z
     .object({
-      name: nameText(text.orchestratorName).nullable().describe('1 to 120 characters; null: the default.'),
-      blurb: boundedText(text.orchestratorBlurb).nullable().describe('At most 500 characters; null: the default.'),
+      name: nameText(text.orchestratorName)
+        .nullable()
+        .describe(`${range(text.orchestratorName)} characters; null: the default.`),
+      blurb: boundedText(text.orchestratorBlurb)
+        .nullable()
+        .describe(`At most ${text.orchestratorBlurb.max} characters; null: the default.`),
       model: boundedText(text.modelId)
         .nullable()
         .describe('One of `modelsByVendor`; null: the default, beside `vendor` that vendor’s.'),

@@ -3,23 +3,23 @@ import { z } from 'zod';
 import type { Row } from '#foundation/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
-import { boundedText, nameText } from '#graph/validation.ts';
+import { boundedText, nameText, range } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { MembershipType } from '../memberships/schema.ts';
 import { Organization } from './model.ts';
 import * as operations from './operations.ts';
 import { slugPattern } from './slug.ts';
 
-const name = nameText(text.organizationName).describe('1 to 120 characters.');
+const name = nameText(text.organizationName).describe(`${range(text.organizationName)} characters.`);
 const slug = boundedText(text.organizationSlug)
   .regex(slugPattern, 'must hold only lower-case letters, digits and hyphens')
-  .describe('1 to 64 lower-case letters, digits and hyphens; unique.');
+  .describe(`${range(text.organizationSlug)} lower-case letters, digits and hyphens; unique.`);
 
 export const OrganizationType = builder.modelType(Organization, 'Organization').implement({
   description: 'What owns projects, credentials and credits.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Starts with `org_`.' }),
-    name: t.exposeString('name', { description: '1 to 120 characters; not unique.' }),
+    name: t.exposeString('name', { description: `${range(text.organizationName)} characters; not unique.` }),
     slug: t.exposeString('slug', { description: 'Unique; part of console addresses.' }),
     createdByUserId: t.exposeString('createdByUserId', {
       description: 'The person who created it and became its first owner.',
@@ -50,7 +50,11 @@ const OrganizationList = builder.objectRef<{ orgs: Row<Organization>[] }>('Organ
 });
 const SlugPreviewResponse = builder.objectRef<{ slug: string }>('SlugPreviewResponse').implement({
   description: 'A slug derived from a name; it is not reserved.',
-  fields: (t) => ({ slug: t.exposeString('slug', { description: '1 to 64 lower-case letters, digits and hyphens.' }) }),
+  fields: (t) => ({
+    slug: t.exposeString('slug', {
+      description: `${range(text.organizationSlug)} lower-case letters, digits and hyphens.`,
+    }),
+  }),
 });
 const SlugAvailabilityResponse = builder.objectRef<operations.SlugAvailability>('SlugAvailabilityResponse').implement({
   description: 'Whether a slug is free at this moment; it is not reserved.',
@@ -102,7 +106,11 @@ builder.queryFields((t) => ({
     rest: 'GET /organizations/slug-preview',
     type: SlugPreviewResponse,
     args: {
-      name: t.arg.string({ required: true, description: 'A name, 1 to 120 characters.', validate: { schema: name } }),
+      name: t.arg.string({
+        required: true,
+        description: `A name, ${range(text.organizationName)} characters.`,
+        validate: { schema: name },
+      }),
     },
     resolve: async (_, args) => ({ slug: await operations.slugFor(args.name) }),
   }),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Caller } from '#access/principal.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
-import { boundedText } from '#graph/validation.ts';
+import { boundedText, range } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import * as answers from './answers.ts';
 import * as catalog from './catalog.ts';
@@ -18,10 +18,15 @@ import { withdrawOrder } from './withdrawal.ts';
 const orgId = boundedText(text.pathId).optional().describe('The organization of the caller; any other one is a 404.');
 const CreateCreditRequest = request(
   'CreateCreditRequest',
-  z.object({ message: boundedText(text.creditMessage).describe('1 to 2000 characters, for the owners.'), orgId }).meta({
-    description: 'A message to the owners of the organization.',
-    examples: [{ message: 'We need 50 more credits for the release.' }],
-  }),
+  z
+    .object({
+      message: boundedText(text.creditMessage).describe(`${range(text.creditMessage)} characters, for the owners.`),
+      orgId,
+    })
+    .meta({
+      description: 'A message to the owners of the organization.',
+      examples: [{ message: 'We need 50 more credits for the release.' }],
+    }),
 );
 const CreateCheckoutSessionRequest = request(
   'CreateCheckoutSessionRequest',
@@ -34,7 +39,7 @@ const CreateCheckoutSessionRequest = request(
         .min(billing.packs.min)
         .max(billing.packs.max)
         .optional()
-        .describe('Packs, 1 to 100; 1 when absent.'),
+        .describe(`Packs, ${range(billing.packs)}; 1 when absent.`),
       teamPlan: TeamPlanId.zod.optional().describe('Required for the offer `team`, and for no other.'),
       startNowConsent: z
         .boolean()
@@ -59,7 +64,9 @@ const CreateWithdrawalRequest = request(
   'CreateWithdrawalRequest',
   z
     .object({
-      reason: boundedText(text.withdrawalReason).optional().describe('At most 2000 characters; kept with the order.'),
+      reason: boundedText(text.withdrawalReason)
+        .optional()
+        .describe(`At most ${text.withdrawalReason.max} characters; kept with the order.`),
     })
     .meta({ description: 'A withdrawal from an order.', examples: [{ reason: 'Bought by mistake.' }] }),
 );

@@ -7,7 +7,7 @@ import { toOne } from '#graph/context.ts';
 import { filter, pathId, request } from '#graph/input.ts';
 import { orderArgument, pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
-import { boundedText, nameText } from '#graph/validation.ts';
+import { boundedText, nameText, range } from '#graph/validation.ts';
 import { pages, text } from '#limits.ts';
 import { repositoryPattern } from '../integrations/repository-name.ts';
 import { IntegrationType, VendorKind } from '../integrations/schema.ts';
@@ -32,7 +32,7 @@ export const ProjectType = builder.modelType(Project, 'Project').implement({
     id: t.exposeString('id', { description: 'Starts with `prj_`.' }),
     orgId: t.exposeString('orgId', { description: 'The organization.' }),
     slug: t.exposeString('slug', { description: 'Unique in the organization; does not follow a rename.' }),
-    name: t.exposeString('name', { description: '1 to 120 characters; not unique.' }),
+    name: t.exposeString('name', { description: `${range(text.projectName)} characters; not unique.` }),
     status: t.expose('status', { type: ProjectStatus.type, description: 'Missions start only on an active project.' }),
     tracker: t.expose('tracker', { type: ProjectTracker.type, description: 'The kind of issue tracker.' }),
     trackerConnectorId: t.exposeString('trackerConnectorId', {
@@ -107,7 +107,7 @@ builder.objectField(IntegrationType, 'dependentProjectCount', (t) =>
 const ProjectPage = pageOf('ProjectPage', ProjectType);
 const DeleteProjectResponse = okIdAnswer('DeleteProjectResponse');
 
-const name = nameText(text.projectName).describe('1 to 120 characters.');
+const name = nameText(text.projectName).describe(`${range(text.projectName)} characters.`);
 const repoFullName = boundedText(text.repoFullName)
   .regex(repositoryPattern, 'must be <owner>/<repo>: two parts without white space, one slash')
   .describe('`<owner>/<repo>`.');

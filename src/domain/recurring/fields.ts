@@ -6,7 +6,7 @@ import type { Row } from '#foundation/base-model.ts';
 import type { PageRequest } from '#foundation/cursor.ts';
 import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';
-import { boundedText, nameText } from '#graph/validation.ts';
+import { boundedText, nameText, range } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
 import { recurring, text } from '#limits.ts';
 import { AgentType, loadAgent } from '../agents/schema.ts';
@@ -62,15 +62,15 @@ export const recurringFields = (t: FieldsOfRecurring) => ({
   id: t.exposeString('id', { description: 'Unique; never changes.' }),
   orgId: t.exposeString('orgId', { description: 'The organization it belongs to.' }),
   projectId: t.exposeString('projectId', { description: 'The project in whose repository the missions work.' }),
-  name: t.exposeString('name', { description: '1 to 120 characters; the title of each issue.' }),
+  name: t.exposeString('name', { description: `${range(text.recurringName)} characters; the title of each issue.` }),
   prompt: t.exposeString('prompt', {
     complexity: weightOf(text.prompt.max),
-    description: 'The task for the agent: 1 to 20,000 characters.',
+    description: `The task for the agent: ${range(text.prompt)} characters.`,
   }),
   templateKey: t.exposeString('templateKey', { nullable: true, description: 'Its template; null without one.' }),
   triggers: t.expose('triggers', {
     type: [TriggerType],
-    description: '1 to 10; each occurrence of any of them starts a mission.',
+    description: `${range(recurring.triggers)}; each occurrence of any of them starts a mission.`,
   }),
   labels: t.exposeStringList('labels', { description: 'At most 20, put on each issue.' }),
   skipIfPreviousOpen: t.exposeBoolean('skipIfPreviousOpen', {
@@ -124,8 +124,8 @@ export const recurringFields = (t: FieldsOfRecurring) => ({
   project: t.belongsTo('project', { link: 'projects:read', description: 'The project whose repository it works in.' }),
 });
 
-const name = nameText(text.recurringName).describe('1 to 120 characters.');
-const prompt = boundedText(text.prompt).describe('The task for the agent: 1 to 20,000 characters.');
+const name = nameText(text.recurringName).describe(`${range(text.recurringName)} characters.`);
+const prompt = boundedText(text.prompt).describe(`The task for the agent: ${range(text.prompt)} characters.`);
 const templateKey = z.enum(templateKeys).nullable().describe('The key of a template.');
 const agentId = boundedText(text.pathId)
   .nullish()

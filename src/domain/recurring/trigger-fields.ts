@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
-import { boundedText } from '#graph/validation.ts';
+import { boundedText, range } from '#graph/validation.ts';
 import { recurring, text } from '#limits.ts';
 import { type Trigger, triggerKinds } from './model.ts';
 import { intervals, isTimeZone, type Schedule, timePattern, weekdays } from './schedule.ts';
@@ -73,4 +73,4 @@ export const triggers = z
   .array(z.object({ kind, schedule: schedule.describe('When it is due.') }).describe('What starts a mission.'))
   .min(recurring.triggers.min)
   .max(recurring.triggers.max)
-  .describe('1 to 10; each occurrence of any of them starts a mission.');
+  .describe(`${range(recurring.triggers)}; each occurrence of any of them starts a mission.`);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';
+import { range } from '#graph/validation.ts';
 import { groupIds, guideIds, guideStep, milestoneIds } from './milestones.ts';
 import { marks, milestoneStates } from './model.ts';
 import * as operations from './operations.ts';
@@ -148,7 +149,12 @@ const UpdateSetupGuideRequest = request(
   'UpdateSetupGuideRequest',
   z
     .object({
-      step: z.number().int().min(guideStep.min).max(guideStep.max).describe('The step that is shown, 0 to 20.'),
+      step: z
+        .number()
+        .int()
+        .min(guideStep.min)
+        .max(guideStep.max)
+        .describe(`The step that is shown, ${range(guideStep)}.`),
       completed: z.boolean().default(false).describe('Whether the guide is completed; false follows it again.'),
     })
     .meta({ description: 'How far the caller has followed a guide.', examples: [{ step: 3, completed: false }] }),

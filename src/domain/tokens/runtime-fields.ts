@@ -2,7 +2,7 @@
 import type { Row } from '#foundation/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
-import { nameText } from '#graph/validation.ts';
+import { nameText, range } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import * as operations from './runtime-tokens.ts';
 import type { ServiceToken } from './service-tokens.ts';
@@ -69,7 +69,7 @@ builder.mutationFields((t) => ({
     args: {
       name: t.arg.string({
         required: true,
-        description: 'A label for people, 1 to 100 characters.',
+        description: `A label for people, ${range(text.tokenName)} characters.`,
         validate: { schema: nameText(text.tokenName) },
       }),
     },

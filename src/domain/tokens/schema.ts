@@ -5,7 +5,7 @@ import type { Row } from '#foundation/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';
-import { boundedText, nameText } from '#graph/validation.ts';
+import { boundedText, nameText, range } from '#graph/validation.ts';
 import { text, tokens } from '#limits.ts';
 import { Token } from './model.ts';
 import * as operations from './operations.ts';
@@ -31,7 +31,7 @@ const CreatedToken = builder.objectRef<operations.CreatedToken>('CreatedToken').
     }),
     expiresAt: t.expose('expiresAt', {
       type: 'EpochMs',
-      description: 'When the token stops working; 365 days away at most.',
+      description: `When the token stops working; ${tokens.lifetimeDays.max} days away at most.`,
     }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the token was created.' }),
   }),
@@ -91,7 +91,9 @@ const CreateTokenRequest = request(
   'CreateTokenRequest',
   z
     .object({
-      name: nameText(text.tokenName).describe('1 to 100 characters; a label for people, which need not be unique.'),
+      name: nameText(text.tokenName).describe(
+        `${range(text.tokenName)} characters; a label for people, which need not be unique.`,
+      ),
       scopes: z
         .array(z.string())
         .max(tokens.scopesPerToken)
@@ -104,7 +106,9 @@ const CreateTokenRequest = request(
         .min(min)
         .max(max)
         .default(usual)
-        .describe('Days until the token expires, 1 to 365; 90 when absent.'),
+        .describe(
+          `Days until the token expires, ${range(tokens.lifetimeDays)}; ${tokens.lifetimeDays.default} when absent.`,
+        ),
       projectId: boundedText(text.pathId)
         .optional()
         .describe('The only project that the token reaches; the whole organization when absent.'),

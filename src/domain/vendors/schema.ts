@@ -2,7 +2,7 @@
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
-import { boundedText, nameText } from '#graph/validation.ts';
+import { boundedText, nameText, range } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { IntegrationType, Vendor, VendorKind } from '../integrations/schema.ts';
 import { connectorText } from './bounds.ts';
@@ -34,7 +34,7 @@ builder.mutationFields((t) => ({
       }),
       displayName: t.arg.string({
         required: true,
-        description: 'The name that people see, 1 to 120 characters.',
+        description: `The name that people see, ${range(text.integrationName)} characters.`,
         validate: { schema: nameText(text.integrationName) },
       }),
       credentials: t.arg.string({

@@ -16,7 +16,7 @@ import { createSignInLink } from '#domain/people/sign-in-links.ts';
 import { createToken } from '#domain/tokens/operations.ts';
 import { createServiceToken, revokeServiceToken } from '#domain/tokens/service-tokens.ts';
 import { transaction } from '#foundation/database.ts';
-import { boundedText, nameText } from '#graph/validation.ts';
+import { boundedText, nameText, range } from '#graph/validation.ts';
 import { text, tokens } from '#limits.ts';
 import { billingCommands } from './billing-commands.ts';
 import { type Command, command, flag, wholeNumber } from './command.ts';
@@ -42,7 +42,7 @@ export const commands: Record<string, Command> = {
     example: '--name Acme --owner ada@example.com',
     about: 'Creates an organization. Its owner gets an account if there is none.',
     options: z.object({
-      name: nameText(text.organizationName).describe('1 to 120 characters.'),
+      name: nameText(text.organizationName).describe(`${range(text.organizationName)} characters.`),
       owner: emailAddress,
       slug: slug.describe('Its slug; by default it derives from the name.').optional(),
     }),
@@ -88,7 +88,9 @@ export const commands: Record<string, Command> = {
       days: wholeNumber(min, max)
         .describe(`Days until it expires, ${min} to ${max}; ${usual} by default.`)
         .default(usual),
-      name: nameText(text.tokenName).describe('A label, 1 to 100 characters.').default('Created by the operator'),
+      name: nameText(text.tokenName)
+        .describe(`A label, ${range(text.tokenName)} characters.`)
+        .default('Created by the operator'),
     }),
     run: async ({ email, org, scopes: wanted, project, days, name }) => {
       const caller = await memberOf(org, email);
@@ -114,7 +116,7 @@ export const commands: Record<string, Command> = {
     about:
       'Creates a token for an internal service such as a runtime, which may report missions of one organization or of all.',
     options: z.object({
-      name: nameText(text.tokenName).describe('A label, 1 to 100 characters.'),
+      name: nameText(text.tokenName).describe(`A label, ${range(text.tokenName)} characters.`),
       org: slug.describe('The slug of the organization that it serves; all of them by default.').optional(),
     }),
     run: async ({ name, org }) => createServiceToken({ name, orgId: org ? (await organizationOf(org)).id : undefined }),
