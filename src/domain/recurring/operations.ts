@@ -13,7 +13,7 @@ import { forbidden, refuseChanged } from '#foundation/problem.ts';
 import { holdAgent } from '../agents/operations.ts';
 import type { PersonIn } from '../memberships/model.ts';
 import { holdOwnMembership } from '../memberships/operations.ts';
-import { Project } from '../projects/model.ts';
+import { holdProject } from '../projects/operations.ts';
 import { deliverRuns } from '../runs/dispatch.ts';
 import { cancelRuns } from '../runs/finish.ts';
 import { Run, type RunStatus, type WaitingRun } from '../runs/model.ts';
@@ -92,11 +92,7 @@ export async function createRecurring(
 /** Keeps the project from being deleted until the transaction ends. */
 async function lockProject(trx: Transaction, caller: Caller, id: string): Promise<Id<'project'>> {
   if (!reachesProject(caller, id)) throw forbidden('projectId: this credential is bound to another project.');
-  const project = await Project.query(trx)
-    .select('id')
-    .findOne({ id, orgId: ownOrganization(caller) })
-    .forKeyShare();
-  return project?.id ?? Project.refuse();
+  return holdProject(trx, ownOrganization(caller), id);
 }
 
 /** Without empty members, so that equal triggers compare as equal. */

@@ -2,7 +2,7 @@
 // again: its own runtime may return to it, or another one claim it. A run that waits too long fails.
 import type { Row } from '#foundation/base-model.ts';
 import { announce, announcing } from '#foundation/changes.ts';
-import { now } from '#foundation/clock.ts';
+import { hours, minutes, now } from '#foundation/clock.ts';
 import { sql, transaction } from '#foundation/database.ts';
 import { lease, maxWaitMs, silenceMs } from '#limits.ts';
 import { harnessIds } from '../agents/model.ts';
@@ -36,7 +36,7 @@ const failSilentRunsSql = `with silent as (
   ${moveRunsSql('failed', {
     from: ['waitingForRuntime'],
     set: `finished_at = $1, lease_id = null, lease_until = null, updated_at = $1,
-      reason = 'The runtime ' || coalesce(claimed_by, '') || ' did not come back within ten minutes, and no other one took the run.'`,
+      reason = 'The runtime ' || coalesce(claimed_by, '') || ' did not come back within ${silenceMs.failed / minutes(1)} minutes, and no other one took the run.'`,
     source: 'from silent',
     where: 'r.id = silent.id',
   })} returning r.id, r.issue_id`;
@@ -48,7 +48,7 @@ const failOverdueRunsSql = `with overdue as (
   ${moveRunsSql('failed', {
     from: waitingStates,
     set: `finished_at = $1, lease_id = null, lease_until = null, updated_at = $1, awaits_approval = false, interrupted_at = null,
-      reason = coalesce(reason, 'Nothing took the run.'), last_error = 'The run waited for 24 hours.'`,
+      reason = coalesce(reason, 'Nothing took the run.'), last_error = 'The run waited for ${maxWaitMs / hours(1)} hours.'`,
     source: 'from overdue',
     where: 'r.id = overdue.id',
   })} returning r.id, r.issue_id`;
