@@ -183,7 +183,7 @@ export type CreateCheckoutSessionRequest = {
 
 /** A message to the owners of the organization. */
 export type CreateCreditRequest = {
-  /** 1 to 2000 characters, for the owners. */
+  /** 1 to 2,000 characters, for the owners. */
   message: Scalars['String']['input'];
   /** The organization of the caller; any other one is a 404. */
   orgId?: InputMaybe<Scalars['String']['input']>;
