@@ -1,8 +1,9 @@
 // What keeps a script apart from the machine that it runs on: a user of its own when the runner is root, and processes, network
 // and files of its own where the kernel offers namespaces, by bubblewrap or by unshare(1).
 import { execFile, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { readlink } from 'node:fs/promises';
+import { readdir, readlink, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { makePlace, type Place } from './place.ts';
@@ -124,20 +125,35 @@ function describe(kind: Kind, isRoot: boolean): string {
 
 /** systemd's range for users without an account. */
 const ids = { first: 61_184, last: 65_519 };
-let nextId = ids.first;
+// Not the same for two runners of one machine.
+let nextId = randomInt(ids.first, ids.last + 1);
 
 /** For root: a user that nothing else runs as, another one each time. Undefined for everybody else, who cannot change users. */
 export async function newAccount(): Promise<Account | undefined> {
   if (process.getuid?.() !== 0) return undefined;
+  const running = await usersOfProcesses();
   for (;;) {
     const id = nextId;
     nextId = id < ids.last ? id + 1 : ids.first;
+    if (running.has(id)) continue;
     const isTaken = await promisify(execFile)('id', [String(id)]).then(
       () => true,
       () => false,
     );
     if (!isTaken) return { uid: id, gid: id };
   }
+}
+
+/** As whom processes of this machine run; nobody where there is no /proc. */
+async function usersOfProcesses(): Promise<Set<number>> {
+  const processes = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
+  const users = processes.map((pid) =>
+    stat(`/proc/${pid}`).then(
+      ({ uid }) => uid,
+      () => 0,
+    ),
+  );
+  return new Set(await Promise.all(users));
 }
 
 /** Makes it the owner of a folder with all that is in it. Without one everything stays the runner's. */

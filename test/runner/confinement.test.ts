@@ -1,7 +1,9 @@
 // Which confinement a runner chooses, whatever the machine that this test runs on offers. What each of them does is in
 // local-runner.test.ts.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { chooseConfinement, type Kind } from '../../src/runner/confinement.ts';
+import { chooseConfinement, type Kind, newAccount } from '../../src/runner/confinement.ts';
 
 const offering =
   (...kinds: Kind[]) =>
@@ -42,3 +44,15 @@ describe('the confinement of scripts', () => {
     );
   });
 });
+
+it.runIf(process.getuid?.() === 0)(
+  'the user of a mission is one that no process of another runner runs as',
+  async () => {
+    const { uid } = (await newAccount())!;
+    const next = uid < 65_519 ? uid + 1 : 61_184;
+    const other = spawn('sleep', ['60'], { uid: next, gid: next });
+    await once(other, 'spawn');
+    expect([uid, next]).not.toContain((await newAccount())!.uid);
+    other.kill('SIGKILL');
+  },
+);
