@@ -35,6 +35,8 @@ export const careless = {
   checkpoint_timeout: '1h',
   max_wal_size: '1GB',
   max_connections: 200,
+  // A plan serves all executions of a statement from the first: most connections of a test execute it less than five times.
+  plan_cache_mode: 'force_generic_plan',
 };
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {

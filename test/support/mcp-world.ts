@@ -1,7 +1,7 @@
 // A world with a project whose repository is a folder on this machine, in which a test writes the config file; and the runtime
 // that holds one of its runs.
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { connectIntegration } from '#domain/projects/connectors.ts';
@@ -28,7 +28,8 @@ export async function openMcpWorld() {
     const session = await world.session(owner, organization.id);
     const repository = path.join(folder, 'acme', `shop-${n}`);
     await mkdir(repository, { recursive: true });
-    git(repository, 'init', '-q', '-b', 'main');
+    git(repository, ['init', '-q', '-b', 'main']);
+    let parent = '';
     const body = { name: `Shop ${n}`, repoFullName: `acme/shop-${n}` };
     const { id } = (await world.rest('POST', '/projects', { session, body })).body;
     const base = `/mcp/projects/${id}`;
@@ -39,13 +40,13 @@ export async function openMcpWorld() {
       owner,
       organization,
       session,
-      /** Writes the config file and commits it. */
+      /** Commits the config file. */
       async declare(config: unknown, file = 'service.yml'): Promise<void> {
         const text = typeof config === 'string' ? config : JSON.stringify({ mcpServers: config });
-        await mkdir(path.dirname(path.join(repository, file)), { recursive: true });
-        await writeFile(path.join(repository, file), text);
-        git(repository, 'add', '-A');
-        git(repository, 'commit', '-q', '--allow-empty', '-m', 'declare');
+        const content = `M 100644 inline ${file}\ndata ${Buffer.byteLength(text)}\n${text}\n`;
+        const commit = 'commit refs/heads/main\ncommitter a <a@example.com> 0 +0000\ndata 0\n';
+        git(repository, ['-c', 'fastimport.unpackLimit=0', 'fast-import', '--quiet'], commit + parent + content);
+        parent = 'from refs/heads/main^0\n';
       },
       view: async () => (await ask('GET', '')).body,
       ask,
@@ -93,14 +94,9 @@ export async function openMcpWorld() {
   };
 }
 
-const identity = {
-  GIT_AUTHOR_NAME: 'a',
-  GIT_AUTHOR_EMAIL: 'a@example.com',
-  GIT_COMMITTER_NAME: 'a',
-  GIT_COMMITTER_EMAIL: 'a@example.com',
-};
-const git = (cwd: string, ...args: string[]): void =>
+const git = (cwd: string, args: string[], input = ''): void =>
   void execFileSync('git', args, {
     cwd,
-    env: { ...process.env, ...identity, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' },
+    input,
+    env: { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' },
   });

@@ -77,9 +77,10 @@ export async function openMissionWorld() {
   };
   /** What `ask` gives as soon as it is something. */
   async function until<T>(ask: () => Promise<T | false | null | undefined>): Promise<T> {
-    const found = await vi
-      .waitUntil(ask, { timeout: 60_000, interval: 50 })
-      .catch((error) => Promise.reject(new Error(`${error} ${runners.map(({ output }) => output)}`)));
+    const found = await vi.waitUntil(ask, { timeout: 60_000, interval: 50 }).catch(async (error) => {
+      const runs = await world.knex('runs').orderBy('createdAt').select('id', 'status', 'lastError');
+      throw new Error(`${error} ${JSON.stringify(runs)} ${runners.map(({ output }) => output)}`);
+    });
     return found as T;
   }
 
