@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Resource } from '#domain/oauth/resources.ts';
 import { addresses } from '#foundation/addresses.ts';
-import { ownHosts } from '#foundation/hosts.ts';
+import { ownHosts, readTarget } from '#foundation/hosts.ts';
 import { answerHtml, answerJson, type Exchange, type Handler } from '#foundation/http.ts';
 import type { Log } from '#foundation/log.ts';
 import { observeRequest } from '#foundation/metrics.ts';
@@ -90,6 +90,7 @@ export function createApp(settings: AppSettings): RequestListener {
   const isOwnHost = ownHosts();
 
   return (req, res) => {
+    readTarget(req);
     const exchange = open(req, res, trustProxy);
     if (addresses().baseHost.startsWith('https:')) res.setHeader('strict-transport-security', 'max-age=31536000');
     const isKnown = isOwnHost(req.headers.host) || probed.has(exchange.path);

@@ -1,4 +1,5 @@
 // The host names that the service accepts (RFC 9110 §7.4; prevents DNS rebinding).
+import type { IncomingMessage } from 'node:http';
 import { addresses } from './addresses.ts';
 
 const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
@@ -21,4 +22,15 @@ export function ownHosts(): (host: string | undefined) => boolean {
     if (isOwn) last = host;
     return isOwn;
   };
+}
+
+/**
+ * A client may send a whole URL as its target, as to a proxy: then the host of that counts, and what its Host header says does not
+ * (RFC 9112, 3.2.2).
+ */
+export function readTarget(req: IncomingMessage): void {
+  const [, host, target] = /^https?:\/\/([^/?]*)(.*)$/i.exec(req.url!) ?? [];
+  if (host === undefined) return;
+  req.headers.host = host;
+  req.url = target!.startsWith('/') ? target! : `/${target}`;
 }

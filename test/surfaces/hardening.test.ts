@@ -26,7 +26,8 @@ afterAll(() => world.close());
 
 const under = (host: string, path: string, headers: Record<string, string> = {}) =>
   new Promise<{ status: number; type: string; body: string }>((resolve, reject) => {
-    sendRaw(world.url + path, { headers: { host, ...headers } }, async (res) => {
+    // A path that is a whole URL is sent as that.
+    sendRaw(world.url, { path, headers: { host, ...headers } }, async (res) => {
       const type = String(res.headers['content-type']);
       resolve({ status: res.statusCode!, type, body: await readText(res) });
     })
@@ -53,6 +54,24 @@ describe('Host', () => {
   it.each(['localhost', 'LOCALHOST:1234', '127.0.0.1', '127.9.9.9:80', '[::1]:4000'])('200 · %s', async (host) => {
     expect((await under(host, '/v1/me', { authorization: `Bearer ${owner.token}` })).status).toBe(200);
   });
+
+  it.each([
+    ['a path', '/v1/me?x=1', 200],
+    ['a query', '?x=http://y/', 303],
+    ['nothing', '', 303],
+    ['a path that is none of ours', '//v1/me', 404],
+  ])('%s after our origin in a whole URL is served, whatever the Host header says', async (_, target, status) => {
+    const authorization = `Bearer ${owner.token}`;
+    expect((await under('rebound.example', `${world.url}${target}`, { authorization })).status).toBe(status);
+  });
+
+  it.each(['http://rebound.example', 'HTTP://rebound.example:80', 'http://', 'http://localhost@rebound.example'])(
+    '421 · a whole URL of another host, though the Host header is ours: %s',
+    async (origin) => {
+      const authorization = `Bearer ${owner.token}`;
+      expect((await under(new URL(world.url).host, `${origin}/v1/me`, { authorization })).status).toBe(421);
+    },
+  );
 
   it('200 · probes come by address', async () => {
     for (const path of ['/livez', '/readyz']) expect((await under('10.1.2.3:4000', path)).status).toBe(200);
