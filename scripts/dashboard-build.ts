@@ -1,5 +1,5 @@
 // Builds the dashboard, the console's part that runs in the browser, into `dist/dashboard`: files named by their content, and a
-// manifest that says which ones the page loads. Vitest resolves no `#room` imports for this file.
+// manifest that says which ones the page loads. Vitest resolves no `#layer` imports for this file.
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Rolldown } from 'vite';
@@ -9,7 +9,7 @@ const source = path.join(root, 'src/surfaces/console/dashboard');
 const output = path.join(dist, 'dashboard');
 const manifest = path.join(output, 'manifest.json');
 
-/** Gives false when there was nothing to do. Several may build at once: the manifest comes last, and in one step. */
+/** Returns false when there was nothing to do. Several may build at once: the manifest comes last, and in one step. */
 export async function buildDashboard({ always = false } = {}): Promise<boolean> {
   if (!always && isFresh(manifest, source)) return false;
   // Only here: it takes longer to load than to see that there is nothing to do.

@@ -33,7 +33,7 @@ git('commit', '-qm', 'A helper with a bug');
 
 /** What the model does, step by step (test/support/stand-in-models.ts). */
 const steps = [
-  { shell: 'node --test', think: 'First I look at what fails.' },
+  { shell: 'node --test', think: 'First I check what fails.' },
   { read: 'day.mjs' },
   { edit: { file: 'day.mjs', old: before, new: after } },
   { shell: 'node --test && git commit -qam "Use the day of UTC"' },

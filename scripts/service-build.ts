@@ -1,5 +1,5 @@
 // Bundles the service into `dist` with the libraries that it loads: thousands of files take twice as long to start from. Vitest
-// resolves no `#room` imports for this file.
+// resolves no `#layer` imports for this file.
 import { readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { build, type RolldownOutput } from 'rolldown';
@@ -38,7 +38,7 @@ export const bundle = (input: Record<string, string>, dir = output): Promise<Rol
     },
   });
 
-/** Gives false when there was nothing to do. */
+/** Returns false when there was nothing to do. */
 export async function buildService({ always = false } = {}): Promise<boolean> {
   if (!always && isFresh(path.join(output, 'main.js'), path.join(root, 'src'))) return false;
   const results = await Promise.all([

@@ -238,9 +238,9 @@ export const rates = {
   registrationsPerHour: 60,
   /** Per registration: each new code is five more guesses. */
   claimAttemptsPerHour: 10,
-  /** Per source address: security events, counted before any signature is looked at. */
+  /** Per source address: security events, counted before any signature is verified. */
   securityEventsPerMinute: 300,
-  /** Per source address: events of payment providers, counted before any signature is looked at. */
+  /** Per source address: events of payment providers, counted before any signature is verified. */
   paymentEventsPerMinute: 600,
   /** Per client address: metadata documents of OAuth clients that had to be fetched. */
   clientDocumentsPerMinute: 120,

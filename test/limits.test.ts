@@ -458,7 +458,7 @@ const unreadable: Record<string, string | Uint8Array> = {
   'a deep list that ends': `${'['.repeat(30_000)}${']'.repeat(30_000)}`,
   'a deep object': '{"a":'.repeat(40_000),
 };
-/** Every route that reads a body. Whose path it is does not matter: the body is looked at before. */
+/** Every route that reads a body. Whose path it is does not matter: the body is checked before. */
 const bodyRoutes = bodyRoots.flatMap(({ route }): [method: string, path: string][] =>
   route ? [[route.method, pathOf(route, Object.fromEntries(route.parameters.map((name) => [name, 'none'])))]] : [],
 );

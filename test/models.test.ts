@@ -29,7 +29,7 @@ const internalColumns: Record<string, Record<string, string>> = {
     claims: 'the lease of the runtime',
     lease_id: 'the lease of the runtime',
     lease_until: 'the lease of the runtime',
-    pr_check_at: 'when an open pull request is looked at next',
+    pr_check_at: 'when an open pull request is checked next',
     failure: 'the end of the run reads it',
     next_harness: 'the claim of a runtime reads it',
     next_vendor: 'the claim of a runtime reads it',

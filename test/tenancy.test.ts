@@ -92,7 +92,7 @@ function short({ exposure: { scope } }: RootField, held: ReadonlySet<string>): V
   return held.has(scope) ? undefined : missing(scope);
 }
 
-/** Those who are nobody here any more, or never were. */
+/** Those who are no longer anybody here, or never were. */
 async function nobodies(): Promise<Stranger[]> {
   const change = async (table: string, secret: string, changes: object) =>
     expect(

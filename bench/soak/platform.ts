@@ -74,7 +74,7 @@ export async function openPlatform(count: number) {
     url,
     token: secretOf(0),
     servers,
-    /** The first process of the service is never killed: its memory is looked at. */
+    /** The first process of the service is never killed: its memory is measured. */
     survivor: services[0]!,
     services,
     leavers,

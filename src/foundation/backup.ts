@@ -73,11 +73,11 @@ export async function restore(folder: string, home: string): Promise<{ data: str
   const release = await takeOwnership(files.folder);
   try {
     if (existsSync(files.data)) throw new Error(`${files.folder} holds a database already: choose an empty folder`);
-    const fresh = `${files.data}.new`;
-    await rm(fresh, { recursive: true, force: true });
-    await copyTree(from, fresh, { account: files.account });
+    const newFolder = `${files.data}.new`;
+    await rm(newFolder, { recursive: true, force: true });
+    await copyTree(from, newFolder, { account: files.account });
     await copyFileDurably(path.join(folder, 'password'), files.passwordFile);
-    moveIntoPlace(fresh, files.data);
+    moveIntoPlace(newFolder, files.data);
     return { data: files.data };
   } finally {
     release();

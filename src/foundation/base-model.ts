@@ -24,7 +24,7 @@ const comparison = (how: Comparison['how']) => (text: string | null | undefined)
 
 /** Equality whatever the case of the letters, for a text column that has such an index. */
 export const ignoringCase = comparison('~');
-/** Words that the text has in it, whatever the case of the letters. Every row that the other conditions leave is looked at. */
+/** Words that the text contains, whatever the case of the letters. Every row that the other conditions leave is read. */
 export const containing = comparison('*');
 
 /** Conditions on columns: equal to the value, null, or (undefined) any. */

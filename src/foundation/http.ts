@@ -40,7 +40,7 @@ export type Handler = (exchange: Exchange) => Promise<void> | void;
 
 /** The HTTP server of the service, with bounds for each connection; it does not listen yet. */
 export function createHttpServer(handle?: RequestListener): Server {
-  // Uploads get the most time to arrive; readBody gives other bodies less.
+  // Uploads get the most time to arrive; readBody allows other bodies less.
   const server = createServer({ keepAliveTimeout, headersTimeout, requestTimeout: lifetimesMs.uploadAddress });
   if (handle) server.on('request', handle);
   return server;

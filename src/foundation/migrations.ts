@@ -208,8 +208,8 @@ const sendOn = (connection: Connection, text: string, values?: unknown[]) =>
   connection.query({ text, ...(values && { values }), query_timeout: unhurried });
 
 async function readApplied(knex: Knex): Promise<Applied[]> {
-  const table = await knex.raw("select to_regclass('knex_migrations') is not null as made");
-  if (!table.rows[0].made) return [];
+  const table = await knex.raw("select to_regclass('knex_migrations') is not null as exists");
+  if (!table.rows[0].exists) return [];
   // Through jsonb, because a table that knex created by itself has no digest column.
   const applied = await knex.raw("select name, to_jsonb(m) ->> 'digest' as digest from knex_migrations m order by id");
   return applied.rows;

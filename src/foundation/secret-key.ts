@@ -1,4 +1,4 @@
-// The service key of an installation that was given none: made at first use and kept in the data folder, its owner's alone.
+// The service key of an installation that was given none: created at first use and stored in the data folder, its owner's alone.
 // Without it nothing sealed with it can be read: back it up.
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises';

@@ -44,7 +44,7 @@ export interface Taken {
   state: string;
 }
 
-/** Runs a shell script where the agent works, as the agent's programs are run, and gives what it prints. */
+/** Runs a shell script where the agent works, as the agent's programs are run, and returns what it prints. */
 export type RunScript = (script: string, args: string[], timeoutMs: number) => Promise<string>;
 
 /**

@@ -56,7 +56,7 @@ export async function findContainers({
   return containers;
 }
 
-/** Runs a program in a container of its own and gives what it prints. */
+/** Runs a program in a container of its own and returns what it prints. */
 export const askInContainer =
   (containers: Containers): Ask =>
   (program, args) =>

@@ -63,7 +63,7 @@ const dropped = [
   'keep-alive',
   'cookie',
   'proxy-authorization',
-  // Answers are looked at.
+  // Answers are inspected.
   'accept-encoding',
   'te',
 ];

@@ -1,4 +1,4 @@
-// What an agent is told, and where each part of it comes from: its own instructions, a file of the repository, the platform, and the
+// What an agent is repositoryText, and where each part of it comes from: its own instructions, a file of the repository, the platform, and the
 // mission.
 import { git } from './git.ts';
 import type { AgentHarness } from './harness/port.ts';
@@ -29,8 +29,9 @@ export function systemPrompt(
   file: string | null,
   skills: string | null,
 ): string | null {
-  const told = harness === 'claude-code' && file ? `Instructions of the repository (${fileName}):\n\n${file}` : null;
-  return [own, told, skills].filter(Boolean).join('\n\n') || null;
+  const repositoryText =
+    harness === 'claude-code' && file ? `Instructions of the repository (${fileName}):\n\n${file}` : null;
+  return [own, repositoryText, skills].filter(Boolean).join('\n\n') || null;
 }
 
 /** The parts of the user's turn. A session that is resumed knows what has happened. */

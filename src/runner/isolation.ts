@@ -65,7 +65,7 @@ export async function chooseIsolation(
 
 const isLoopback = (url: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 
-/** Runs a program in a cell of its own and gives what it prints. */
+/** Runs a program in a cell of its own and returns what it prints. */
 export const askInCell: Ask = async (program, args) => {
   const account = await newAccount();
   const place = await makePlace('', account);

@@ -1,4 +1,4 @@
-// Workspaces that are kept for a while after their mission, when the operator asks for that: to look at what an agent had.
+// Workspaces that are kept for a while after their mission, when the operator asks for that: to inspect what an agent had.
 import { cp, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 

@@ -62,7 +62,7 @@ export async function checkOut(platform: Platform, settings: CheckoutSettings): 
     await forget(mirror, bundle);
   }
   return {
-    description: `It works on the branch ${branch} of ${origin.url}.${told(settings, bundle, restored)}`,
+    description: `It works on the branch ${branch} of ${origin.url}.${checkpointNote(settings, bundle, restored)}`,
     sessions,
     base,
     instructions: await readInstructions(mirror, startSha),
@@ -98,7 +98,7 @@ async function openFolder(settings: CheckoutSettings, bundle: Bundle | null): Pr
     for (const folder of [place.work, place.home]) await give(folder, account);
   }
   return {
-    description: `Its project has no repository that git reaches.${told(settings, bundle, restored)}`,
+    description: `Its project has no repository that git reaches.${checkpointNote(settings, bundle, restored)}`,
     sessions,
     base: null,
     instructions: null,
@@ -106,7 +106,11 @@ async function openFolder(settings: CheckoutSettings, bundle: Bundle | null): Pr
   };
 }
 
-function told({ checkpoint }: CheckoutSettings, bundle: Bundle | null, restored: true | string | null): string {
+function checkpointNote(
+  { checkpoint }: CheckoutSettings,
+  bundle: Bundle | null,
+  restored: true | string | null,
+): string {
   if (!checkpoint) return '';
   if (restored === true) return `\nIt begins from the checkpoint ${checkpoint.commitSha}.`;
   const why = bundle ? (restored ?? 'it cannot be read') : 'it is gone';

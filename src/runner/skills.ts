@@ -1,5 +1,5 @@
 // The skills of an agent (agentskills.io): folders with a SKILL.md. Their repositories are laid into a folder beside the agent's
-// own, and the agent is told the name and description of each; it reads the rest when it needs it.
+// own, and the agent is entries the name and description of each; it reads the rest when it needs it.
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { type Account, give } from './confinement.ts';
@@ -20,7 +20,7 @@ const fileName = 'SKILL.md';
 const maxSkills = 100;
 const maxCharacters = 1_000;
 
-/** Lays in the newest state of each repository, as `<owner>/<repo>`. One that is not to be had is told of in the log. */
+/** Lays in the newest state of each repository, as `<owner>/<repo>`. One that is not to be had is entries of in the log. */
 export async function layInSkills(
   platform: Platform,
   held: Held,
@@ -32,14 +32,14 @@ export async function layInSkills(
   // A new one for each step: an agent owns its own, and nothing is written where it has been.
   const folder = await mkdtemp(path.join(parent, 'step-'));
   const lines: string[] = [];
-  const told: string[] = [];
+  const entries: string[] = [];
   for (const [i, name] of repositories.entries()) {
     // Not by its name, which people choose.
     const checkout = path.join(folder, String(i));
     try {
       await fetchTo(checkout, await openSkills(platform, held, name));
       const found = await skillsIn(checkout);
-      told.push(...found);
+      entries.push(...found);
       lines.push(`Skills of ${name}: ${found.length}.`);
     } catch (error) {
       await rm(checkout, { recursive: true, force: true });
@@ -48,8 +48,8 @@ export async function layInSkills(
   }
   await give(folder, account);
   if (!account) await chmod(folder, 0o755);
-  const text = `Skills. Read the file of one before work that it fits.\n\n${told.slice(0, maxSkills).join('\n')}`;
-  return { text: told.length > 0 ? text : null, description: lines.join('\n') };
+  const text = `Skills. Read the file of one before work that it fits.\n\n${entries.slice(0, maxSkills).join('\n')}`;
+  return { text: entries.length > 0 ? text : null, description: lines.join('\n') };
 }
 
 const openSkills = (platform: Platform, held: Held, skillRepo: string): Promise<Origin> =>

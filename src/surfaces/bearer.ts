@@ -18,7 +18,7 @@ import { callerOfCookie, sessionSecret } from './cookie.ts';
 
 type LookUp = (secret: string, resource: Resource) => Promise<Caller | null>;
 
-/** Each kind of credential by the prefix of its secret. A personal access token is good everywhere, the others for one resource. */
+/** Each kind of credential by the prefix of its secret. A personal access token is valid everywhere, the others for one resource. */
 const kinds: Record<string, LookUp> = {
   pat_: callerOfToken,
   srv_: async (secret, resource) => (resource === 'api' ? callerOfServiceToken(secret) : null),
@@ -87,7 +87,7 @@ function challenge(resource: Resource, presented: boolean) {
   const parameters = [...(presented ? ['error="invalid_token"'] : []), metadata];
   return unauthenticated(
     presented
-      ? 'The bearer token is malformed, unknown, expired, revoked or made for another resource.'
+      ? 'The bearer token is malformed, unknown, expired, revoked or issued for another resource.'
       : 'A bearer token is required in the Authorization header.',
     { 'www-authenticate': `Bearer ${parameters.join(', ')}` },
   );

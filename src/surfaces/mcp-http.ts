@@ -122,7 +122,7 @@ const spoken = (headers: Exchange['req']['headers']): [string, string][] =>
 
 /**
  * Against DNS rebinding (MCP, Transports: Security Warning): a page of a foreign site reaches nothing here. On a person's own
- * machine it may come under a name that was made to point there, so the Host is looked at too.
+ * machine it may use a name that was set up to point there, so the Host is checked too.
  */
 export function originGuard(url: string): (exchange: Exchange) => void {
   const { hostname } = new URL(url);

@@ -195,8 +195,8 @@ describe('the model of the orchestrator', () => {
       [{ json: { agents: ['agn_x'], reason: '' } }],
       0.00735,
     ],
-    ['The model did not answer in the shape that was asked for.', [{ json: { agents: [] } }], 0.00735],
-    ['The model did not answer in the shape that was asked for.', [{ say: 'I would take the builder.' }], 0.00735],
+    ['The model did not answer in the requested form.', [{ json: { agents: [] } }], 0.00735],
+    ['The model did not answer in the requested form.', [{ say: 'I would take the builder.' }], 0.00735],
     [
       'Anthropic refused the question (status 529).',
       [{ fail: { status: 529, type: 'overloaded', message: 'busy' } }],
@@ -333,6 +333,6 @@ describe('an answer', () => {
       { agents: ['a1', 'a9'], reason: '' },
       { failure: 'The model chose an agent that the organization does not have.' },
     ],
-    [{ agents: 'a1', reason: '' }, { failure: 'The model did not answer in the shape that was asked for.' }],
+    [{ agents: 'a1', reason: '' }, { failure: 'The model did not answer in the requested form.' }],
   ])('%j is held against the agents', (value, read) => expect(readChoice(value, known)).toEqual(read));
 });

@@ -1,4 +1,4 @@
-// Billing, told as a story: an organization looks at offers, buys with test money, uses a plan and withdraws; and everything that
+// Billing, told as a story: an organization reads offers, buys with test money, uses a plan and withdraws; and everything that
 // must not count twice or favor anyone. The clock begins on Monday 23 November 2026, 09:00 UTC.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { credit } from '#domain/credits/amounts.ts';

@@ -147,7 +147,7 @@ describe('a tracker', () => {
     expect(await waiting()).toEqual([]);
     expect((await runOf(held)).lastError.split('\n')).toEqual([
       'exit code 1',
-      'The tracker was not told that it is over: Linear rejected the request: Could not find referenced Issue.',
+      'The tracker could not be told that the run has ended: Linear rejected the request: Could not find referenced Issue.',
     ]);
   });
 

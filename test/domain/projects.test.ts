@@ -74,7 +74,7 @@ describe('POST /projects', () => {
     expect(slugs).toContain('twin');
   });
 
-  it('403 · a viewer lacks projects:write, and is told so before the body is looked at', async () => {
+  it('403 · a viewer lacks projects:write, and is told so before the body is checked', async () => {
     const { status, body, headers } = await create('not json', viewer.token);
     expect(status).toBe(403);
     expect(body.description).toContain('missing-scope:projects:write');
@@ -115,7 +115,7 @@ describe('POST /projects', () => {
 });
 
 describe('GET /projects/{projectId}', () => {
-  it('404 · another organization’s project can not be told from an unknown one', async () => {
+  it('404 · another organization’s project cannot be distinguished from an unknown one', async () => {
     const { body: project } = await another();
     const foreign = await world.rest('GET', `/projects/${project.id}`, { token: stranger.token });
     const unknown = await world.rest('GET', '/projects/prj_none', { token: stranger.token });
@@ -178,7 +178,7 @@ describe('PATCH /projects/{projectId}', () => {
     expect([status, body.conflictingProjectId]).toEqual([409, one.body.id]);
   });
 
-  it('400 · the query string can not stand in for the body', async () => {
+  it('400 · the query string cannot stand in for the body', async () => {
     const { body: project } = await another();
     const { body } = await world.rest('PATCH', `/projects/${project.id}?name=Query&input[name]=x`, {
       token: owner.token,

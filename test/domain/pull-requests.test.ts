@@ -198,7 +198,7 @@ describe('a completed run', () => {
     await world.knex('projects').update({ autoMerge: false });
   });
 
-  it('is looked at once by processes that follow at the same time, and soon again', async () => {
+  it('is checked once by processes that follow at the same time, and soon again', async () => {
     const held = await heldRun();
     await push(held, first);
     const looks = () => github.asked.filter((name) => name === 'pulls/get').length;

@@ -432,7 +432,7 @@ describe('heartbeats', () => {
       expect((await claim()).data).toMatchObject({ runId: held.runId });
       expect((await run(held.runId)).reason).toBeNull();
     }
-    // The first runtime awakes: none of what it says counts any more.
+    // The first runtime awakes: nothing that it says counts any longer.
     const before = await rowsOf(world.knex);
     const lost = [
       await say('reportCost', { ...held, costId: 'late', usd: 1 }),

@@ -246,7 +246,7 @@ describe('What is no secret stays', () => {
     '3e25960a79dbc69b674cd4ec67a72c62cfb1ecd6bb2bcd68fd4ec2cf1e2a0f11',
     'insert into projects_of_organizations_with_very_long_names values',
     'cursor: must be the nextCursor of this list with the same filter.',
-    'The bearer token is malformed, unknown, expired, revoked or made for another resource.',
+    'The bearer token is malformed, unknown, expired, revoked or issued for another resource.',
     'https://api.example/v1/projects',
     'mail to alice@example.com is in the development mailbox: Your sign-in code is 123456',
   ])('%s', (message) => {

@@ -128,7 +128,7 @@ describe('answers of models', () => {
       body: JSON.stringify({ kind }),
     });
 
-  it('go through as they are, uncompressed, so that they can be looked at', async () => {
+  it('go through as they are, uncompressed, so that they can be inspected', async () => {
     asked = [];
     expect(await (await say('whole')).text()).toBe(
       `event: first\ndata: {"n":1}\n\ndata: ${'y'.repeat(1_000_000)}\n\ndata: end`,

@@ -68,7 +68,7 @@ function startRunner(token = service, more: Record<string, string> = {}) {
     PATH: process.env.PATH,
     PLATFORM_URL: world.url,
     TMPDIR: folder,
-    // Most scripts here are told when to go on by files, and their processes are looked at.
+    // Most scripts here are told when to go on by files, and their processes are inspected.
     CONFINEMENT: 'none',
     ...pace,
     ...more,

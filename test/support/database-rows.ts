@@ -2,7 +2,7 @@
 import type { Knex } from 'knex';
 import { send } from '#foundation/statement.ts';
 
-/** Columns that move when a credential is merely looked at, by name and with the reason. All others count. */
+/** Columns that move when a credential is merely used, by name and with the reason. All others count. */
 export const movedByLooking: Record<string, string> = {
   last_used_at: 'the minute of a credential’s use is noted beside the request, also when the request is refused',
 };

@@ -184,7 +184,7 @@ export async function openS3(bucket = 'proofs') {
     fail(operation: string, status: number, code: string, times = 1): void {
       for (let i = 0; i < times; i++) failures.push({ operation, status, code });
     },
-    /** What was to fail and was not asked does not fail any more. */
+    /** What was to fail and was not asked no longer fails. */
     heal(): void {
       failures.length = 0;
     },

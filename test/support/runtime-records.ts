@@ -121,7 +121,7 @@ export async function measure({ id }: Pick<Sandbox, 'id'>, from: number, every: 
   for (let i = 0; i < samples.length; i += 1_000) await SandboxMetric.query().insert(samples.slice(i, i + 1_000));
 }
 
-/** An environment that is ready to be looked at. */
+/** An environment that is ready to be opened. */
 export const openEnvironment = async (place: Place, more: Some<Environment> = {}): Promise<Environment> =>
   Environment.query().insertAndFetch({
     id: newId('environment'),

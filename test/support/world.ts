@@ -123,7 +123,7 @@ export async function openWorld(settings: WorldSettings = {}) {
       turn(milliseconds: number): void {
         time += milliseconds;
       },
-      /** From now on each look at the clock is that much later than the one before; 0 stops it. */
+      /** From now on each reading of the clock is that much later than the one before; 0 stops it. */
       tick(milliseconds: number): void {
         step = milliseconds;
       },

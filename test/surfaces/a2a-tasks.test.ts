@@ -188,7 +188,7 @@ describe('a message', () => {
     ]);
     expect(await caught(send('', { taskId: task.id }))).toEqual([
       -32602,
-      'message.parts: must have a text, which the agent is told.',
+      'message.parts: must have a text for the agent.',
     ]);
     await finish(held);
     expect(await client.sendMessage(request(more))).toMatchObject({ id: task.id });

@@ -530,7 +530,7 @@ describe('completing', () => {
   });
 
   it.each(repeated)(
-    '[32] twelve wrong codes at once: five are looked at, and the right one after them is refused (%i)',
+    '[32] twelve wrong codes at once: five are compared, and the right one after them is refused (%i)',
     async () => {
       const bob = await world.human();
       const { agent, ceremony } = await world.begun(bob);

@@ -130,7 +130,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     const words = 'Fifty more for the release, please.\n<b>Thanks</b>';
     await write('POST', '/credit-requests', { message: words }, await member('member'));
     const page = await open();
-    await region(page, 'Credits are asked for').getByText('<b>Thanks</b>').waitFor();
+    await region(page, 'Credits requested').getByText('<b>Thanks</b>').waitFor();
     await page.getByText(`member-${count}, `).waitFor();
     await page.getByText('Payments are in test money').waitFor();
     await page.getByText('Nothing was bought yet.').waitFor();
@@ -150,7 +150,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByRole('button', { name: 'Pay 200.00 USD in test money' }).press('Enter');
     await page.getByRole('link', { name: 'Go to billing' }).click();
     await page.getByText('300 credits', { exact: true }).waitFor();
-    expect(await region(page, 'Credits are asked for').count()).toBe(0);
+    expect(await region(page, 'Credits requested').count()).toBe(0);
     const first = region(page, 'Ledger').getByRole('row').nth(1);
     expect(await first.innerText()).toMatch(/Purchase[\s\S]*\+200\s+300/);
     await page.getByRole('link', { name: 'Receipt 1' }).click();

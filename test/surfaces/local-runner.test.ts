@@ -1,4 +1,4 @@
-// The demo's missions, and the runtime that `npm start` brings along for every organization: what of it is kept quiet, how it comes
+// The demo's missions, and the runtime that `npm start` starts for every organization: what of it is kept quiet, how it comes
 // back and how it goes. What a runner does with a run is in ../runner/local-runner.test.ts.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -339,7 +339,7 @@ describe('calling', () => {
     expect(await world.knex('projects').count()).toEqual(before);
   });
 
-  test('a tool beyond the scopes is a tool error that names the scope, before its arguments are looked at', async () => {
+  test('a tool beyond the scopes is a tool error that names the scope, before its arguments are checked', async () => {
     const narrow = await world.token(owner.person, owner.organization, { scopes: ['projects:read'] });
     const { call } = await connect(narrow);
     const viaRest = await world.rest('POST', '/projects', { token: narrow, body: {} });

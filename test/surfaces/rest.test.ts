@@ -170,7 +170,7 @@ describe('in a world', () => {
       ['from an origin that begins like ours', () => ({ origin: `${world.url}.evil.example` })],
       ['from a hidden origin', () => ({ origin: 'null' })],
       ['from another site that names our Origin', () => ({ origin: world.url, 'sec-fetch-site': 'cross-site' })],
-    ])('401 · is not looked at %s', async (_, headers) => {
+    ])('401 · is ignored %s', async (_, headers) => {
       expect((await me(cookie(headers()))).body).toEqual(unauthenticated);
       expect((await rename(cookie({ ...headers(), ...csrf() }))).body).toEqual(unauthenticated);
     });

@@ -617,7 +617,7 @@ describe('bounds', () => {
     const unwatch = watchStatements((statement) => {
       if (statement.includes('sandbox_sessions')) reads++;
     });
-    /** Tells so many changes, and gives how many of them were looked at. */
+    /** Tells so many changes, and gives how many of them were read. */
     const changes = async (count: number): Promise<number> => {
       const before = reads;
       for (let i = 0; i < count; i++) {
@@ -744,7 +744,7 @@ const launched = await launchBrowser();
 if (typeof launched === 'string') console.warn(`The test in a browser is skipped: ${launched}.`);
 
 it.skipIf(typeof launched === 'string')(
-  'a page of ours reads with the console’s cookie, by EventSource; another site can not',
+  'a page of ours reads with the console’s cookie, by EventSource; another site cannot',
   async () => {
     const browser = launched as Browser;
     try {

@@ -169,10 +169,10 @@ function addArtifacts(program: Command): void {
 /** Commander hands over the arguments, the options of the command and the command, which knows those of the program. */
 const run =
   (action: (options: never, ...args: never[]) => Promise<void>) =>
-  (...given: unknown[]): Promise<void> => {
-    const command = given.at(-1) as Command;
+  (...values: unknown[]): Promise<void> => {
+    const command = values.at(-1) as Command;
     const perform = action as (options: unknown, ...args: unknown[]) => Promise<void>;
-    return perform(command.optsWithGlobals(), ...given.slice(0, -2));
+    return perform(command.optsWithGlobals(), ...values.slice(0, -2));
   };
 
 function endUsage(error: CommanderError): never {

@@ -30,7 +30,7 @@ export interface Agent {
   /** When it was last changed. */
   updatedAt: number;
 }
-/** What agents are made of. */
+/** What an agent consists of. */
 export interface AgentCatalog {
   /** All roles. */
   roles: CatalogRole[];
@@ -1008,7 +1008,7 @@ export interface Issue {
   labels: string[];
   /** Whether work on it is finished. */
   state: 'open' | 'closed';
-  /** The run that it was made for. */
+  /** The run that it was created for. */
   runId: string | null;
   /** When it was created. */
   createdAt: number;
@@ -1176,7 +1176,7 @@ export interface McpBinding {
   pinnedUrl: string | null;
   /** The package when it was bound. */
   packageSpec: string | null;
-  /** Hosts that may be asked beside the one of `pinnedUrl`. */
+  /** Hosts that may get requests besides that of `pinnedUrl`. */
   allowedEgressHosts: string[];
   /** Names of the credentials it has. */
   credentialFields: string[];
@@ -1535,7 +1535,7 @@ export interface OrganizationExport {
   orgId: string;
   /** Whether it can be downloaded. */
   status: 'preparing' | 'ready' | 'failed';
-  /** When it was asked for. */
+  /** When it was requested. */
   requestedAt: number;
   /** Where it is downloaded, without a credential; null unless it is ready. */
   url: string | null;
@@ -1699,7 +1699,7 @@ export interface PutMcpBindingRequest {
     [k: string]: string | null | undefined;
   };
   /**
-   * Hosts that may be asked beside the one of the server, such as its authorization server.
+   * Hosts that may get requests besides that of the server, such as its authorization server.
    *
    * @maxItems 20
    */
@@ -1808,7 +1808,7 @@ export interface Run {
   prNumber: number | null;
   /** The page of its pull request; null without one. */
   prUrl: string | null;
-  /** How its pull request is, looked at from time to time; null without one. */
+  /** The state of its pull request, checked from time to time; null without one. */
   prState: 'open' | 'merged' | 'closed' | null;
 }
 /** The parameters of `runAutomation`. */
@@ -1843,7 +1843,7 @@ export interface RunMessage {
   fragmentSeq: number | null;
   /** When it was sent. */
   createdAt: number;
-  /** When the runtime of the agent was told; null before, and for what is neither message nor answer. */
+  /** When it was delivered to the runtime of the agent; null before, and for what is neither message nor answer. */
   deliveredAt: number | null;
   /** When the agent took it up; null before. */
   acknowledgedAt: number | null;
@@ -2122,7 +2122,7 @@ export interface SandboxUpdate {
   sandbox: Sandbox;
   /** Those that came since the last event, at most 200 at a time, the newest last. */
   fragments: SandboxLiveFragment[];
-  /** Give it as `after` to go on from here. */
+  /** Pass it as `after` to continue from here. */
   nextFragment: number;
   /** First the curve until now in at most 240 points, then each sample that came since the last event. */
   metrics: SandboxMetric[];
@@ -2768,7 +2768,7 @@ export interface Operations {
   organization: { input: OrganizationParameters; output: Organization };
   /** Renames an organization or changes its slug. Requires the scope `organizations:write`. */
   updateOrganization: { input: UpdateOrganizationParameters & UpdateOrganizationRequest; output: Organization };
-  /** The slug that an organization of this name would be given now. Requires the scope `organizations:read`. */
+  /** The slug that an organization of this name would get now. Requires the scope `organizations:read`. */
   slugPreview: { input: SlugPreviewParameters; output: SlugPreviewResponse };
   /** Whether a slug is free, and the nearest that is. Requires the scope `organizations:read`. */
   slugAvailability: { input: SlugAvailabilityParameters; output: SlugAvailabilityResponse };
@@ -2880,7 +2880,7 @@ export interface Operations {
   billingSummary: { input: {}; output: BillingSummary };
   /** Takes an invite back. Requires the scope `members:write`. */
   revokeInvite: { input: RevokeInviteParameters; output: RevokeInviteResponse };
-  /** Gives a member another role; it counts for their credentials on the next call. Only an owner makes or unmakes owners, and the last owner stays. Requires the scope `members:write`. */
+  /** Changes the role of a member; it counts for their credentials on the next call. Only an owner makes or unmakes owners, and the last owner stays. Requires the scope `members:write`. */
   updateMembership: { input: UpdateMembershipParameters & UpdateMembershipRequest; output: Membership };
   /** Removes a member. Their tokens, sign-ins and claimed agents in the organization end for good, and recurring missions that they set are disabled. Only an owner removes an owner, and the last owner stays. Requires the scope `members:write`. */
   deleteMembership: { input: DeleteMembershipParameters; output: DeleteMembershipResponse };
@@ -2922,7 +2922,7 @@ export interface Operations {
   updateBillingSettings: { input: UpdateBillingSettingsRequest; output: BillingSummary };
   /** The runtime tokens of the organization, also those that are revoked. Requires the scope `integrations:write`. */
   runtimeTokens: { input: {}; output: RuntimeTokens };
-  /** The export of a closed organization, for its owners in the console; 404 when none was asked for. Requires the scope `organizations:read`. */
+  /** The export of a closed organization, for its owners in the console; 404 when none was requested. Requires the scope `organizations:read`. */
   organizationExport: { input: OrganizationExportParameters; output: OrganizationExport };
   /** Issues of the built-in tracker; of one project, or of all. Requires the scope `missions:read`. */
   issues: { input: IssuesParameters; output: IssuePage };
@@ -2964,7 +2964,7 @@ export interface Operations {
   resumeRun: { input: ResumeRunParameters; output: Run };
   /** Starts a mission in a project, without a scheduled task or an automation. After an error of the tracker its issue is created later. Requires the scope `missions:run`. */
   startMission: { input: StartMissionParameters; output: Run };
-  /** Continues a run that has ended, by another run with the same agents and issue: it begins from a checkpoint, on a branch of its own. The session of the agent is resumed where its files are in the checkpoint; else the agent is told what has happened so far. Requires the scope `missions:run`. */
+  /** Continues a run that has ended, by another run with the same agents and issue: it begins from a checkpoint, on a branch of its own. The session of the agent is resumed where its files are in the checkpoint; else its prompt says what has happened so far. Requires the scope `missions:run`. */
   continueRun: { input: ContinueRunParameters; output: Run };
 }
 

@@ -10,7 +10,7 @@ export class Listing<Page, Item> implements PromiseLike<Page>, AsyncIterable<Ite
     this.#itemsOf = itemsOf;
   }
 
-  // biome-ignore lint/suspicious/noThenProperty: awaiting a list gives its first page
+  // biome-ignore lint/suspicious/noThenProperty: awaiting a list returns its first page
   then<A = Page, B = never>(
     fulfilled?: ((page: Page) => A | PromiseLike<A>) | null,
     rejected?: ((reason: unknown) => B | PromiseLike<B>) | null,

@@ -30,9 +30,9 @@ const findCallerSql = `select r.id, r.last_used_at, r.user_id, r.org_id, r.proje
   where r.revoked_at is null and (r.claimed_at is null or (r.grant_expires_at > $3 and m.role is not null))`;
 
 /**
- * The caller behind an `agt_` secret at this resource, in one statement; null when it is unknown, expired, revoked or made for
- * another resource, the agent was revoked, what was lent has ended, or its person has left the organization. Asked on every
- * request and never kept. The registration is the credential: new tokens do not reset an agent's rate limit.
+ * The caller behind an `agt_` secret at this resource, in one statement; null when it is unknown, expired, revoked or issued for
+ * another resource, the agent was revoked, what was lent has ended, or its person has left the organization. Looked up on every
+ * request and never cached. The registration is the credential: new tokens do not reset an agent's rate limit.
  */
 export async function callerOfAgentToken(secret: string, resource: Resource): Promise<Caller | null> {
   const row = await findCredential<Bearer>(findCallerSql, [digest(secret), resource, now()]);

@@ -83,7 +83,7 @@ async function refuseTooMany(trx: Transaction, registrationId: Id<'registration'
     .limit(rates.claimAttemptsPerHour);
   if (recent.length < rates.claimAttemptsPerHour) return;
   const freeAt = recent.at(-1)!.createdAt + rateWindowMs;
-  throw tooMany(Math.ceil((freeAt - at) / 1_000), 'Too many codes were asked for this registration.');
+  throw tooMany(Math.ceil((freeAt - at) / 1_000), 'Too many codes were requested for this registration.');
 }
 
 /**

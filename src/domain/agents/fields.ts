@@ -95,7 +95,7 @@ const CatalogInstanceType = builder.objectRef<catalog.InstanceType>('CatalogInst
   }),
 });
 export const AgentCatalog = builder.objectRef<typeof catalog>('AgentCatalog').implement({
-  description: 'What agents are made of.',
+  description: 'What an agent consists of.',
   fields: (t) => ({
     roles: t.field({ type: [CatalogRole], resolve: ({ roles }) => [...roles], description: 'All roles.' }),
     harnesses: t.field({

@@ -38,8 +38,8 @@ export function createExportAddress(orgId: string): { url: string; expiresAt: nu
 /** The expiry of a valid address, epoch milliseconds; null for an expired address or a wrong signature. */
 export function addressExpiry(purpose: Purpose, id: string, query: URLSearchParams): number | null {
   const expires = Number(query.get('expires'));
-  const given = Buffer.from(query.get('signature') ?? '', 'base64url');
-  return Number.isSafeInteger(expires) && sameBytes(given, sign(purpose, id, expires)) && expires > now()
+  const presented = Buffer.from(query.get('signature') ?? '', 'base64url');
+  return Number.isSafeInteger(expires) && sameBytes(presented, sign(purpose, id, expires)) && expires > now()
     ? expires
     : null;
 }

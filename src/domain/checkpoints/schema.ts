@@ -55,7 +55,7 @@ builder.mutationField('continueRun', (t) =>
   t.field({
     description:
       'Continues a run that has ended, by another run with the same agents and issue: it begins from a checkpoint, on a branch ' +
-      'of its own. The session of the agent is resumed where its files are in the checkpoint; else the agent is told what has ' +
+      'of its own. The session of the agent is resumed where its files are in the checkpoint; else its prompt says what has ' +
       'happened so far.',
     scope: 'missions:run',
     tool: { name: 'continue_run', startsRun: true },

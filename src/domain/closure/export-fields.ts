@@ -10,7 +10,7 @@ import { exportStatuses, type OrgExport } from './model.ts';
 const ExportStatus = wordSet('OrganizationExportStatus', exportStatuses, 'Whether an export can be downloaded.', {
   preparing: 'It is being written, once the closure is settled.',
   ready: 'It can be downloaded.',
-  failed: 'The last try failed. It is tried again for a day, or when it is asked for again.',
+  failed: 'The last try failed. It is repeated for a day, or when it is requested again.',
 });
 
 const addressOf = ({ orgId, status }: Row<OrgExport>) => (status === 'ready' ? createExportAddress(orgId) : null);
@@ -21,7 +21,7 @@ const OrganizationExport = builder.objectRef<Row<OrgExport>>('OrganizationExport
   fields: (t) => ({
     orgId: t.exposeString('orgId', { description: 'The organization.' }),
     status: t.expose('status', { type: ExportStatus.type, description: 'Whether it can be downloaded.' }),
-    requestedAt: t.expose('requestedAt', { type: 'EpochMs', description: 'When it was asked for.' }),
+    requestedAt: t.expose('requestedAt', { type: 'EpochMs', description: 'When it was requested.' }),
     url: t.string({
       nullable: true,
       description: 'Where it is downloaded, without a credential; null unless it is ready.',
@@ -44,7 +44,7 @@ const OrganizationExport = builder.objectRef<Row<OrgExport>>('OrganizationExport
 
 builder.queryField('organizationExport', (t) =>
   t.field({
-    description: 'The export of a closed organization, for its owners in the console; 404 when none was asked for.',
+    description: 'The export of a closed organization, for its owners in the console; 404 when none was requested.',
     scope: 'organizations:read',
     type: OrganizationExport,
     args: { orgId: t.arg.string(pathId) },

@@ -49,7 +49,7 @@ async function stopMissions(trx: Transaction, orgId: OrgId): Promise<Settlement[
   await destroyAllEnvironments(trx, orgId);
   return [
     settled('schedules', 'All scheduled tasks and automations are disabled.'),
-    settled('sandboxes', `${counted(runs, 'mission')} canceled; sandboxes and preview environments are told to stop.`),
+    settled('sandboxes', `${counted(runs, 'mission')} canceled; sandboxes and preview environments are stopping.`),
   ];
 }
 

@@ -1,4 +1,4 @@
-// Missions to look at again: whose cost or state has changed (written by triggers), and whose credits are exhausted.
+// Missions to review: whose cost or state has changed (written by triggers), and whose credits are exhausted.
 import { sql, type Transaction } from '#foundation/database.ts';
 
 const hasReviewsSql = 'select from credit_reviews limit 1';

@@ -25,7 +25,7 @@ export const IssueType = builder.modelType(Issue, 'Issue').implement({
     body: t.exposeString('body', { complexity: weightOf(text.prompt.max), description: 'Markdown.' }),
     labels: t.exposeStringList('labels', { description: 'Free texts.' }),
     state: t.expose('state', { type: IssueState.type, description: 'Whether work on it is finished.' }),
-    runId: t.exposeString('runId', { nullable: true, description: 'The run that it was made for.' }),
+    runId: t.exposeString('runId', { nullable: true, description: 'The run that it was created for.' }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created.' }),
     updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When it was last changed.' }),
     project: t.belongsTo('project', {

@@ -235,7 +235,7 @@ function exchanged(
         fetchFn: oauthFetch(binding),
       });
     } catch (error) {
-      if (error instanceof IssuerMismatchError) throw invalid('iss: is not the authorization server that was asked.');
+      if (error instanceof IssuerMismatchError) throw invalid('iss: is not the authorization server of this sign-in.');
       if (error instanceof OAuthError && finalRefusals.includes(error.code))
         throw invalid('code: was not accepted by the authorization server. Start again.');
       throw error;

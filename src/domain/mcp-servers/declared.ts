@@ -134,11 +134,11 @@ const nothing = { origin: null, path: null, command: null, url: null };
 const lists = { displayArgs: [], headerNames: [], envNames: [], headers: {} };
 
 function readRemote(name: string, at: string, server: Map<unknown, unknown>, warnings: string[]): Declared {
-  const given = server.get('url');
-  if (typeof given !== 'string' || given.length > 2_000 || !isPlainAddress(given)) {
+  const declaredValue = server.get('url');
+  if (typeof declaredValue !== 'string' || declaredValue.length > 2_000 || !isPlainAddress(declaredValue)) {
     invalid(`${at}.url: must be an http or https address without user, query and fragment.`);
   }
-  const { href: url, origin, pathname: path } = new URL(given);
+  const { href: url, origin, pathname: path } = new URL(declaredValue);
   const headers = texts(`${at}.headers`, server.get('headers'), warnings);
   for (const [header, value] of Object.entries(headers)) checkHeader(`${at}.headers.${header}`, header, value);
   const secretRefs = secretsOf(at, Object.values(headers));
@@ -168,10 +168,10 @@ function readCommand(name: string, at: string, server: Map<unknown, unknown>, wa
 }
 
 /** A mapping of names to texts. A literal value is a warning: it belongs among the credentials of the binding. */
-function texts(at: string, given: unknown, warnings: string[]): Record<string, string> {
-  if (given === undefined || given === null) return {};
-  if (!(given instanceof Map)) invalid(`${at}: must be a mapping of names to texts.`);
-  const pairs = [...given].map(([name, value]): [string, string] => {
+function texts(at: string, declaredValue: unknown, warnings: string[]): Record<string, string> {
+  if (declaredValue === undefined || declaredValue === null) return {};
+  if (!(declaredValue instanceof Map)) invalid(`${at}: must be a mapping of names to texts.`);
+  const pairs = [...declaredValue].map(([name, value]): [string, string] => {
     if (typeof name !== 'string' || !/^[\w-]{1,100}$/.test(name))
       invalid(`${at}: a name has letters, digits, _ and -.`);
     if (!['string', 'number', 'boolean'].includes(typeof value)) invalid(`${at}.${name}: must be a text.`);

@@ -121,7 +121,7 @@ export const BindingType = builder.modelType(McpBinding, 'McpBinding').implement
     }),
     packageSpec: t.exposeString('packageSpec', { nullable: true, description: 'The package when it was bound.' }),
     allowedEgressHosts: t.exposeStringList('allowedEgressHosts', {
-      description: 'Hosts that may be asked beside the one of `pinnedUrl`.',
+      description: 'Hosts that may get requests besides that of `pinnedUrl`.',
     }),
     credentialFields: t.exposeStringList('credentialFields', { description: 'Names of the credentials it has.' }),
     toolSnapshot: t.expose('toolSnapshot', {

@@ -14,7 +14,7 @@ import { Project } from '../projects/model.ts';
 import type { Run } from '../runs/model.ts';
 import { leaseIsLost, lockHeldRun } from '../runtime/lease.ts';
 import { McpBinding, McpCall, obstacleOf, type ToolDefinition, toolsFor } from './model.ts';
-import { RemoteFailure, withRemote } from './remote.ts';
+import { McpServerError, withRemote } from './remote.ts';
 import { sdk } from './sdk.ts';
 import { noteFailure, takeSnapshot } from './tools.ts';
 import { markDrift, readConfigFile } from './view.ts';
@@ -66,7 +66,7 @@ export async function serverOfRun(caller: Caller, hold: Hold, serverName: string
   return { run, role, binding };
 }
 
-/** As they were reviewed, not as the server defines them by now; looked at again when that was a while ago. */
+/** As they were reviewed, not as the server defines them by now; read again when that was a while ago. */
 export async function listToolsOfRun({ binding, role, run }: ServerOfRun): Promise<ToolDefinition[]> {
   const age = now() - (binding.toolsRefreshedAt ?? 0);
   const current = age < maxSnapshotAgeMs ? binding : await lookAgain(binding, run);
@@ -112,7 +112,7 @@ export async function callToolOfRun(
   } catch (error) {
     const { ProtocolError } = await sdk();
     await recorded(error instanceof ProtocolError ? 'tool_error' : 'failed');
-    if (!(error instanceof RemoteFailure)) throw error;
+    if (!(error instanceof McpServerError)) throw error;
     if (error.needsAuthorization) await noteFailure(binding, error);
     throw badGateway(`The MCP server ${binding.serverName} failed: ${error.message}`);
   }

@@ -157,8 +157,8 @@ function authKindOf({ headers }: Declared): AuthKind {
     : 'headers';
 }
 
-function merged(before: Sealed['credentials'], given: BindingInput['credentials'] = {}): Sealed['credentials'] {
-  const all = Object.entries({ ...before, ...given }).filter((entry): entry is [string, string] => entry[1] !== null);
+function merged(before: Sealed['credentials'], changes: BindingInput['credentials'] = {}): Sealed['credentials'] {
+  const all = Object.entries({ ...before, ...changes }).filter((entry): entry is [string, string] => entry[1] !== null);
   if (all.length > maxCredentials) throw invalid(`credentials: must be at most ${maxCredentials}.`);
   return Object.fromEntries(all);
 }

@@ -35,7 +35,7 @@ export async function unsealed(bindingId: string): Promise<Sealed> {
 }
 
 /** Why a server could not be called. The message is ours, because text of the server may be aimed at our readers. */
-export class RemoteFailure extends Error {
+export class McpServerError extends Error {
   /** Whether other credentials may help. */
   readonly needsAuthorization: boolean;
 
@@ -46,7 +46,7 @@ export class RemoteFailure extends Error {
 }
 
 /**
- * Connects, does the work and hangs up, all within `timeoutMs`. @throws RemoteFailure, also for a server that answers nonsense;
+ * Connects, does the work and hangs up, all within `timeoutMs`. @throws McpServerError, also for a server that answers nonsense;
  * a ProtocolError, when it answers a request of the work with one
  */
 export async function withRemote<T>(
@@ -72,7 +72,7 @@ export async function withRemote<T>(
     await transport.terminateSession().catch(() => {});
     return redacted(result, secrets);
   } catch (error) {
-    if (late.aborted) throw new RemoteFailure(`The server did not answer within ${timeoutMs / 1_000} seconds.`);
+    if (late.aborted) throw new McpServerError(`The server did not answer within ${timeoutMs / 1_000} seconds.`);
     throw await failureOf(broken.signal.aborted ? broken.signal.reason : error);
   } finally {
     client.onerror = () => {};
@@ -96,7 +96,7 @@ async function transportTo(binding: Row<McpBinding>, signal: AbortSignal) {
   const { headers, credentials } = await unsealed(binding.id);
   const rendered = Object.entries(headers).map(([name, value]) => [name, withSecrets(value, credentials)]);
   const token = await accessTokenOf(binding);
-  if (!token && binding.authKind === 'oauth') throw new RemoteFailure('The server must be connected again.', true);
+  if (!token && binding.authKind === 'oauth') throw new McpServerError('The server must be connected again.', true);
   const ask = boundedFetch({ maxBytes: maxResponseBytes, signal, mayReach: mayReach(binding) });
   const transport = new StreamableHTTPClientTransport(new URL(binding.pinnedUrl!), {
     requestInit: { headers: Object.fromEntries(rendered), redirect: 'manual' },
@@ -116,16 +116,16 @@ async function transportTo(binding: Row<McpBinding>, signal: AbortSignal) {
 
 async function failureOf(error: unknown): Promise<unknown> {
   const { ProtocolError, SdkHttpError, UnauthorizedError } = await sdk();
-  if (error instanceof RemoteFailure || error instanceof ProtocolError || error instanceof Problem) return error;
+  if (error instanceof McpServerError || error instanceof ProtocolError || error instanceof Problem) return error;
   const status = error instanceof SdkHttpError ? error.status : undefined;
   if (error instanceof UnauthorizedError || status === 401)
-    return new RemoteFailure('The server requires credentials.', true);
-  if (status === 403) return new RemoteFailure('The server refused the credentials.', true);
-  if (status) return new RemoteFailure(`The server answered with status ${status}.`);
+    return new McpServerError('The server requires credentials.', true);
+  if (status === 403) return new McpServerError('The server refused the credentials.', true);
+  if (status) return new McpServerError(`The server answered with status ${status}.`);
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof ResponseTooLarge)
-      return new RemoteFailure('The server returned a response that is too large.');
-    if (cause instanceof OutboundError) return new RemoteFailure('The server cannot be reached.');
+      return new McpServerError('The server returned a response that is too large.');
+    if (cause instanceof OutboundError) return new McpServerError('The server cannot be reached.');
   }
-  return new RemoteFailure('The server returned an invalid response.');
+  return new McpServerError('The server returned an invalid response.');
 }

@@ -76,7 +76,7 @@ export const PutMcpBindingRequest = request(
         .array(hostname)
         .max(maxEntries.egressHosts)
         .optional()
-        .describe('Hosts that may be asked beside the one of the server, such as its authorization server.'),
+        .describe('Hosts that may get requests besides that of the server, such as its authorization server.'),
       enabled: z.boolean().optional().describe('True unless said otherwise when the server is bound.'),
     })
     .meta({

@@ -9,7 +9,7 @@ import { firstStep } from '#foundation/idempotency.ts';
 import { conflict } from '#foundation/problem.ts';
 import { text } from '#limits.ts';
 import { McpBinding, obstacleOf, type ToolDefinition } from './model.ts';
-import { RemoteFailure, withRemote } from './remote.ts';
+import { McpServerError, withRemote } from './remote.ts';
 import { sdk } from './sdk.ts';
 import { findOwnProject, markDrift, readConfigFile } from './view.ts';
 
@@ -43,7 +43,7 @@ const definition = z
     return json.length <= maxDefinitionBytes && !unstorable.test(json);
   }, 'is too large, or holds characters that cannot be kept');
 
-/** @throws RemoteFailure for too many, or one that is not what the protocol says */
+/** @throws McpServerError for too many, or one that is not what the protocol says */
 export async function listTools(client: Client, signal: AbortSignal): Promise<ToolDefinition[]> {
   if (!client.getServerCapabilities()?.tools) return [];
   const tools = new Map<string, ToolDefinition>();
@@ -56,15 +56,15 @@ export async function listTools(client: Client, signal: AbortSignal): Promise<To
     );
     for (const given of answer.tools) {
       const tool = definition.safeParse(given);
-      if (!tool.success) throw new RemoteFailure(`The server returned an invalid definition of ${named(given)}.`);
-      if (tools.has(tool.data.name)) throw new RemoteFailure(`The server defines ${named(given)} twice.`);
+      if (!tool.success) throw new McpServerError(`The server returned an invalid definition of ${named(given)}.`);
+      if (tools.has(tool.data.name)) throw new McpServerError(`The server defines ${named(given)} twice.`);
       tools.set(tool.data.name, tool.data);
-      if (tools.size > maxTools) throw new RemoteFailure(`The server has more than ${maxTools} tools.`);
+      if (tools.size > maxTools) throw new McpServerError(`The server has more than ${maxTools} tools.`);
     }
     cursor = answer.nextCursor;
     if (cursor === undefined) return [...tools.values()];
   }
-  throw new RemoteFailure(`The list of tools has more than ${maxPages} pages.`);
+  throw new McpServerError(`The list of tools has more than ${maxPages} pages.`);
 }
 
 const named = ({ name }: { name: string }): string =>
@@ -103,8 +103,8 @@ export async function takeSnapshot(binding: Row<McpBinding>): Promise<Row<McpBin
 /** What a failed request changes in the binding. @throws errors that the server did not cause */
 export async function noteFailure(binding: Row<McpBinding>, error: unknown): Promise<Row<McpBinding>> {
   const { ProtocolError } = await sdk();
-  const failure = error instanceof ProtocolError ? new RemoteFailure('The server refused to list its tools.') : error;
-  if (!(failure instanceof RemoteFailure)) throw error;
+  const failure = error instanceof ProtocolError ? new McpServerError('The server refused to list its tools.') : error;
+  if (!(failure instanceof McpServerError)) throw error;
   if (failure.needsAuthorization) return note(binding, { needsAuthorization: true, lastError: null });
   return note(binding, { lastError: failure.message });
 }

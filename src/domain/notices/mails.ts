@@ -18,7 +18,7 @@ import { listNotices } from './operations.ts';
 
 export const notificationsPath = '/console/notifications';
 
-/** How often the notices of an organization are looked at. */
+/** How often the notices of an organization are checked. */
 const checkIntervalMs = minutes(5);
 const batch = 20;
 /** A mail that could not be delivered for so long is dropped. */

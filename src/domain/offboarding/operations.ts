@@ -16,7 +16,7 @@ import { endAuthority } from './authority.ts';
 
 const requiredScope: Scope = 'members:write';
 
-/** Gives a member another role. @throws 403 unless an owner grants or removes the role owner, 404 for no member, 409 for the last owner */
+/** Changes the role of a member. @throws 403 unless an owner grants or removes the role owner, 404 for no member, 409 for the last owner */
 export const updateMembership = (
   caller: Caller,
   orgId: string,

@@ -17,7 +17,7 @@ const DeleteMembershipResponse = okAnswer('DeleteMembershipResponse');
 builder.mutationFields((t) => ({
   updateMembership: t.field({
     description:
-      'Gives a member another role; it counts for their credentials on the next call. Only an owner makes or unmakes owners, and the last owner stays.',
+      'Changes the role of a member; it counts for their credentials on the next call. Only an owner makes or unmakes owners, and the last owner stays.',
     scope: 'members:write',
     rest: { route: 'PATCH /organizations/{orgId}/memberships/{userId}', errors: [409] },
     tool: { name: 'update_membership', idempotent: true },

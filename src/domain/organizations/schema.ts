@@ -101,7 +101,7 @@ builder.queryFields((t) => ({
     resolve: (_, { orgId }, { caller }) => operations.findOrganization(caller, orgId),
   }),
   slugPreview: t.field({
-    description: 'The slug that an organization of this name would be given now.',
+    description: 'The slug that an organization of this name would get now.',
     scope: 'organizations:read',
     rest: 'GET /organizations/slug-preview',
     type: SlugPreviewResponse,

@@ -110,7 +110,8 @@ export const ListOffersResponse = builder.objectRef<typeof catalog>('ListOffersR
     }),
     withdrawalDays: t.int({
       link: 'open',
-      description: 'So many days an order can be withdrawn; until then credits wait that were not asked for at once.',
+      description:
+        'The days for which an order can be withdrawn; without the consent to start now its credits begin after them.',
       resolve: () => billing.withdrawalMs / days(1),
     }),
     limits: t.field({ type: OfferLimits, description: 'Without a team plan.', resolve: () => catalog.planLimits }),

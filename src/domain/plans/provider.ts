@@ -68,9 +68,9 @@ export const builtinProvider: PaymentProvider = {
   changeSubscription: async () => {},
   endSubscription: async () => {},
   async readEvent(body, headers) {
-    const given = headers['x-signature'];
+    const presented = headers['x-signature'];
     const isSigned =
-      typeof given === 'string' && sameBytes(Buffer.from(given), Buffer.from(eventSignature(body.toString())));
+      typeof presented === 'string' && sameBytes(Buffer.from(presented), Buffer.from(eventSignature(body.toString())));
     if (!isSigned) throw invalid('x-signature: does not match the event.');
     return parseJson(body.toString()) as PaymentEvent;
   },

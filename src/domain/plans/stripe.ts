@@ -20,8 +20,8 @@ const toleranceSeconds = 300;
 const currency = 'usd';
 
 type Change = Parameters<PaymentProvider['changeSubscription']>[1];
-type Told = PaymentEvent extends infer E ? (E extends PaymentEvent ? Omit<E, 'id' | 'at'> : never) : never;
-const ignored: Told = { type: 'ignored' };
+type EventContent = PaymentEvent extends infer E ? (E extends PaymentEvent ? Omit<E, 'id' | 'at'> : never) : never;
+const ignored: EventContent = { type: 'ignored' };
 
 export function stripeProvider({ secretKey, webhookSecret, apiUrl }: StripeSettings): PaymentProvider {
   const { protocol, hostname, port } = new URL(apiUrl);
@@ -115,7 +115,7 @@ export function stripeProvider({ secretKey, webhookSecret, apiUrl }: StripeSetti
     }
   }
 
-  async function read({ type, data }: Stripe.Event): Promise<Told> {
+  async function read({ type, data }: Stripe.Event): Promise<EventContent> {
     const { id } = data.object as { id: string };
     if (type === 'checkout.session.completed' || type === 'checkout.session.async_payment_succeeded') return paid(id);
     if (type === 'checkout.session.expired' || type === 'checkout.session.async_payment_failed') {
@@ -127,7 +127,7 @@ export function stripeProvider({ secretKey, webhookSecret, apiUrl }: StripeSetti
     return ignored;
   }
 
-  async function paid(id: string): Promise<Told> {
+  async function paid(id: string): Promise<EventContent> {
     const session = await stripe.checkout.sessions.retrieve(id);
     const { metadata, payment_status, amount_total, payment_intent, invoice, subscription } = session;
     if (!metadata?.checkout_id || payment_status !== 'paid') return ignored;
@@ -144,7 +144,7 @@ export function stripeProvider({ secretKey, webhookSecret, apiUrl }: StripeSetti
   }
 
   /** The first invoice of a subscription is paid with its checkout. */
-  async function renewed(id: string): Promise<Told> {
+  async function renewed(id: string): Promise<EventContent> {
     const invoice = await stripe.invoices.retrieve(id);
     const of = invoice.parent?.subscription_details;
     if (!of?.metadata?.checkout_id || invoice.billing_reason !== 'subscription_cycle' || invoice.status !== 'paid')
@@ -161,7 +161,7 @@ export function stripeProvider({ secretKey, webhookSecret, apiUrl }: StripeSetti
     };
   }
 
-  async function changed(id: string): Promise<Told> {
+  async function changed(id: string): Promise<EventContent> {
     const subscription = await stripe.subscriptions.retrieve(id);
     if (!subscription.metadata.checkout_id) return ignored;
     return {

@@ -21,7 +21,7 @@ export interface PushedBranch {
   body: string;
 }
 
-/** The next look at a pull request: soon after a change of its run, later and later when nothing happens. */
+/** When a pull request is checked next: soon after a change of its run, later and later when nothing happens. */
 const checkAfterMs = { min: minutes(1), max: hours(1) };
 const nextCheck = ({ updatedAt }: Pick<Run, 'updatedAt'>, at: number): number =>
   at + Math.min(Math.max((at - updatedAt) / 10, checkAfterMs.min), checkAfterMs.max);
@@ -58,7 +58,7 @@ type OpenPullRequest = Pick<Run, 'id' | 'projectId' | 'status' | 'headSha' | 'cr
   prNumber: number;
 };
 
-/** Looks at the open pull requests that are due. @throws after all were tried, when one failed; it is tried again later */
+/** Checks the open pull requests that are due. @throws after all were tried, when one failed; it is tried again later */
 export async function followPullRequests(): Promise<void> {
   const taken = await sql<OpenPullRequest>(takeOpenSql, [now()]);
   const outcomes = await Promise.allSettled(taken.map(follow));

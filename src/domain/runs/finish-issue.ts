@@ -31,7 +31,11 @@ export async function finishIssue({ runId }: { runId: string }): Promise<void> {
     await trackerOf(project).finishIssue(project, issueId, { runId: id, closes, comment: commentOf(run) });
   } catch (error) {
     if (!isFinal(error)) throw error;
-    await sql(appendErrorSql, [id, `The tracker was not told that it is over: ${error.body.description}`, now()]);
+    await sql(appendErrorSql, [
+      id,
+      `The tracker could not be told that the run has ended: ${error.body.description}`,
+      now(),
+    ]);
   }
 }
 

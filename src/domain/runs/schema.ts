@@ -91,7 +91,7 @@ export const RunType = runType('Run').implement({
     prState: t.expose('prState', {
       type: PullRequestState.type,
       nullable: true,
-      description: 'How its pull request is, looked at from time to time; null without one.',
+      description: 'The state of its pull request, checked from time to time; null without one.',
     }),
     scheduledTask: t.belongsTo('scheduledTask', {
       link: 'scheduled-tasks:read',

@@ -100,7 +100,8 @@ export const RunMessageType = builder.modelType(RunMessage, 'RunMessage').implem
     deliveredAt: t.expose('deliveredAt', {
       type: 'EpochMs',
       nullable: true,
-      description: 'When the runtime of the agent was told; null before, and for what is neither message nor answer.',
+      description:
+        'When it was delivered to the runtime of the agent; null before, and for what is neither message nor answer.',
     }),
     acknowledgedAt: t.expose('acknowledgedAt', {
       type: 'EpochMs',

@@ -30,7 +30,7 @@ const failureStreaksSql = `with failed as (
   where f.n = 3 and (c.id is null or (c.created_at, c.id) < (f.created_at, f.id))
   order by f.at desc limit 20`;
 
-/** Looks at the newest 200 failed runs of the organization; at most 20. */
+/** Reads the newest 200 failed runs of the organization; at most 20. */
 export const findFailureStreaks = (orgId: string): Promise<FailureStreak[]> =>
   sql<FailureStreak>(failureStreaksSql, [orgId]);
 

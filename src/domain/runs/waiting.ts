@@ -111,14 +111,14 @@ const explainWaitsSql =
           || ' is connected.' end as reason
       from offer group by org_id, agent_id, next_harness, next_vendor
     ),
-    told as (
+    explained as (
       select r.id as run_id, explanation.reason from runs r join explanation
         on r.org_id = explanation.org_id and r.agent_id is not distinct from explanation.agent_id
           and r.next_harness is not distinct from explanation.next_harness
           and r.next_vendor is not distinct from explanation.next_vendor
       where ${waits} and r.reason is distinct from explanation.reason for no key update of r skip locked
     )
-    update runs r set reason = told.reason, updated_at = $3 from told where r.id = told.run_id`);
+    update runs r set reason = explained.reason, updated_at = $3 from explained where r.id = explained.run_id`);
 
 /** Sets the reason of each run that waits for a runtime: which harness none is connected for, or that all are busy. */
 export const explainWaits = (): Promise<unknown> => sql(explainWaitsSql, [connectedSince(), harnessIds, now()]);

@@ -53,7 +53,7 @@ const once: readonly AgentRole[] = ['planner', 'builder', 'reviewer', 'qa'];
 /** @param known The agents that it could choose from. */
 export function readChoice(value: unknown, known: readonly Pick<Agent, 'id' | 'role'>[]): ReadChoice {
   const { success, data } = Answer.safeParse(value);
-  if (!success) return { failure: 'The model did not answer in the shape that was asked for.' };
+  if (!success) return { failure: 'The model did not answer in the requested form.' };
   const chosen = [...new Set(data.agents)].map((id) => known.find((agent) => agent.id === id));
   if (chosen.some((agent) => !agent))
     return { failure: 'The model chose an agent that the organization does not have.' };

@@ -38,22 +38,22 @@ export const isStructured = (team: readonly RunAgent[], role: AgentRole): boolea
 
 export function decide(team: readonly RunAgent[], { role, round, handover }: Finished, task: prompts.Task): Decision {
   const builder = agentOf(team, 'builder') ?? team[0]!;
-  const again = (prompt: string, failure: string): Decision =>
+  const repeat = (prompt: string, failure: string): Decision =>
     round >= mission.rounds ? { failure } : { next: { agent: builder, round: round + 1, prompt, continues: true } };
-  const fresh = (agent: RunAgent | undefined, ask: (task: prompts.Task) => string): Decision | undefined =>
+  const begin = (agent: RunAgent | undefined, ask: (task: prompts.Task) => string): Decision | undefined =>
     agent && { next: { agent, round, prompt: ask(task), continues: false } };
   if (team.length === 1) return 'done';
   if (handover?.role === 'planner') {
     return { next: { agent: builder, round: 1, prompt: prompts.buildPrompt(task), continues: false } };
   }
   if (handover?.role === 'reviewer' && handover.review.verdict === 'request_changes') {
-    return again(prompts.reviewedPrompt(handover.review), `The review requested changes ${round} times.`);
+    return repeat(prompts.reviewedPrompt(handover.review), `The review requested changes ${round} times.`);
   }
   if (handover?.role === 'qa') {
     return handover.test.passed
       ? 'done'
-      : again(prompts.testedPrompt(handover.test), `The change did not pass the test in ${round} rounds.`);
+      : repeat(prompts.testedPrompt(handover.test), `The change did not pass the test in ${round} rounds.`);
   }
-  const review = role === 'builder' ? fresh(agentOf(team, 'reviewer'), prompts.reviewPrompt) : undefined;
-  return review ?? fresh(agentOf(team, 'qa'), prompts.testPrompt) ?? 'done';
+  const review = role === 'builder' ? begin(agentOf(team, 'reviewer'), prompts.reviewPrompt) : undefined;
+  return review ?? begin(agentOf(team, 'qa'), prompts.testPrompt) ?? 'done';
 }

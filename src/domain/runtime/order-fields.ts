@@ -51,7 +51,7 @@ export const RunStepType = builder.objectRef<StepOrder>('RunStep').implement({
     agent: t.expose('agent', { type: RunAgentType, description: 'The agent that works on it.' }),
     prompt: t.exposeString('prompt', {
       complexity: weightOf(text.prompt.max),
-      description: 'What the agent is asked. The shell harness runs it as a script.',
+      description: 'The task of the agent. The shell harness runs it as a script.',
     }),
     outputSchema: t.exposeString('outputSchema', {
       nullable: true,
@@ -64,12 +64,12 @@ export const RunStepType = builder.objectRef<StepOrder>('RunStep').implement({
     resumePrompt: t.exposeString('resumePrompt', {
       nullable: true,
       complexity: weightOf(text.prompt.max),
-      description: 'What that session is asked instead of `prompt`, which it has been asked already; null: `prompt`.',
+      description: 'The prompt of that session instead of `prompt`, which it has had already; null: `prompt`.',
     }),
     preamble: t.exposeString('preamble', {
       nullable: true,
       complexity: weightOf(text.prompt.max),
-      description: 'What a new session is told before `prompt`: what has happened so far; null: nothing.',
+      description: 'Precedes `prompt` in a new session: what has happened so far; null: nothing.',
     }),
     checkpoint: t.expose('checkpoint', {
       type: CheckpointOrder,

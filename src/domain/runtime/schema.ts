@@ -102,7 +102,7 @@ builder.mutationFields((t) => ({
   finishStep: t.field({
     description:
       'Reports the end of a step; the answer says what follows. A repeated report gets the same answer. Output that does not ' +
-      'match the schema is asked for once more.',
+      'match the schema is requested once more.',
     scope,
     type: FinishedStep,
     args: { input: t.arg({ type: stepRequests.FinishStepRequest, required: true, description: 'The report.' }) },

@@ -16,7 +16,7 @@ const SandboxUpdateType = builder.objectRef<SandboxUpdate>('SandboxUpdate').impl
       type: [LiveFragment],
       complexity: { field: 1, multiplier: previewSizes.fragments },
     }),
-    nextFragment: t.exposeInt('nextFragment', { description: 'Give it as `after` to go on from here.' }),
+    nextFragment: t.exposeInt('nextFragment', { description: 'Pass it as `after` to continue from here.' }),
     metrics: t.expose('metrics', {
       description: 'First the curve until now in at most 240 points, then each sample that came since the last event.',
       type: [SandboxMetric],

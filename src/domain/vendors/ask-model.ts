@@ -118,7 +118,7 @@ const completionOf = ({ model, instructions, text, name, schema }: Question) => 
   response_format: { type: 'json_schema', json_schema: { name, strict: true, schema } },
 });
 
-const noAnswer = 'The model did not answer in the shape that was asked for.';
+const noAnswer = 'The model did not answer in the requested form.';
 
 function readMessage(body: unknown, name: string): Reply | null {
   const { success, data } = Message.safeParse(body);

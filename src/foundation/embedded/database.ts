@@ -125,9 +125,9 @@ function sweep(folder: string): void {
  */
 function createCluster({ files, program, as, parameters }: Cluster): void {
   const attempt = randomBytes(4).toString('hex');
-  const fresh = path.join(files.folder, `data.new-${attempt}`);
+  const newFolder = path.join(files.folder, `data.new-${attempt}`);
   const passwordCopy = path.join(files.folder, `password.new-${attempt}`);
-  makePrivateFolder(fresh, files.account);
+  makePrivateFolder(newFolder, files.account);
   writeFileSync(passwordCopy, readPassword(files), { mode: 0o600 });
   if (files.account) chownSync(passwordCopy, files.account.uid, files.account.gid);
   const unsafe = parameters.fsync === 'off';
@@ -136,13 +136,13 @@ function createCluster({ files, program, as, parameters }: Cluster): void {
     const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
     const login = ['-U', user, '--pwfile', passwordCopy, '--auth=scram-sha-256'];
     const rest = ['--data-checksums', '--no-instructions', ...(unsafe ? ['--no-sync'] : [])];
-    run(program('initdb'), ['-D', fresh, ...login, ...locale, ...rest], as);
-    const single = ['--single', '-D', fresh, ...(unsafe ? ['-c', 'fsync=off'] : []), 'postgres'];
+    run(program('initdb'), ['-D', newFolder, ...login, ...locale, ...rest], as);
+    const single = ['--single', '-D', newFolder, ...(unsafe ? ['-c', 'fsync=off'] : []), 'postgres'];
     run(program('postgres'), single, as, `create database ${database}\n`);
   } finally {
     rmSync(passwordCopy, { force: true });
   }
-  moveIntoPlace(fresh, files.data);
+  moveIntoPlace(newFolder, files.data);
 }
 
 /** Keeps the server running until it is stopped: one that dies (killed for want of memory, say) is started again. */
@@ -150,18 +150,18 @@ function supervise(cluster: Cluster, first: Server, release: () => void, log: (l
   let server = first;
   let stopping = false;
   let revival: Promise<void> | undefined;
-  const attend = async (): Promise<void> => {
+  const restartWhenEnded = async (): Promise<void> => {
     const how = await server.ended;
     if (stopping) return;
     log(`the embedded database ended unexpectedly (${how}): starting it again`);
     revival = revive(cluster, log)
       .then((revived) => {
         server = revived;
-        void attend();
+        void restartWhenEnded();
       })
       .catch((error) => log(`the embedded database could not be started again: ${error}`));
   };
-  void attend();
+  void restartWhenEnded();
   return {
     get pid() {
       return server.pid;

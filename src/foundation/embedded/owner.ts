@@ -24,7 +24,7 @@ export class DatabaseInUse extends Error {
   }
 }
 
-/** Takes the folder for this process or throws DatabaseInUse. Gives the way to release it. */
+/** Takes the folder for this process or throws DatabaseInUse. Returns the function that releases it. */
 export async function takeOwnership(folder: string, beatMs = 1_000): Promise<() => void> {
   const file = path.join(folder, 'owner.json');
   const mine = JSON.stringify({ pid: process.pid, started: startOf(process.pid), world: world() } satisfies Owner);

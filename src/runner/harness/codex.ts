@@ -72,8 +72,10 @@ export function codex(task: Task, on: Listener): Harness {
     write({ method: 'initialized' });
     // The isolation is the runtime's. Codex' own sandbox keeps .git read-only, so that nothing could be committed.
     const setting = { cwd, model, approvalPolicy: 'never', sandbox: 'danger-full-access' };
-    const told = { ...setting, ...(instructions && { developerInstructions: instructions }) };
-    const opened = await (resume ? call('thread/resume', { threadId: resume, ...told }) : call('thread/start', told));
+    const parameters = { ...setting, ...(instructions && { developerInstructions: instructions }) };
+    const opened = await (resume
+      ? call('thread/resume', { threadId: resume, ...parameters })
+      : call('thread/start', parameters));
     thread = opened.thread.id;
     await on({ session: thread });
     await begin(task.prompt);

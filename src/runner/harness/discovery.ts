@@ -24,7 +24,7 @@ export const searched: Record<AgentHarness, { setting: string; name: string; ven
   opencode: { setting: 'OPENCODE_PROGRAM', name: 'opencode', vendors: ['anthropic', 'openai'] },
 };
 
-/** Runs a program as the agents' programs are run, and gives what it prints. */
+/** Runs a program as the agents' programs are run, and returns what it prints. */
 export type Ask = (program: string, args: string[]) => Promise<string>;
 
 /** Milliseconds: a cold start takes four seconds. */
@@ -49,8 +49,8 @@ export async function discover(
 
 async function look(harness: AgentHarness, env: NodeJS.ProcessEnv, ask: Ask): Promise<Found | Missing> {
   const { setting, name } = searched[harness];
-  const given = env[setting];
-  const program = given || inPath(name, env.PATH);
+  const configured = env[setting];
+  const program = configured || inPath(name, env.PATH);
   if (!program) return { harness, why: `there is no ${name} in PATH, and ${setting} is not set` };
   if (!isProgram(program)) return { harness, why: `${setting}: ${program} is not a program` };
   try {

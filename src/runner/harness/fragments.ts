@@ -10,9 +10,9 @@ export const words = (kind: 'thought' | 'response' | 'error' | 'elicitation', bo
 
 /** The use of a tool with its input, of which the telling part is shown: a command, a file, a pattern. */
 export function action(name: string, input?: unknown): Fragment {
-  const given = (input ?? {}) as Record<string, unknown>;
+  const members = (input ?? {}) as Record<string, unknown>;
   const telling =
-    typeof input === 'string' ? input : (given.command ?? given.file_path ?? given.filePath ?? given.pattern);
+    typeof input === 'string' ? input : (members.command ?? members.file_path ?? members.filePath ?? members.pattern);
   const parameter = typeof telling === 'string' ? telling : JSON.stringify(input ?? '');
   return { kind: 'action', action: clip(name, most.name), ...(parameter && { parameter: clip(parameter, most.body) }) };
 }

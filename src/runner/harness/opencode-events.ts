@@ -15,9 +15,9 @@ export function opencodeEvents(model: string, on: Listener) {
   let failure: Json | null = null;
   /** Whether a message was sent whose turn is not over, and whether that turn has begun. */
   let [asked, isBusy] = [true, false];
-  /** Parts that were told of: each event of a part has the whole part. */
-  const told = new Set<string>();
-  const isNew = (id: string): boolean => !told.has(id) && Boolean(told.add(id));
+  /** Parts that were reported: each event of a part has the whole part. */
+  const reported = new Set<string>();
+  const isNew = (id: string): boolean => !reported.has(id) && Boolean(reported.add(id));
 
   async function part(it: Json): Promise<void> {
     if (it.type === 'reasoning' || it.type === 'text') {

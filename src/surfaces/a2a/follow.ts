@@ -13,7 +13,7 @@ const maxCheckAgeMs = seconds(1);
 export interface Followed {
   /** Looks the caller up again. @throws 401 */
   authenticate(): Promise<Caller>;
-  /** Aborted when nobody reads any more, and after the longest lifetime. */
+  /** Aborted when nobody reads any longer, and after the longest lifetime. */
   signal: AbortSignal;
 }
 

@@ -109,7 +109,7 @@ export function createHandler(): A2ARequestHandler {
     resubscribe: stream(async function* (call, params) {
       const runId = check(id, params.id, 'id');
       const task = await readTask(call.caller, runId, { artifacts: false });
-      if (isFinalTask(task)) throw invalid('id: the task is final and does not change any more: get it.');
+      if (isFinalTask(task)) throw invalid('id: the task is final and no longer changes: get it.');
       yield* eventsOfTask(followTask(call.caller, runId, call));
     }),
 
@@ -191,8 +191,13 @@ const stream = <P>(run: (call: Call, params: P) => AsyncGenerator<StreamResponse
 
 function readConfig(config: TaskPushNotificationConfig): Omit<PushConfig, 'id' | 'runId'> & { id?: string } {
   const { id: own, url, token, authentication } = config;
-  const given = { id: own || undefined, url, token: token || undefined, authentication: authentication ?? undefined };
-  const read = check(Config, given, 'pushNotificationConfig');
+  const requested = {
+    id: own || undefined,
+    url,
+    token: token || undefined,
+    authentication: authentication ?? undefined,
+  };
+  const read = check(Config, requested, 'pushNotificationConfig');
   return {
     url: read.url,
     token: read.token ?? null,

@@ -36,7 +36,7 @@ async function steer(caller: Caller, runId: string, asked: Asked): Promise<boole
   const { messageId, text, approvePlan: approves } = asked;
   if (!isOpen(run) && !(await wasSent(run.id, messageId))) return false;
   await refuseContext(caller, runId, asked);
-  if (text.trim() === '' && !approves) throw invalid('message.parts: must have a text, which the agent is told.');
+  if (text.trim() === '' && !approves) throw invalid('message.parts: must have a text for the agent.');
   try {
     if (text.trim() !== '') {
       await sendMessage(caller, { runId, text: check(messageText, text, 'message.parts'), messageId });

@@ -14,16 +14,16 @@ type Members = Record<string, unknown>;
 
 /** @throws invalid_request for anything but a JSON object */
 export async function readObject(exchange: Exchange): Promise<Members> {
-  const given = await readJson(exchange, bytes.oauthBody);
-  if (given === null || typeof given !== 'object' || Array.isArray(given)) {
+  const body = await readJson(exchange, bytes.oauthBody);
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) {
     throw invalidRequest('The body must be a JSON object.');
   }
-  return given as Members;
+  return body as Members;
 }
 
 /** @throws invalid_request, naming each member and what it must be */
-export function checked<S extends z.ZodType>(given: unknown, record: S): z.output<S> {
-  const parsed = record.safeParse(given);
+export function checked<S extends z.ZodType>(body: unknown, record: S): z.output<S> {
+  const parsed = record.safeParse(body);
   if (!parsed.success) throw invalidRequest(describeIssues(parsed.error));
   return parsed.data;
 }

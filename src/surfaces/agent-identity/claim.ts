@@ -8,9 +8,9 @@ import { ceremonyMembers, checked, readObject } from './bodies.ts';
 import { InitiateClaimRequest } from './records.ts';
 
 export const answerClaim: Handler = async (exchange) => {
-  const given = await readObject(exchange);
+  const body = await readObject(exchange);
   // Some agents call the address by the word of the registration.
-  const { claim_token, email } = checked({ email: given.login_hint, ...given }, InitiateClaimRequest);
+  const { claim_token, email } = checked({ email: body.login_hint, ...body }, InitiateClaimRequest);
   if (!emailAddress.safeParse(email).success) throw invalidRequest('email: must be an email address.');
   const claim = await startClaim(claim_token, { email, address: exchange.address });
   answerJson(exchange, 200, {

@@ -24,10 +24,10 @@ export function createRegistration(perHour: number): Handler {
   const count = ({ address }: Exchange) => throttle.take(networkOf(address));
 
   return async (exchange) => {
-    const given = await readObject(exchange);
-    switch (checked(given, anyKind).type) {
+    const body = await readObject(exchange);
+    switch (checked(body, anyKind).type) {
       case 'anonymous': {
-        const { agent_name } = checked(given, AnonymousRequest);
+        const { agent_name } = checked(body, AnonymousRequest);
         await count(exchange);
         const agent = await registerAnonymous(agent_name);
         return answerJson(exchange, 200, {
@@ -40,12 +40,12 @@ export function createRegistration(perHour: number): Handler {
         });
       }
       case 'service_auth': {
-        const { login_hint, agent_name } = checked(given, ServiceAuthRequest);
+        const { login_hint, agent_name } = checked(body, ServiceAuthRequest);
         await count(exchange);
         return answerJson(exchange, 200, toBeClaimed(await registerForEmail(login_hint, agent_name, exchange.address)));
       }
       case 'identity_assertion': {
-        const { assertion_type, assertion, agent_name } = checked(given, IdentityAssertionRequest);
+        const { assertion_type, assertion, agent_name } = checked(body, IdentityAssertionRequest);
         await count(exchange);
         if (assertion_type === verifiedEmailType) {
           return answerJson(

@@ -3,7 +3,7 @@ import type { Caller } from '#access/principal.ts';
 import { readContent } from '#domain/artifacts/content.ts';
 import { findArtifact } from '#domain/artifacts/operations.ts';
 
-/** Null when the storage has lost it; the caller has looked at its size. @throws 404 */
+/** Null when the storage has lost it; the caller has checked its size. @throws 404 */
 export async function readWholeContent(caller: Caller, artifactId: string): Promise<Buffer | null> {
   const content = await readContent(await findArtifact(caller, artifactId));
   if (!content) return null;

@@ -58,10 +58,10 @@ export function createKnownQueries(schema: GraphQLSchema) {
     }
     const { name, variableDefinitions = [] } = getOperationAST(document)!;
     if ((operationName ?? name?.value) !== name?.value) return undefined;
-    const given = (variables ?? {}) as Record<string, unknown>;
-    const { coerced } = getVariableValues(schema, variableDefinitions, given);
+    const values = (variables ?? {}) as Record<string, unknown>;
+    const { coerced } = getVariableValues(schema, variableDefinitions, values);
     if (!coerced) return undefined;
-    const cost = known.cost ?? costOf(priced, { document, variableValues: given })!;
+    const cost = known.cost ?? costOf(priced, { document, variableValues: values })!;
     if (variableDefinitions.length === 0) known.cost = cost;
     return { known, plan, cost, variables: coerced };
   }

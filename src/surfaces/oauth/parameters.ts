@@ -8,8 +8,8 @@ import { bytes } from '#limits.ts';
 
 /** The parameters of a record. An empty one counts as absent, a repeated one is refused. @throws invalid_request, invalid_target */
 export async function readParameters<S extends z.ZodObject>(exchange: Exchange, record: S): Promise<z.output<S>> {
-  const given = mediaType(exchange).endsWith('json') ? await fromJson(exchange) : await fromForm(exchange);
-  const parsed = record.safeParse(given);
+  const body = mediaType(exchange).endsWith('json') ? await fromJson(exchange) : await fromForm(exchange);
+  const parsed = record.safeParse(body);
   if (!parsed.success) throw invalidRequest(describeIssues(parsed.error));
   return parsed.data;
 }
@@ -19,22 +19,22 @@ async function fromForm(exchange: Exchange): Promise<Record<string, unknown>> {
     throw invalidRequest('Send the parameters as application/x-www-form-urlencoded (or as application/json).');
   }
   const form = await readForm(exchange, bytes.oauthBody);
-  const given: Record<string, unknown> = {};
+  const body: Record<string, unknown> = {};
   for (const name of new Set(form.keys())) {
     const values = form.getAll(name);
-    if (name === 'resource') given.resource = sameResource(values);
+    if (name === 'resource') body.resource = sameResource(values);
     else if (values.length > 1) throw invalidRequest(`${name.slice(0, 100)}: must not be repeated.`);
-    else if (values[0] !== '') given[name] = values[0];
+    else if (values[0] !== '') body[name] = values[0];
   }
-  return given;
+  return body;
 }
 
 async function fromJson(exchange: Exchange): Promise<Record<string, unknown>> {
-  const given = await readJson(exchange, bytes.oauthBody);
-  if (given === null || typeof given !== 'object' || Array.isArray(given)) {
+  const body = await readJson(exchange, bytes.oauthBody);
+  if (body === null || typeof body !== 'object' || Array.isArray(body)) {
     throw invalidRequest('The body must be a JSON object.');
   }
-  const filled = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
+  const filled = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== ''));
   if (isTexts(filled.resource)) filled.resource = sameResource(filled.resource);
   return filled;
 }

@@ -33,10 +33,10 @@ export function createRegistration(perHour: number): Handler {
 }
 
 async function readRequest(exchange: Exchange) {
-  const given = await readJson(exchange, bytes.oauthBody);
-  if (given === null || typeof given !== 'object') throw invalidClientMetadata('The body must be a JSON object.');
+  const body = await readJson(exchange, bytes.oauthBody);
+  if (body === null || typeof body !== 'object') throw invalidClientMetadata('The body must be a JSON object.');
   // Some forms send empty fields for absent ones.
-  const filled = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== '' && value !== null));
+  const filled = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== '' && value !== null));
   const parsed = ClientRegistrationRequest.safeParse(filled);
   if (parsed.success) return parsed.data;
   const ofRedirects = parsed.error.issues.some((issue) => issue.path[0] === 'redirect_uris');

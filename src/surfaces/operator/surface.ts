@@ -17,18 +17,18 @@ export interface OperatorSettings extends Pick<CallerSettings, 'authenticate' | 
   version: string;
 }
 
-const fresh = { 'cache-control': 'no-store' };
+const uncached = { 'cache-control': 'no-store' };
 
 export function createOperator({ version, authenticate, report }: OperatorSettings) {
   const answers: Record<string, Handler> = {
-    '/livez': (exchange) => answerJson(exchange, 200, { status: 'live', version }, { ...fresh }),
+    '/livez': (exchange) => answerJson(exchange, 200, { status: 'live', version }, { ...uncached }),
     '/readyz': async (exchange) => {
       const readiness = await checkReadiness();
-      answerJson(exchange, readiness.status === 'ready' ? 200 : 503, readiness, { ...fresh });
+      answerJson(exchange, readiness.status === 'ready' ? 200 : 503, readiness, { ...uncached });
     },
     '/metrics': async (exchange) => {
       if (!isLocal(exchange.req)) await requireService(exchange, authenticate);
-      answer(exchange, 200, await metricsText(), { 'content-type': metricsType, ...fresh });
+      answer(exchange, 200, await metricsText(), { 'content-type': metricsType, ...uncached });
     },
   };
   async function handle(exchange: Exchange): Promise<void> {

@@ -12,8 +12,8 @@ export function startScheduler(jobs: readonly Job[], log: Log): Scheduler {
   let stopped = false;
   const timers = new Set<NodeJS.Timeout>();
   const running = new Set<Promise<void>>();
-  /** When a failing job was last told of: a database that is away for an hour is not worth a million lines. */
-  const toldAt = new Map<string, number>();
+  /** When a failing job was last logged: a database that is away for an hour is not worth a million lines. */
+  const loggedAt = new Map<string, number>();
 
   function schedule(job: Job): void {
     if (stopped) return;
@@ -31,12 +31,12 @@ export function startScheduler(jobs: readonly Job[], log: Log): Scheduler {
   async function attempt({ name, run }: Job): Promise<void> {
     try {
       await run();
-      if (toldAt.delete(name)) log.info({ job: name }, 'job works again');
+      if (loggedAt.delete(name)) log.info({ job: name }, 'job works again');
     } catch (error) {
       // The next run tries again: a failing job must not end the process.
-      if (now() < (toldAt.get(name) ?? 0) + minutes(1)) return;
-      toldAt.set(name, now());
-      log.error({ job: name, err: error }, 'job failed; it is tried again, and told of once a minute');
+      if (now() < (loggedAt.get(name) ?? 0) + minutes(1)) return;
+      loggedAt.set(name, now());
+      log.error({ job: name, err: error }, 'job failed; it is retried, and logged once a minute at most');
     }
   }
 

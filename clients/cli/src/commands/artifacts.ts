@@ -38,7 +38,7 @@ export async function get(options: CommonOptions & { output?: string }, artifact
   if (!options.output && process.stdout.isTTY && !isText) {
     throw new UserError(`${artifactId} is ${artifact.contentType}. Name a file with --output.`);
   }
-  if (!artifact.url) throw new UserError(`${artifactId} has no content any more.`);
+  if (!artifact.url) throw new UserError(`${artifactId} no longer has a content.`);
   // The address is signed: it takes no token.
   const response = await fetch(artifact.url);
   if (!response.ok || !response.body) throw new UserError(`The download failed with HTTP ${response.status}.`);

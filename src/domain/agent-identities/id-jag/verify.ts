@@ -58,7 +58,7 @@ export const issuerOf = ({ claims }: Parsed): TrustedIssuer =>
 
 const algorithms = ['ES256', 'ES384', 'PS256', 'RS256', 'EdDSA'];
 
-/** A key in the header, or an address of one, is not looked at: keys come from the provider's published set alone. */
+/** A key in the header, or an address of one, is ignored: keys come from the provider's published set alone. */
 export async function checkSignature({ jws, header }: Parsed, provider: TrustedIssuer): Promise<void> {
   if (!algorithms.includes(header.alg as string)) {
     reject('wrong algorithm', `alg: must be one of ${algorithms.join(', ')}.`);

@@ -84,7 +84,7 @@ function Requests({ summary, done }: { summary: Summary | null; done(): void }) 
   const canBuy = summary?.canManage ?? false;
   if (canBuy && !open) return null;
   return (
-    <Card title={canBuy ? 'Credits are asked for' : 'Ask for credits'}>
+    <Card title={canBuy ? 'Credits requested' : 'Request credits'}>
       {open && (
         <ul class="rows">
           {open.messages.map(({ message, at, name }, i) => (

@@ -120,7 +120,7 @@ export function failureOf(errors: Answer['errors']): Failure {
   return new Failure(
     first?.extensions?.problem ?? {
       title: 'Something went wrong',
-      description: first?.message ?? 'The service gave no answer that can be read.',
+      description: first?.message ?? 'The service returned an invalid response.',
       retryable: true,
     },
   );

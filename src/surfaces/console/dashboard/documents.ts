@@ -545,7 +545,7 @@ export type PullRequestState =
 
 /** How a declared server is bound. */
 export type PutMcpBindingRequest = {
-  /** Hosts that may be asked beside the one of the server, such as its authorization server. */
+  /** Hosts that may get requests besides that of the server, such as its authorization server. */
   allowedEgressHosts?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Left out: as they were. Given, it also says that all tools have been reviewed as they are now. */
   approvedTools?: InputMaybe<Array<PutMcpBindingRequestApprovedTools>>;

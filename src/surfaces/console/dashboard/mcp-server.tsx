@@ -155,7 +155,7 @@ function Actions({ projectId, name: serverName, binding, done }: ActionsProperti
               describes={`Read tools of ${serverName}`}
               act={async (key) => {
                 await mutate(refreshMcpTools, { projectId, serverName }, key);
-                done('The server was asked for its tools.');
+                done('The tools were read from the server.');
               }}
             />
             <Action

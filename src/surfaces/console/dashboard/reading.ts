@@ -138,13 +138,13 @@ function joined<Row>(
   from: string | null,
   idOf: (row: Row) => string,
 ): Pick<ListState<Row>, 'rows' | 'cursor'> {
-  const fresh = { rows: page.data, cursor: page.nextCursor };
-  if (rows === null) return fresh;
+  const firstPage = { rows: page.data, cursor: page.nextCursor };
+  if (rows === null) return firstPage;
   if (from !== null) return { rows: [...rows, ...page.data], cursor: page.nextCursor };
   const ids = new Set(page.data.map(idOf));
   const last = rows.findLastIndex((row) => ids.has(idOf(row)));
   // Where nothing is in both there may be a gap between them.
-  return last < 0 || rows.length - last === 1 ? fresh : { rows: [...page.data, ...rows.slice(last + 1)], cursor };
+  return last < 0 || rows.length - last === 1 ? firstPage : { rows: [...page.data, ...rows.slice(last + 1)], cursor };
 }
 
 /** What a single read gave, as a list that is whole. */

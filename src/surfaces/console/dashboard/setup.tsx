@@ -12,11 +12,7 @@ const steps: Record<SetupMilestoneId, readonly [hint: string, address: string, l
     'Create project',
   ],
   first_mission: ['Start a mission in a project and follow it to its end.', '/console/runs/new', 'Start mission'],
-  first_review: [
-    'A mission in which a reviewer looks at the change reaches this step.',
-    '/console/runs',
-    'Open missions',
-  ],
+  first_review: ['A mission in which a reviewer reads the change reaches this step.', '/console/runs', 'Open missions'],
   first_merge: ['Review the change of a mission and merge it.', '/console/runs', 'Open missions'],
   preview_deployment: ['A mission opens one when it has a change to show.', '/console/runs', 'Open missions'],
   agent_instructions: ['Give an agent of your own instructions.', '/console/agents/new', 'Create agent'],
