@@ -6,10 +6,10 @@ import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { databaseErrorKind } from '#foundation/database-errors.ts';
 import { Project } from '../projects/model.ts';
 import { createIssuesAndReserve, createRuns, insertRuns, type NewRun } from '../runs/create.ts';
-import { deliverRuns, dispatching, needsIssue, takeOverRuns } from '../runs/dispatch.ts';
+import { deliverRuns, dispatching, takeOverRuns } from '../runs/dispatch.ts';
 import type { Mission } from '../runs/mission.ts';
 import type { RunKind, WaitingRun } from '../runs/model.ts';
-import { isOpen } from '../runs/states.ts';
+import { isOpen, isWaitingForIssue } from '../runs/states.ts';
 import { RecurringMission } from './model.ts';
 import { isTimeZone, nextOccurrence } from './schedule.ts';
 import { findStartBlockers, lockBudgets, type StartBlocker } from './start-blocker.ts';
@@ -31,7 +31,7 @@ export async function dispatchDue(): Promise<void> {
 
 /** The missions by their id of those runs that have no issue yet, without those that were deleted. */
 export async function readMissions(runs: readonly WaitingRun[]): Promise<Map<string, Mission>> {
-  const ids = runs.filter(needsIssue).flatMap(({ recurringId }) => recurringId ?? []);
+  const ids = runs.filter(isWaitingForIssue).flatMap(({ recurringId }) => recurringId ?? []);
   if (ids.length === 0) return new Map();
   return new Map((await RecurringMission.findByKeys('id', ids)).map((mission) => [mission.id, mission]));
 }

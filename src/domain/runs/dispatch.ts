@@ -13,7 +13,7 @@ import { Project } from '../projects/model.ts';
 import { trackerOf } from '../trackers/choose.ts';
 import { type Mission, missionsOfRuns } from './mission.ts';
 import { type WaitingRun, waitingColumns } from './model.ts';
-import { isInState, moveRunsSql } from './states.ts';
+import { isInState, isWaitingForIssue, moveRunsSql } from './states.ts';
 
 /** Sending runs to their tracker: the lease outlasts some calls, and delays of retries double from the first to the greatest. */
 export const dispatching = {
@@ -47,9 +47,6 @@ interface Delivery extends AskedIssue {
   run: WaitingRun;
 }
 
-/** Whether a run that this process holds has no issue yet. */
-export const needsIssue = ({ status, issueId }: WaitingRun): boolean => status === 'dispatching' && issueId === null;
-
 /**
  * Creates the issues of runs that this process holds, from their recurring missions by the mission's id. Errors of a tracker are
  * recorded on the run; returns the internal ones.
@@ -58,7 +55,7 @@ export async function deliverRuns(
   held: readonly WaitingRun[],
   recurring: ReadonlyMap<string, Mission>,
 ): Promise<unknown[]> {
-  const deliveries = await readDeliveries(held.filter(needsIssue), recurring);
+  const deliveries = await readDeliveries(held.filter(isWaitingForIssue), recurring);
   const internal: unknown[] = [];
   for (let begin = 0; begin < deliveries.length; begin += dispatching.concurrency) {
     if (begin > 0) await renewLeases(deliveries.slice(begin));

@@ -41,6 +41,9 @@ export const statusOf = (state: RunState): RunStatus =>
 
 export const isOpen = ({ status }: Pick<Run, 'status'>): boolean => openStatuses.includes(status);
 
+export const isWaitingForIssue = ({ status, issueId }: Pick<Run, 'status' | 'issueId'>): boolean =>
+  status === 'dispatching' && issueId === null;
+
 /** A condition in SQL: the run with this alias is in one of the states. It implies the conditions of the partial indexes. */
 export function isInState(states: readonly RunState[], run = 'runs'): string {
   const statuses = runStatuses.filter((status) => {
