@@ -136,9 +136,14 @@ describe('While the next release migrates', () => {
   it('200 · every call is answered, whichever table gets a column', { timeout: 240_000 }, async () => {
     expect(tables.length).toBeGreaterThan(30);
     expect(await callAll()).toEqual([]);
-    for (const [n, table] of tables.entries()) {
-      const column = `alter table ${table} add column later_${n} text not null default 'later'`;
-      expect([table, await underLoad(async () => await next.raw(column))]).toEqual([table, []]);
+    // Several at a time, each changed while calls run: what a call finds changed is the same.
+    for (let at = 0; at < tables.length; at += 6) {
+      const names = tables.slice(at, at + 6);
+      const failures = await underLoad(async () => {
+        for (const table of names)
+          await next.raw(`alter table ${table} add column later text not null default 'later'`);
+      });
+      expect([names, failures]).toEqual([names, []]);
     }
   });
 
