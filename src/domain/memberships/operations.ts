@@ -6,6 +6,7 @@ import { columnsOf, type Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
+import { insertNew } from '#foundation/insert-new.ts';
 import { conflict, forbidden, notFound, organizationClosed } from '#foundation/problem.ts';
 import { joinEnabledPersonSql } from '../people/join.ts';
 import { Person } from '../people/model.ts';
@@ -41,13 +42,7 @@ export async function addMember(
   role: OrgRole,
 ): Promise<Row<Membership> | null> {
   const membership = { orgId, userId, role, createdAt: now(), closedAt: null };
-  // Not by Objection: on a conflict it returns its input instead of no row.
-  const inserted = await trx(Membership.tableName)
-    .insert(membership)
-    .onConflict(['orgId', 'userId'])
-    .ignore()
-    .returning('userId');
-  return inserted.length > 0 ? membership : null;
+  return (await insertNew(trx, Membership, membership, ['orgId', 'userId'])) ? membership : null;
 }
 
 const holdMemberSql = `select ${columnsOf(Membership, 'm')}

@@ -1,13 +1,12 @@
 // The record of what missions cost. Rows are only ever added.
 import type { Row } from '#foundation/base-model.ts';
 import { sql, type Transaction } from '#foundation/database.ts';
+import { insertNew } from '#foundation/insert-new.ts';
 import { MissionCost } from './model.ts';
 
 /** Returns false when a cost with this id was recorded before: a repeated report counts once. */
-export async function recordMissionCost(trx: Transaction, cost: Row<MissionCost>): Promise<boolean> {
-  const written = await trx(MissionCost.tableName).insert(cost).onConflict().ignore().returning('id');
-  return written.length > 0;
-}
+export const recordMissionCost = (trx: Transaction, cost: Row<MissionCost>): Promise<boolean> =>
+  insertNew(trx, MissionCost, cost);
 
 /** What a run has cost so far, in millionths of a US dollar: costs are kept to a millionth. */
 export async function costOfRun(trx: Transaction, runId: string): Promise<number> {

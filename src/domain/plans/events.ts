@@ -4,6 +4,7 @@ import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { newId } from '#foundation/ids.ts';
+import { insertNew } from '#foundation/insert-new.ts';
 import { invalid } from '#foundation/problem.ts';
 import { grantCredits } from '../credits/grants.ts';
 import { isOrganizationOpen, lockOrganization } from '../organizations/operations.ts';
@@ -70,15 +71,11 @@ export async function insertOrder(
 ): Promise<void> {
   const createdAt = now();
   const withdrawableUntil = createdAt + billing.withdrawalMs;
-  const row = { id: newId('order'), ...order, status: 'paid', createdAt, withdrawableUntil };
+  const row = { id: newId('order'), ...order, status: 'paid' as const, createdAt, withdrawableUntil };
   await lockOrganization(trx, order.orgId);
   const isLate = !(await isOrganizationOpen(trx, order.orgId));
-  const written = await trx(BillingOrder.tableName)
-    .insert(isLate ? { ...row, ...refundedInFull(row) } : row)
-    .onConflict()
-    .ignore()
-    .returning('id');
-  if (written.length === 0 || isLate) return;
+  const isNew = await insertNew(trx, BillingOrder, isLate ? { ...row, ...refundedInFull(row) } : row);
+  if (!isNew || isLate) return;
   // Without the consent to start at once the credits begin when the order can no longer be withdrawn, and last as long.
   const startsAt = startsNow ? null : withdrawableUntil;
   const lot = {
@@ -94,7 +91,7 @@ export async function insertOrder(
 
 /** A payment for an organization that was closed meanwhile buys nothing: the provider refunds it. */
 const refundedInFull = ({ amountCents, createdAt }: Pick<BillingOrder, 'amountCents' | 'createdAt'>) => ({
-  status: 'withdrawn',
+  status: 'withdrawn' as const,
   withdrawnAt: createdAt,
   withdrawalReason: 'Paid after the organization was closed.',
   refundCents: amountCents,
@@ -125,11 +122,10 @@ async function insertSubscription(
     eventAt: at,
     createdAt: now(),
   };
-  const written = await trx(BillingSubscription.tableName).insert(row).onConflict().ignore().returning('id');
-  if (written.length > 0) return;
+  if (await insertNew(trx, BillingSubscription, row)) return;
   // A second checkout that was open at the same time: its money is an order, the first subscription stays. The provider is told
   // before the commit, so that an event that could not end it comes again.
-  await trx(BillingSubscription.tableName).insert({ ...row, status: 'canceled' });
+  await BillingSubscription.query(trx).insert({ ...row, status: 'canceled' });
   await providerNamed(row.provider)?.endSubscription(row.reference);
 }
 

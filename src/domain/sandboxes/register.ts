@@ -2,6 +2,7 @@
 // nothing.
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/database.ts';
+import { insertNew } from '#foundation/insert-new.ts';
 import type { AgentRole } from '../agents/model.ts';
 import { Sandbox, SandboxSession } from './model.ts';
 
@@ -16,16 +17,13 @@ export type NewSandbox = Pick<
 /** `isCanceled`: its run was canceled meanwhile, so that the answer to its first heartbeat is to stop. */
 export async function insertSandbox(trx: Transaction, sandbox: NewSandbox, isCanceled: boolean): Promise<void> {
   const at = now();
-  await trx(Sandbox.tableName)
-    .insert({
-      ...sandbox,
-      status: 'running',
-      createdAt: at,
-      lastHeartbeatAt: at,
-      ...(isCanceled && { status: 'destroyed', terminationReason: 'canceled', destroyedAt: at }),
-    })
-    .onConflict()
-    .ignore();
+  await insertNew(trx, Sandbox, {
+    ...sandbox,
+    status: 'running',
+    createdAt: at,
+    lastHeartbeatAt: at,
+    ...(isCanceled && { status: 'destroyed' as const, terminationReason: 'canceled', destroyedAt: at }),
+  });
 }
 
 /** @throws 404 when the run has no such sandbox */

@@ -7,10 +7,13 @@ import {
   TaskNotFoundError,
   UnsupportedOperationError,
 } from '@a2a-js/sdk/errors';
-import { isTooBusy, type Problem, toProblem } from '#foundation/problem.ts';
+import { Run } from '#domain/runs/model.ts';
+import { isTooBusy, notFound, type Problem, toProblem } from '#foundation/problem.ts';
 
 /** The code of JSON-RPC 2.0 §5.1 for errors that servers define. */
 const serverError = -32_000;
+
+const unknownRun = notFound(Run.noun).body.description;
 
 /** The protocol's error for anything thrown; `report` gets the faults of the service. */
 export function a2aErrorOf(error: unknown, report: (error: unknown) => void): Error {
@@ -23,7 +26,7 @@ export function a2aErrorOf(error: unknown, report: (error: unknown) => void): Er
 function translated({ status, body }: Problem): Error {
   const { description } = body;
   if (status === 404)
-    return description === 'No such run.' ? new TaskNotFoundError() : new RequestMalformedError(description);
+    return description === unknownRun ? new TaskNotFoundError() : new RequestMalformedError(description);
   if (status === 400 || status === 422) return new RequestMalformedError(description);
   return new JsonRpcTransportError({ jsonrpc: '2.0', id: null, error: { code: serverError, message: description } });
 }
