@@ -46,7 +46,7 @@ export interface AgentCatalog {
 export interface CatalogRole {
   /** Value for `role` of an agent. */
   key: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
-  /** Name for display. */
+  /** Shown to people; programs use the id. */
   name: string;
   /** Short label for display. */
   roleLabel: string;
@@ -57,7 +57,7 @@ export interface CatalogRole {
 export interface CatalogHarness {
   /** Value for `harness` of an agent. */
   id: 'claude-code' | 'codex' | 'opencode' | 'shell';
-  /** Name for display. */
+  /** Shown to people; programs use the id. */
   label: string;
   /** Whether missions may be given to agents that use it. */
   executable: boolean;
@@ -68,14 +68,14 @@ export interface CatalogHarness {
 export interface CatalogModel {
   /** Value for `model` of an agent. */
   id: string;
-  /** Name for display. */
+  /** Shown to people; programs use the id. */
   label: string;
 }
 /** An agent that exists in every organization. */
 export interface CatalogAgent {
   /** Its agent id is `agn_builtin_` and this key. */
   key: string;
-  /** Name for display. */
+  /** Shown to people; programs use the id. */
   name: string;
   /** The part it plays in a mission. */
   role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
@@ -94,7 +94,7 @@ export interface CatalogAgent {
 export interface CatalogSandboxTemplate {
   /** What `sandbox.templateId` of a new agent may say. */
   key: string;
-  /** Name for display. */
+  /** Shown to people; programs use the id. */
   name: string;
   /** The Dockerfile of the image. */
   dockerfile: string;
@@ -103,7 +103,7 @@ export interface CatalogSandboxTemplate {
 export interface CatalogInstanceType {
   /** Value for `instanceType` of a sandbox. */
   id: 'lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4';
-  /** Name for display. */
+  /** Shown to people; programs use the id. */
   label: string;
   /** Virtual CPU cores. */
   vcpu: number;
@@ -153,7 +153,7 @@ export interface ApprovePlanParameters {
 export interface Artifact {
   /** Starts with `art_`. */
   id: string;
-  /** The project. */
+  /** The id of the project; starts with `prj_`. */
   projectId: string;
   /** The issue it was created for, by the id of the tracker. */
   issueId: string | null;
@@ -348,7 +348,7 @@ export interface BillingOffer {
   id: string;
   /** The `offer` of its checkout session. */
   kind: 'pack' | 'team';
-  /** For people. */
+  /** Shown to people, in English. */
   name: string;
   /** Whole credits. */
   credits: number;
@@ -392,7 +392,7 @@ export interface BillingPurchaseState {
 }
 /** The plan and the credits of an organization, and what it may do with them. */
 export interface BillingSummary {
-  /** The organization. */
+  /** The id of the organization; starts with `org_`. */
   orgId: string;
   /** The plan whose limits apply. */
   plan: 'free' | 'pack' | 'team' | 'enterprise';
@@ -464,7 +464,7 @@ export interface OpenCreditRequest {
 export interface CreditMessage {
   /** 1 to 2,000 characters. */
   message: string;
-  /** Who asks. */
+  /** The id of the person who sent it; starts with `usr_`. */
   userId: string;
   /** When it was sent. */
   at: number;
@@ -535,7 +535,7 @@ export interface CheckoutSessionStatus {
 }
 /** The team plan of a checkout session. */
 export interface CheckoutTeamPlan {
-  /** Its id. */
+  /** The id of the plan. */
   plan: 'team-5' | 'team-20';
   /** Its name, for people. */
   name: string;
@@ -762,7 +762,7 @@ export interface CreditRequestResponse {
   status: 'open';
   /** Whether the message was added to a request that was open. */
   appended: boolean;
-  /** Who reads it. */
+  /** Who gets the request. */
   routedTo: 'owners';
 }
 /** The parameters of `deleteAgent`. */
@@ -841,7 +841,7 @@ export interface DestroyEnvironmentParameters {
 export interface DestroyEnvironmentResponse {
   /** Confirms the request, also when it was already destroyed. */
   ok: true;
-  /** The environment. */
+  /** The id of the environment; starts with `env_`. */
   environmentId: string;
 }
 /** The parameters of `disconnectIntegration`. */
@@ -865,9 +865,9 @@ export interface DismissNoticeParameters {
 }
 /** What is agreed with the operator of the service. */
 export interface EnterpriseOffer {
-  /** Where to ask. */
+  /** The address at which to ask for it. */
   contactUrl: string;
-  /** For people. */
+  /** What it offers, in one sentence. */
   blurb: string;
 }
 /** Where a change can be tried before it is merged. */
@@ -891,7 +891,7 @@ export interface Environment {
   /** When it was gone; null until then. */
   destroyedAt: number | null;
 }
-/** One environment. */
+/** A preview environment, as its route answers it. */
 export interface EnvironmentDetail {
   environment: Environment;
 }
@@ -939,7 +939,7 @@ export interface ErrorBody {
 export interface Integration {
   /** Starts with `int_`. */
   id: string;
-  /** The organization. */
+  /** The id of the organization; starts with `org_`. */
   orgId: string;
   /** The external service. */
   vendor: 'linear' | 'github' | 'builtin' | 'anthropic' | 'openai';
@@ -947,7 +947,7 @@ export interface Integration {
   vendorKind: 'tracker' | 'scm' | 'llm';
   /** The organization, workspace or account at the vendor; null when unknown. */
   externalOrgId: string | null;
-  /** Name for display. */
+  /** Shown to people; programs use the id. */
   displayName: string;
   /** When it was connected. */
   createdAt: number;
@@ -994,17 +994,17 @@ export interface InviteList {
 export interface Issue {
   /** Starts with `iss_`. */
   id: string;
-  /** The project. */
+  /** The id of the project; starts with `prj_`. */
   projectId: string;
   /** Counts up in the project. */
   number: number;
-  /** Such as WEB-12. */
+  /** The issue code of the project and the number, such as WEB-12. */
   key: string;
-  /** One line. */
+  /** One line; that of the mission. */
   title: string;
-  /** Markdown. */
+  /** The task in Markdown. */
   body: string;
-  /** Free texts. */
+  /** Those of the scheduled task or automation. */
   labels: string[];
   /** Whether work on it is finished. */
   state: 'open' | 'closed';
@@ -1047,7 +1047,7 @@ export interface KillSandboxParameters {
 export interface KillSandboxResponse {
   /** Confirms the kill, also of a sandbox that was already destroyed. */
   ok: true;
-  /** The sandbox. */
+  /** The id of the sandbox; starts with `sbx_`. */
   sandboxId: string;
 }
 /** One change of the credits that an organization owns. */
@@ -1078,7 +1078,7 @@ export interface ListLedgerResponse {
 }
 /** The notices of an organization for one caller. */
 export interface ListNoticesResponse {
-  /** The organization. */
+  /** The id of the organization; starts with `org_`. */
   orgId: string;
   /** Without those that the caller’s person has dismissed; the most urgent first. */
   notices: Notice[];
@@ -1121,9 +1121,9 @@ export interface TeamPlanOffer {
 export interface TeamPlan {
   /** The `teamPlan` of its checkout session. */
   plan: 'team-5' | 'team-20';
-  /** For people. */
+  /** Shown to people, in English. */
   name: string;
-  /** US dollars. */
+  /** The price of a month in US dollars. */
   monthlyUsd: number;
   /** Whole credits; unused ones expire with the period. */
   creditsPerMonth: number;
@@ -1374,9 +1374,9 @@ export interface Me {
 }
 /** A person in an organization, with one role. */
 export interface Membership {
-  /** The organization. */
+  /** The id of the organization; starts with `org_`. */
   orgId: string;
-  /** The member. */
+  /** The id of the person; starts with `usr_`. */
   userId: string;
   /** Determines the scopes that the member and their credentials can have. */
   role: 'owner' | 'admin' | 'member' | 'viewer';
@@ -1397,7 +1397,7 @@ export interface MembershipsParameters {
 export interface MissionStep {
   /** Unique; never changes. */
   id: string;
-  /** The run. */
+  /** The id of the run; starts with `run_`. */
   runId: string;
   /** Position among the steps of the run, from 0. */
   seq: number;
@@ -1405,7 +1405,7 @@ export interface MissionStep {
   role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
   /** Which attempt of the builder it belongs to, from 1; 0 for the planner. */
   round: number;
-  /** How far it is. */
+  /** How far the step is. */
   status: 'waiting' | 'running' | 'completed' | 'failed' | 'canceled';
   /** The name of the agent when the run began. */
   agentName: string;
@@ -1453,18 +1453,18 @@ export interface ModelsByVendor {
 }
 /** Confirms that a person does not see a notice any longer. */
 export interface NoticeDismissal {
-  /** The organization. */
+  /** The id of the organization; starts with `org_`. */
   orgId: string;
-  /** The notice. */
+  /** The id of the notice, derived from its cause. */
   noticeId: string;
   /** When it was first dismissed. */
   dismissedAt: number;
 }
 /** Decides which agents work on an issue, within the daily cost cap of the organization. */
 export interface Orchestrator {
-  /** The organization. */
+  /** The id of the organization; starts with `org_`. */
   orgId: string;
-  /** Name for display. */
+  /** Shown to people; programs use the id. */
   name: string;
   /** Description for display. */
   blurb: string;
@@ -1500,7 +1500,7 @@ export interface Orchestrator {
 }
 /** The end of an organization. It is read-only for its owners for thirty days, and then erased. */
 export interface OrgClosure {
-  /** The organization. */
+  /** The id of the organization; starts with `org_`. */
   orgId: string;
   /** When it was closed. */
   closedAt: number;
@@ -1531,7 +1531,7 @@ export interface OrganizationClosureParameters {
 }
 /** The data of a closed organization: a zip archive with a file of JSON lines for each table, and `manifest.json` with their counts and SHA-256. It is erased with the organization. */
 export interface OrganizationExport {
-  /** The organization. */
+  /** The id of the organization; starts with `org_`. */
   orgId: string;
   /** Whether it can be downloaded. */
   status: 'preparing' | 'ready' | 'failed';
@@ -1563,7 +1563,7 @@ export interface OrganizationParameters {
 export interface Project {
   /** Starts with `prj_`. */
   id: string;
-  /** The organization. */
+  /** The id of the organization; starts with `org_`. */
   orgId: string;
   /** Unique in the organization; does not follow a rename. */
   slug: string;
@@ -1609,7 +1609,7 @@ export interface ProjectMcpParameters {
 }
 /** The MCP servers of a project: declared in its repository and bound here, side by side. */
 export interface ProjectMcpView {
-  /** The project. */
+  /** The id of the project; starts with `prj_`. */
   projectId: string;
   /** Path of the config file in the repository. */
   configPath: string;
@@ -1825,11 +1825,11 @@ export interface RunHistory {
 export interface RunMessage {
   /** Unique; never changes. */
   id: string;
-  /** The run. */
+  /** The id of the run; starts with `run_`. */
   runId: string;
   /** Position in the history of the run, from 0. */
   seq: number;
-  /** What it is. */
+  /** What the entry records. */
   kind: 'message' | 'answer' | 'approval' | 'interrupt' | 'resume';
   /** Empty for what is neither a message nor an answer. */
   text: string;
@@ -1972,7 +1972,7 @@ export interface Sandbox {
   sandboxId: string;
   /** The issue that is worked on. */
   issueId: string | null;
-  /** The project. */
+  /** The id of the project; starts with `prj_`. */
   projectId: string;
   /** The role of the agent. */
   role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
@@ -1986,7 +1986,7 @@ export interface Sandbox {
   status: 'running' | 'stale' | 'destroyed' | 'completed' | 'failed';
   /** Such as `killed`. */
   terminationReason: string | null;
-  /** Its size. */
+  /** The machine that it runs on. */
   instanceType: 'lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4';
   /** When the runtime registered it. */
   createdAt: number;
@@ -2075,7 +2075,7 @@ export interface SandboxPlanItem {
 }
 /** One log of a session. */
 export interface SandboxLog {
-  /** The sandbox. */
+  /** The id of the sandbox; starts with `sbx_`. */
   sandboxId: string;
   /** The role of the session. */
   role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
@@ -2318,7 +2318,7 @@ export interface SetupFirstMission {
 export interface SetupGroup {
   /** Which group it is. */
   id: 'first_mission' | 'team' | 'explore';
-  /** Name for display. */
+  /** Shown to people; programs use the id. */
   name: string;
   /** How many milestones are done. */
   reachedCount: number;
@@ -2369,7 +2369,7 @@ export interface SetupGuide {
 }
 /** How far an organization has set up the service. */
 export interface SetupProgress {
-  /** The organization. */
+  /** The id of the organization; starts with `org_`. */
   orgId: string;
   /** How many milestones are done. */
   reachedCount: number;
@@ -2712,7 +2712,7 @@ export interface WithdrawOrderParameters {
 }
 /** A withdrawal from an order. */
 export interface WithdrawalResponse {
-  /** The order. */
+  /** The id of the order; starts with `ord_`. */
   orderId: string;
   /** When it was withdrawn. */
   submittedAt: number;
@@ -2764,7 +2764,7 @@ export interface Operations {
   organizations: { input: {}; output: OrganizationList };
   /** Founds an organization; the caller becomes its owner. Requires the scope `organizations:write`. */
   createOrganization: { input: CreateOrganizationRequest; output: Organization };
-  /** One organization. Requires the scope `organizations:read`. */
+  /** An organization of the caller by its id. Requires the scope `organizations:read`. */
   organization: { input: OrganizationParameters; output: Organization };
   /** Renames an organization or changes its slug. Requires the scope `organizations:write`. */
   updateOrganization: { input: UpdateOrganizationParameters & UpdateOrganizationRequest; output: Organization };
@@ -2782,7 +2782,7 @@ export interface Operations {
   projects: { input: ProjectsParameters; output: ProjectPage };
   /** Creates a project on a repository, with the connectors that the organization has. Requires the scope `projects:write`. */
   createProject: { input: CreateProjectRequest; output: Project };
-  /** One project. Requires the scope `projects:read`. */
+  /** A project by its id, also an archived one. Requires the scope `projects:read`. */
   project: { input: ProjectParameters; output: Project };
   /** Changes a project. A member that is left out stays; null clears what may be empty. A credential that is bound to a project may change that one. Requires the scope `projects:write`. */
   updateProject: { input: UpdateProjectParameters & UpdateProjectRequest; output: Project };
@@ -2800,7 +2800,7 @@ export interface Operations {
   agents: { input: AgentsParameters; output: AgentPage };
   /** Creates an agent out of what the catalog offers. Requires the scope `agents:write`. */
   createAgent: { input: CreateAgentRequest; output: Agent };
-  /** One agent. Requires the scope `agents:read`. */
+  /** An agent by its id: one of the organization, or a built-in one. Requires the scope `agents:read`. */
   agent: { input: AgentParameters; output: Agent };
   /** Changes an agent. A member that is left out stays; null clears what may be empty. Requires the scope `agents:write`. */
   updateAgent: { input: UpdateAgentParameters & UpdateAgentRequest; output: Agent };
@@ -2826,7 +2826,7 @@ export interface Operations {
   createAutomation: { input: CreateScheduledTaskRequest; output: Automation };
   /** Ready-made missions to create an automation from. Requires the scope `automations:read`. */
   automationTemplates: { input: {}; output: ScheduledTaskTemplateList };
-  /** One automation. Requires the scope `automations:read`. */
+  /** An automation by its id. Requires the scope `automations:read`. */
   automation: { input: AutomationParameters; output: Automation };
   /** Changes an automation. Fields that are left out stay. The next run moves only with the triggers. Enabling it, or changing its prompt, triggers, project or agent, requires the scope `missions:run` too. Requires the scope `automations:write`. */
   updateAutomation: { input: UpdateAutomationParameters & UpdateScheduledTaskRequest; output: Automation };
@@ -2852,7 +2852,7 @@ export interface Operations {
   destroyEnvironment: { input: DestroyEnvironmentParameters; output: DestroyEnvironmentResponse };
   /** The artifacts of the organization, newest first. Requires the scope `artifacts:read`. */
   artifacts: { input: ArtifactsParameters; output: ArtifactPage };
-  /** One artifact. Requires the scope `artifacts:read`. */
+  /** An artifact by its id; `url` leads to its content. Requires the scope `artifacts:read`. */
   artifact: { input: ArtifactParameters; output: Artifact };
   /** The runs of the organization, newest first; filtered by project, status, what started them, agent and time. Requires the scope `missions:read`. */
   runs: { input: RunsParameters; output: RunPage };

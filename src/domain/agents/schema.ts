@@ -142,7 +142,7 @@ builder.queryFields((t) => ({
     resolve: (_, args, { caller }) => operations.listAgents(caller, args),
   }),
   agent: t.field({
-    description: 'One agent.',
+    description: 'An agent by its id: one of the organization, or a built-in one.',
     scope: 'agents:read',
     rest: 'GET /agents/{agentId}',
     tool: 'get_agent',

@@ -26,7 +26,7 @@ export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
   description: 'Proof of work that an agent has left behind.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Starts with `art_`.' }),
-    projectId: t.exposeString('projectId', { description: 'The project.' }),
+    projectId: t.exposeString('projectId', { description: 'The id of the project; starts with `prj_`.' }),
     issueId: t.exposeString('issueId', {
       nullable: true,
       description: 'The issue it was created for, by the id of the tracker.',
@@ -78,7 +78,11 @@ export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
   }),
 });
 
-const newest = { description: 'The newest 20.', link: 'artifacts:read', limit: previewSizes.perParent } as const;
+const newest = {
+  description: `The newest ${previewSizes.perParent}.`,
+  link: 'artifacts:read',
+  limit: previewSizes.perParent,
+} as const;
 builder.objectField(ProjectType, 'artifacts', (t) => t.hasMany('artifacts', newest));
 builder.objectField(SandboxType, 'artifacts', (t) => t.hasMany('artifacts', newest));
 
@@ -102,7 +106,7 @@ builder.queryFields((t) => ({
     resolve: (_, args, { caller }) => operations.listArtifacts(caller, args),
   }),
   artifact: t.field({
-    description: 'One artifact.',
+    description: 'An artifact by its id; `url` leads to its content.',
     scope: 'artifacts:read',
     rest: 'GET /artifacts/{artifactId}',
     tool: 'get_artifact',

@@ -25,7 +25,7 @@ AutomationType.implement({
     ...recurringFields(t),
     runs: t.hasMany('runs', {
       link: 'automations:read',
-      description: 'The newest 20; `automationRuns` pages through them all.',
+      description: `The newest ${previewSizes.perParent}; \`automationRuns\` pages through them all.`,
       limit: previewSizes.perParent,
       type: AutomationRunType,
     }),
@@ -49,7 +49,11 @@ AutomationRunType.implement({
 });
 
 builder.objectField(ProjectType, 'automations', (t) =>
-  t.hasMany('automations', { description: 'The newest 20.', link: 'automations:read', limit: previewSizes.perParent }),
+  t.hasMany('automations', {
+    description: `The newest ${previewSizes.perParent}; the query of the same name pages through all.`,
+    link: 'automations:read',
+    limit: previewSizes.perParent,
+  }),
 );
 
 const AutomationPage = pageOf('AutomationPage', AutomationType);
@@ -78,7 +82,7 @@ builder.queryFields((t) => ({
     resolve: () => templateList,
   }),
   automation: t.field({
-    description: 'One automation.',
+    description: 'An automation by its id.',
     scope: 'automations:read',
     rest: 'GET /automations/{automationId}',
     tool: 'get_automation',

@@ -67,7 +67,7 @@ const CreditMessage = builder
     description: 'One message of a request for credits.',
     fields: (t) => ({
       message: t.exposeString('message', { description: `${range(text.creditMessage)} characters.` }),
-      userId: t.exposeString('userId', { description: 'Who asks.' }),
+      userId: t.exposeString('userId', { description: 'The id of the person who sent it; starts with `usr_`.' }),
       name: t.string({
         link: 'open',
         nullable: true,
@@ -120,7 +120,7 @@ const BillingTrialState = builder.objectRef<BillingSummary['trial']>('BillingTri
 export const BillingSummaryType = builder.objectRef<BillingSummary>('BillingSummary').implement({
   description: 'The plan and the credits of an organization, and what it may do with them.',
   fields: (t) => ({
-    orgId: t.exposeString('orgId', { description: 'The organization.' }),
+    orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
     plan: t.expose('plan', { type: BillingPlan.type, description: 'The plan whose limits apply.' }),
     cohort: t.exposeString('cohort', { nullable: true, description: 'Not used yet: always null.' }),
     mode: t.expose('mode', { type: BillingMode.type, description: 'How the plan is paid.' }),

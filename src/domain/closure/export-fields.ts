@@ -19,7 +19,7 @@ const OrganizationExport = builder.objectRef<Row<OrgExport>>('OrganizationExport
   description:
     'The data of a closed organization: a zip archive with a file of JSON lines for each table, and `manifest.json` with their counts and SHA-256. It is erased with the organization.',
   fields: (t) => ({
-    orgId: t.exposeString('orgId', { description: 'The organization.' }),
+    orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
     status: t.expose('status', { type: ExportStatus.type, description: 'Whether it can be downloaded.' }),
     requestedAt: t.expose('requestedAt', { type: 'EpochMs', description: 'When it was requested.' }),
     url: t.string({

@@ -36,7 +36,7 @@ const ClosureSettlement = builder.objectRef<Settlement>('ClosureSettlement').imp
 const OrgClosureType = builder.objectRef<Row<OrgClosure>>('OrgClosure').implement({
   description: 'The end of an organization. It is read-only for its owners for thirty days, and then erased.',
   fields: (t) => ({
-    orgId: t.exposeString('orgId', { description: 'The organization.' }),
+    orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
     closedAt: t.expose('closedAt', { type: 'EpochMs', description: 'When it was closed.' }),
     basis: t.expose('basis', { type: ClosureBasis.type, description: 'Who closed it.' }),
     settlements: t.expose('settlements', {

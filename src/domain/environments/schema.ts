@@ -51,13 +51,13 @@ builder.objectField(ProjectType, 'environments', (t) =>
   t.hasMany('environments', {
     link: 'environments:read',
     limit: previewSizes.perParent,
-    description: 'The newest 20.',
+    description: `The newest ${previewSizes.perParent}; the query of the same name pages through all.`,
   }),
 );
 
 const EnvironmentPage = pageOf('EnvironmentPage', EnvironmentType);
 const EnvironmentDetail = builder.objectRef<{ environment: Row<Environment> }>('EnvironmentDetail').implement({
-  description: 'One environment.',
+  description: 'A preview environment, as its route answers it.',
   fields: (t) => ({ environment: t.expose('environment', { type: EnvironmentType, description: 'The environment.' }) }),
 });
 const DestroyEnvironmentResponse = builder
@@ -66,7 +66,7 @@ const DestroyEnvironmentResponse = builder
     description: 'Confirms that the environment is to be destroyed.',
     fields: (t) => ({
       ok: t.expose('ok', { type: 'True', description: 'Confirms the request, also when it was already destroyed.' }),
-      environmentId: t.exposeString('environmentId', { description: 'The environment.' }),
+      environmentId: t.exposeString('environmentId', { description: 'The id of the environment; starts with `env_`.' }),
     }),
   });
 

@@ -22,14 +22,14 @@ export const IntegrationType = builder.modelType(Integration, 'Integration').imp
   description: 'A tracker, a source host or a language model that projects connect to.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Starts with `int_`.' }),
-    orgId: t.exposeString('orgId', { description: 'The organization.' }),
+    orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
     vendor: t.expose('vendor', { type: Vendor.type, description: 'The external service.' }),
     vendorKind: t.expose('vendorKind', { type: VendorKind.type, description: 'What projects use it for.' }),
     externalOrgId: t.exposeString('externalOrgId', {
       nullable: true,
       description: 'The organization, workspace or account at the vendor; null when unknown.',
     }),
-    displayName: t.exposeString('displayName', { description: 'Name for display.' }),
+    displayName: t.exposeString('displayName', { description: 'Shown to people; programs use the id.' }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was connected.' }),
     updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When its credentials were last replaced.' }),
     baseUrl: t.exposeString('baseUrl', {

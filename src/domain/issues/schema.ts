@@ -18,12 +18,12 @@ export const IssueType = builder.modelType(Issue, 'Issue').implement({
   description: 'An issue of the tracker that is built in.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Starts with `iss_`.' }),
-    projectId: t.exposeString('projectId', { description: 'The project.' }),
+    projectId: t.exposeString('projectId', { description: 'The id of the project; starts with `prj_`.' }),
     number: t.exposeInt('number', { description: 'Counts up in the project.' }),
-    key: t.exposeString('key', { description: 'Such as WEB-12.' }),
-    title: t.exposeString('title', { description: 'One line.' }),
-    body: t.exposeString('body', { complexity: weightOf(text.prompt.max), description: 'Markdown.' }),
-    labels: t.exposeStringList('labels', { description: 'Free texts.' }),
+    key: t.exposeString('key', { description: 'The issue code of the project and the number, such as WEB-12.' }),
+    title: t.exposeString('title', { description: 'One line; that of the mission.' }),
+    body: t.exposeString('body', { complexity: weightOf(text.prompt.max), description: 'The task in Markdown.' }),
+    labels: t.exposeStringList('labels', { description: 'Those of the scheduled task or automation.' }),
     state: t.expose('state', { type: IssueState.type, description: 'Whether work on it is finished.' }),
     runId: t.exposeString('runId', { nullable: true, description: 'The run that it was created for.' }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created.' }),
@@ -37,7 +37,7 @@ export const IssueType = builder.modelType(Issue, 'Issue').implement({
 
 builder.objectField(ProjectType, 'issues', (t) =>
   t.hasMany('issues', {
-    description: 'The newest 20 of the built-in tracker.',
+    description: `The newest ${previewSizes.perParent} of the built-in tracker.`,
     link: 'missions:read',
     limit: previewSizes.perParent,
   }),

@@ -163,7 +163,7 @@ const ServerType = builder.objectRef<McpServer>('McpServer').implement({
 export const ViewType = builder.objectRef<ProjectMcpView>('ProjectMcpView').implement({
   description: 'The MCP servers of a project: declared in its repository and bound here, side by side.',
   fields: (t) => ({
-    projectId: t.exposeString('projectId', { description: 'The project.' }),
+    projectId: t.exposeString('projectId', { description: 'The id of the project; starts with `prj_`.' }),
     configPath: t.exposeString('configPath', { description: 'Path of the config file in the repository.' }),
     configPathSource: t.expose('configPathSource', {
       type: ConfigPathSource.type,

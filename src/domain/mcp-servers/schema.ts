@@ -150,6 +150,6 @@ builder.objectField(RunType, 'mcpCalls', (t) =>
   t.hasMany('mcpCalls', {
     link: 'mcp:read',
     limit: previewSizes.perParent,
-    description: 'The newest 20 calls of tools of MCP servers.',
+    description: `The newest ${previewSizes.perParent} calls of tools of MCP servers.`,
   }),
 );

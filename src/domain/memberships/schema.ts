@@ -20,8 +20,8 @@ export const OrgRole = wordSet('OrgRole', orgRoles, 'What a person may do in an 
 export const MembershipType = builder.modelType(Membership, 'Membership').implement({
   description: 'A person in an organization, with one role.',
   fields: (t) => ({
-    orgId: t.exposeString('orgId', { description: 'The organization.' }),
-    userId: t.exposeString('userId', { description: 'The member.' }),
+    orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
+    userId: t.exposeString('userId', { description: 'The id of the person; starts with `usr_`.' }),
     role: t.expose('role', {
       type: OrgRole.type,
       description: 'Determines the scopes that the member and their credentials can have.',

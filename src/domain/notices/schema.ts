@@ -41,7 +41,7 @@ interface NoticeList {
 const ListNoticesResponse = builder.objectRef<NoticeList>('ListNoticesResponse').implement({
   description: 'The notices of an organization for one caller.',
   fields: (t) => ({
-    orgId: t.exposeString('orgId', { description: 'The organization.' }),
+    orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
     notices: t.expose('notices', {
       type: [NoticeType],
       description: 'Without those that the caller’s person has dismissed; the most urgent first.',
@@ -52,8 +52,8 @@ const ListNoticesResponse = builder.objectRef<NoticeList>('ListNoticesResponse')
 const NoticeDismissalType = builder.modelType(NoticeDismissal, 'NoticeDismissal').implement({
   description: 'Confirms that a person does not see a notice any longer.',
   fields: (t) => ({
-    orgId: t.exposeString('orgId', { description: 'The organization.' }),
-    noticeId: t.exposeString('noticeId', { description: 'The notice.' }),
+    orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
+    noticeId: t.exposeString('noticeId', { description: 'The id of the notice, derived from its cause.' }),
     dismissedAt: t.expose('dismissedAt', { type: 'EpochMs', description: 'When it was first dismissed.' }),
   }),
 });

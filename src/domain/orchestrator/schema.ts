@@ -37,8 +37,8 @@ const SpendPoint = builder.objectRef<operations.SpendPoint>('SpendPoint').implem
 const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orchestrator').implement({
   description: 'Decides which agents work on an issue, within the daily cost cap of the organization.',
   fields: (t) => ({
-    orgId: t.exposeString('orgId', { description: 'The organization.' }),
-    name: t.exposeString('name', { description: 'Name for display.' }),
+    orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
+    name: t.exposeString('name', { description: 'Shown to people; programs use the id.' }),
     blurb: t.exposeString('blurb', { description: 'Description for display.' }),
     model: t.exposeString('model', { description: 'The id of its language model.' }),
     vendor: t.expose('vendor', { type: ModelVendor.type, description: 'The vendor of the model.' }),

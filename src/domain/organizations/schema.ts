@@ -92,7 +92,7 @@ builder.queryFields((t) => ({
     resolve: async (_, _args, { caller }) => ({ orgs: await operations.listOrganizations(caller) }),
   }),
   organization: t.field({
-    description: 'One organization.',
+    description: 'An organization of the caller by its id.',
     scope: 'organizations:read',
     rest: 'GET /organizations/{orgId}',
     tool: 'get_organization',

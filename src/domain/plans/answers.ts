@@ -134,7 +134,7 @@ export const CreditRequestResponse = builder.objectRef<RequestedCredits>('Credit
       resolve: ({ status }) => status,
     }),
     appended: t.exposeBoolean('appended', { description: 'Whether the message was added to a request that was open.' }),
-    routedTo: t.expose('routedTo', { type: CreditRequestRoute.type, description: 'Who reads it.' }),
+    routedTo: t.expose('routedTo', { type: CreditRequestRoute.type, description: 'Who gets the request.' }),
   }),
 });
 
@@ -153,7 +153,7 @@ const CheckoutTeamPlan = builder
   .implement({
     description: 'The team plan of a checkout session.',
     fields: (t) => ({
-      plan: t.expose('plan', { type: TeamPlanId.type, description: 'Its id.' }),
+      plan: t.expose('plan', { type: TeamPlanId.type, description: 'The id of the plan.' }),
       name: t.exposeString('name', { description: 'Its name, for people.' }),
     }),
   });
@@ -179,14 +179,17 @@ export const SubscriptionResponse = builder
   .implement({
     description: 'The subscription after the change.',
     fields: (t) => ({
-      subscription: t.expose('subscription', { type: TeamSubscription, description: 'As it is now.' }),
+      subscription: t.expose('subscription', {
+        type: TeamSubscription,
+        description: 'The subscription after the change.',
+      }),
     }),
   });
 
 export const WithdrawalResponse = builder.objectRef<Withdrawal>('WithdrawalResponse').implement({
   description: 'A withdrawal from an order.',
   fields: (t) => ({
-    orderId: t.exposeString('orderId', { description: 'The order.' }),
+    orderId: t.exposeString('orderId', { description: 'The id of the order; starts with `ord_`.' }),
     submittedAt: t.expose('submittedAt', { type: 'EpochMs', description: 'When it was withdrawn.' }),
     creditsReversed: t.exposeInt('creditsReversed', {
       description: 'Whole credits that were taken back, rounded down; the ledger has the exact amount.',

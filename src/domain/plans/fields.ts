@@ -27,7 +27,7 @@ const BillingOffer = builder.objectRef<typeof catalog.pack>('BillingOffer').impl
       description: 'The `offer` of its checkout session.',
       resolve: () => 'pack' as const,
     }),
-    name: t.string({ description: 'For people.', resolve: ({ credits }) => `${credits} credits` }),
+    name: t.string({ description: 'Shown to people, in English.', resolve: ({ credits }) => `${credits} credits` }),
     credits: t.exposeInt('credits', { description: 'Whole credits.' }),
     priceUsd: t.float({ description: 'Of one pack, US dollars.', resolve: ({ cents }) => usd(cents) }),
     perCreditUsd: t.float({
@@ -46,8 +46,8 @@ const TeamPlanType = builder.objectRef<catalog.TeamPlan>('TeamPlan').implement({
   description: 'A plan that is paid by the month.',
   fields: (t) => ({
     plan: t.expose('plan', { type: TeamPlanId.type, description: 'The `teamPlan` of its checkout session.' }),
-    name: t.exposeString('name', { description: 'For people.' }),
-    monthlyUsd: t.float({ description: 'US dollars.', resolve: ({ cents }) => usd(cents) }),
+    name: t.exposeString('name', { description: 'Shown to people, in English.' }),
+    monthlyUsd: t.float({ description: 'The price of a month in US dollars.', resolve: ({ cents }) => usd(cents) }),
     creditsPerMonth: t.exposeInt('credits', { description: 'Whole credits; unused ones expire with the period.' }),
     projects: t.exposeInt('projects', { nullable: true, description: 'Null: as many as wanted.' }),
     agentsAtOnce: t.exposeInt('agentsAtOnce', { nullable: true, description: 'Missions that may be open at once.' }),
@@ -64,8 +64,8 @@ const TeamPlanOffer = builder.objectRef<{ plans: readonly catalog.TeamPlan[] }>(
 const EnterpriseOffer = builder.objectRef<{ contactUrl: string; blurb: string }>('EnterpriseOffer').implement({
   description: 'What is agreed with the operator of the service.',
   fields: (t) => ({
-    contactUrl: t.exposeString('contactUrl', { description: 'Where to ask.' }),
-    blurb: t.exposeString('blurb', { description: 'For people.' }),
+    contactUrl: t.exposeString('contactUrl', { description: 'The address at which to ask for it.' }),
+    blurb: t.exposeString('blurb', { description: 'What it offers, in one sentence.' }),
   }),
 });
 

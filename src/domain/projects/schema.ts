@@ -30,7 +30,7 @@ export const ProjectType = builder.modelType(Project, 'Project').implement({
   description: 'A tracker, a repository and a language model, tied together.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Starts with `prj_`.' }),
-    orgId: t.exposeString('orgId', { description: 'The organization.' }),
+    orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
     slug: t.exposeString('slug', { description: 'Unique in the organization; does not follow a rename.' }),
     name: t.exposeString('name', { description: `${range(text.projectName)} characters; not unique.` }),
     status: t.expose('status', { type: ProjectStatus.type, description: 'Missions start only on an active project.' }),
@@ -179,7 +179,7 @@ builder.queryFields((t) => ({
     resolve: (_, args, { caller }) => operations.listProjects(caller, args),
   }),
   project: t.field({
-    description: 'One project.',
+    description: 'A project by its id, also an archived one.',
     scope: 'projects:read',
     rest: 'GET /projects/{projectId}',
     tool: 'get_project',

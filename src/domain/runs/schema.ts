@@ -102,12 +102,12 @@ export const RunType = runType('Run').implement({
       description: 'The automation that it is a run of.',
     }),
     sandboxes: t.hasMany('sandboxes', {
-      description: 'The newest 20.',
+      description: `The newest ${previewSizes.perParent}.`,
       link: 'sandboxes:read',
       limit: previewSizes.perParent,
     }),
     artifacts: t.hasMany('artifacts', {
-      description: 'The newest 20 of its issue.',
+      description: `The newest ${previewSizes.perParent} of its issue.`,
       link: 'artifacts:read',
       limit: previewSizes.perParent,
     }),
@@ -118,7 +118,11 @@ builder.objectField(SandboxType, 'run', (t) =>
   t.belongsTo('run', { link: 'missions:read', description: 'The run that it works for; null without one.' }),
 );
 builder.objectField(ProjectType, 'runs', (t) =>
-  t.hasMany('runs', { description: 'The newest 20.', link: 'missions:read', limit: previewSizes.perParent }),
+  t.hasMany('runs', {
+    description: `The newest ${previewSizes.perParent}.`,
+    link: 'missions:read',
+    limit: previewSizes.perParent,
+  }),
 );
 
 const time = {

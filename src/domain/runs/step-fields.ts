@@ -20,13 +20,13 @@ export const MissionStepType = builder.modelType(RunStep, 'MissionStep').impleme
   description: 'The work of one agent on a run, in one role. A run has one step at a time.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Unique; never changes.' }),
-    runId: t.exposeString('runId', { description: 'The run.' }),
+    runId: t.exposeString('runId', { description: 'The id of the run; starts with `run_`.' }),
     seq: t.exposeInt('seq', { description: 'Position among the steps of the run, from 0.' }),
     role: t.expose('role', { type: AgentRole.type, description: 'The part of the agent.' }),
     round: t.exposeInt('round', {
       description: 'Which attempt of the builder it belongs to, from 1; 0 for the planner.',
     }),
-    status: t.expose('status', { type: StepStatus.type, description: 'How far it is.' }),
+    status: t.expose('status', { type: StepStatus.type, description: 'How far the step is.' }),
     agentName: t.string({
       description: 'The name of the agent when the run began.',
       resolve: ({ agent }) => agent.name,
@@ -79,9 +79,9 @@ export const RunMessageType = builder.modelType(RunMessage, 'RunMessage').implem
   description: 'What a person said to the agent of a run, or decided about it.',
   fields: (t) => ({
     id: t.exposeString('id', { description: 'Unique; never changes.' }),
-    runId: t.exposeString('runId', { description: 'The run.' }),
+    runId: t.exposeString('runId', { description: 'The id of the run; starts with `run_`.' }),
     seq: t.exposeInt('seq', { description: 'Position in the history of the run, from 0.' }),
-    kind: t.expose('kind', { type: MessageKind.type, description: 'What it is.' }),
+    kind: t.expose('kind', { type: MessageKind.type, description: 'What the entry records.' }),
     text: t.exposeString('text', {
       complexity: weightOf(stepText.message.max),
       description: 'Empty for what is neither a message nor an answer.',
@@ -120,7 +120,7 @@ const ChoiceWay = wordSet('ChoiceWay', choiceWays, 'How the agents of a run are 
 export const AgentChoiceType = builder.objectRef<AgentChoice>('AgentChoice').implement({
   description: 'How the agents of a run were chosen, and what the question to the orchestrator’s model has cost.',
   fields: (t) => ({
-    way: t.expose('way', { type: ChoiceWay.type, description: 'How.' }),
+    way: t.expose('way', { type: ChoiceWay.type, description: 'Who or what decided.' }),
     reason: t.exposeString('reason', {
       description: 'Why: the words of the model, or what kept it from deciding.',
     }),

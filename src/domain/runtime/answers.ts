@@ -90,8 +90,11 @@ const HeartbeatMessage = builder.objectRef<Omit<Delivered, 'runId'>>('HeartbeatM
   description: 'What a person says to the agent of a run.',
   fields: (t) => ({
     messageId: t.exposeString('messageId', { description: 'For `acknowledged`, when the agent has taken it up.' }),
-    text: t.exposeString('text', { complexity: weightOf(stepText.message.max), description: 'What they say.' }),
-    author: t.exposeString('author', { description: 'Their name.' }),
+    text: t.exposeString('text', {
+      complexity: weightOf(stepText.message.max),
+      description: 'The text for the agent.',
+    }),
+    author: t.exposeString('author', { description: 'The name of the person who sent it.' }),
   }),
 });
 const HeartbeatRun = builder.objectRef<HeartbeatAnswer['runs'][number]>('HeartbeatRun').implement({
@@ -184,7 +187,7 @@ export const RepositoryFile = builder
 const RunModel = builder.objectRef<RunModels['connectors'][number]>('RunModel').implement({
   description: 'A model connector of the organization of a run, with its credentials.',
   fields: (t) => ({
-    integrationId: t.exposeString('integrationId', { description: 'The integration.' }),
+    integrationId: t.exposeString('integrationId', { description: 'The id of the connector; starts with `int_`.' }),
     name: t.exposeString('name', { description: 'Its name, for messages to people.' }),
     vendor: t.expose('vendor', { type: ModelVendor.type, description: 'Whose protocol the server speaks.' }),
     baseUrl: t.exposeString('baseUrl', {

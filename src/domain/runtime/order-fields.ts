@@ -88,7 +88,7 @@ const StepOutcomeType = wordSet('StepOutcome', stepOutcomes, 'What follows a fin
 export const FinishedStep = builder.objectRef<StepAnswer>('FinishedStep').implement({
   description: 'What follows a finished step.',
   fields: (t) => ({
-    outcome: t.expose('outcome', { type: StepOutcomeType.type, description: 'What follows.' }),
+    outcome: t.expose('outcome', { type: StepOutcomeType.type, description: 'What the runtime does next.' }),
     step: t.expose('step', {
       type: RunStepType,
       nullable: true,

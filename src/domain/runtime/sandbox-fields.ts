@@ -25,7 +25,7 @@ export const RegisterSandboxRequest = request(
       role,
       harness: Harness.zod.describe('The harness that runs in it.'),
       harnessVersion: boundedText(text.harnessVersion).nullish().describe('As the harness reports it.'),
-      instanceType: InstanceType.zod.describe('Its size.'),
+      instanceType: InstanceType.zod.describe('The machine that it runs on.'),
       timeoutAt: epochMs.nullish().describe('When it is ended at the latest.'),
     })
     .describe('A sandbox that the runtime has started for a run.'),
@@ -36,7 +36,7 @@ export const FinishSandboxRequest = request(
     .object({
       ...ofSandbox,
       status: Ending.zod.describe('How it has ended.'),
-      terminationReason: boundedText(text.outcome).nullish().describe('Shown to people.'),
+      terminationReason: boundedText(text.outcome).nullish().describe('Why it has ended, shown to people.'),
     })
     .describe('The end of a sandbox.'),
 );

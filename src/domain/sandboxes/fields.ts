@@ -37,7 +37,7 @@ const LogTimeType = builder.objectRef<LogTime>('SandboxLogTime').implement({
 export const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implement({
   description: 'One log of a session.',
   fields: (t) => ({
-    sandboxId: t.exposeString('sandboxId', { description: 'The sandbox.' }),
+    sandboxId: t.exposeString('sandboxId', { description: 'The id of the sandbox; starts with `sbx_`.' }),
     role: t.expose('role', { type: AgentRole.type, description: 'The role of the session.' }),
     sessionId: t.exposeString('sessionId', { description: 'The session.' }),
     part: t.expose('part', { type: LogPart.type, description: 'Which log of the session this is.' }),

@@ -49,7 +49,7 @@ export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
   fields: (t) => ({
     sandboxId: t.exposeString('id', { description: 'Starts with `sbx_`.' }),
     issueId: t.exposeString('issueId', { nullable: true, description: 'The issue that is worked on.' }),
-    projectId: t.exposeString('projectId', { description: 'The project.' }),
+    projectId: t.exposeString('projectId', { description: 'The id of the project; starts with `prj_`.' }),
     role: t.expose('role', { type: AgentRole.type, description: 'The role of the agent.' }),
     harness: t.expose('harness', { type: Harness.type, description: 'The program that drives the model.' }),
     harnessVersion: t.exposeString('harnessVersion', {
@@ -62,7 +62,7 @@ export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
       description: '`stale` is a running sandbox that has stopped sending heartbeats.',
     }),
     terminationReason: t.exposeString('terminationReason', { nullable: true, description: 'Such as `killed`.' }),
-    instanceType: t.expose('instanceType', { type: InstanceType.type, description: 'Its size.' }),
+    instanceType: t.expose('instanceType', { type: InstanceType.type, description: 'The machine that it runs on.' }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the runtime registered it.' }),
     timeoutAt: t.expose('timeoutAt', {
       type: 'EpochMs',
@@ -120,7 +120,11 @@ export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
 });
 
 builder.objectField(ProjectType, 'sandboxes', (t) =>
-  t.hasMany('sandboxes', { description: 'The newest 20.', link: 'sandboxes:read', limit: previewSizes.perParent }),
+  t.hasMany('sandboxes', {
+    description: `The newest ${previewSizes.perParent}; the query of the same name pages through all.`,
+    link: 'sandboxes:read',
+    limit: previewSizes.perParent,
+  }),
 );
 
 const fragmentsOf = toMany<Row<SandboxFragment>>(operations.fragmentsOf, ({ sandboxId }) => sandboxId);
@@ -168,7 +172,7 @@ const KillSandboxResponse = builder.objectRef<{ ok: true; sandboxId: string }>('
       type: 'True',
       description: 'Confirms the kill, also of a sandbox that was already destroyed.',
     }),
-    sandboxId: t.exposeString('sandboxId', { description: 'The sandbox.' }),
+    sandboxId: t.exposeString('sandboxId', { description: 'The id of the sandbox; starts with `sbx_`.' }),
   }),
 });
 

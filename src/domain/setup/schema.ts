@@ -71,7 +71,7 @@ const SetupGroup = builder.objectRef<operations.Group>('SetupGroup').implement({
   description: 'Milestones that belong together.',
   fields: (t) => ({
     id: t.expose('id', { type: GroupId.type, description: 'Which group it is.' }),
-    name: t.exposeString('name', { description: 'Name for display.' }),
+    name: t.exposeString('name', { description: 'Shown to people; programs use the id.' }),
     reachedCount: t.exposeInt('reachedCount', { description: counts.reached }),
     totalCount: t.exposeInt('totalCount', { description: counts.total }),
     milestones: t.expose('milestones', { type: [SetupMilestone], description: 'In the order in which to do them.' }),
@@ -103,7 +103,7 @@ const FirstMission = builder.objectRef<operations.FirstMission>('SetupFirstMissi
 const SetupProgress = builder.objectRef<operations.SetupProgress>('SetupProgress').implement({
   description: 'How far an organization has set up the service.',
   fields: (t) => ({
-    orgId: t.exposeString('orgId', { description: 'The organization.' }),
+    orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
     reachedCount: t.exposeInt('reachedCount', { description: counts.reached }),
     totalCount: t.exposeInt('totalCount', { description: counts.total }),
     complete: t.exposeBoolean('complete', { description: 'Whether every milestone is done or skipped.' }),
