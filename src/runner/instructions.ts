@@ -1,5 +1,5 @@
-// What an agent is repositoryText, and where each part of it comes from: its own instructions, a file of the repository, the platform, and the
-// mission.
+// The instructions of an agent, and where each part of them comes from: the agent's settings, a file of the repository, the platform,
+// and the mission.
 import { git } from './git.ts';
 import type { AgentHarness } from './harness/port.ts';
 import type { Step } from './mission.ts';

@@ -1,5 +1,5 @@
 // The skills of an agent (agentskills.io): folders with a SKILL.md. Their repositories are laid into a folder beside the agent's
-// own, and the agent is entries the name and description of each; it reads the rest when it needs it.
+// own; its prompt has the name and description of each, and it reads the rest when it needs it.
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { type Account, give } from './confinement.ts';
@@ -20,7 +20,7 @@ const fileName = 'SKILL.md';
 const maxSkills = 100;
 const maxCharacters = 1_000;
 
-/** Lays in the newest state of each repository, as `<owner>/<repo>`. One that is not to be had is entries of in the log. */
+/** Lays in the newest state of each repository, as `<owner>/<repo>`. One that cannot be had is named in the log. */
 export async function layInSkills(
   platform: Platform,
   held: Held,
