@@ -11,7 +11,6 @@ import { hours } from '#foundation/clock.ts';
 import { transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
 import { digest } from '#foundation/secrets.ts';
-import { isLink } from '#graph/exposure.ts';
 import { keepRows, nothing, rowsOf, written } from './support/database-rows.ts';
 import { type Impersonation, openImpersonation } from './support/impersonation.ts';
 import {
@@ -469,10 +468,9 @@ function links(): Link[] {
       if (!isObjectType(type) || seen.has(type.name)) continue;
       seen.add(type.name);
       for (const field of Object.values(type.getFields())) {
-        const rule = isLink(field) ? `${field.extensions.link}` : undefined;
+        const rule = 'link' in field.extensions ? `${field.extensions.link}` : undefined;
         const there = { root, way: [...way, field.name], rules: rule ? [...rules, rule] : rules };
-        if (rule && rule !== 'open')
-          found.push({ ...there, name: `${type.name}.${field.name}`, rule, rules, target: field.type });
+        if (rule) found.push({ ...there, name: `${type.name}.${field.name}`, rule, rules, target: field.type });
         next.push({ ...there, type: getNamedType(field.type) });
       }
     }

@@ -1,5 +1,5 @@
-// The options by which a field declares its exposure for every surface: `scope`, `rest` and `tool` on root fields, `link` and
-// `absent` on the fields of a record. A root field without a scope is an error.
+// The options by which a field declares its exposure for every surface: `scope`, `rest` and `tool` on root fields, `link`,
+// `graphOnly`, `beyondRest` and `absent` on the fields of a record. A root field without a scope is an error.
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core';
 import type { GraphQLFieldResolver } from 'graphql';
 import { admit, type Rule } from '#access/gate.ts';
@@ -51,8 +51,10 @@ interface RootOptions {
 }
 
 interface MemberOptions {
-  /** A relation: in the graph only, never in REST. The scope it takes to follow it, or `open` when the parent's suffices. */
-  link?: Rule | 'open';
+  /** A relation: the scope it takes to follow it. In the graph only, as REST and tools answer a record without its relations. */
+  link?: Rule;
+  /** Neither in REST nor in tools; who reads the record may ask for it in the graph. */
+  graphOnly?: true;
   /** In the graph and in tools only: the record of the specification has no such member. */
   beyondRest?: true;
   /** Optional in REST: the member is omitted where GraphQL answers null. */
@@ -86,16 +88,16 @@ class ExposurePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
       const exposure: RootExposure = { scope: options.scope, ...(rest && { rest }), ...(tool && { tool }) };
       return { ...field, extensions: { ...field.extensions, exposure, resolveAdmitted: field.resolve } };
     }
-    const { link, absent, beyondRest } = options;
-    const declared = { ...(link && { link }), ...(absent && { absent }), ...(beyondRest && { beyondRest }) };
-    return { ...field, extensions: { ...field.extensions, ...declared } };
+    const { link, graphOnly, absent, beyondRest } = options;
+    const declared = Object.entries({ link, graphOnly, absent, beyondRest }).filter(([, value]) => value);
+    return { ...field, extensions: { ...field.extensions, ...Object.fromEntries(declared) } };
   }
 
   override wrapResolve(resolver: Resolver<Types>, field: PothosOutputFieldConfig<Types>): Resolver<Types> {
     const { scope, link } = optionsOf(field);
     const rule = roots.has(field.kind) ? scope : link;
     // A subscription admits its caller when it is opened, and again whenever its surface looks the caller up.
-    return !rule || rule === 'open' || field.kind === 'Subscription' ? resolver : admitting(rule, resolver);
+    return !rule || field.kind === 'Subscription' ? resolver : admitting(rule, resolver);
   }
 
   override wrapSubscribe(subscribe: Resolver<Types> | undefined, field: PothosOutputFieldConfig<Types>) {
@@ -123,7 +125,8 @@ export const exposureOf = (field: { extensions: object }): RootExposure =>
 /** Its own resolver, for a caller that is admitted and arguments that are validated. */
 export const resolverOf = <T>(field: { extensions: object }): GraphQLFieldResolver<unknown, T> =>
   (field.extensions as { resolveAdmitted: GraphQLFieldResolver<unknown, T> }).resolveAdmitted;
-export const isLink = (field: { extensions: object }): boolean => 'link' in field.extensions;
+export const isGraphOnly = ({ extensions }: { extensions: object }): boolean =>
+  'link' in extensions || 'graphOnly' in extensions;
 export const isBeyondRest = (field: { extensions: object }): boolean =>
-  isLink(field) || 'beyondRest' in field.extensions;
+  isGraphOnly(field) || 'beyondRest' in field.extensions;
 export const isAbsentWhenNull = (field: { extensions: object }): boolean => 'absent' in field.extensions;

@@ -23,8 +23,8 @@ type RelatedModel = ModelClass & {
 };
 
 interface RelationOptions {
-  /** The scope it takes to follow the relation, or `open` when the parent's suffices. */
-  link: Rule | 'open';
+  /** The scope it takes to follow the relation. */
+  link: Rule;
   description?: string;
   /** The related graph type, where the related model has several. */
   type?: object;

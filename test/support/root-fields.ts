@@ -9,7 +9,7 @@ import {
   isObjectType,
 } from 'graphql';
 import type { ProblemBody } from '#foundation/problem.ts';
-import { exposureOf, isLink, type RootExposure } from '#graph/exposure.ts';
+import { exposureOf, isGraphOnly, type RootExposure } from '#graph/exposure.ts';
 import { bodyArgument } from '#graph/projection/arguments.ts';
 import { schema } from '#schema.ts';
 import { type Route, routesOf } from '#surfaces/rest/routes.ts';
@@ -59,11 +59,11 @@ export function inputOf(field: GraphQLField<unknown, unknown>): string | undefin
 export const isRequired = ({ type, defaultValue }: GraphQLArgument): boolean =>
   isNonNullType(type) && defaultValue === undefined;
 
-/** All of a record that REST would show: every field but the relations. */
+/** All of a record that REST would show: every field but those of the graph alone. */
 export function selectionOf(output: GraphQLOutputType): string {
   const type = getNamedType(output);
   if (!isObjectType(type)) return '';
-  const fields = Object.values(type.getFields()).filter((field) => !isLink(field));
+  const fields = Object.values(type.getFields()).filter((field) => !isGraphOnly(field));
   return `{ ${fields.map((field) => `${field.name} ${selectionOf(field.type)}`).join(' ')} }`;
 }
 

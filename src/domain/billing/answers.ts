@@ -69,7 +69,7 @@ const CreditMessage = builder
       message: t.exposeString('message', { description: `${range(text.creditMessage)} characters.` }),
       userId: t.exposeString('userId', { description: 'The id of the person who sent it; starts with `usr_`.' }),
       name: t.string({
-        link: 'open',
+        graphOnly: true,
         nullable: true,
         description: 'The name of who asks; null when the account is gone.',
         resolve: async ({ userId }, _args, context) => (await asker(context).load(userId))?.name ?? null,

@@ -34,28 +34,28 @@ export const IntegrationType = builder.modelType(Integration, 'Integration').imp
     updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When its credentials were last replaced.' }),
     baseUrl: t.exposeString('baseUrl', {
       nullable: true,
-      link: 'open',
+      graphOnly: true,
       description: 'The address of a server other than the vendor’s own; null: the vendor’s own.',
     }),
     hasCredentials: t.exposeBoolean('hasCredentials', {
-      link: 'open',
+      graphOnly: true,
       description: 'Whether it holds credentials: not before some are set, and not once they are revoked.',
     }),
     brokenSince: t.expose('brokenSince', {
       type: 'EpochMs',
       nullable: true,
-      link: 'open',
+      graphOnly: true,
       description: 'Since when the vendor rejects the credentials; null while it is not known to.',
     }),
     checkedAt: t.expose('checkedAt', {
       type: 'EpochMs',
       nullable: true,
-      link: 'open',
+      graphOnly: true,
       description: 'When the vendor was last asked whether it accepts the credentials; null: not since they were set.',
     }),
     checkFailure: t.exposeString('checkFailure', {
       nullable: true,
-      link: 'open',
+      graphOnly: true,
       description: 'What went wrong when it was asked; null: nothing.',
     }),
     organization: t.belongsTo('organization', {

@@ -181,7 +181,7 @@ export const ViewType = builder.objectRef<ProjectMcpView>('ProjectMcpView').impl
       description: 'The declared ones in the order of the file, then those that are only bound.',
     }),
     callsOfDay: t.field({
-      link: 'open',
+      graphOnly: true,
       type: CallsOfDay,
       description: 'Calls of their tools by runs in the last 24 hours.',
       resolve: ({ projectId }) => recentCalls(projectId),

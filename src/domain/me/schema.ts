@@ -89,7 +89,7 @@ const ScopeEntry = builder.objectRef<CatalogScope>('ScopeEntry').implement({
     }),
     presets: t.field({
       type: [ScopePreset.type],
-      link: 'open',
+      graphOnly: true,
       description: 'The presets that contain the scope. A token gets those of them that its person holds.',
       resolve: ({ scope }) => presetsOf(scope),
     }),

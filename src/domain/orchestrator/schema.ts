@@ -87,7 +87,7 @@ const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orche
     }),
     spendByHour: t.field({
       description: 'Since midnight UTC; an hour that cost nothing is left out.',
-      link: 'open',
+      graphOnly: true,
       type: [SpendPoint],
       complexity: { field: 1, multiplier: 24 },
       resolve: operations.spendByHour,

@@ -35,7 +35,7 @@ const BillingOffer = builder.objectRef<typeof catalog.pack>('BillingOffer').impl
       resolve: ({ cents, credits }) => usd(cents) / credits,
     }),
     maxQuantity: t.int({
-      link: 'open',
+      graphOnly: true,
       description: 'Packs in one checkout session, at most.',
       resolve: () => billing.packs.max,
     }),
@@ -109,7 +109,7 @@ export const ListOffersResponse = builder.objectRef<typeof catalog>('ListOffersR
       resolve: () => catalog.enterpriseOffer(),
     }),
     withdrawalDays: t.int({
-      link: 'open',
+      graphOnly: true,
       description:
         'The days for which an order can be withdrawn; without the consent to start now its credits begin after them.',
       resolve: () => billing.withdrawalMs / days(1),

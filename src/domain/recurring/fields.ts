@@ -95,12 +95,12 @@ export const recurringFields = (t: FieldsOfRecurring) => ({
   createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created.' }),
   updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When a person last changed it.' }),
   updatedByUserId: t.string({
-    link: 'open',
+    graphOnly: true,
     description: 'Who last set what runs, where or when: scheduled runs are billed to them.',
     resolve: ({ updatedByUserId, createdByUserId }) => updatedByUserId ?? createdByUserId,
   }),
   upcoming: t.field({
-    link: 'open',
+    graphOnly: true,
     description: 'The next occurrences; none while it is disabled.',
     type: ['EpochMs'],
     complexity: { field: 1, multiplier: recurring.upcoming.max },

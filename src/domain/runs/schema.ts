@@ -61,7 +61,7 @@ export const RunType = runType('Run').implement({
     agentChoice: t.expose('agentChoice', {
       type: AgentChoiceType,
       nullable: true,
-      link: 'open',
+      graphOnly: true,
       description:
         'How its agents were chosen; null before a runtime first claimed it, and for a run that continues another one.',
     }),

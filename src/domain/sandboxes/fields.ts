@@ -24,7 +24,7 @@ const PromptSpanType = builder.objectRef<PromptSpan>('PromptSpan').implement({
       complexity: weightOf(bytes.logContent),
       description: 'The text of the span within this chunk.',
     }),
-    scope: t.expose('scope', { link: 'open', type: PromptScope.type, description: 'Whose words it holds.' }),
+    scope: t.expose('scope', { graphOnly: true, type: PromptScope.type, description: 'Whose words it holds.' }),
   }),
 });
 const LogTimeType = builder.objectRef<LogTime>('SandboxLogTime').implement({
@@ -59,7 +59,7 @@ export const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implem
       complexity: { field: 1, multiplier: 1 },
     }),
     times: t.field({
-      link: 'open',
+      graphOnly: true,
       description:
         'When the lines of `content` arrived, in their order; lines before the first one have no known time.',
       type: [LogTimeType],
@@ -68,7 +68,7 @@ export const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implem
       resolve: ({ times }) => times(),
     }),
     nextCursor: t.exposeString('nextCursor', {
-      link: 'open',
+      graphOnly: true,
       nullable: true,
       description: 'Leads to the piece before this one; null when this one begins the log. REST says it in `Link`.',
     }),

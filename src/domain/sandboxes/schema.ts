@@ -104,14 +104,14 @@ export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
       description: 'The project; null when the caller may not read projects.',
     }),
     sessions: t.field({
-      link: 'open',
+      graphOnly: true,
       description: 'The sessions of its harness, oldest first.',
       type: [SandboxSession],
       resolve: ({ id }, _args, context) => sessionsOf(context).load(id),
     }),
     sparkline: t.field({
       description: 'Its metrics in at most 60 points.',
-      link: 'open',
+      graphOnly: true,
       type: [SandboxMetric],
       complexity: { field: 1, multiplier: previewSizes.sparkline },
       resolve: ({ id }, _args, context) => sparklineOf(context).load(id),
@@ -153,7 +153,7 @@ const SandboxDetail = builder.objectRef<Row<Sandbox>>('SandboxDetail').implement
       resolve: ({ id }, _args, context) => fragmentsOf(context).load(id),
     }),
     fragments: t.field({
-      link: 'open',
+      graphOnly: true,
       description:
         'All that its agent shows of its work, in pages: the newest page first, and in each the newest last.',
       type: FragmentPage,

@@ -1,6 +1,6 @@
 // Removes members that the specification leaves out where GraphQL answers null (`missingConnectorKinds`).
 import { type GraphQLOutputType, isListType, isNonNullType, isObjectType } from 'graphql';
-import { isAbsentWhenNull, isLink } from '../exposure.ts';
+import { isAbsentWhenNull, isGraphOnly } from '../exposure.ts';
 
 type Json = Record<string, unknown>;
 type Prune = (value: unknown) => void;
@@ -17,7 +17,7 @@ export function compilePrune(type: GraphQLOutputType, seen = new Map<string, Pru
   seen.set(type.name, undefined);
   const steps: ((object: Json) => void)[] = [];
   for (const [name, field] of Object.entries(type.getFields())) {
-    if (isLink(field)) continue;
+    if (isGraphOnly(field)) continue;
     if (isAbsentWhenNull(field)) {
       steps.push((object) => {
         if (object[name] === null) delete object[name];

@@ -11,7 +11,7 @@ import {
   isObjectType,
   isScalarType,
 } from 'graphql';
-import { isAbsentWhenNull, isLink } from '../exposure.ts';
+import { isAbsentWhenNull, isGraphOnly } from '../exposure.ts';
 
 export type Json = Record<string, unknown>;
 
@@ -84,7 +84,8 @@ export function selectionOf(type: GraphQLOutputType): string {
     .join(' ')} }`;
 }
 
-const answeredFields = (type: GraphQLObjectType) => Object.values(type.getFields()).filter((field) => !isLink(field));
+const answeredFields = (type: GraphQLObjectType) =>
+  Object.values(type.getFields()).filter((field) => !isGraphOnly(field));
 
 export const withDescription = (schema: Json, description: string | null | undefined): Json =>
   description ? { ...schema, description } : schema;
