@@ -332,7 +332,10 @@ const plain: Record<string, string> = {
   'startMcpOAuth.serverName': 'issues',
 };
 
-const folder = fileURLToPath(new URL('../../node_modules/.cache/repositories', import.meta.url));
+// One for each worker, as the repositories name the MCP server of their process.
+const folder = fileURLToPath(
+  new URL(`../../node_modules/.cache/repositories/${process.env.VITEST_POOL_ID}`, import.meta.url),
+);
 
 /** The folder in which there is a git repository of that name, a copy of one that declares the remote MCP server. */
 async function repositoryOf(name: string): Promise<string> {
