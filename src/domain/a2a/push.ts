@@ -14,8 +14,9 @@ import { conflict, invalid } from '#foundation/problem.ts';
 import { seal, unseal } from '#foundation/secrets.ts';
 import { Membership } from '../memberships/model.ts';
 import { signJwt } from '../oauth/keys.ts';
-import { Run, type RunStatus } from '../runs/model.ts';
+import { openStatuses, Run, type RunStatus } from '../runs/model.ts';
 import { findRun } from '../runs/operations.ts';
+import { isWaiting } from '../runs/states.ts';
 import { messagesOfRuns } from './messages.ts';
 import { awaitsApproval, findQuestions } from './questions.ts';
 import { taskOf } from './tasks.ts';
@@ -106,7 +107,9 @@ export async function deletePushConfig(caller: Caller, runId: string, id: string
   await sql('delete from a2a_push_configs where run_id = $1 and id = $2', [runId, id]);
 }
 
-const openSql = `select distinct run_id from a2a_push_configs where told_status in ('dispatching', 'running')`;
+// The statuses are in the text, as in the partial index.
+const openSql = `select distinct run_id from a2a_push_configs
+  where told_status in (${openStatuses.map((status) => `'${status}'`).join(', ')})`;
 const tellSql = `update a2a_push_configs set told_status = $2, told_input_required = $3
   where run_id = $1 and (told_status, told_input_required) is distinct from ($2, $3::boolean) returning id`;
 
@@ -156,7 +159,7 @@ export async function deliverPush({ runId, id, status, inputRequired = false }: 
     status: current,
     metadata,
   } = taskOf(
-    { ...run, status, awaitsApproval: inputRequired && status === 'dispatching' },
+    { ...run, status, awaitsApproval: inputRequired && isWaiting({ status }) },
     {
       message: (await messagesOfRuns([runId])).get(runId),
       question: inputRequired ? ((await findQuestions([run])).get(runId) ?? '') : undefined,

@@ -2,6 +2,7 @@
 
 import { spokenAt } from '../runs/messages.ts';
 import type { Run } from '../runs/model.ts';
+import { isWaiting } from '../runs/states.ts';
 import { openQuestions } from '../sandboxes/elicitations.ts';
 
 type Asking = Pick<Run, 'id' | 'status' | 'awaitsApproval'>;
@@ -16,5 +17,4 @@ export async function findQuestions(runs: readonly Asking[]): Promise<Map<string
 }
 
 /** Whether the plan of the run waits for an approval. */
-export const awaitsApproval = ({ status, awaitsApproval }: Asking): boolean =>
-  awaitsApproval && status === 'dispatching';
+export const awaitsApproval = (run: Asking): boolean => run.awaitsApproval && isWaiting(run);

@@ -41,8 +41,11 @@ export const statusOf = (state: RunState): RunStatus =>
 
 export const isOpen = ({ status }: Pick<Run, 'status'>): boolean => openStatuses.includes(status);
 
-export const isWaitingForIssue = ({ status, issueId }: Pick<Run, 'status' | 'issueId'>): boolean =>
-  status === 'dispatching' && issueId === null;
+/** For its issue or for a runtime. */
+export const isWaiting = ({ status }: Pick<Run, 'status'>): boolean => status === 'dispatching';
+
+export const isWaitingForIssue = (run: Pick<Run, 'status' | 'issueId'>): boolean =>
+  isWaiting(run) && run.issueId === null;
 
 /** A condition in SQL: the run with this alias is in one of the states. It implies the conditions of the partial indexes. */
 export function isInState(states: readonly RunState[], run = 'runs'): string {

@@ -13,7 +13,7 @@ import { mission } from './bounds.ts';
 import type { MessageKind, RunMessage } from './message-model.ts';
 import { appendMessage, countMessages, findAnswer, findByKey, hasApproval } from './messages.ts';
 import { Run } from './model.ts';
-import { isOpen } from './states.ts';
+import { isOpen, isWaiting } from './states.ts';
 import { latestStepOf } from './steps.ts';
 
 /** @throws 404 */
@@ -174,7 +174,7 @@ export const resumeRun = (caller: Caller, runId: string): Promise<Row<Run>> =>
     runId,
     async (_, run) => {
       refuseEnded(run);
-      const waits = run.status === 'dispatching' && { waitingSince: now() };
+      const waits = isWaiting(run) && { waitingSince: now() };
       return run.interruptedAt === null ? null : { interruptedAt: null, ...waits };
     },
     'resume',

@@ -12,6 +12,7 @@ import { inferenceSettings } from '../orchestrator/operations.ts';
 import type { Project } from '../projects/model.ts';
 import { markCostIncomplete } from '../runs/cost.ts';
 import { type AgentChoice, Run, type RunAgent } from '../runs/model.ts';
+import { isWaiting } from '../runs/states.ts';
 import { askModel, type Question, type Reply } from '../vendors/ask-model.ts';
 import { questionAbout, readChoice } from './agent-question.ts';
 import { asRunAgent, chooseTeam, inOrder } from './team.ts';
@@ -138,10 +139,10 @@ async function settle({ runId, question, agentIds }: AskedQuestion, reply: Reply
         ? { way: 'rules', reason: read.failure, agents: [] }
         : { way: 'model', reason: read.reason, agents: read.agentIds };
     const choice: AgentChoice = isOpen ? { ...known, ...decided } : known;
-    const isWaiting = isOpen && run.status === 'dispatching' && run.leaseId === null;
+    const isUnclaimed = isOpen && isWaiting(run) && run.leaseId === null;
     await Run.query(trx)
       .findById(runId)
-      .patch({ agentChoice: choice, ...(isWaiting && { leaseUntil: null, reason: null, missionActivity: null }) });
+      .patch({ agentChoice: choice, ...(isUnclaimed && { leaseUntil: null, reason: null, missionActivity: null }) });
     if (costUsd > 0) await countCost(trx, run, { runId, leaseId: '', costId: 'agent choice', usd: costUsd });
     await announce(trx, runId);
   });

@@ -10,6 +10,7 @@ import { peopleOf } from '#domain/people/operations.ts';
 import { setEnterprise } from '#domain/plans/operations.ts';
 import { closeCreditRequest, listOpenCreditRequests } from '#domain/plans/requests.ts';
 import { Run } from '#domain/runs/model.ts';
+import { isOpen } from '#domain/runs/states.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { days, now } from '#foundation/clock.ts';
 import { transaction } from '#foundation/database.ts';
@@ -51,7 +52,7 @@ export const billingCommands: Record<string, Command> = {
     run: async ({ run: id, note }) => {
       const run = await Run.find({ id: id as Run['id'] });
       if (!run) throw new Error(`--run: there is no run ${id}`);
-      if (['dispatching', 'running'].includes(run.status)) throw new Error(`--run: ${id} is not over yet`);
+      if (isOpen(run)) throw new Error(`--run: ${id} is not over yet`);
       const refunded = await transaction((trx) =>
         refundRun(trx, run.orgId, run.id, noteOf('Refunded by the operator', note)),
       );
