@@ -117,8 +117,8 @@ interface Found {
 }
 
 async function open(config: Config, { connection, data, inUse = false, stop }: Found): Promise<OpenDatabase> {
-  const own = typeof connection === 'string' ? connection : { ...connection, application_name: ownName };
-  const knex = openDatabase({ connection: own, poolMax: 4, namedStatements: config.namedStatements });
+  const namedConnection = typeof connection === 'string' ? connection : { ...connection, application_name: ownName };
+  const knex = openDatabase({ connection: namedConnection, poolMax: 4, namedStatements: config.namedStatements });
   try {
     await knex.raw('select 1');
   } catch (error) {

@@ -101,11 +101,13 @@ export async function enqueue(trx: Transaction, queue: Queue, payload: object): 
 export function startBackground(handlers: Handlers, settings: BackgroundSettings): Background {
   const { log, look = pollIntervalMs, tidy = maintenanceIntervalMs } = settings;
   const boss = open(reporting(over(), log));
-  const own = (Object.keys(handlers) as Queue[]).map((queue) => openWorker(boss, queue, handlers[queue]!, log));
+  const startedWorkers = (Object.keys(handlers) as Queue[]).map((queue) =>
+    openWorker(boss, queue, handlers[queue]!, log),
+  );
   let tidying: Promise<void> | null = null;
   const timers = [
     setInterval(() => {
-      for (const worker of own) worker.look();
+      for (const worker of startedWorkers) worker.look();
     }, look),
     setInterval(() => {
       tidying ??= tidyUp(boss, log).finally(() => {
@@ -113,16 +115,16 @@ export function startBackground(handlers: Handlers, settings: BackgroundSettings
       });
     }, tidy),
   ];
-  for (const worker of own) {
+  for (const worker of startedWorkers) {
     workers.add(worker);
     worker.look();
   }
-  const settled = async () => void (await Promise.all(own.map((worker) => worker.settled())));
+  const settled = async () => void (await Promise.all(startedWorkers.map((worker) => worker.settled())));
   return {
     settled,
     async stop() {
       for (const timer of timers) clearInterval(timer);
-      for (const worker of own) {
+      for (const worker of startedWorkers) {
         workers.delete(worker);
         worker.stop();
       }

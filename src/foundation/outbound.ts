@@ -180,7 +180,7 @@ function send(
     method,
     json,
     text = json === undefined ? undefined : JSON.stringify(json),
-    ...own
+    headers: callerHeaders,
   }: Omit<OutboundRequest, 'maxBytes'>,
 ): Promise<IncomingMessage> {
   const lookup = ((_host, { all }, done) =>
@@ -189,7 +189,7 @@ function send(
     'accept-encoding': 'identity',
     'user-agent': 'agent-engineering-platform',
     ...(json !== undefined && { 'content-type': 'application/json' }),
-    ...own.headers,
+    ...callerHeaders,
   };
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((done, fail) => {

@@ -56,7 +56,9 @@ export function sendOn(
   path: string,
   refuse: (message: string) => void,
 ): void {
-  const shown = Object.fromEntries(Object.entries(answer.headers).filter(([name]) => !ofConnection.includes(name)));
+  const forwardedHeaders = Object.fromEntries(
+    Object.entries(answer.headers).filter(([name]) => !ofConnection.includes(name)),
+  );
   let isCut = false;
   answer.on('error', () => isCut || to.destroy());
   const cut = () => {
@@ -64,7 +66,7 @@ export function sendOn(
     answer.destroy();
   };
   if (/^text\/event-stream/.test(answer.headers['content-type'] ?? '')) {
-    to.writeHead(answer.statusCode!, shown);
+    to.writeHead(answer.statusCode!, forwardedHeaders);
     const through = boundedStream(path);
     through.pipe(to);
     // Nothing of what is left is waited for.
@@ -82,6 +84,6 @@ export function sendOn(
   });
   answer.on('end', () => {
     if (to.headersSent) return;
-    to.writeHead(answer.statusCode!, { ...shown, 'content-length': size }).end(Buffer.concat(pieces));
+    to.writeHead(answer.statusCode!, { ...forwardedHeaders, 'content-length': size }).end(Buffer.concat(pieces));
   });
 }

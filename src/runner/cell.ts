@@ -62,12 +62,12 @@ export function inCell(
   prefix: string[] = [],
 ): [program: string, args: string[]] {
   const { work, home, artifacts, root, skills } = place;
-  const shown = [path.dirname(process.execPath), packagesOf(program)];
+  const programFolders = [path.dirname(process.execPath), packagesOf(program)];
   const view = [
     ...system.flatMap((at) => ['--ro-bind-try', at, at]),
     ...links.flatMap((name) => ['--symlink', `usr/${name}`, `/${name}`]),
     ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp', '--tmpfs', '/run'],
-    ...shown.flatMap((folder) => ['--ro-bind', folder, folder]),
+    ...programFolders.flatMap((folder) => ['--ro-bind', folder, folder]),
     ...[work, home, artifacts, root].flatMap((folder) => ['--bind', folder, folder]),
     ...['--ro-bind', skills, skills],
     ...['--setenv', 'PATH', '/usr/local/bin:/usr/bin:/bin', '--chdir', work],

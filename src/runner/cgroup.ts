@@ -39,9 +39,11 @@ export function ownGroups(processFolder = '/proc/self', isRoot = process.getuid?
   try {
     const mounts = readFileSync(`${processFolder}/mountinfo`, 'utf8').split('\n');
     const mounted = mounts.find((line) => line.includes(' - cgroup2 '))?.split(' ')[4];
-    const own = /^0::(.*)$/m.exec(readFileSync(`${processFolder}/cgroup`, 'utf8'))?.[1];
-    if (!mounted || own === undefined) return [];
-    return [...new Set([path.join(mounted, own), ...(isRoot ? [mounted] : [])])].map((at) => at.replace(/\/$/, ''));
+    const groupPath = /^0::(.*)$/m.exec(readFileSync(`${processFolder}/cgroup`, 'utf8'))?.[1];
+    if (!mounted || groupPath === undefined) return [];
+    return [...new Set([path.join(mounted, groupPath), ...(isRoot ? [mounted] : [])])].map((at) =>
+      at.replace(/\/$/, ''),
+    );
   } catch {
     return [];
   }

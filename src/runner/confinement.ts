@@ -42,16 +42,16 @@ show() {
   if [ -d "$1" ]; then mkdir -p "$root$1"; else mkdir -p "$root\${1%/*}"; : > "$root$1"; fi
   mount --rbind "$1" "$root$1"
 }
-for shown; do
-  [ -e "$shown" ] && [ ! -e "$root$shown" ] || continue
-  show "$shown"
-  mount -o remount,bind,ro,nosuid,nodev "$root$shown"
+for folder; do
+  [ -e "$folder" ] && [ ! -e "$root$folder" ] || continue
+  show "$folder"
+  mount -o remount,bind,ro,nosuid,nodev "$root$folder"
 done
 for device in null zero full random urandom tty; do show "/dev/$device"; done
 ln -s /proc/self/fd "$root/dev/fd"
 mkdir -p "$root/proc" "$root/old"; mkdir -p -m 1777 "$root/tmp"
 mount -t proc proc "$root/proc"
-for own in "$file" "$work" "$artifacts"; do show "$own"; done
+for writable in "$file" "$work" "$artifacts"; do show "$writable"; done
 cd "$root"
 pivot_root . old
 umount -l /old
@@ -63,15 +63,15 @@ export function commandFor(kind: Kind, place: Place, prefix: string[] = []): [pr
   const { file, work, artifacts, root } = place;
   switch (kind) {
     case 'bubblewrap': {
-      const shown = readable.flatMap((folder) => ['--ro-bind-try', folder, folder]);
-      const own = scriptFiles(place).flatMap((one) => ['--bind', one, one]);
-      const view = ['--tmpfs', '/tmp', ...shown, '--proc', '/proc', '--dev', '/dev', ...own, '--chdir', work];
+      const readOnly = readable.flatMap((folder) => ['--ro-bind-try', folder, folder]);
+      const writable = scriptFiles(place).flatMap((one) => ['--bind', one, one]);
+      const view = ['--tmpfs', '/tmp', ...readOnly, '--proc', '/proc', '--dev', '/dev', ...writable, '--chdir', work];
       return ['bwrap', ['--die-with-parent', '--unshare-all', ...view, '--', ...prefix, 'sh', file]];
     }
     case 'unshare': {
       const namespaces = ['--user', '--map-root-user', '--mount', '--pid', '--fork', '--kill-child', '--net', '--ipc'];
-      const own = [root, file, work, artifacts, prefix.join(' ')];
-      return ['unshare', [...namespaces, '--', 'sh', '-c', unshared, 'sh', ...own, ...readable]];
+      const scriptArguments = [root, file, work, artifacts, prefix.join(' ')];
+      return ['unshare', [...namespaces, '--', 'sh', '-c', unshared, 'sh', ...scriptArguments, ...readable]];
     }
     case 'none':
       return behind(prefix, 'sh', [file]);

@@ -100,10 +100,10 @@ export function openContainer(
   return {
     name,
     wrap(program, args, env) {
-      const { PATH: _, ...given } = env;
+      const { PATH: _, ...passedEnv } = env;
       // In a file of ours: a command line can be read by everyone on the machine.
       const variables = path.join(path.dirname(place.work), `${name}.env`);
-      const lines = Object.entries(given).map(([key, value]) => `${key}=${value.replaceAll('\n', ' ')}\n`);
+      const lines = Object.entries(passedEnv).map(([key, value]) => `${key}=${value.replaceAll('\n', ' ')}\n`);
       writeFileSync(variables, lines.join(''), { mode: 0o600 });
       const options = optionsOf(engine, place, account, limits, program);
       const command = helped('node', place, program, args, isServer);

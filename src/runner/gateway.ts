@@ -80,8 +80,8 @@ export interface Gateway {
 export async function openGateway(upstreams: Upstreams, socket: string | null): Promise<Gateway> {
   const key = randomBytes(32).toString('base64url');
   const server = createServer((request, response) => {
-    const shown = request.headers['x-api-key'] ?? request.headers.authorization?.replace(/^Bearer /i, '');
-    if (shown !== key) return refuse(response, 401, 'This is not the key of the mission.');
+    const presentedKey = request.headers['x-api-key'] ?? request.headers.authorization?.replace(/^Bearer /i, '');
+    if (presentedKey !== key) return refuse(response, 401, 'This is not the key of the mission.');
     const asked = `${request.method} ${request.url}`;
     const [match, name] =
       routes.map(([pattern, to]) => [pattern.exec(asked), to] as const).find(([found]) => found) ?? [];
@@ -126,8 +126,8 @@ function forward(from: IncomingMessage, to: ServerResponse, upstream: Upstream, 
   const onward = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options, (answer) => {
     answered?.(answer.statusCode!);
     if (path) return sendOn(answer, to, path, (message) => refuse(to, 400, message, 'invalid_request_error'));
-    const { connection: _, 'set-cookie': __, ...shown } = answer.headers;
-    to.writeHead(answer.statusCode!, shown);
+    const { connection: _, 'set-cookie': __, ...forwardedHeaders } = answer.headers;
+    to.writeHead(answer.statusCode!, forwardedHeaders);
     // An answer that breaks off upstream breaks off here.
     answer.on('error', () => to.destroy()).pipe(to);
   });

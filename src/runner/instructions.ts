@@ -25,13 +25,13 @@ export const readInstructions = (repository: string, commit: string): Promise<st
 /** Those harnesses that do not read the file themselves get it with the agent's own instructions. */
 export function systemPrompt(
   harness: AgentHarness,
-  own: string | null,
+  agentInstructions: string | null,
   file: string | null,
   skills: string | null,
 ): string | null {
   const repositoryText =
     harness === 'claude-code' && file ? `Instructions of the repository (${fileName}):\n\n${file}` : null;
-  return [own, repositoryText, skills].filter(Boolean).join('\n\n') || null;
+  return [agentInstructions, repositoryText, skills].filter(Boolean).join('\n\n') || null;
 }
 
 /** The parts of the user's turn. A session that is resumed knows what has happened. */
@@ -46,8 +46,12 @@ export function turnParts({ prompt, resumePrompt, preamble }: Step, isResumed: b
 }
 
 /** The parts of the system prompt, whoever reads them. */
-export const systemParts = (own: string | null, file: string | null, skills: string | null): PromptPart[] => [
-  ...(own ? [{ spanId: 'agent', text: own, promptScope: 'mission' } as const] : []),
+export const systemParts = (
+  agentInstructions: string | null,
+  file: string | null,
+  skills: string | null,
+): PromptPart[] => [
+  ...(agentInstructions ? [{ spanId: 'agent', text: agentInstructions, promptScope: 'mission' } as const] : []),
   ...(file ? [{ spanId: fileName, text: file, promptScope: 'repo-contributed' } as const] : []),
   ...(skills ? [{ spanId: 'skills', text: skills, promptScope: 'repo-contributed' } as const] : []),
 ];

@@ -99,8 +99,8 @@ export const scriptIn =
     const container = containers && openContainer(containers, place, account, limits, false);
     const { wrap, env: usual, cwd } = launchOf(level, place, account, 0, false, prefix, container);
     const env = { ...usual, HOME: place.home, GIT_CONFIG_NOSYSTEM: '1' };
-    const [file, rest, own] = wrap(container ? 'sh' : '/bin/sh', ['-c', script, 'sh', ...args], env);
-    const options = { cwd, env: own ?? env, timeout, killSignal: 'SIGKILL' } as const;
+    const [file, rest, engineEnv] = wrap(container ? 'sh' : '/bin/sh', ['-c', script, 'sh', ...args], env);
+    const options = { cwd, env: engineEnv ?? env, timeout, killSignal: 'SIGKILL' } as const;
     try {
       return (await promisify(execFile)(file, rest, container ? options : { ...options, ...account })).stdout;
     } finally {

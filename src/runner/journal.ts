@@ -66,15 +66,15 @@ export function openJournal(
   }
 
   async function send(): Promise<void> {
-    const [log, shown, used] = [text, fragments, usages];
+    const [log, pendingFragments, used] = [text, fragments, usages];
     [text, fragments, usages] = ['', [], []];
     // First: what is lost with the runner should not be what was paid for.
     for (const usage of used) {
       await platform.say('reportUsage', { ...held, stepId, sandboxId, role, sessionId, ...usage });
     }
     if (log) await write('session', log);
-    for (let at = 0; at < shown.length; at += fragmentsAtOnce) {
-      const some = shown.slice(at, at + fragmentsAtOnce);
+    for (let at = 0; at < pendingFragments.length; at += fragmentsAtOnce) {
+      const some = pendingFragments.slice(at, at + fragmentsAtOnce);
       const input = { sandboxId, leaseId, seq: fragmentSeq, fragments: some };
       await platform.say('appendFragments', input, '{ nextSeq }');
       fragmentSeq += some.length;

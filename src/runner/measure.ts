@@ -82,15 +82,17 @@ async function fromProc(group: number): Promise<Use> {
     ),
     // What several share is counted once.
     bytes:
-      files + memories.reduce((sum, { own }) => sum + own, 0) + Math.max(0, ...memories.map(({ shared }) => shared)),
+      files +
+      memories.reduce((sum, { unshared }) => sum + unshared, 0) +
+      Math.max(0, ...memories.map(({ shared }) => shared)),
   };
 }
 
 /** Bytes that no other process has, and those that others may have too. Files that were read are left out: they can be dropped. */
-async function memoryOf(pid: number): Promise<{ own: number; shared: number }> {
+async function memoryOf(pid: number): Promise<{ unshared: number; shared: number }> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const of = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) * 1_024;
-  return { own: of('RssAnon') + of('VmSwap'), shared: of('RssShmem') };
+  return { unshared: of('RssAnon') + of('VmSwap'), shared: of('RssShmem') };
 }
 
 /** statfs(2): file systems that lie in memory. */
@@ -121,10 +123,10 @@ async function fromPs(group: number): Promise<Use> {
     .trim()
     .split('\n')
     .map((line) => line.trim().split(/\s+/));
-  const own = rows.filter(([pgid]) => Number(pgid) === group);
+  const groupRows = rows.filter(([pgid]) => Number(pgid) === group);
   const secondsOf = (time: string) => time.split(/[:-]/).reduce((seconds, part) => seconds * 60 + Number(part), 0);
   return {
-    cpuSeconds: own.reduce((sum, [, time = '']) => sum + secondsOf(time), 0),
-    bytes: own.reduce((sum, [, , rss]) => sum + Number(rss) * 1_024, 0),
+    cpuSeconds: groupRows.reduce((sum, [, time = '']) => sum + secondsOf(time), 0),
+    bytes: groupRows.reduce((sum, [, , rss]) => sum + Number(rss) * 1_024, 0),
   };
 }

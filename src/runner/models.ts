@@ -35,7 +35,12 @@ interface Connected {
 }
 
 /** @param upstreams Of the gateway: changed here. */
-export function openModels(platform: Platform, held: Held, upstreams: Upstreams, own: Pick<Upstreams, Vendor>) {
+export function openModels(
+  platform: Platform,
+  held: Held,
+  upstreams: Upstreams,
+  runnerUpstreams: Pick<Upstreams, Vendor>,
+) {
   const connected = new Map<Vendor, Connected>();
   let revision: string | null = null;
   let fail: (why: string) => void = () => {};
@@ -90,7 +95,7 @@ export function openModels(platform: Platform, held: Held, upstreams: Upstreams,
       const answer = await platform.models(held);
       revision = answer.revision;
       connected.clear();
-      Object.assign(upstreams, own);
+      Object.assign(upstreams, runnerUpstreams);
       for (const connector of answer.connectors) connect(connector);
       const failed = new Promise<string>((resolve) => {
         fail = resolve;

@@ -24,18 +24,18 @@ const types: Record<string, string> = {
 /**
  * Serves a folder of the run, and nothing that a link leads to outside of it.
  * @param key Of the sandbox that it belongs to: who takes the run after us opens one of its own.
- * @param work The folder of the run: a real path. @throws when the shown folder is not in it
+ * @param work The folder of the run: a real path. @throws when `folder` is not in it
  */
 export async function openPreview(
   platform: Platform,
   held: Held,
   key: string,
   work: string,
-  shown: string,
+  folder: string,
   lifetime: number,
 ): Promise<Preview> {
-  const root = await realpath(path.resolve(work, shown));
-  if (root !== work && !isInside(work, root)) throw new Error(`${shown} is not in the folder of the run`);
+  const root = await realpath(path.resolve(work, folder));
+  if (root !== work && !isInside(work, root)) throw new Error(`${folder} is not in the folder of the run`);
   const server = createServer(async (request, response) => {
     try {
       const asked = decodeURIComponent(new URL(request.url!, 'http://preview').pathname);

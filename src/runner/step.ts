@@ -62,9 +62,9 @@ export async function work(
   let turnEnded: (turn: Turn) => void = () => {};
 
   /** A preview is worth having, but no mission fails for want of one. */
-  async function preview(shown: string): Promise<Preview | null> {
+  async function preview(folder: string): Promise<Preview | null> {
     try {
-      state.preview = await openPreview(platform, held, sandboxId, cwd, shown, timeout);
+      state.preview = await openPreview(platform, held, sandboxId, cwd, folder, timeout);
       journal.show({ kind: 'action', action: 'preview', parameter: state.preview.address });
       return state.preview;
     } catch (error) {
@@ -127,9 +127,9 @@ export async function work(
     await new Promise(() => {});
   }
   const measured = async () => {
-    const taken = latest;
+    const unreportedSample = latest;
     latest = null;
-    return taken;
+    return unreportedSample;
   };
   /** Without one the mission goes on all the same. */
   const save = () =>

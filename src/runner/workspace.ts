@@ -136,9 +136,9 @@ const commitOf = (mirror: string, ref: string): Promise<string | null> =>
 
 /** An agent could let its repository borrow from another one on this machine, which the runner may read and the agent may not. */
 async function checkIsOrdinary(checkout: string): Promise<void> {
-  const own = path.join(checkout, '.git');
-  const isFolder = await lstat(own).then((entry) => entry.isDirectory());
-  const entries = isFolder ? await readdir(own, { recursive: true, withFileTypes: true }) : [];
+  const gitFolder = path.join(checkout, '.git');
+  const isFolder = await lstat(gitFolder).then((entry) => entry.isDirectory());
+  const entries = isFolder ? await readdir(gitFolder, { recursive: true, withFileTypes: true }) : [];
   const borrows = entries.some((entry) => !(entry.isFile() || entry.isDirectory()) || borrowing.has(entry.name));
   if (!isFolder || borrows)
     throw new Error('The checkout is no longer a repository of its own: nothing is taken from it.');

@@ -54,8 +54,8 @@ export function sameOrigin(req: IncomingMessage): boolean {
 /** What a form of this session carries as `csrf_token`, and a script as `X-CSRF-Token`. */
 export const csrfToken = (sessionId: string): string => signature('csrf', sessionId).toString('base64url');
 
-export const isCsrfToken = (sessionId: string, given: unknown): boolean =>
-  typeof given === 'string' && sameBytes(Buffer.from(given), Buffer.from(csrfToken(sessionId)));
+export const isCsrfToken = (sessionId: string, token: unknown): boolean =>
+  typeof token === 'string' && sameBytes(Buffer.from(token), Buffer.from(csrfToken(sessionId)));
 
 /** The session of the request's cookie and its caller, or null. Moves the cookie's end along with the session's. */
 export async function sessionOf(

@@ -18,7 +18,7 @@ type Holder = Pick<Caller, 'credentialId' | 'userId' | 'orgId'>;
 
 /** A function that takes a slot and returns the function that frees it. @throws 429 */
 export function createSlotLimiter({ perCredential, perPerson, perOrganization, perProcess }: SlotLimits) {
-  const taken = new Map<string, number>();
+  const slotsInUse = new Map<string, number>();
 
   /** The keys that the caller counts under, their bounds, and the start of the error. */
   const boundsOf = ({ credentialId, userId, orgId }: Holder): [key: string | null, most: number, error: string][] => [
@@ -35,15 +35,15 @@ export function createSlotLimiter({ perCredential, perPerson, perOrganization, p
   return (holder: Holder): (() => void) => {
     const bounds = boundsOf(holder).filter(([key]) => key !== null) as [string, number, string][];
     for (const [key, most, error] of bounds) {
-      if ((taken.get(key) ?? 0) >= most) throw tooMany(recheckIntervalMs / seconds(1), error);
+      if ((slotsInUse.get(key) ?? 0) >= most) throw tooMany(recheckIntervalMs / seconds(1), error);
     }
-    for (const [key] of bounds) taken.set(key, (taken.get(key) ?? 0) + 1);
+    for (const [key] of bounds) slotsInUse.set(key, (slotsInUse.get(key) ?? 0) + 1);
     openSubscriptions.inc();
     return () => {
       for (const [key] of bounds) {
-        const left = taken.get(key)! - 1;
-        if (left > 0) taken.set(key, left);
-        else taken.delete(key);
+        const left = slotsInUse.get(key)! - 1;
+        if (left > 0) slotsInUse.set(key, left);
+        else slotsInUse.delete(key);
       }
       openSubscriptions.dec();
     };

@@ -8,8 +8,8 @@ function wordsOf(program: Command): Map<string, { commands: Command[]; options: 
   const found = new Map<string, { commands: Command[]; options: string[] }>();
   const globals = program.options.map(({ long }) => long!);
   const visit = (command: Command, path: string[]) => {
-    const own = command === program ? [] : command.options.map(({ long }) => long!);
-    found.set(path.join(' '), { commands: [...command.commands], options: [...own, ...globals, '--help'] });
+    const commandOptions = command === program ? [] : command.options.map(({ long }) => long!);
+    found.set(path.join(' '), { commands: [...command.commands], options: [...commandOptions, ...globals, '--help'] });
     for (const child of command.commands) visit(child, [...path, child.name()]);
   };
   visit(program, []);

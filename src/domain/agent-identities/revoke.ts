@@ -37,9 +37,9 @@ async function end(trx: Transaction, { id, ...which }: Which): Promise<RevokedRe
 
 /** Revokes one of the agents that the person has claimed; revoking it again changes nothing. @throws 404 for any other */
 export function revokeOwnRegistration(caller: Caller, id: string): Promise<RevokedRegistration> {
-  const own = { id, userId: ownPerson(caller), orgId: ownOrganization(caller) };
+  const filter = { id, userId: ownPerson(caller), orgId: ownOrganization(caller) };
   return transaction(async (trx) => {
-    const revoked = await end(trx, own);
+    const revoked = await end(trx, filter);
     if (!revoked) throw notFound('delegation');
     return revoked;
   });

@@ -17,10 +17,10 @@ export async function listArtifacts(
   caller: Caller,
   { issueId, projectId, sandboxId, kind, ...page }: ArtifactFilter,
 ): Promise<Page<Row<Artifact>>> {
-  const own = withinProject(caller, projectId);
-  if (!own) return emptyPage;
+  const reach = withinProject(caller, projectId);
+  if (!reach) return emptyPage;
   const where = { issueId: issueId ?? undefined, sandboxId: sandboxId ?? undefined, kind: kind ?? undefined };
-  return Artifact.page({ ...own, ...where }, page);
+  return Artifact.page({ ...reach, ...where }, page);
 }
 
 export const findArtifact = (caller: Caller, artifactId: string): Promise<Row<Artifact>> =>

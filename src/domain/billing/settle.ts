@@ -21,20 +21,20 @@ export async function settleMissions(): Promise<void> {
   // Mostly there is nothing to do, every second: a transaction takes three statements and much more memory.
   if (!(await hasReviews())) return;
   const errors: unknown[] = [];
-  let taken: Review | undefined;
+  let review: Review | undefined;
   let after = '';
   do {
     try {
-      taken = undefined;
+      review = undefined;
       await transaction(async (trx) => {
-        taken = await takeReview(trx, after);
-        if (taken) await book(trx, taken);
+        review = await takeReview(trx, after);
+        if (review) await book(trx, review);
       });
     } catch (error) {
       errors.push(error);
     }
-    after = taken?.runId ?? after;
-  } while (taken);
+    after = review?.runId ?? after;
+  } while (review);
   if (errors.length > 0) throw new Error(`${errors.length} missions could not be booked`, { cause: errors[0] });
 }
 

@@ -14,9 +14,9 @@ import { OrgClosure, OrgExport, retentionMs } from './model.ts';
 
 /** Asked again, it returns the same one, unless that failed. @throws 403 unless the caller is an owner, 404, 409 while it is open */
 export async function exportOrganization(caller: Caller, orgId: string): Promise<Row<OrgExport>> {
-  const own = ownOrganizationOnly(caller, orgId);
+  const ownOrgId = ownOrganizationOnly(caller, orgId);
   if (caller.role !== 'owner') throw forbidden('Only an owner exports an organization.');
-  return requestExport(own);
+  return requestExport(ownOrgId);
 }
 
 /** `exportOrganization` by whoever may. */

@@ -29,10 +29,10 @@ export async function closeOrganization(
   orgId: string,
   { confirmSlug }: ClosureRequest,
 ): Promise<Row<OrgClosure>> {
-  const own = ownOrganizationOnly(caller, orgId);
+  const ownOrgId = ownOrganizationOnly(caller, orgId);
   if (caller.role !== 'owner') throw forbidden('Only an owner closes an organization.');
   const by = { basis: 'owner' as const, closedByUserId: ownPerson(caller), sessionId: caller.credentialId };
-  return close(own, confirmSlug, by);
+  return close(ownOrgId, confirmSlug, by);
 }
 
 interface ClosedBy {

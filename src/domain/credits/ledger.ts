@@ -167,16 +167,16 @@ export async function append(trx: Transaction, orgId: string, transfers: readonl
 
 /** Takes up to `amount` from the lots, the first first; they are changed. Returns what was taken of each. */
 export function take(lots: readonly { id: CreditLot['id']; available: number }[], amount: number) {
-  const taken: { lotId: CreditLot['id']; amount: number }[] = [];
+  const parts: { lotId: CreditLot['id']; amount: number }[] = [];
   let left = amount;
   for (const lot of lots) {
     const part = Math.min(lot.available, left);
     if (part <= 0) continue;
     lot.available -= part;
     left -= part;
-    taken.push({ lotId: lot.id, amount: part });
+    parts.push({ lotId: lot.id, amount: part });
   }
-  return taken;
+  return parts;
 }
 
 /** What can be spent of these lots. */

@@ -34,10 +34,10 @@ export async function reserveForRuns(trx: Transaction, runs: readonly { id: stri
 
 /** However many missions they are, the credits that can be spent of a lot decrease once. */
 function reserving(reserved: readonly { lotId: CreditLot['id']; runId: string; amount: number }[]): Entry[] {
-  const taken = new Map<CreditLot['id'], number>();
-  for (const { lotId, amount } of reserved) taken.set(lotId, (taken.get(lotId) ?? 0) + amount);
+  const reservedByLot = new Map<CreditLot['id'], number>();
+  for (const { lotId, amount } of reserved) reservedByLot.set(lotId, (reservedByLot.get(lotId) ?? 0) + amount);
   return [
-    ...[...taken].map(([lotId, amount]): Entry => ({ lotId, account: 'available', amount: -amount })),
+    ...[...reservedByLot].map(([lotId, amount]): Entry => ({ lotId, account: 'available', amount: -amount })),
     ...reserved.map((part): Entry => ({ ...part, account: 'reserved' })),
   ];
 }
@@ -107,7 +107,7 @@ async function settle(
   if (released.length > 0) await reviewExhausted(trx, orgId);
 }
 
-const sumOfTaken = (taken: readonly { amount: number }[]): number => taken.reduce((sum, { amount }) => sum + amount, 0);
+const sumOfTaken = (parts: readonly { amount: number }[]): number => parts.reduce((sum, { amount }) => sum + amount, 0);
 
 async function extend(
   trx: Transaction,

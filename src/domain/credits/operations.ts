@@ -22,7 +22,7 @@ const ownedSql = `select balance_after as owned from credit_transfers where org_
 export async function readPosition(orgId: string, trx?: Transaction): Promise<CreditPosition> {
   let lots = await readLots(orgId, trx);
   if (needsOpening(lots)) {
-    await transaction((own) => openBook(own, orgId));
+    await transaction((newTrx) => openBook(newTrx, orgId));
     lots = await readLots(orgId, trx);
   }
   const [last] = await sql<{ owned: number }>(ownedSql, [orgId], trx);

@@ -38,8 +38,8 @@ export interface Delegation {
 
 /** The person's own in this organization, also those that ended; newest first. */
 export async function listDelegations(caller: Caller): Promise<Delegation[]> {
-  const own = { userId: ownPerson(caller), orgId: ownOrganization(caller) };
-  const [agents, signIns] = await Promise.all([Registration.findAll(own), listSignIns(caller)]);
+  const filter = { userId: ownPerson(caller), orgId: ownOrganization(caller) };
+  const [agents, signIns] = await Promise.all([Registration.findAll(filter), listSignIns(caller)]);
   const delegations: Delegation[] = [...agents.map(delegationToAgent), ...signIns.map(delegationToClient)];
   return delegations.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
 }

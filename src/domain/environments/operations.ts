@@ -20,9 +20,9 @@ export async function listEnvironments(
   caller: Caller,
   { issueId, projectId, status, ...page }: EnvironmentFilter,
 ): Promise<Page<Row<Environment>>> {
-  const own = withinProject(caller, projectId);
-  if (!own) return emptyPage;
-  return Environment.page({ ...own, issueId: issueId ?? undefined, status: status ?? undefined }, page);
+  const reach = withinProject(caller, projectId);
+  if (!reach) return emptyPage;
+  return Environment.page({ ...reach, issueId: issueId ?? undefined, status: status ?? undefined }, page);
 }
 
 export const findEnvironment = (caller: Caller, environmentId: string): Promise<Row<Environment>> =>
@@ -62,15 +62,15 @@ export async function insertEnvironment(
 
 /** Changes the status; the same status again changes nothing. @throws 409 for a move that is not allowed */
 export async function setEnvironmentStatus(
-  own: { id: string; orgId?: string },
+  filter: { id: string; orgId?: string },
   status: Exclude<EnvironmentStatus, 'provisioning'>,
 ): Promise<void> {
   const moved = await Environment.query()
-    .where(own)
+    .where(filter)
     .whereIn('status', statusesBefore(status))
     .patch({ status, ...(status === 'destroyed' && { destroyedAt: now() }) });
   if (moved > 0) return;
-  const { status: present } = await Environment.get(own);
+  const { status: present } = await Environment.get(filter);
   if (present === status) return;
   const moves = environmentMoves[present].join(' or ') || 'nothing';
   throw conflict(`status: the environment is ${present}; what follows that is ${moves}.`);

@@ -14,8 +14,8 @@ export interface IssueFilter extends PageRequest {
 }
 
 export async function listIssues(caller: Caller, filter: IssueFilter): Promise<Page<Row<Issue>>> {
-  const own = withinProject(caller, filter.projectId);
-  return own ? Issue.page(own, filter) : emptyPage;
+  const reach = withinProject(caller, filter.projectId);
+  return reach ? Issue.page(reach, filter) : emptyPage;
 }
 
 export const findIssue = async (caller: Caller, issueId: string): Promise<Row<Issue>> =>

@@ -50,8 +50,8 @@ export interface RunMcpServer {
 /** The remote servers that the agent of the run may use. @throws 404, or 409 `lease_lost` */
 export async function serversOfRun(caller: Caller, hold: Hold): Promise<RunMcpServer[]> {
   const { id, projectId, agentRole } = await runningRun(caller, hold);
-  const own = { projectId, transport: 'remote' as const, enabled: true };
-  const bindings = await McpBinding.findAll(own);
+  const filter = { projectId, transport: 'remote' as const, enabled: true };
+  const bindings = await McpBinding.findAll(filter);
   return bindings
     .filter(({ roles }) => agentRole !== null && roles.includes(agentRole))
     .map(({ serverName }) => ({ serverName, url: `${addresses().mcp}/mcp/runs/${id}/${serverName}` }));
@@ -90,7 +90,7 @@ function refuseObstacle(binding: Row<McpBinding>): void {
 export async function callToolOfRun(
   server: ServerOfRun,
   name: string,
-  given: Record<string, unknown> | undefined,
+  toolArguments: Record<string, unknown> | undefined,
 ): Promise<CallToolResult> {
   const { binding, role } = server;
   const recorded = recorder(server, name);
@@ -103,7 +103,7 @@ export async function callToolOfRun(
   try {
     const result = await withRemote(binding, callTimeoutMs, (client, signal) =>
       client.request(
-        { method: 'tools/call', params: { name, arguments: given ?? {} } },
+        { method: 'tools/call', params: { name, arguments: toolArguments ?? {} } },
         { signal, timeout: callTimeoutMs },
       ),
     );

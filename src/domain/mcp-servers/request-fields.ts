@@ -50,7 +50,7 @@ const credentials = z
     z.string().regex(secretName, 'must be named with up to 64 letters, digits and _, not beginning with a digit'),
     credentialValue.nullable(),
   )
-  .refine((given) => Object.keys(given).length <= maxCredentials, `must be at most ${maxCredentials}`)
+  .refine((values) => Object.keys(values).length <= maxCredentials, `must be at most ${maxCredentials}`)
   .meta({ maxProperties: maxCredentials });
 
 const hostname = boundedText({ min: 1, max: 253 }).regex(

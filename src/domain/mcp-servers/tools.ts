@@ -54,10 +54,10 @@ export async function listTools(client: Client, signal: AbortSignal): Promise<To
       { method: 'tools/list', params: cursor === undefined ? {} : { cursor } },
       options,
     );
-    for (const given of answer.tools) {
-      const tool = definition.safeParse(given);
-      if (!tool.success) throw new McpServerError(`The server returned an invalid definition of ${named(given)}.`);
-      if (tools.has(tool.data.name)) throw new McpServerError(`The server defines ${named(given)} twice.`);
+    for (const rawTool of answer.tools) {
+      const tool = definition.safeParse(rawTool);
+      if (!tool.success) throw new McpServerError(`The server returned an invalid definition of ${named(rawTool)}.`);
+      if (tools.has(tool.data.name)) throw new McpServerError(`The server defines ${named(rawTool)} twice.`);
       tools.set(tool.data.name, tool.data);
       if (tools.size > maxTools) throw new McpServerError(`The server has more than ${maxTools} tools.`);
     }

@@ -32,9 +32,9 @@ const takeSql = `update notice_checks set checked_at = $1 where org_id in (
 export async function mailNotices(): Promise<void> {
   const errors: unknown[] = [];
   for (;;) {
-    const taken = await sql<{ orgId: Membership['orgId'] }>(takeSql, [now(), now() - checkIntervalMs]);
-    for (const { orgId } of taken) await mailNoticesOf(orgId).catch((error: unknown) => errors.push(error));
-    if (taken.length < batch) break;
+    const dueOrganizations = await sql<{ orgId: Membership['orgId'] }>(takeSql, [now(), now() - checkIntervalMs]);
+    for (const { orgId } of dueOrganizations) await mailNoticesOf(orgId).catch((error: unknown) => errors.push(error));
+    if (dueOrganizations.length < batch) break;
   }
   if (errors.length > 0)
     throw new Error(`notices of ${errors.length} organizations were not mailed`, { cause: errors[0] });
@@ -47,10 +47,10 @@ async function mailNoticesOf(orgId: Membership['orgId']): Promise<void> {
     const isManager = isAtLeast(member.role, 'admin');
     if (!isManager && !tokenOwners.has(member.userId)) continue;
     const notices = await listNotices(callerOf(member));
-    const own = notices.filter(
+    const memberNotices = notices.filter(
       ({ id, kind }) => kind === 'action' && (isManager || mailKindOf(id) === 'token_expiring'),
     );
-    if (own.length > 0) await mailTo(member, own);
+    if (memberNotices.length > 0) await mailTo(member, memberNotices);
   }
 }
 

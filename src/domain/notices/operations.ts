@@ -34,13 +34,13 @@ const urgency = ({ kind }: Notice): number => noticeKinds.indexOf(kind);
 
 /** Hides the notice from the caller's person while its cause lasts; a second call changes nothing. @throws 404 without that cause */
 export async function dismissNotice(caller: Caller, noticeId: string): Promise<Row<NoticeDismissal>> {
-  const own = { orgId: ownOrganization(caller), userId: ownPerson(caller), noticeId };
+  const dismissal = { orgId: ownOrganization(caller), userId: ownPerson(caller), noticeId };
   if (!(await presentNotices(caller)).some(({ id }) => id === noticeId)) NoticeDismissal.refuse();
   await NoticeDismissal.query()
-    .insert({ ...own, dismissedAt: now() })
+    .insert({ ...dismissal, dismissedAt: now() })
     .onConflict(['orgId', 'userId', 'noticeId'])
     .ignore();
-  return NoticeDismissal.get(own);
+  return NoticeDismissal.get(dismissal);
 }
 
 export async function sweepDismissals(): Promise<void> {

@@ -109,9 +109,9 @@ export interface RevokedSignIn {
 
 /** Ends one of the person's own sign-ins. @throws 404 for any other */
 export function revokeSignIn(caller: Caller, id: string): Promise<RevokedSignIn> {
-  const own = { id: id as Id<'signIn'>, userId: ownPerson(caller), orgId: ownOrganization(caller) };
+  const filter = { id: id as Id<'signIn'>, userId: ownPerson(caller), orgId: ownOrganization(caller) };
   return transaction(async (trx) => {
-    const signIn = await SignIn.query(trx).findOne(own).forNoKeyUpdate();
+    const signIn = await SignIn.query(trx).findOne(filter).forNoKeyUpdate();
     if (!signIn) return SignIn.refuse();
     const revokedTokens = await endSignIn(trx, signIn.id);
     if (signIn.revokedAt !== null) return { kind: 'already-revoked', revokedAt: signIn.revokedAt, revokedTokens };

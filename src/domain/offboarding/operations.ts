@@ -60,9 +60,11 @@ async function admitChange(
   roles: readonly OrgRole[],
   orgId: Id<'organization'>,
 ): Promise<void> {
-  const own = userId === null ? undefined : await Membership.query(trx).select('role').findById([orgId, userId]);
-  if (!own || !scopesOfRole(own.role).has(requiredScope)) throw missingScopes([requiredScope]);
-  if (roles.includes('owner') && own.role !== 'owner')
+  const callerMembership =
+    userId === null ? undefined : await Membership.query(trx).select('role').findById([orgId, userId]);
+  if (!callerMembership || !scopesOfRole(callerMembership.role).has(requiredScope))
+    throw missingScopes([requiredScope]);
+  if (roles.includes('owner') && callerMembership.role !== 'owner')
     throw forbidden('role: only an owner grants or removes the role owner.');
 }
 

@@ -14,10 +14,10 @@ export interface CostCap {
   atDailyCostCap: boolean;
 }
 
-export function costCap(own: number | null, dailySpendUsd: number): CostCap {
-  const effective = own ?? costCapUsd.default;
+export function costCap(dailyCostCapUsd: number | null, dailySpendUsd: number): CostCap {
+  const effective = dailyCostCapUsd ?? costCapUsd.default;
   return {
-    dailyCostCapUsd: own,
+    dailyCostCapUsd,
     defaultDailyCostCapUsd: costCapUsd.default,
     effectiveDailyCostCapUsd: effective,
     dailySpendUsd,

@@ -51,24 +51,24 @@ export async function findOrchestrator(caller: Caller): Promise<OrchestratorReco
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
   const [row] = await sql<SettingsWithSpend>(readSettingsSql, [orgId, dayOf(now())]);
-  const { spend, ...own } = row!;
-  const model = own.model ?? builtin.model;
+  const { spend, ...settings } = row!;
+  const model = settings.model ?? builtin.model;
   const vendor = vendorOf(model);
-  const { llmConnectorId } = own;
+  const { llmConnectorId } = settings;
   return {
     orgId,
-    name: own.name ?? builtin.name,
-    blurb: own.blurb ?? builtin.blurb,
+    name: settings.name ?? builtin.name,
+    blurb: settings.blurb ?? builtin.blurb,
     model,
     vendor,
     llmConnectorId,
     modelsByVendor,
     defaultModel: builtin.model,
-    isBuiltin: own.name === null && own.blurb === null && own.model === null,
-    inferenceEnabled: own.inferenceEnabled ?? true,
-    planApproval: own.planApproval ?? false,
-    ...costCap(own.dailyCostCapUsd, spend),
-    updatedAt: own.updatedAt,
+    isBuiltin: settings.name === null && settings.blurb === null && settings.model === null,
+    inferenceEnabled: settings.inferenceEnabled ?? true,
+    planApproval: settings.planApproval ?? false,
+    ...costCap(settings.dailyCostCapUsd, spend),
+    updatedAt: settings.updatedAt,
   };
 }
 
@@ -152,15 +152,15 @@ const inferenceSql = 'select inference_enabled, llm_connector_id, model from orc
 
 /** What the orchestrator of the organization asks, and through which connector. */
 export async function inferenceSettings(trx: Transaction, orgId: string) {
-  const [own] = await sql<Pick<Orchestrator, 'inferenceEnabled' | 'llmConnectorId' | 'model'>>(
+  const [settings] = await sql<Pick<Orchestrator, 'inferenceEnabled' | 'llmConnectorId' | 'model'>>(
     inferenceSql,
     [orgId],
     trx,
   );
-  const model = own?.model ?? builtin.model;
+  const model = settings?.model ?? builtin.model;
   return {
-    inferenceEnabled: own?.inferenceEnabled ?? true,
-    llmConnectorId: own?.llmConnectorId ?? null,
+    inferenceEnabled: settings?.inferenceEnabled ?? true,
+    llmConnectorId: settings?.llmConnectorId ?? null,
     model,
     vendor: vendorOf(model),
   };

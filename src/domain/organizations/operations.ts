@@ -27,11 +27,13 @@ const mayRead = ({ closedAt, role }: Row<Membership>): boolean => closedAt === n
 /** One of those that `listOrganizations` returns. */
 export async function findOrganization(caller: Caller, orgId: string): Promise<Row<Organization>> {
   beyondOneProject(caller);
-  const own =
+  const membership =
     caller.principalType === 'cookie' && orgId !== caller.orgId
       ? await findMembership(orgId, ownPerson(caller))
       : undefined;
-  return orgId === caller.orgId || (own && mayRead(own)) ? Organization.get({ id: orgId }) : Organization.refuse();
+  return orgId === caller.orgId || (membership && mayRead(membership))
+    ? Organization.get({ id: orgId })
+    : Organization.refuse();
 }
 
 export const organizationsWithIds = (ids: readonly string[]): Promise<Row<Organization>[]> =>
@@ -46,8 +48,10 @@ export async function organizationsOf(userId: Id<'person'>): Promise<OwnOrganiza
   const memberships = await readableMemberships(userId);
   const organizations = await organizationsWithIds(memberships.map(({ orgId }) => orgId));
   return memberships.flatMap(({ orgId, role }) => {
-    const own = organizations.find(({ id }) => id === orgId);
-    return own ? { id: own.id, name: own.name, slug: own.slug, closedAt: own.closedAt, role } : [];
+    const organization = organizations.find(({ id }) => id === orgId);
+    return organization
+      ? { id: organization.id, name: organization.name, slug: organization.slug, closedAt: organization.closedAt, role }
+      : [];
   });
 }
 
@@ -165,7 +169,7 @@ export interface SlugAvailability {
 
 /** Whether a slug is free and, when it is not, the nearest free one. */
 export async function slugAvailability(slug: string): Promise<SlugAvailability> {
-  const taken = await takenSlugs(slug);
-  const available = !taken.has(slug);
-  return { slug, available, suggestion: available ? null : freeSlug(slug, taken) };
+  const usedSlugs = await takenSlugs(slug);
+  const available = !usedSlugs.has(slug);
+  return { slug, available, suggestion: available ? null : freeSlug(slug, usedSlugs) };
 }

@@ -17,10 +17,10 @@ export function slugOf(name: string, fallback = 'org'): string {
 }
 
 /** `slug`, `slug-2`, `slug-3` … : the first that is not taken, never longer than a slug may be. */
-export function freeSlug(slug: string, taken: ReadonlySet<string>): string {
+export function freeSlug(slug: string, usedSlugs: ReadonlySet<string>): string {
   for (let n = 1; ; n++) {
     const suffix = n === 1 ? '' : `-${n}`;
     const candidate = slug.slice(0, max - suffix.length) + suffix;
-    if (!taken.has(candidate)) return candidate;
+    if (!usedSlugs.has(candidate)) return candidate;
   }
 }

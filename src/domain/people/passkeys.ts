@@ -63,7 +63,7 @@ export async function passkeyCreationOptions(
 ): Promise<PublicKeyCredentialCreationOptionsJSON> {
   const { id: rpID, name: rpName } = relyingParty();
   const personId = ownPerson(caller);
-  const own = await sql<{ credentialId: Buffer; transports: string[] }>(credentialsSql, [personId]);
+  const credentials = await sql<{ credentialId: Buffer; transports: string[] }>(credentialsSql, [personId]);
   const { generateRegistrationOptions } = await webauthn();
   return generateRegistrationOptions({
     rpID,
@@ -74,7 +74,7 @@ export async function passkeyCreationOptions(
     challenge: newChallenge(creationBy(caller)),
     timeout: lifetimesMs.passkeyChallenge,
     attestationType: 'none',
-    excludeCredentials: own.map(({ credentialId, transports }) => ({
+    excludeCredentials: credentials.map(({ credentialId, transports }) => ({
       id: credentialId.toString('base64url'),
       transports,
     })),

@@ -72,7 +72,7 @@ const CreateWithdrawalRequest = request(
 );
 
 /** The operation, for the caller's own organization. */
-const own = <T>(caller: Caller, id: string | null | undefined, operation: () => T): T => {
+const inOwnOrganization = <T>(caller: Caller, id: string | null | undefined, operation: () => T): T => {
   requireOwn(caller, id);
   return operation();
 };
@@ -112,7 +112,8 @@ builder.mutationFields((t) => ({
     tool: 'request_credits',
     type: answers.CreditRequestResponse,
     args: { input: t.arg({ type: CreateCreditRequest, required: true, description: 'The message.' }) },
-    resolve: (_, { input }, { caller }) => own(caller, input.orgId, () => requestCredits(caller, input.message)),
+    resolve: (_, { input }, { caller }) =>
+      inOwnOrganization(caller, input.orgId, () => requestCredits(caller, input.message)),
   }),
   createCheckoutSession: t.field({
     description: 'Starts a purchase; a person pays on the page that it names.',
@@ -120,7 +121,7 @@ builder.mutationFields((t) => ({
     rest: { route: 'POST /billing/checkout-sessions', status: 201, errors: [404, 409, 502] },
     type: answers.CheckoutSessionResponse,
     args: { input: t.arg({ type: CreateCheckoutSessionRequest, required: true, description: 'The offer.' }) },
-    resolve: (_, { input }, { caller }) => own(caller, input.orgId, () => createCheckout(caller, input)),
+    resolve: (_, { input }, { caller }) => inOwnOrganization(caller, input.orgId, () => createCheckout(caller, input)),
   }),
   updateSubscription: t.field({
     description: 'Changes the plan from the next period on, or cancels the subscription at its end.',
@@ -129,7 +130,7 @@ builder.mutationFields((t) => ({
     type: answers.SubscriptionResponse,
     args: { input: t.arg({ type: UpdateSubscriptionRequest, required: true, description: 'The members to change.' }) },
     resolve: async (_, { input }, { caller }) =>
-      own(caller, input.orgId, async () => ({ subscription: await updateSubscription(caller, input) })),
+      inOwnOrganization(caller, input.orgId, async () => ({ subscription: await updateSubscription(caller, input) })),
   }),
   withdrawOrder: t.field({
     description: 'Withdraws from an order within 14 days: unspent credits are taken back and refunded.',

@@ -31,8 +31,8 @@ export async function listRecurring(
   caller: Caller,
   filter: RecurringFilter,
 ): Promise<Page<Row<RecurringMission>>> {
-  const own = withinProject(caller, filter.projectId);
-  return own ? missions.page(own, filter) : emptyPage;
+  const reach = withinProject(caller, filter.projectId);
+  return reach ? missions.page(reach, filter) : emptyPage;
 }
 
 export const findRecurring = async (missions: Kind, caller: Caller, id: string): Promise<Row<RecurringMission>> =>

@@ -36,8 +36,8 @@ export async function upcomingOccurrences(
   caller: Caller,
   { projectId, limit }: OccurrenceFilter,
 ): Promise<Occurrence[]> {
-  const own = withinProject(caller, projectId);
-  if (!own) return [];
-  const values = [own.orgId, own.projectId, admits(caller, 'automations:read'), limit];
+  const reach = withinProject(caller, projectId);
+  if (!reach) return [];
+  const values = [reach.orgId, reach.projectId, admits(caller, 'automations:read'), limit];
   return sql<Occurrence>(upcomingOccurrencesSql, values);
 }

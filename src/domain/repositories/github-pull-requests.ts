@@ -23,12 +23,12 @@ const Comment = z.object({
   line: z.int().nullish(),
 });
 
-const asPullRequest = ({ number, html_url: url, state, head, ...shown }: z.infer<typeof Shown>): PullRequest => ({
+const asPullRequest = ({ number, html_url: url, state, head, ...details }: z.infer<typeof Shown>): PullRequest => ({
   number,
   url,
-  state: shown.merged ? 'merged' : state,
+  state: details.merged ? 'merged' : state,
   headSha: head.sha,
-  isReady: state === 'open' && shown.mergeable_state === 'clean',
+  isReady: state === 'open' && details.mergeable_state === 'clean',
 });
 
 export const pullRequests: PullRequests = {

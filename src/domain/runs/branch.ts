@@ -60,8 +60,8 @@ type OpenPullRequest = Pick<Run, 'id' | 'projectId' | 'status' | 'headSha' | 'cr
 
 /** Checks the open pull requests that are due. @throws after all were tried, when one failed; it is tried again later */
 export async function followPullRequests(): Promise<void> {
-  const taken = await sql<OpenPullRequest>(takeOpenSql, [now()]);
-  const outcomes = await Promise.allSettled(taken.map(follow));
+  const dueRuns = await sql<OpenPullRequest>(takeOpenSql, [now()]);
+  const outcomes = await Promise.allSettled(dueRuns.map(follow));
   const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
   if (errors.length > 0) throw new Error(`${errors.length} pull requests could not be read`, { cause: errors[0] });
 }

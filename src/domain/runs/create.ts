@@ -72,7 +72,7 @@ export async function insertRuns(trx: Transaction, newRuns: readonly NewRun[], a
     const id = newId('run');
     if (blockedBy !== null) return { id, ...run, status: statusOf('skipped'), reason: blockedBy };
     const waiting = { id, ...run, status: statusOf('waitingForIssue'), attempts: run.issueId ? 0 : 1 };
-    const issue = asks && trackerOf(asks.project).own?.name();
+    const issue = asks && trackerOf(asks.project).local?.name();
     if (issue) {
       const { project, ...texts } = asks;
       issues.push({ id: issue.id, project, issue: { runId: id, ...texts } });
@@ -87,7 +87,7 @@ export async function insertRuns(trx: Transaction, newRuns: readonly NewRun[], a
 
 /** Locks the numbers of issues, then the ledgers, until the transaction ends. */
 export async function createIssuesAndReserve(trx: Transaction, { runs, issues }: InsertedRuns): Promise<void> {
-  if (issues[0]) await trackerOf(issues[0].project).own!.create(issues, trx);
+  if (issues[0]) await trackerOf(issues[0].project).local!.create(issues, trx);
   await reserveForRuns(trx, runs.filter(isOpen));
 }
 

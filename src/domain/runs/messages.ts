@@ -89,10 +89,10 @@ const acknowledgeSql = `update run_messages m set acknowledged_at = $3, delivere
 /** Records what agents have taken up, and returns the ids of the runs where that was new. The runs are held by the runtime. */
 export async function acknowledgeMessages(
   trx: Transaction,
-  taken: readonly { runId: string; messageId: string }[],
+  acknowledged: readonly { runId: string; messageId: string }[],
 ): Promise<string[]> {
-  if (taken.length === 0) return [];
-  const columns = [taken.map(({ runId }) => runId), taken.map(({ messageId }) => messageId)];
+  if (acknowledged.length === 0) return [];
+  const columns = [acknowledged.map(({ runId }) => runId), acknowledged.map(({ messageId }) => messageId)];
   const rows = await sql<{ runId: string }>(acknowledgeSql, [...columns, now()], trx);
   return [...new Set(rows.map(({ runId }) => runId))];
 }

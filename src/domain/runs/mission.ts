@@ -15,8 +15,8 @@ const ownMissionsSql = `select id, coalesce(mission_title, 'Mission') as name, p
 export async function readOwnMissions(runs: readonly WaitingRun[], trx?: Transaction): Promise<Map<string, Mission>> {
   const ids = runs.flatMap(({ id, recurringId }) => (recurringId === null ? id : []));
   if (ids.length === 0) return new Map();
-  const own = await sql<Mission & Pick<Run, 'id'>>(ownMissionsSql, [ids], trx);
-  return new Map(own.map((mission) => [mission.id, mission]));
+  const missions = await sql<Mission & Pick<Run, 'id'>>(ownMissionsSql, [ids], trx);
+  return new Map(missions.map((mission) => [mission.id, mission]));
 }
 
 /** By the run's id, from the recurring missions by theirs; a run whose recurring mission was deleted is absent. */

@@ -24,7 +24,7 @@ const schema = {
 };
 
 export function questionAbout(model: string, agents: readonly Agent[], prompt: string): Question {
-  const shown = agents.map(({ id, name, role, harness, model, userPrompt }) => ({
+  const candidates = agents.map(({ id, name, role, harness, model, userPrompt }) => ({
     id,
     name,
     role,
@@ -37,7 +37,7 @@ export function questionAbout(model: string, agents: readonly Agent[], prompt: s
   return {
     model,
     instructions,
-    text: `# The agents\n\n${JSON.stringify(shown, null, 1)}\n\n# The task\n\n${prompt}`,
+    text: `# The agents\n\n${JSON.stringify(candidates, null, 1)}\n\n# The task\n\n${prompt}`,
     name: 'choose_agents',
     description: 'Says which agents work on the task, by their ids, and why in one sentence.',
     schema,

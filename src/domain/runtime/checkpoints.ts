@@ -90,17 +90,17 @@ export async function recover(trx: Transaction, run: Run, step: RunStep, wasBegu
   if (!wasBegun && resumeSessionId === null) return recovery;
   const [history, messages] = [await historyOf(trx, run, step), await spokenTo(trx, run.id)];
   const preamble = historyPrompt({ ...history, wasBegun, messages });
-  const own = wasBegun && found?.stepId === step.id ? found : undefined;
-  if (!own?.sessionId) return { ...recovery, preamble };
-  const since = messages.filter(({ acknowledgedAt }) => acknowledgedAt >= own.createdAt);
-  const resumePrompt = lostPrompt(isoTime(own.createdAt), since);
-  return { ...recovery, resumeSessionId: own.sessionId, resumePrompt, preamble };
+  const stepCheckpoint = wasBegun && found?.stepId === step.id ? found : undefined;
+  if (!stepCheckpoint?.sessionId) return { ...recovery, preamble };
+  const since = messages.filter(({ acknowledgedAt }) => acknowledgedAt >= stepCheckpoint.createdAt);
+  const resumePrompt = lostPrompt(isoTime(stepCheckpoint.createdAt), since);
+  return { ...recovery, resumeSessionId: stepCheckpoint.sessionId, resumePrompt, preamble };
 }
 
 /** The steps before, those of the run that is continued first. */
 async function historyOf(trx: Transaction, run: Run, { seq }: RunStep) {
   const continued = run.continuesStepId ? await RunStep.query(trx).findById(run.continuesStepId) : undefined;
   const before = continued ? (await stepsOf(trx, continued.runId)).filter((one) => one.seq <= continued.seq) : [];
-  const own = (await stepsOf(trx, run.id)).filter((one) => one.seq < seq);
-  return { task: run.prompt, steps: [...before, ...own] };
+  const earlierSteps = (await stepsOf(trx, run.id)).filter((one) => one.seq < seq);
+  return { task: run.prompt, steps: [...before, ...earlierSteps] };
 }

@@ -86,10 +86,10 @@ async function exchangeMessages(
   held: ReadonlyMap<string, HeldRun>,
   agents: readonly HeldRun[],
 ): Promise<Delivered[]> {
-  const taken = runs.flatMap(({ runId, acknowledged = [] }) =>
+  const acknowledgedMessages = runs.flatMap(({ runId, acknowledged = [] }) =>
     held.has(runId) ? acknowledged.map((messageId) => ({ runId, messageId })) : [],
   );
-  await announce(trx, ...(await acknowledgeMessages(trx, taken)));
+  await announce(trx, ...(await acknowledgeMessages(trx, acknowledgedMessages)));
   return deliverMessages(
     trx,
     agents.map(({ id }) => id),

@@ -57,8 +57,12 @@ function connectorFor(
   connectors: readonly Connector[],
   project: Row<Project>,
 ): Connector | undefined {
-  const own = connectors.filter((one) => one.vendor === vendor);
-  return own.find(({ id }) => id === project.llmConnectorId) ?? own.find((one) => one.brokenSince === null) ?? own[0];
+  const vendorConnectors = connectors.filter((one) => one.vendor === vendor);
+  return (
+    vendorConnectors.find(({ id }) => id === project.llmConnectorId) ??
+    vendorConnectors.find((one) => one.brokenSince === null) ??
+    vendorConnectors[0]
+  );
 }
 
 /** @throws 404, or 409: `lease_lost`, also for a run that was canceled, or for credentials that cannot be read */

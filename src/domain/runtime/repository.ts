@@ -51,9 +51,9 @@ export async function openRepository(
   { skillRepo, ...held }: RepositoryRequest,
 ): Promise<RunRepository> {
   const { id, projectId, team } = await transaction((trx) => lockHeldRun(trx, caller, held));
-  const own = await Project.get({ id: projectId });
+  const runProject = await Project.get({ id: projectId });
   if (skillRepo && !team?.some(({ skillRepos }) => skillRepos.includes(skillRepo))) throw notFound('skill repository');
-  const project = skillRepo ? { ...own, ...parseRepository(skillRepo) } : own;
+  const project = skillRepo ? { ...runProject, ...parseRepository(skillRepo) } : runProject;
   const { connector, host } = await hostOf(project);
   return { ...(await host.access(project, connector)), branch: branchOf(id) };
 }

@@ -49,8 +49,8 @@ async function chooseAgent(
   if (agent instanceof Agent) return asRunAgent(agent);
   const { name, role, harness, model, userPrompt, sandboxTemplateKey, skillRepos } = agent;
   const sandboxTemplateId = defaultSandboxTemplateId ?? sandboxTemplateKey;
-  const shown = { name, role, harness, model, userPrompt, sandboxTemplateId };
-  return { ...shown, agentId: null, effort: null, skillRepos: [...skillRepos] };
+  const agentFields = { name, role, harness, model, userPrompt, sandboxTemplateId };
+  return { ...agentFields, agentId: null, effort: null, skillRepos: [...skillRepos] };
 }
 
 /** In the order of their first steps. */

@@ -80,14 +80,14 @@ export async function readLog(caller: Caller, request: LogRequest & { cursor?: s
   if (!first) return { ...log, ...empty };
   const until = end ?? first.total;
   const from = beginOf(first, Math.max(first.begin, until - limits.logContent));
-  const shown = read.map((row) => ({ ...row, content: between(row, from, until) }));
+  const rows = read.map((row) => ({ ...row, content: between(row, from, until) }));
   return {
     ...log,
-    content: shown.map(({ content }) => content).join(''),
+    content: rows.map(({ content }) => content).join(''),
     bytes: first.total,
     promptScope: part !== 'prompt' ? null : first.firstScope === first.lastScope ? first.firstScope : 'mixed',
-    promptSpans: spansOf(shown),
-    times: () => timesOf(shown),
+    promptSpans: spansOf(rows),
+    times: () => timesOf(rows),
     nextCursor: from > 0 ? packCursor(binding, from, sandboxId) : null,
   };
 }
@@ -109,9 +109,9 @@ function between({ content, begin }: Row, from: number, until: number): string {
 }
 
 /** A span may be stored in several rows. */
-function spansOf(shown: readonly Row[]): PromptSpan[] {
+function spansOf(rows: readonly Row[]): PromptSpan[] {
   const spans = new Map<string, PromptSpan>();
-  for (const { spanId: id, content, scope } of shown) {
+  for (const { spanId: id, content, scope } of rows) {
     if (id === null) continue;
     const span = spans.get(id);
     if (span) span.content += content;
@@ -121,11 +121,11 @@ function spansOf(shown: readonly Row[]): PromptSpan[] {
 }
 
 /** A line has the time of the piece in which it begins. To the second, so that there are no more of them than seconds. */
-function timesOf(shown: readonly Row[]): LogTime[] {
+function timesOf(rows: readonly Row[]): LogTime[] {
   const times: LogTime[] = [];
   let line = 0;
   let isAtLineStart = true;
-  for (const { content, appendedAt } of shown) {
+  for (const { content, appendedAt } of rows) {
     const first = isAtLineStart ? line : line + 1;
     line += content.split('\n').length - 1;
     isAtLineStart = content === '' ? isAtLineStart : content.endsWith('\n');

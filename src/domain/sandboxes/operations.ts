@@ -24,9 +24,9 @@ export async function listSandboxes(
   caller: Caller,
   { projectId, status, ...page }: SandboxFilter,
 ): Promise<Page<Row<Sandbox>>> {
-  const own = withinProject(caller, projectId);
-  if (!own) return emptyPage;
-  return Sandbox.page(own, page, status ? Sandbox.withStatus(status) : undefined);
+  const reach = withinProject(caller, projectId);
+  if (!reach) return emptyPage;
+  return Sandbox.page(reach, page, status ? Sandbox.withStatus(status) : undefined);
 }
 
 export const findSandbox = (caller: Caller, sandboxId: string): Promise<Row<Sandbox>> =>
@@ -37,10 +37,10 @@ export const findSandbox = (caller: Caller, sandboxId: string): Promise<Row<Sand
  * @throws 409 for a sandbox that has completed or failed
  */
 export async function killSandbox(caller: Caller, sandboxId: string): Promise<{ ok: true; sandboxId: string }> {
-  const own = { id: sandboxId, ...withinReach(caller) };
+  const filter = { id: sandboxId, ...withinReach(caller) };
   const killed = await transaction(async (trx) => {
     const [sandbox] = await Sandbox.query(trx)
-      .where({ ...own, status: 'running' })
+      .where({ ...filter, status: 'running' })
       .patch({ status: 'destroyed', terminationReason: 'killed', destroyedAt: now() })
       .returning(['id', 'runId']);
     if (sandbox) await announce(trx, sandbox.id, ...(sandbox.runId ? [sandbox.runId] : []));

@@ -62,12 +62,12 @@ export async function readSetup(caller: Caller): Promise<SetupProgress> {
     readFirstMission(orgId),
   ]);
   const byId = new Map(rows.map((row) => [row.milestoneId, row]));
-  const shown = groups.map(({ id, name, milestones }): Group => {
-    const own = milestones.map((milestone) => ({ ...milestone, ...stateOf(byId.get(milestone.id)) }));
-    return { id, name, ...countOf(own), milestones: own };
+  const groupsWithState = groups.map(({ id, name, milestones }): Group => {
+    const milestonesWithState = milestones.map((milestone) => ({ ...milestone, ...stateOf(byId.get(milestone.id)) }));
+    return { id, name, ...countOf(milestonesWithState), milestones: milestonesWithState };
   });
-  const all = shown.flatMap(({ milestones }) => milestones);
-  const active = shown.find(({ milestones }) => milestones.some(isOpen));
+  const all = groupsWithState.flatMap(({ milestones }) => milestones);
+  const active = groupsWithState.find(({ milestones }) => milestones.some(isOpen));
   return {
     orgId,
     ...countOf(all),
@@ -75,7 +75,7 @@ export async function readSetup(caller: Caller): Promise<SetupProgress> {
     next: active?.milestones.find(isOpen)?.id ?? null,
     activeGroup: active?.id ?? null,
     activeGroupProgress: active ? countOf(active.milestones) : null,
-    groups: shown,
+    groups: groupsWithState,
     firstMission,
     guides,
   };
@@ -123,8 +123,8 @@ export async function markGroup(caller: Caller, groupId: string, mark: SetupMark
   if (!group) throw notFound('setup group');
   const ids = group.milestones.map(({ id }) => id);
   if (mark === 'reset') return writeMarks(caller, ids, mark);
-  const { groups: shown } = await readSetup(caller);
-  const open = shown.find(({ id }) => id === groupId)!.milestones.filter(isOpen);
+  const { groups: groupsWithState } = await readSetup(caller);
+  const open = groupsWithState.find(({ id }) => id === groupId)!.milestones.filter(isOpen);
   return writeMarks(
     caller,
     open.map(({ id }) => id),

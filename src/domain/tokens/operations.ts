@@ -107,13 +107,13 @@ export interface RevokedToken {
 
 /** Revokes one of the person's own tokens at once; revoking it again changes nothing. @throws 404 for any other */
 export async function revokeToken(caller: Caller, tokenId: string): Promise<RevokedToken> {
-  const own = { id: tokenId, userId: ownPerson(caller), orgId: ownOrganization(caller) };
+  const filter = { id: tokenId, userId: ownPerson(caller), orgId: ownOrganization(caller) };
   const revokedAt = now();
   const revoked = await Token.query()
-    .where({ ...own, revokedAt: null })
+    .where({ ...filter, revokedAt: null })
     .patch({ revokedAt });
   if (revoked > 0) return { kind: 'revoked', tokenId, revokedAt };
-  const token = await Token.get(own);
+  const token = await Token.get(filter);
   return { kind: 'already-revoked', tokenId, revokedAt: token.revokedAt! };
 }
 

@@ -50,8 +50,8 @@ export async function listRuntimeTokens(caller: Caller): Promise<Row<ServiceToke
 /** Revokes one at once; revoking it again changes nothing. @throws 404 */
 export async function revokeRuntimeToken(caller: Caller, id: string): Promise<Row<ServiceToken>> {
   beyondOneProject(caller);
-  const own = { id, orgId: ownOrganization(caller) };
-  await ServiceToken.get(own);
+  const filter = { id, orgId: ownOrganization(caller) };
+  await ServiceToken.get(filter);
   await revokeServiceToken(id);
-  return ServiceToken.get(own);
+  return ServiceToken.get(filter);
 }

@@ -11,7 +11,7 @@ const named = (id: Issue['id']): CreatedIssue => ({ id, url: pageOf(id) });
 
 export const builtin: Tracker = {
   createIssue: async (project, issue) => named((await createIssues([{ project, issue }])).get(issue.runId)!),
-  own: {
+  local: {
     name: () => named(newId('issue')),
     create: createIssues,
   },

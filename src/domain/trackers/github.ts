@@ -40,13 +40,13 @@ export const github: Tracker = {
 
   async findIssue(project, reference) {
     const [, repository, number] = /^(?:([^#]*)#)?(\d{1,15})$/.exec(reference) ?? [];
-    const own = `${project.scmOwner}/${project.scmRepo}`;
-    if (!number || (repository && repository.toLowerCase() !== own.toLowerCase())) {
-      throw invalid(`issue: must be the number of an issue of ${own}, for example #12.`);
+    const projectRepository = `${project.scmOwner}/${project.scmRepo}`;
+    if (!number || (repository && repository.toLowerCase() !== projectRepository.toLowerCase())) {
+      throw invalid(`issue: must be the number of an issue of ${projectRepository}, for example #12.`);
     }
     const connection = await connectVendor(project, 'tracker', 'github');
     const issue = await fetchGitHub(connection, `${repositoryPath(project)}/issues/${number}`, IssueEntry);
-    if (issue.pull_request) throw invalid(`issue: #${number} of ${own} is a pull request.`);
+    if (issue.pull_request) throw invalid(`issue: #${number} of ${projectRepository} is a pull request.`);
     return asIssue(project, issue);
   },
 

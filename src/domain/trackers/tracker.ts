@@ -27,7 +27,7 @@ export interface Tracker {
    */
   createIssue(project: Row<Project>, issue: NewIssue): Promise<CreatedIssue>;
   /** Of a tracker in our own database, which creates the issues of runs in the transaction that writes these. */
-  own?: {
+  local?: {
     /** An issue that does not exist yet. */
     name(): CreatedIssue;
     create(named: readonly AskedIssue[], trx: Transaction): Promise<unknown>;

@@ -45,12 +45,12 @@ export function parsed<T>(zod: z.ZodType<T>, values: unknown): T {
 
 /** All arguments as the members of one object. */
 export function flatArguments(field: GraphQLField<unknown, unknown>): FlatArguments {
-  const own = ownArguments(field);
+  const plainArguments = ownArguments(field);
   const body = field.args.find(({ name }) => name === bodyArgument);
   const members = body ? requestRecords.get(getNamedType(body.type).name)!.zod.shape : {};
-  const both = own.find(({ name }) => name in members);
+  const both = plainArguments.find(({ name }) => name in members);
   if (both) throw new Error(`${field.name}: ${both.name} is an argument and a member of the request record`);
-  const zod = z.strictObject({ ...shapeOf(own), ...members });
+  const zod = z.strictObject({ ...shapeOf(plainArguments), ...members });
   return {
     json: inlinedSchema(zod),
     read(values) {

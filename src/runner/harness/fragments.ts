@@ -22,8 +22,8 @@ export function plan(items: readonly { content: string; status: string }[]): Fra
     content: clip(content, most.step),
     status: clip(status, most.name),
   }));
-  const shown = steps.filter(({ content, status }) => content && status).slice(0, most.steps);
-  return shown.length > 0 ? [{ kind: 'plan', items: shown }] : [];
+  const validSteps = steps.filter(({ content, status }) => content && status).slice(0, most.steps);
+  return validSteps.length > 0 ? [{ kind: 'plan', items: validSteps }] : [];
 }
 
 /** An event as a line of the log, shortened: events may hold whole files. */

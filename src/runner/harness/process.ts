@@ -76,7 +76,7 @@ export function startProcess(
     return err(line);
   };
   // A closed pipe ends the output.
-  const taken = Promise.allSettled(
+  const outputsRead = Promise.allSettled(
     [counted(out), counted(takeError)].map((take, i) => readLines(outputs[i]!, reading, longestLine, take)),
   );
   child.stdin?.on('error', () => {});
@@ -86,7 +86,7 @@ export function startProcess(
     const until = Date.now() + longestDrain;
     for (let before = -1; (before !== reading.chunks || reading.taking > 0) && Date.now() < until; ) {
       before = reading.chunks;
-      if (await Promise.race([taken, wait(Math.max(graceMs, 1_000))])) return;
+      if (await Promise.race([outputsRead, wait(Math.max(graceMs, 1_000))])) return;
     }
   }
 
@@ -108,7 +108,7 @@ export function startProcess(
     else if (!isConfined) signal('SIGTERM');
     // The leader is the program that confines them: when it ends, all end at once.
     else for (const pid of await membersOf(child.pid)) if (pid !== child.pid) signal('SIGTERM', pid);
-    await Promise.race([taken, wait(graceMs)]);
+    await Promise.race([outputsRead, wait(graceMs)]);
     await container?.remove();
     signal('SIGKILL');
     // Who has left the group can hold the output open for ever.
@@ -121,7 +121,7 @@ export function startProcess(
     const killer = by ?? (isConfined ? signalOf(code) : undefined);
     return code === 0 ? '' : killer ? `killed by ${killer}` : `exit code ${code}`;
   });
-  const silent = ended.then((how) => Promise.race([taken, wait(farewell)]).then(() => how));
+  const silent = ended.then((how) => Promise.race([outputsRead, wait(farewell)]).then(() => how));
   for (const promise of [ended, silent]) promise.catch(() => {});
   return {
     pid: child.pid ?? 0,

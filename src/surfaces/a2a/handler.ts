@@ -73,8 +73,9 @@ export function createHandler(): A2ARequestHandler {
     if (config) await requirePublicAddress(config.url);
     const answer = await send(caller, message);
     // A repeated message replaces its configuration.
-    const own = config?.id ?? message?.messageId;
-    if (config && own && 'runId' in answer) await savePushConfig(caller, { ...config, id: own, runId: answer.runId });
+    const configId = config?.id ?? message?.messageId;
+    if (config && configId && 'runId' in answer)
+      await savePushConfig(caller, { ...config, id: configId, runId: answer.runId });
     return answer;
   }
 
@@ -145,7 +146,9 @@ export function createHandler(): A2ARequestHandler {
     }),
 
     createTaskPushNotificationConfig: method(async ({ caller }, params) =>
-      shown(await savePushConfig(caller, { ...readConfig(params), runId: check(id, params.taskId, 'taskId') })),
+      withoutSecrets(
+        await savePushConfig(caller, { ...readConfig(params), runId: check(id, params.taskId, 'taskId') }),
+      ),
     ),
 
     getTaskPushNotificationConfig: method(async ({ caller }, params) => {
@@ -153,11 +156,11 @@ export function createHandler(): A2ARequestHandler {
       // 0.3 may leave the id out: the first one is meant.
       const found = params.id ? configs.find((one) => one.id === params.id) : configs[0];
       if (!found) throw notFound('push notification configuration');
-      return shown(found);
+      return withoutSecrets(found);
     }),
 
     listTaskPushNotificationConfigs: method(async ({ caller }, params) => ({
-      configs: (await listPushConfigs(caller, check(id, params.taskId, 'taskId'))).map(shown),
+      configs: (await listPushConfigs(caller, check(id, params.taskId, 'taskId'))).map(withoutSecrets),
       nextPageToken: '',
     })),
 
@@ -190,9 +193,9 @@ const stream = <P>(run: (call: Call, params: P) => AsyncGenerator<StreamResponse
   };
 
 function readConfig(config: TaskPushNotificationConfig): Omit<PushConfig, 'id' | 'runId'> & { id?: string } {
-  const { id: own, url, token, authentication } = config;
+  const { id: configId, url, token, authentication } = config;
   const requested = {
-    id: own || undefined,
+    id: configId || undefined,
     url,
     token: token || undefined,
     authentication: authentication ?? undefined,
@@ -207,9 +210,9 @@ function readConfig(config: TaskPushNotificationConfig): Omit<PushConfig, 'id' |
 }
 
 /** Secrets are write-only. */
-const shown = ({ id: own, runId, url, authentication }: PushConfig): TaskPushNotificationConfig => ({
+const withoutSecrets = ({ id: configId, runId, url, authentication }: PushConfig): TaskPushNotificationConfig => ({
   tenant: '',
-  id: own,
+  id: configId,
   taskId: runId,
   url,
   token: '',

@@ -29,11 +29,11 @@ const saved: Record<string, string> = {
 /** The file name does not contain the caption, which could hold anything. */
 export function presentation(contentType: string, name: string): Record<string, string> {
   const type = contentType.split(';', 1)[0]!.trim().toLowerCase();
-  const shown = Object.hasOwn(harmless, type);
-  const extension = shown ? harmless[type] : Object.hasOwn(saved, type) ? saved[type] : 'bin';
+  const isInline = Object.hasOwn(harmless, type);
+  const extension = isInline ? harmless[type] : Object.hasOwn(saved, type) ? saved[type] : 'bin';
   return {
-    'content-type': !shown ? 'application/octet-stream' : type === 'text/plain' ? 'text/plain; charset=utf-8' : type,
-    'content-disposition': `${shown ? 'inline' : 'attachment'}; filename="${name}.${extension}"`,
+    'content-type': !isInline ? 'application/octet-stream' : type === 'text/plain' ? 'text/plain; charset=utf-8' : type,
+    'content-disposition': `${isInline ? 'inline' : 'attachment'}; filename="${name}.${extension}"`,
     'content-security-policy': "default-src 'none'; sandbox",
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',

@@ -160,8 +160,8 @@ function errorPlugin(report: Report): Plugin<object, ParsedRequest> {
 }
 
 /** Sends yoga's response: a body at once, or the events of a subscription until either side ends them. */
-async function send(exchange: Exchange, { status, headers: own, body }: PlainResponse, budget: RequestBudget) {
-  const headers: Headers = { ...own, 'cache-control': 'no-store' };
+async function send(exchange: Exchange, { status, headers: yogaHeaders, body }: PlainResponse, budget: RequestBudget) {
+  const headers: Headers = { ...yogaHeaders, 'cache-control': 'no-store' };
   if (typeof body === 'string') {
     const size = Buffer.byteLength(body);
     if (size > bytes.graphqlAnswer) throw answerTooLarge(size);

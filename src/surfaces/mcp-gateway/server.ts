@@ -31,8 +31,8 @@ export function createServer(settings: GatewaySettings): Handler {
     report,
   });
 
-  function serverOf({ exchange, server: own }: Asked): Server {
-    const server = new Server({ name: own.binding.serverName, version }, { capabilities: { tools: {} } });
+  function serverOf({ exchange, server: runServer }: Asked): Server {
+    const server = new Server({ name: runServer.binding.serverName, version }, { capabilities: { tools: {} } });
     const explained = async <T>(work: Promise<T>): Promise<T> => {
       try {
         return await work;
@@ -41,9 +41,11 @@ export function createServer(settings: GatewaySettings): Handler {
         throw protocolError(toProblem(error), () => report(exchange, error));
       }
     };
-    server.setRequestHandler('tools/list', async () => ({ tools: (await explained(listToolsOfRun(own))) as never }));
+    server.setRequestHandler('tools/list', async () => ({
+      tools: (await explained(listToolsOfRun(runServer))) as never,
+    }));
     server.setRequestHandler('tools/call', ({ params }) =>
-      explained(callToolOfRun(own, params.name, params.arguments)),
+      explained(callToolOfRun(runServer, params.name, params.arguments)),
     );
     server.setNotificationHandler('notifications/cancelled', () => {});
     return server;

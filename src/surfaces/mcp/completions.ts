@@ -8,7 +8,7 @@ const maxCompletions = 100;
 /** A value, and the words beside it that a person may type as well. */
 type Candidate = [value: string, words?: string | null];
 
-type Candidates = (calls: Calls, given: Record<string, string>) => Promise<Candidate[]> | Candidate[];
+type Candidates = (calls: Calls, resolvedArguments: Record<string, string>) => Promise<Candidate[]> | Candidate[];
 
 const newest =
   (tool: string, entry: (record: ToolRecord) => Candidate): Candidates =>
@@ -40,13 +40,13 @@ const candidates: Record<string, Candidates> = {
 export async function complete(
   calls: Calls,
   { name, value }: { name: string; value: string },
-  given: Record<string, string> = {},
+  resolvedArguments: Record<string, string> = {},
 ): Promise<CompleteResult> {
   const typed = value.toLowerCase();
-  const all = Object.hasOwn(candidates, name) ? await candidates[name]!(calls, given) : [];
+  const all = Object.hasOwn(candidates, name) ? await candidates[name]!(calls, resolvedArguments) : [];
   const values = all
     .filter(([id, words]) => id.toLowerCase().startsWith(typed) || words?.toLowerCase().includes(typed))
     .map(([id]) => id);
-  const shown = values.slice(0, maxCompletions);
-  return { completion: { values: shown, hasMore: shown.length < values.length } };
+  const firstValues = values.slice(0, maxCompletions);
+  return { completion: { values: firstValues, hasMore: firstValues.length < values.length } };
 }

@@ -9,9 +9,9 @@ interface Written {
   listed: Prompt & { arguments: NonNullable<Prompt['arguments']> };
   /** A caller without one of these is not offered the prompt. */
   tools: string[];
-  text(given: Record<string, string>): string;
+  text(values: Record<string, string>): string;
   /** The record that goes with the text. */
-  attached?(given: Record<string, string>): string;
+  attached?(values: Record<string, string>): string;
 }
 
 const project = { name: 'projectId', description: 'Only this project. Left out: all.', required: false };
@@ -26,8 +26,8 @@ const prompts: readonly Written[] = [
       arguments: [project],
     },
     tools: ['list_runs', 'list_sandboxes', 'get_sandbox', 'get_sandbox_log'],
-    text: (given) =>
-      `What failed last night? Call list_runs with status failed${ofProject(given)}, and keep the runs whose finishedAt is ` +
+    text: (values) =>
+      `What failed last night? Call list_runs with status failed${ofProject(values)}, and keep the runs whose finishedAt is ` +
       'within the last 16 hours. For each, tell me its missionTitle, when it ended, and the cause from reason and lastError. ' +
       'Where these do not explain it, find its sandbox with list_sandboxes (by runId), its sessions with get_sandbox, and ' +
       'read the end of the log with get_sandbox_log. Group runs with the same cause, and end with what I should do first. ' +
@@ -70,8 +70,8 @@ const prompts: readonly Written[] = [
       arguments: [project],
     },
     tools: ['list_runs', 'get_orchestrator'],
-    text: (given) =>
-      `What did the missions cost this week? Read list_runs${given.projectId ? ` with projectId ${given.projectId}` : ''} page ` +
+    text: (values) =>
+      `What did the missions cost this week? Read list_runs${values.projectId ? ` with projectId ${values.projectId}` : ''} page ` +
       'by page until createdAt is older than seven days. Sum missionCostUsd by missionTitle in a table, the dearest first, ' +
       'with the number of runs and the mean. Point out runs that cost more than twice the mean of their mission, and sums ' +
       'that are known to be incomplete (missionCostIncomplete). Compare today with the daily cap (get_orchestrator).',
@@ -102,16 +102,16 @@ export const hasPrompt = (name: string): boolean => prompts.some(({ listed }) =>
 export async function getPrompt(
   calls: Calls,
   name: string,
-  given: Record<string, string> = {},
+  values: Record<string, string> = {},
 ): Promise<GetPromptResult> {
   const prompt = prompts.find((one) => one.listed.name === name);
   if (!prompt || !isOffered(calls, prompt)) throw invalidParams(`Unknown prompt: ${name}`);
   for (const { name, required } of prompt.listed.arguments) {
-    if (required && !given[name]) throw invalidParams(`${name}: is required.`);
-    if ((given[name]?.length ?? 0) > 200) throw invalidParams(`${name}: must be at most 200 characters.`);
+    if (required && !values[name]) throw invalidParams(`${name}: is required.`);
+    if ((values[name]?.length ?? 0) > 200) throw invalidParams(`${name}: must be at most 200 characters.`);
   }
-  const text = `${prompt.text(given)} It is now ${isoTime(now())} (${now()} milliseconds since 1970).`;
-  const uri = prompt.attached?.(given);
+  const text = `${prompt.text(values)} It is now ${isoTime(now())} (${now()} milliseconds since 1970).`;
+  const uri = prompt.attached?.(values);
   return {
     description: prompt.listed.description!,
     messages: [

@@ -150,15 +150,15 @@ const lists: readonly { noun: string; tool: string; entry(record: ToolRecord): [
 
 /** One page of one list, newest first; the cursor goes through all lists. @throws 400 for a cursor that is none */
 export async function listResources(calls: Calls, cursor: string | undefined): Promise<ListResourcesResult> {
-  const own = lists.filter(({ tool }) => calls.may(tool));
-  const [, noun, inner] = /^(\w+)(?:\.(.+))?$/.exec(cursor ?? own[0]?.noun ?? '') ?? [];
-  let at = own.findIndex((list) => list.noun === noun);
+  const offeredLists = lists.filter(({ tool }) => calls.may(tool));
+  const [, noun, inner] = /^(\w+)(?:\.(.+))?$/.exec(cursor ?? offeredLists[0]?.noun ?? '') ?? [];
+  let at = offeredLists.findIndex((list) => list.noun === noun);
   if (cursor !== undefined && at < 0) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'cursor: is invalid.');
   let after = inner ?? null;
-  for (; at >= 0 && at < own.length; at++, after = null) {
-    const { noun, tool, entry } = own[at]!;
+  for (; at >= 0 && at < offeredLists.length; at++, after = null) {
+    const { noun, tool, entry } = offeredLists[at]!;
     const { data, nextCursor } = await calls.call(tool, { limit: pageSize, cursor: after });
-    const next = nextCursor ? `${noun}.${nextCursor}` : own[at + 1]?.noun;
+    const next = nextCursor ? `${noun}.${nextCursor}` : offeredLists[at + 1]?.noun;
     if (data.length === 0 && next) continue;
     const resources = (data as ToolRecord[]).map((record) => {
       const [id, title] = entry(record);

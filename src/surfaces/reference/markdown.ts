@@ -61,17 +61,17 @@ function operationText(
   path: string,
   { description, parameters = [], requestBody, responses }: Operation,
 ) {
-  const own = parameters.filter((one) => one.in !== 'header');
+  const listedParameters = parameters.filter((one) => one.in !== 'header');
   const [status, success] = Object.entries(responses).find(([code]) => code.startsWith('2'))!;
   const failures = Object.keys(responses).filter((code) => Number(code) >= 400);
   const example = Object.values((requestBody?.content ?? {}) as Record<string, { example?: unknown }>)[0]?.example;
   return [
     `### ${method.toUpperCase()} ${path}`,
     description,
-    own.length > 0 &&
+    listedParameters.length > 0 &&
       table(
         ['Parameter', 'In', 'Type', ''],
-        own.map(({ name, in: place, required, description, schema }) => [
+        listedParameters.map(({ name, in: place, required, description, schema }) => [
           `\`${name}\``,
           place,
           typeOf(schema),

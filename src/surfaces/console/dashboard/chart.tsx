@@ -38,10 +38,13 @@ const dataOf = ({ times, curves }: ChartProperties): uPlot.AlignedData => [
 ];
 
 /** Its scales are computed at every drawing. */
-function draw(host: HTMLElement, height: number, shown: () => ChartProperties): uPlot {
-  const { curves, unit, steps } = shown();
+function draw(host: HTMLElement, height: number, readProperties: () => ChartProperties): uPlot {
+  const { curves, unit, steps } = readProperties();
   const highest = () =>
-    Math.max(shown().top, ...shown().curves.flatMap(({ values }) => values.map((value) => value ?? 0)));
+    Math.max(
+      readProperties().top,
+      ...readProperties().curves.flatMap(({ values }) => values.map((value) => value ?? 0)),
+    );
   const [grid, ink] = [colourOf('--line'), colourOf('--muted')];
   const axis: uPlot.Axis = {
     stroke: ink,
@@ -58,7 +61,7 @@ function draw(host: HTMLElement, height: number, shown: () => ChartProperties): 
       cursor: { y: false, points: { size: 7 } },
       padding: [8, 18, 0, 0],
       scales: {
-        x: { time: true, range: (_plot, from, to) => shown().range ?? [from, to] },
+        x: { time: true, range: (_plot, from, to) => readProperties().range ?? [from, to] },
         y: { range: () => [0, highest() * 1.08 || 1] },
       },
       axes: [
@@ -95,7 +98,7 @@ function draw(host: HTMLElement, height: number, shown: () => ChartProperties): 
         }),
       ],
     },
-    dataOf(shown()),
+    dataOf(readProperties()),
     host,
   );
 }

@@ -74,11 +74,11 @@ export function Connect({ read }: { read(): void }) {
     secret: 'credentials',
     async send({ offer, displayName, credentials, baseUrl }, key) {
       const { vendor, vendorKind, server } = offers[offer]!;
-      const own = {
+      const access = {
         credentials: vendor === 'builtin' ? null : credentials,
         baseUrl: server ? optional(baseUrl) : null,
       };
-      await mutate(connectIntegration, { vendor, vendorKind, displayName, ...own }, key);
+      await mutate(connectIntegration, { vendor, vendorKind, displayName, ...access }, key);
       read();
     },
   });

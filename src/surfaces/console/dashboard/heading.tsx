@@ -19,13 +19,13 @@ interface Properties {
 
 export function Heading({ title, above = [], children }: Properties) {
   const heading = useRef<HTMLHeadingElement>(null);
-  const shown = title ?? (hasNavigated ? '…' : firstTitle);
+  const visibleTitle = title ?? (hasNavigated ? '…' : firstTitle);
   useEffect(() => {
     if (hasNavigated) heading.current?.focus({ preventScroll: true });
   }, []);
   useEffect(() => {
-    document.title = `${shown} · Agent Engineering Platform`;
-  }, [shown]);
+    document.title = `${visibleTitle} · Agent Engineering Platform`;
+  }, [visibleTitle]);
   return (
     <>
       {above.length > 0 && (
@@ -41,7 +41,7 @@ export function Heading({ title, above = [], children }: Properties) {
       )}
       <div class="heading">
         <h1 ref={heading} tabIndex={-1}>
-          {shown}
+          {visibleTitle}
         </h1>
         {children && <div class="actions">{children}</div>}
       </div>

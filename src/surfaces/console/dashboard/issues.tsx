@@ -17,8 +17,8 @@ export function Issues() {
     (one) => one.id,
   );
   useBeat(list.read);
-  const given = { ...(projectId && { projectId }), ...(order && { order }) };
-  const words = Object.entries(given).map(
+  const filters = { ...(projectId && { projectId }), ...(order && { order }) };
+  const words = Object.entries(filters).map(
     ([name, value]) => `, ${name}: ${name === 'order' ? value : JSON.stringify(value)}`,
   );
   return (
@@ -26,7 +26,7 @@ export function Issues() {
       <Heading title="Issues">
         <CopyAs
           graphql={`{ issues(limit: 30${words.join('')}) { data { id key title state } nextCursor } }`}
-          client={`client.issues(${words.length > 0 ? JSON.stringify(given) : ''})`}
+          client={`client.issues(${words.length > 0 ? JSON.stringify(filters) : ''})`}
         />
       </Heading>
       <div class="filters">

@@ -13,7 +13,7 @@ interface Properties {
 
 export function JsonTree({ value, name, depth = 0 }: Properties) {
   const [isOpen, setOpen] = useState(depth < unfolded);
-  const [shown, setShown] = useState(atOnce);
+  const [visibleCount, setVisibleCount] = useState(atOnce);
   const label = name !== undefined && <span class="json-name">{name}: </span>;
   if (value === null || typeof value !== 'object') {
     return (
@@ -34,12 +34,12 @@ export function JsonTree({ value, name, depth = 0 }: Properties) {
       </summary>
       {isOpen && (
         <div class="json-members">
-          {members.slice(0, shown).map(([key, member]) => (
+          {members.slice(0, visibleCount).map(([key, member]) => (
             <JsonTree key={key} name={key} value={member} depth={depth + 1} />
           ))}
-          {members.length > shown && (
-            <button type="button" class="quiet slim" onClick={() => setShown(shown + atOnce)}>
-              {members.length - shown} more
+          {members.length > visibleCount && (
+            <button type="button" class="quiet slim" onClick={() => setVisibleCount(visibleCount + atOnce)}>
+              {members.length - visibleCount} more
             </button>
           )}
         </div>

@@ -42,12 +42,12 @@ export function BindForm({ projectId, server, done }: Properties) {
     secret: 'credentials',
     ...(binding && { current: () => readBinding(projectId, serverName) }),
     async send({ roles, credentials, allowedEgressHosts, isDisabled }, key, ifUpdatedAt) {
-      const given = Object.entries(credentials).filter(([, value]) => value !== '');
+      const enteredCredentials = Object.entries(credentials).filter(([, value]) => value !== '');
       const input = {
         roles: [...roles],
         enabled: !isDisabled,
         allowedEgressHosts: allowedEgressHosts.split(/[\s,]+/).filter(Boolean),
-        ...(given.length > 0 && { credentials: Object.fromEntries(given) }),
+        ...(enteredCredentials.length > 0 && { credentials: Object.fromEntries(enteredCredentials) }),
       };
       await mutate(putMcpBinding, { projectId, serverName, input, ifUpdatedAt }, key);
       done(`Saved. It is bound for ${roles.join(', ') || 'no role'}.`);

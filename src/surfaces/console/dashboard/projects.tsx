@@ -14,7 +14,7 @@ export function Projects() {
   const [nameContains] = useFilter('name');
   const filters = { nameContains, status: useWord('status', statuses), order: useOrder() };
   // REST lists projects without them (specification, Projects).
-  const given = Object.entries(filters).flatMap(([name, value]) =>
+  const filterArguments = Object.entries(filters).flatMap(([name, value]) =>
     value === null ? [] : [`${name}: ${name === 'nameContains' ? JSON.stringify(value) : value}`],
   );
   const list = useList(
@@ -28,7 +28,7 @@ export function Projects() {
       <Heading title="Projects">
         <CopyAs
           path="/projects"
-          graphql={`{ projects${given.length > 0 ? `(${given.join(', ')})` : ''} { data { id name status } nextCursor } }`}
+          graphql={`{ projects${filterArguments.length > 0 ? `(${filterArguments.join(', ')})` : ''} { data { id name status } nextCursor } }`}
           client="client.projects()"
           cli="aep projects list"
         />

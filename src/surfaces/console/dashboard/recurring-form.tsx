@@ -157,10 +157,10 @@ function ScheduleFields({ id, schedule, change, remove }: ScheduleProperties) {
   );
 }
 
-const shown = 5;
+const previewCount = 5;
 
 function Preview({ schedules }: { schedules: Schedule[] }) {
-  const times = nextTimes(schedules, now(), shown);
+  const times = nextTimes(schedules, now(), previewCount);
   return (
     <section class="preview-times" aria-label="Next times" aria-live="polite">
       <h3>Next times</h3>

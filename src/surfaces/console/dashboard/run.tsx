@@ -71,7 +71,8 @@ export function Run({ id: runId }: { id: string }) {
       <Card
         title="Status"
         aside={
-          isOpen(run) && may('missions:run') && <Decisions run={run} show={(shown) => change(() => ({ run: shown }))} />
+          isOpen(run) &&
+          may('missions:run') && <Decisions run={run} show={(updatedRun) => change(() => ({ run: updatedRun }))} />
         }
       >
         <Facts run={run} />

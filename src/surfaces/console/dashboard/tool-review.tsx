@@ -33,7 +33,7 @@ const atFirst = 50;
 
 export function ToolReview({ projectId, serverName, server, done }: Properties) {
   const { data, problem, read } = useReading(mcpToolReview, { projectId, serverName });
-  const [shown, setShown] = useState(atFirst);
+  const [visibleCount, setVisibleCount] = useState(atFirst);
   const [wanted, setWanted] = useState('');
   useEffect(read, [server]);
   const review = data?.mcpToolReview;
@@ -62,7 +62,7 @@ export function ToolReview({ projectId, serverName, server, done }: Properties) 
   const found = [...news, ...tools.filter(({ change }) => change === 'none')].filter(({ name, tool }) =>
     `${name} ${tool?.description}`.toLowerCase().includes(wanted.toLowerCase()),
   );
-  const rows = found.slice(0, shown);
+  const rows = found.slice(0, visibleCount);
   const list = (
     <>
       {tools.length > 10 && (
@@ -84,9 +84,9 @@ export function ToolReview({ projectId, serverName, server, done }: Properties) 
           </li>
         ))}
       </ul>
-      {found.length > shown && (
+      {found.length > visibleCount && (
         <div class="more-row">
-          <button type="button" class="quiet slim" onClick={() => setShown(shown + atFirst)}>
+          <button type="button" class="quiet slim" onClick={() => setVisibleCount(visibleCount + atFirst)}>
             Show more tools
           </button>
         </div>
@@ -125,8 +125,8 @@ const changedMeanwhile = new Failure({
 
 /** A tool that has changed is chosen again: nobody approves it by leaving the form as it is. */
 function choiceOf({ name, change, digest }: Tool, { binding }: Review, chosen: Values['choices']): Choice {
-  const own = change === 'changed' ? undefined : binding.approvedTools.find((tool) => tool.name === name);
-  return chosen[digest ?? ''] ?? (!own ? 'none' : own.attestedReadOnly ? 'all' : 'builder');
+  const approval = change === 'changed' ? undefined : binding.approvedTools.find((tool) => tool.name === name);
+  return chosen[digest ?? ''] ?? (!approval ? 'none' : approval.attestedReadOnly ? 'all' : 'builder');
 }
 
 const options: readonly (readonly [Choice, string])[] = [
