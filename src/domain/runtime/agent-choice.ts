@@ -1,6 +1,7 @@
 // Which agents work on a run: what the orchestrator's model answers when it is asked once, or what roles and harnesses say. The model
 // is asked outside of transactions while the run waits, so that it holds up no other one: `opened` in the transaction of a claim,
 // `ask` after it, and the answer is taken up by a later claim. A process that dies leaves the question to its deadline.
+import type { Row } from '#foundation/base-model.ts';
 import { announce } from '#foundation/changes.ts';
 import { now, seconds } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/database.ts';
@@ -41,7 +42,7 @@ const unasked = { askedAt: null, model: null, agents: [], tokens: null, costUsd:
 export async function chooseAgents(
   trx: Transaction,
   run: Run,
-  project: Project,
+  project: Row<Project>,
   prompt: string,
   canRun: CanRun,
 ): Promise<Choice> {
@@ -74,7 +75,7 @@ async function questionFor(trx: Transaction, run: Run, prompt: string): Promise<
   const { inferenceEnabled, llmConnectorId: id, model, vendor } = await inferenceSettings(trx, run.orgId);
   if (!inferenceEnabled) return 'The orchestrator may not ask its model: inferenceEnabled is off.';
   if (id === null) return 'The orchestrator has no model connector.';
-  const connector = await Integration.query(trx).findOne({ id, vendor, hasCredentials: true } as object);
+  const connector = await Integration.find({ id, vendor, hasCredentials: true }, trx);
   if (!connector) return 'The model connector of the orchestrator has no key for its model.';
   const canAnyRun = await canAnyRuntimeRun(trx, run.orgId);
   const owned = await Agent.query(trx)

@@ -31,11 +31,7 @@ export const reportCheckpoint = (caller: Caller, report: CheckpointReport): Prom
   transaction(async (trx) => {
     const run = await lockHeldRun(trx, caller, report);
     const { contentKey, commitSha, sessionId = null } = report;
-    const step = await RunStep.query(trx).findOne({
-      id: report.stepId,
-      runId: run.id,
-      leaseId: report.leaseId,
-    } as object);
+    const step = await RunStep.find({ id: report.stepId, runId: run.id, leaseId: report.leaseId }, trx);
     if (!step) return RunStep.refuse();
     const isKnown = await Artifact.query(trx).select('id').findOne({ contentKey, orgId: run.orgId });
     if (isKnown) return;
@@ -59,7 +55,7 @@ export const reportCheckpoint = (caller: Caller, report: CheckpointReport): Prom
       createdAt,
       expiresAt: createdAt + lifetimesMs.artifact,
     } as Partial<Artifact>);
-    const before = await Checkpoint.query(trx).findById(stepId);
+    const before = await Checkpoint.find({ stepId }, trx);
     const changes = { artifactId, commitSha, sessionId, createdAt };
     if (before) {
       await Checkpoint.query(trx).findById(stepId).patch(changes);
@@ -99,7 +95,7 @@ export async function recover(trx: Transaction, run: Run, step: RunStep, wasBegu
 
 /** The steps before, those of the run that is continued first. */
 async function historyOf(trx: Transaction, run: Run, { seq }: RunStep) {
-  const continued = run.continuesStepId ? await RunStep.query(trx).findById(run.continuesStepId) : undefined;
+  const continued = run.continuesStepId ? await RunStep.find({ id: run.continuesStepId }, trx) : undefined;
   const before = continued ? (await stepsOf(trx, continued.runId)).filter((one) => one.seq <= continued.seq) : [];
   const earlierSteps = (await stepsOf(trx, run.id)).filter((one) => one.seq < seq);
   return { task: run.prompt, steps: [...before, ...earlierSteps] };

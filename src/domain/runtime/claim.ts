@@ -86,7 +86,7 @@ async function claimNext(
   if (!found) return null;
   const run = (await Run.query(trx).findById(found.id))!;
   const { id: runId, orgId, projectId, missionTitle, issueUrl } = run;
-  const project = (await Project.query(trx).findById(projectId))!;
+  const project = (await Project.find({ id: projectId }, trx))!;
   const prompt = (await taskOfRun(trx, run))!;
   let step = await openStep(trx, run, leaseId);
   if (!step) {

@@ -1,5 +1,6 @@
 // Which agents work on a run. A builder with a model works with the organization's own planner, reviewer and QA agents, where it
 // has such agents for harnesses that connected runtimes offer; the built-in ones of these roles wait for a mission that names them.
+import type { Row } from '#foundation/base-model.ts';
 import type { Transaction } from '#foundation/database.ts';
 import { builtinAgentId, builtinAgents } from '../agents/catalog.ts';
 import { Agent, type AgentRole } from '../agents/model.ts';
@@ -10,7 +11,12 @@ import type { Run, RunAgent } from '../runs/model.ts';
 const order: readonly AgentRole[] = ['planner', 'builder', 'reviewer', 'qa'];
 
 /** In the order of their first steps; one alone for a run that names its agent, and for the shell. */
-export async function chooseTeam(trx: Transaction, run: Run, project: Project, canRun: CanRun): Promise<RunAgent[]> {
+export async function chooseTeam(
+  trx: Transaction,
+  run: Run,
+  project: Row<Project>,
+  canRun: CanRun,
+): Promise<RunAgent[]> {
   const lead = await chooseAgent(trx, run, project, canRun);
   if (run.agentId !== null || lead.role !== 'builder' || lead.harness === 'shell') return [lead];
   const canAnyRun = await canAnyRuntimeRun(trx, run.orgId);
@@ -34,7 +40,7 @@ export async function chooseTeam(trx: Transaction, run: Run, project: Project, c
 async function chooseAgent(
   trx: Transaction,
   { agentId: named }: Run,
-  { orgId, defaultSandboxTemplateId }: Project,
+  { orgId, defaultSandboxTemplateId }: Row<Project>,
   canRun: CanRun,
 ): Promise<RunAgent> {
   const owned = (await Agent.query(trx).where({ orgId }).orderBy(['createdAt', 'id'])).filter(canRun);
