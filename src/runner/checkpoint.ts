@@ -36,7 +36,7 @@ rm -f "$out"
 git bundle create -q "$out" refs/checkpoint/work refs/checkpoint/sessions \${base:+"^$base"}
 echo "$tree $head $sessions"`;
 
-export interface Taken {
+export interface CheckpointBundle {
   commitSha: string;
   /** Of the runner; the caller removes it. */
   file: string;
@@ -57,7 +57,7 @@ export async function takeCheckpoint(
   place: Place,
   base: string | null,
   folder: string,
-): Promise<Taken> {
+): Promise<CheckpointBundle> {
   const made = `${place.root}/checkpoint.bundle`;
   const state = await run(script, [made, base ?? ''], timeoutMs);
   const file = path.join(folder, `${randomUUID()}.bundle`);

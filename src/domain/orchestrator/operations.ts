@@ -44,8 +44,8 @@ export interface OrchestratorRecord extends CostCap {
 type SettingsWithSpend = { [K in keyof Row<Orchestrator>]: Orchestrator[K] | null } & { spend: number };
 
 const readSettingsSql = `select ${columnsOf(Orchestrator, 'o')},
-    (select coalesce(sum(usd), 0) from mission_costs where org_id = own.id and at >= $2) as spend
-  from (values ($1)) own (id) left join orchestrators o on o.org_id = own.id`;
+    (select coalesce(sum(usd), 0) from mission_costs where org_id = org.id and at >= $2) as spend
+  from (values ($1)) org (id) left join orchestrators o on o.org_id = org.id`;
 
 export async function findOrchestrator(caller: Caller): Promise<OrchestratorRecord> {
   beyondOneProject(caller);

@@ -12,7 +12,7 @@ const Listed = z.object({
   state: z.enum(['open', 'closed']),
   head: z.object({ sha: z.string() }),
 });
-const Shown = Listed.extend({ merged: z.boolean(), mergeable_state: z.string() });
+const Detailed = Listed.extend({ merged: z.boolean(), mergeable_state: z.string() });
 
 const Comment = z.object({
   html_url: z.url({ protocol: /^https?$/ }),
@@ -23,7 +23,7 @@ const Comment = z.object({
   line: z.int().nullish(),
 });
 
-const asPullRequest = ({ number, html_url: url, state, head, ...details }: z.infer<typeof Shown>): PullRequest => ({
+const asPullRequest = ({ number, html_url: url, state, head, ...details }: z.infer<typeof Detailed>): PullRequest => ({
   number,
   url,
   state: details.merged ? 'merged' : state,
@@ -38,14 +38,17 @@ export const pullRequests: PullRequests = {
     const query = new URLSearchParams({ state: 'open', head: `${project.scmOwner}:${branch}`, base });
     const [existing] = await fetchGitHub(connection, `${path}?${query}`, z.array(Listed));
     const pullRequest = existing
-      ? await fetchGitHub(connection, `${path}/${existing.number}`, Shown, { method: 'PATCH', json: { title, body } })
-      : await fetchGitHub(connection, path, Shown, { method: 'POST', json: { title, body, head: branch, base } });
+      ? await fetchGitHub(connection, `${path}/${existing.number}`, Detailed, {
+          method: 'PATCH',
+          json: { title, body },
+        })
+      : await fetchGitHub(connection, path, Detailed, { method: 'POST', json: { title, body, head: branch, base } });
     return asPullRequest(pullRequest);
   },
 
   async read(project, number) {
     const connection = await connectVendor(project, 'scm', 'github');
-    return asPullRequest(await fetchGitHub(connection, `${repositoryPath(project)}/pulls/${number}`, Shown));
+    return asPullRequest(await fetchGitHub(connection, `${repositoryPath(project)}/pulls/${number}`, Detailed));
   },
 
   async comments(project, number, since) {

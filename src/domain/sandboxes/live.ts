@@ -4,7 +4,7 @@ import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { previewSizes, report } from '#limits.ts';
 import { LiveFragment, SandboxMetric } from './fields.ts';
-import { followSandbox, type SandboxUpdate } from './following.ts';
+import { followSandbox, type SandboxUpdate } from './follow.ts';
 import { SandboxType } from './schema.ts';
 
 const SandboxUpdateType = builder.objectRef<SandboxUpdate>('SandboxUpdate').implement({

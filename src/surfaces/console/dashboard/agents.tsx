@@ -5,7 +5,7 @@ import { type AgentRole, type AgentRowFragment, agents, runtimes } from './docum
 import { asOptions, FilterChoice, useWord } from './filters.tsx';
 import { Heading } from './heading.tsx';
 import { may } from './page.ts';
-import { Card, Shown, Skeleton } from './pieces.tsx';
+import { Card, ListView, Skeleton } from './pieces.tsx';
 import { useFresh, useList } from './reading.ts';
 import { ConnectedRuntimes, type Runtime } from './runtimes-list.tsx';
 
@@ -40,7 +40,7 @@ export function Agents() {
           <div class="filters">
             <FilterChoice name="role" label="Role" options={asOptions(roles)} />
           </div>
-          <Shown list={list} skeleton={<Skeleton rows={6} height={54} />} empty={<p>There is no agent.</p>}>
+          <ListView list={list} skeleton={<Skeleton rows={6} height={54} />} empty={<p>There is no agent.</p>}>
             {(rows) => (
               <ul class="rows">
                 {rows.map((agent) => (
@@ -48,7 +48,7 @@ export function Agents() {
                 ))}
               </ul>
             )}
-          </Shown>
+          </ListView>
         </Card>
         <div class="column">
           <ConnectedRuntimes reading={reading}>

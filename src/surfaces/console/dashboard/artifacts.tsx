@@ -4,7 +4,7 @@ import { CopyAs } from './copy-as.tsx';
 import { type ArtifactCardFragment, type ArtifactKind, artifacts } from './documents.ts';
 import { asOptions, FilterChoice, OrderFilter, ProjectFilter, useOrder, useWord } from './filters.tsx';
 import { Heading } from './heading.tsx';
-import { Card, Shown, Skeleton } from './pieces.tsx';
+import { Card, ListView, Skeleton } from './pieces.tsx';
 import { useBeat, useFilter, useList } from './reading.ts';
 import { isText, TextPreview } from './text-preview.tsx';
 import { size, Time } from './words.tsx';
@@ -42,7 +42,7 @@ export function Gallery() {
         <OrderFilter />
       </div>
       <Card title="Proof of work">
-        <Shown
+        <ListView
           list={list}
           skeleton={<Skeleton rows={2} height={240} />}
           empty={
@@ -54,7 +54,7 @@ export function Gallery() {
           }
         >
           {(rows) => <ArtifactGrid rows={rows} />}
-        </Shown>
+        </ListView>
       </Card>
     </>
   );

@@ -3,7 +3,7 @@ import { billing, Entries } from './billing-words.tsx';
 import { CopyAs } from './copy-as.tsx';
 import { billingLedger } from './documents.ts';
 import { Heading } from './heading.tsx';
-import { Card, Shown, Skeleton } from './pieces.tsx';
+import { Card, ListView, Skeleton } from './pieces.tsx';
 import { useList } from './reading.ts';
 
 export function Ledger() {
@@ -23,9 +23,9 @@ export function Ledger() {
         />
       </Heading>
       <Card title="What changed the credits of the organization">
-        <Shown list={list} skeleton={<Skeleton rows={6} />} empty={<p>Nothing has changed the credits yet.</p>}>
+        <ListView list={list} skeleton={<Skeleton rows={6} />} empty={<p>Nothing has changed the credits yet.</p>}>
           {(entries) => <Entries entries={entries} />}
-        </Shown>
+        </ListView>
       </Card>
     </>
   );

@@ -6,7 +6,7 @@ import { Access, Ended, LastUsed, Revoke } from './credentials.tsx';
 import { type AgentDelegationsQuery, agentDelegations, revokeAgentDelegation } from './documents.ts';
 import { Heading } from './heading.tsx';
 import { api } from './page.ts';
-import { Card, Said, Shown, Skeleton } from './pieces.tsx';
+import { Card, ListView, Said, Skeleton } from './pieces.tsx';
 import { listIn, useFresh } from './reading.ts';
 import { Time } from './words.tsx';
 
@@ -38,7 +38,7 @@ export function Delegations() {
       </p>
       <Said words={said} />
       <Card title="Active">
-        <Shown
+        <ListView
           list={listIn(reading, (data) => data.agentDelegations.data.filter(isActive))}
           skeleton={<Skeleton rows={2} height={64} />}
           empty={<p>No agent has access yet. An agent or MCP client appears here after you approve its request.</p>}
@@ -50,7 +50,7 @@ export function Delegations() {
               ))}
             </ul>
           )}
-        </Shown>
+        </ListView>
         <Ended
           rows={(reading.data?.agentDelegations.data ?? [])
             .filter((one) => !isActive(one))

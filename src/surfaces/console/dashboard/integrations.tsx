@@ -4,7 +4,7 @@ import { CopyAs } from './copy-as.tsx';
 import { integrations } from './documents.ts';
 import { Heading } from './heading.tsx';
 import { may } from './page.ts';
-import { Card, Pill, Shown, Skeleton } from './pieces.tsx';
+import { Card, ListView, Pill, Skeleton } from './pieces.tsx';
 import { listIn, useReading } from './reading.ts';
 import { plural, Time } from './words.tsx';
 
@@ -22,7 +22,7 @@ export function Integrations() {
       </Heading>
       <div class="columns">
         <Card title="Connected">
-          <Shown
+          <ListView
             list={listIn(reading, (data) => data.integrations.integrations)}
             skeleton={<Skeleton rows={3} height={54} />}
             empty={
@@ -39,7 +39,7 @@ export function Integrations() {
                 ))}
               </ul>
             )}
-          </Shown>
+          </ListView>
         </Card>
         <div class="column">
           {mayWrite ? (

@@ -3,7 +3,7 @@ import { Copy, CopyAs } from './copy-as.tsx';
 import { issues, issue as oneIssue } from './documents.ts';
 import { OrderFilter, ProjectFilter, useOrder } from './filters.tsx';
 import { Heading } from './heading.tsx';
-import { Card, Pill, Shown, Skeleton, Trouble } from './pieces.tsx';
+import { Card, ListView, Pill, Skeleton, Trouble } from './pieces.tsx';
 import { useBeat, useFilter, useFresh, useList } from './reading.ts';
 import { Time } from './words.tsx';
 
@@ -34,7 +34,7 @@ export function Issues() {
         <OrderFilter />
       </div>
       <Card title="Built-in tracker">
-        <Shown
+        <ListView
           list={list}
           skeleton={<Skeleton rows={8} height={54} />}
           empty={
@@ -66,7 +66,7 @@ export function Issues() {
               ))}
             </ul>
           )}
-        </Shown>
+        </ListView>
       </Card>
     </>
   );

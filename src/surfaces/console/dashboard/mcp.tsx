@@ -1,7 +1,7 @@
 // The MCP servers that are bound to the projects of the organization.
 import { mcpBindings } from './documents.ts';
 import { Heading } from './heading.tsx';
-import { Card, Pill, Shown, Skeleton } from './pieces.tsx';
+import { Card, ListView, Pill, Skeleton } from './pieces.tsx';
 import { listIn, useReading } from './reading.ts';
 import { Time } from './words.tsx';
 
@@ -11,7 +11,7 @@ export function Mcp() {
     <>
       <Heading title="MCP servers" />
       <Card title="Bound servers">
-        <Shown
+        <ListView
           list={listIn(reading, (data) => data.mcpBindings.bindings)}
           skeleton={<Skeleton rows={3} height={54} />}
           empty={
@@ -41,7 +41,7 @@ export function Mcp() {
               ))}
             </ul>
           )}
-        </Shown>
+        </ListView>
       </Card>
     </>
   );

@@ -4,7 +4,7 @@ import { busySandboxes, openRuns, type SpendQuery, setup, spend, upcoming } from
 import { FirstSteps } from './first-steps.tsx';
 import { Heading } from './heading.tsx';
 import { may, now } from './page.ts';
-import { Card, Meter, Shown, Skeleton, Trouble } from './pieces.tsx';
+import { Card, ListView, Meter, Skeleton, Trouble } from './pieces.tsx';
 import { listIn, type Page, useFresh } from './reading.ts';
 import { RunList, RunRows, useRuns } from './runs.tsx';
 import { SandboxRows } from './sandboxes.tsx';
@@ -52,7 +52,7 @@ function Running() {
       title="Missions under way"
       aside={running && waiting && `${countOf(running)} running, ${countOf(waiting)} waiting`}
     >
-      <Shown
+      <ListView
         list={listIn(reading, (data) => [...data.running.data, ...data.waiting.data])}
         skeleton={<Skeleton rows={2} height={54} />}
         empty={
@@ -67,7 +67,7 @@ function Running() {
         }
       >
         {(rows) => <RunRows rows={rows} />}
-      </Shown>
+      </ListView>
     </Card>
   );
 }
@@ -144,13 +144,13 @@ function Sandboxes() {
   const reading = useFresh(busySandboxes, { limit: 8, status: 'running' });
   return (
     <Card title="Sandboxes" aside={reading.data && `${countOf(reading.data.sandboxes)} running`}>
-      <Shown
+      <ListView
         list={listIn(reading, (data) => data.sandboxes.data)}
         skeleton={<Skeleton rows={2} height={74} />}
         empty={<p>No sandbox is running. Each mission gets its own.</p>}
       >
         {(rows) => <SandboxRows rows={rows} />}
-      </Shown>
+      </ListView>
     </Card>
   );
 }
@@ -159,7 +159,7 @@ function Next() {
   const reading = useFresh(upcoming, {});
   return (
     <Card title="Next" aside="by schedule">
-      <Shown
+      <ListView
         list={listIn(reading, (data) => data.upcomingOccurrences.data)}
         skeleton={<Skeleton rows={4} height={46} />}
         empty={<p>Nothing is scheduled.</p>}
@@ -181,7 +181,7 @@ function Next() {
             ))}
           </ul>
         )}
-      </Shown>
+      </ListView>
     </Card>
   );
 }

@@ -55,7 +55,7 @@ export const Said = ({ words }: { words: string }) => (
 
 export const Empty = ({ children }: { children: ComponentChildren }) => <div class="empty">{children}</div>;
 
-interface ShownProperties<Row> {
+interface ListViewProperties<Row> {
   list: List<Row>;
   /** What there is when there is nothing. */
   empty: ComponentChildren;
@@ -66,7 +66,7 @@ interface ShownProperties<Row> {
 }
 
 /** A list in whichever state it is. What was read stays when reading it again fails. */
-export function Shown<Row>({ list, empty, skeleton, isExcerpt = false, children }: ShownProperties<Row>) {
+export function ListView<Row>({ list, empty, skeleton, isExcerpt = false, children }: ListViewProperties<Row>) {
   const { rows, problem } = list;
   return (
     <>

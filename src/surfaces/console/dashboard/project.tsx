@@ -6,7 +6,7 @@ import { artifacts, busySandboxes, destroyEnvironment, environments, project as 
 import { taskCommand } from './first-steps.tsx';
 import { Heading } from './heading.tsx';
 import { may } from './page.ts';
-import { Action, Card, Commands, Pill, Shown, Skeleton, Trouble } from './pieces.tsx';
+import { Action, Card, Commands, ListView, Pill, Skeleton, Trouble } from './pieces.tsx';
 import { listIn, useBeat, useFresh, useList, useReading } from './reading.ts';
 import { Recurring } from './recurring.tsx';
 import { kinds } from './recurring-kinds.ts';
@@ -111,13 +111,13 @@ function Sandboxes({ projectId }: OfProject) {
   const list = listIn(useFresh(busySandboxes, { projectId, limit: 5 }), (data) => data.sandboxes.data);
   return (
     <Card title="Sandboxes">
-      <Shown
+      <ListView
         list={list}
         skeleton={<Skeleton rows={2} height={74} />}
         empty={<p>Each mission gets a sandbox of its own. There was none yet.</p>}
       >
         {(rows) => <SandboxRows rows={rows.map(({ project: _, ...row }) => row)} />}
-      </Shown>
+      </ListView>
     </Card>
   );
 }
@@ -132,7 +132,7 @@ function Environments({ projectId }: OfProject) {
   useBeat(list.read);
   return (
     <Card title="Preview environments">
-      <Shown
+      <ListView
         list={list}
         skeleton={<Skeleton rows={2} />}
         empty={<p>A mission creates a preview environment when it has a change to show.</p>}
@@ -168,7 +168,7 @@ function Environments({ projectId }: OfProject) {
             ))}
           </ul>
         )}
-      </Shown>
+      </ListView>
     </Card>
   );
 }
@@ -183,14 +183,14 @@ function Artifacts({ projectId }: OfProject) {
   useBeat(list.read);
   return (
     <Card title="Artifacts" aside={<a href={`/console/artifacts?projectId=${projectId}`}>All artifacts</a>}>
-      <Shown
+      <ListView
         list={list}
         isExcerpt
         skeleton={<Skeleton rows={1} height={160} />}
         empty={<p>Screenshots, reports and videos that agents leave behind appear here.</p>}
       >
         {(rows) => <ArtifactGrid rows={rows.map(({ project: _, ...row }) => row)} small />}
-      </Shown>
+      </ListView>
     </Card>
   );
 }

@@ -5,7 +5,7 @@ import { type ProjectStatus, projects } from './documents.ts';
 import { asOptions, FilterChoice, OrderFilter, SearchFilter, useOrder, useWord } from './filters.tsx';
 import { Heading } from './heading.tsx';
 import { may } from './page.ts';
-import { Card, Pill, Shown, Skeleton } from './pieces.tsx';
+import { Card, ListView, Pill, Skeleton } from './pieces.tsx';
 import { useFilter, useList } from './reading.ts';
 
 const statuses: readonly ProjectStatus[] = ['active', 'paused', 'archived'];
@@ -44,7 +44,7 @@ export function Projects() {
         <OrderFilter />
       </div>
       <Card title="Projects">
-        <Shown
+        <ListView
           list={list}
           skeleton={<Skeleton rows={5} height={54} />}
           empty={
@@ -73,7 +73,7 @@ export function Projects() {
               ))}
             </ul>
           )}
-        </Shown>
+        </ListView>
       </Card>
     </>
   );

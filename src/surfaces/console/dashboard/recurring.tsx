@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso';
 import { may } from './page.ts';
-import { Action, Card, Shown, Skeleton } from './pieces.tsx';
+import { Action, Card, ListView, Skeleton } from './pieces.tsx';
 import { useBeat, useList } from './reading.ts';
 import { type Kind, runNow } from './recurring-kinds.ts';
 import { scheduleWords, Time } from './words.tsx';
@@ -27,7 +27,7 @@ export function Recurring({ kind, projectId, empty }: RecurringProperties) {
       title={`${kind.title}s`}
       aside={may(kind.writes) && <a href={`${kind.base}/new?projectId=${projectId}`}>Create {kind.one}</a>}
     >
-      <Shown list={list} skeleton={<Skeleton rows={2} height={64} />} empty={empty}>
+      <ListView list={list} skeleton={<Skeleton rows={2} height={64} />} empty={empty}>
         {(rows) => (
           <ul class="rows">
             {rows.map(({ id, name, triggers, enabled, agentId, agent, nextRunAt, lastRunAt }) => (
@@ -73,7 +73,7 @@ export function Recurring({ kind, projectId, empty }: RecurringProperties) {
             ))}
           </ul>
         )}
-      </Shown>
+      </ListView>
     </Card>
   );
 }

@@ -6,7 +6,7 @@ import { cancelRun, run as oneRun, type RunKind, type RunStatus } from './docume
 import { AgentFilter, FilterChoice, OrderFilter, ProjectFilter, useOrder, useWord } from './filters.tsx';
 import { Heading } from './heading.tsx';
 import { may } from './page.ts';
-import { Action, Card, Shown, Skeleton } from './pieces.tsx';
+import { Action, Card, ListView, Skeleton } from './pieces.tsx';
 import { useFilter } from './reading.ts';
 import { rerun } from './rerun.ts';
 import { RunRows, useRuns } from './runs.tsx';
@@ -94,7 +94,7 @@ export function Runs() {
         title="Missions"
         aside={selected.size > 0 && <Bulk selected={selected} clear={() => setSelected(new Set())} read={list.read} />}
       >
-        <Shown
+        <ListView
           list={list}
           skeleton={<Skeleton rows={12} height={54} />}
           empty={<p>{isNarrowed ? 'No run is like that.' : 'Nothing has run yet.'}</p>}
@@ -105,7 +105,7 @@ export function Runs() {
               {...(may('missions:run') && { selection: { has: (id: string) => selected.has(id), select } })}
             />
           )}
-        </Shown>
+        </ListView>
       </Card>
     </>
   );

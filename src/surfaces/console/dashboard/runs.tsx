@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { type RunRowFragment, type RunsQueryVariables, runs } from './documents.ts';
 import { now } from './page.ts';
-import { Meter, Pill, Shown, Skeleton } from './pieces.tsx';
+import { ListView, Meter, Pill, Skeleton } from './pieces.tsx';
 import { type List, useBeat, useList } from './reading.ts';
 import { dollars, duration, Time } from './words.tsx';
 
@@ -84,7 +84,7 @@ interface RunListProperties {
 }
 
 export const RunList = ({ list, empty, within = false, isExcerpt = false, rows: expected = 6 }: RunListProperties) => (
-  <Shown list={list} isExcerpt={isExcerpt} empty={empty} skeleton={<Skeleton rows={expected} height={54} />}>
+  <ListView list={list} isExcerpt={isExcerpt} empty={empty} skeleton={<Skeleton rows={expected} height={54} />}>
     {(rows) => <RunRows rows={rows} within={within} />}
-  </Shown>
+  </ListView>
 );

@@ -1,7 +1,7 @@
 // The organization's runtimes: the harnesses of each, and when it last reported.
 import type { ComponentChildren } from 'preact';
 import type { RuntimesQuery } from './documents.ts';
-import { Card, Pill, Shown, Skeleton } from './pieces.tsx';
+import { Card, ListView, Pill, Skeleton } from './pieces.tsx';
 import { listIn, type Reading } from './reading.ts';
 import { Time } from './words.tsx';
 
@@ -17,7 +17,7 @@ export function ConnectedRuntimes({ reading, children }: Properties) {
   const connected = reading.data?.runtimes.data.filter(({ isConnected }) => isConnected);
   return (
     <Card title="Runtimes" aside={connected && `${connected.length} connected`}>
-      <Shown
+      <ListView
         list={listIn(reading, (data) => data.runtimes.data)}
         skeleton={<Skeleton rows={2} height={64} />}
         empty={<p>No runtime was seen within a day. Missions wait until one is connected.</p>}
@@ -29,7 +29,7 @@ export function ConnectedRuntimes({ reading, children }: Properties) {
             ))}
           </ul>
         )}
-      </Shown>
+      </ListView>
       {children && <p>{children}</p>}
     </Card>
   );

@@ -14,7 +14,7 @@ import { FormFrame, Text } from './fields.tsx';
 import { useForm } from './form.ts';
 import { Heading } from './heading.tsx';
 import { api, may } from './page.ts';
-import { Action, Card, Commands, Pill, Shown, Skeleton } from './pieces.tsx';
+import { Action, Card, Commands, ListView, Pill, Skeleton } from './pieces.tsx';
 import { listIn, useFresh } from './reading.ts';
 import { ConnectedRuntimes, type Runtime } from './runtimes-list.tsx';
 import { Time } from './words.tsx';
@@ -51,7 +51,7 @@ function Connecting({ runtimes, connected }: { runtimes: Runtime[] | undefined; 
       <div class="column">
         {connected}
         <Card title="Tokens">
-          <Shown
+          <ListView
             list={listIn(reading, (data) => data.runtimeTokens.data)}
             skeleton={<Skeleton rows={2} height={54} />}
             empty={<p>A runtime authenticates with a token of this organization. There is none yet.</p>}
@@ -68,7 +68,7 @@ function Connecting({ runtimes, connected }: { runtimes: Runtime[] | undefined; 
                 ))}
               </ul>
             )}
-          </Shown>
+          </ListView>
         </Card>
       </div>
       <NewToken read={reading.read} />

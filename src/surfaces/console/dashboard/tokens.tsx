@@ -6,7 +6,7 @@ import { Access, Ended, LastUsed, Revoke } from './credentials.tsx';
 import { revokeToken, type TokensQuery, tokens } from './documents.ts';
 import { Heading } from './heading.tsx';
 import { now } from './page.ts';
-import { Card, Said, Shown, Skeleton } from './pieces.tsx';
+import { Card, ListView, Said, Skeleton } from './pieces.tsx';
 import { listIn, useFresh } from './reading.ts';
 import { NewToken } from './token-new.tsx';
 import { Time } from './words.tsx';
@@ -36,7 +36,7 @@ export function Tokens() {
       <Said words={said} />
       <div class="stack">
         <Card title="Your tokens">
-          <Shown
+          <ListView
             list={listIn(reading, (data) => data.tokens.data.filter(isActive))}
             skeleton={<Skeleton rows={2} height={64} />}
             empty={<p>No tokens yet. A token lets a script or CI job call the API as you. Create one below.</p>}
@@ -48,7 +48,7 @@ export function Tokens() {
                 ))}
               </ul>
             )}
-          </Shown>
+          </ListView>
           <Ended
             rows={(reading.data?.tokens.data ?? [])
               .filter((token) => !isActive(token))

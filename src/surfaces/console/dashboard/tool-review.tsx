@@ -77,7 +77,7 @@ export function ToolReview({ projectId, serverName, server, done }: Properties) 
         {rows.map((tool) => (
           <li key={tool.name}>
             <About tool={tool} />
-            <Shown key={tool.digest} projectId={projectId} serverName={serverName} tool={tool} />
+            <ToolView key={tool.digest} projectId={projectId} serverName={serverName} tool={tool} />
             {may('mcp:write') && tool.digest && (
               <Choices key={tool.digest} form={form} serverName={serverName} tool={tool} review={review} />
             )}
@@ -113,7 +113,7 @@ export function ToolReview({ projectId, serverName, server, done }: Properties) 
   );
 }
 
-const Shown = (properties: Definable) =>
+const ToolView = (properties: Definable) =>
   /changed|removed/.test(properties.tool.change) ? <Difference {...properties} /> : <Definition {...properties} />;
 
 const isChanged = (error: unknown): boolean => problemOf(error).description.startsWith('ifUpdatedAt:');
