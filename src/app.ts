@@ -66,7 +66,7 @@ export function createApp(settings: AppSettings): RequestListener {
   const guarded = (surface: Surface): Surface => ({ ...surface, handle: framed(surface.handle, { report }) });
   const rest = createRest({ schema, version, beside, ...callersOf('api') });
   const surfaces = [
-    // Before REST: some of their addresses stand below /v1 too.
+    // Before REST: some of their addresses are below /v1 too.
     createOAuth({ ...settings, report }),
     createAgentIdentity({ ...settings, report }),
     createBillingEvents({ report }),

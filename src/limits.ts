@@ -1,5 +1,5 @@
 // The limits that clients meet: those of the specification (Limits), of the design decisions, and of several nouns. Those of one
-// noun are in its folder; tuning that no client sees is beside what it tunes. A unit is part of the name.
+// noun are in its folder; tuning that no client sees is next to what it tunes. A unit is part of the name.
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
 
 /** Characters (specification, Limits and the field tables; names and keys of runtimes: design decisions, section 9). */

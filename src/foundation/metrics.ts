@@ -121,7 +121,7 @@ if (cluster.isWorker) {
   new AggregatorRegistry();
 }
 
-/** Of this process and the other workers beside it. @throws 503 when one of them does not answer within five seconds */
+/** Of this process and the other workers. @throws 503 when one of them does not answer within five seconds */
 const textOfAll = (): Promise<string> =>
   new Promise((resolve, reject) => {
     const hear = (message: unknown) => {

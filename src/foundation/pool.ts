@@ -63,7 +63,7 @@ export function openPool(
     ...knexSnakeCaseMappers(),
   });
   const keep = primary ? keepOn(primary, knex) : () => {};
-  // What was given up is still being executed there, and would hold up whoever is next.
+  // What was given up is still being executed there, and would delay the next caller.
   knex.client.validateConnection = (client: pg.Client) => !statementOf(client);
   return { knex, connections: freeConnectionsOf(knex.client) };
 }

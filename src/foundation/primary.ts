@@ -129,7 +129,7 @@ export const connectionTo = (primary: Primary, options: pg.ClientConfig) => asyn
 export function keepOn(primary: Primary, { client }: Knex): (connection: pg.Client) => void {
   const connections = new Set<pg.Client>();
   const leave = primary.onMove(() => {
-    // The outcome of what they have sent is unknown: the callers are told so.
+    // The outcome of what they have sent is unknown: the callers get this error.
     for (const connection of connections) cut(connection, new Error('Connection terminated unexpectedly'));
   });
   let busy = new Map<pg.Client, unknown>();

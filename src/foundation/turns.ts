@@ -23,7 +23,7 @@ export async function inTurn<T>(trx: Knex.Transaction, send: (connection: pg.Cli
   return sent;
 }
 
-/** The work of a transaction, whose failure is told after all that it has sent: the rollback is the last statement. */
+/** The work of a transaction, whose failure is reported after all that it has sent: the rollback is the last statement. */
 export const ending =
   <T>(work: (trx: Knex.Transaction) => Promise<T>) =>
   async (trx: Knex.Transaction): Promise<T> => {

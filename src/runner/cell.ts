@@ -25,7 +25,7 @@ const pipe = (to) => (from) => {
   from.on('error', () => out.destroy()).pipe(out).on('error', () => from.destroy()).pipe(from);
 };
 createServer(pipe(() => connect(gateway))).listen(Number(port), '127.0.0.1', () => {
-  // What an earlier harness of the mission has left; a checkpoint is taken beside one that works.
+  // What an earlier harness of the mission has left; a checkpoint is taken while one works.
   if (exposed !== '0') rmSync(server, { recursive: true, force: true });
   if (exposed !== '0') createServer(pipe(() => connect(Number(exposed), '127.0.0.1'))).listen(server);
   const child = spawn(file, args, { stdio: 'inherit' });

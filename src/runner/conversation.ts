@@ -14,7 +14,7 @@ export interface Observer {
   said(text: string): void;
   /** It has taken the message up. */
   acknowledged(messageId: string): void;
-  /** It rests, or goes on. */
+  /** It rests, or continues. */
   interrupted(isInterrupted: boolean): void;
 }
 
@@ -61,7 +61,7 @@ export function converse(harness: Harness, { said, acknowledged, interrupted }: 
         return;
       }
       const isNew = messages.filter(({ messageId }) => !heard.has(messageId));
-      // It goes on when its turn has really ended.
+      // It continues when its turn has really ended.
       if (isInterrupted && !ended) return;
       const isResumed = isInterrupted;
       isInterrupted = false;

@@ -45,7 +45,7 @@ export function turnParts({ prompt, resumePrompt, preamble }: Step, isResumed: b
   return [{ spanId: 'history', text: preamble, promptScope: 'mission' }, mission];
 }
 
-/** The parts of the system prompt, whoever reads them. */
+/** The parts of the system prompt, for every harness. */
 export const systemParts = (
   agentInstructions: string | null,
   file: string | null,

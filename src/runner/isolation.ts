@@ -91,7 +91,7 @@ const isCellOffered = async (): Promise<boolean> => {
   );
 };
 
-/** A shell script in this place, as harnesses are run there and beside the one that works. */
+/** A shell script in this place, isolated as harnesses are there, also while one of them works. */
 export const scriptIn =
   (isolation: Isolation, place: Place, account: Account | undefined, limits: Limits, prefix: string[]): RunScript =>
   async (script, args, timeout) => {

@@ -23,7 +23,7 @@ export interface Step {
   resumeSessionId: string | null;
   /** What that session is asked instead of the prompt. */
   resumePrompt: string | null;
-  /** What a new session is told before the prompt. */
+  /** What a new session reads before the prompt. */
   preamble: string | null;
   checkpoint: CheckpointOrder | null;
 }
@@ -63,7 +63,7 @@ export interface Pace {
   /** From asking a harness to stop to ending it. */
   grace: number;
   timeout: number;
-  /** Between two checkpoints of a step that goes on. */
+  /** Between two checkpoints of a running step. */
   checkpoint: number;
 }
 

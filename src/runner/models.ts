@@ -23,7 +23,7 @@ export interface RunModels {
 export interface StepModels {
   /** Takes the revision of a heartbeat's answer. */
   hear(revision: string | null): void;
-  /** Resolves with the reason when the step cannot go on. */
+  /** Resolves with the reason when the step cannot continue. */
   failed: Promise<string>;
 }
 

@@ -44,7 +44,7 @@ export async function makePlace(script: string, account?: { uid: number; gid: nu
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
-  // Without it there is less order after a SIGKILL; missions go on.
+  // Without it there is less order after a SIGKILL; missions still run.
   for (const source of [watchdog, watchdog.stdin]) source.on('error', () => {});
   const gone = new Promise((resolve) => watchdog.once('exit', resolve).once('error', resolve));
   const names = ['mission.sh', 'work', 'artifacts', 'home', 'root', 'skills'];

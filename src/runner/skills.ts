@@ -1,4 +1,4 @@
-// The skills of an agent (agentskills.io): folders with a SKILL.md. Their repositories are laid into a folder beside the agent's
+// The skills of an agent (agentskills.io): folders with a SKILL.md. Their repositories are laid into a folder next to the agent's
 // own; its prompt has the name and description of each, and it reads the rest when it needs it.
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';

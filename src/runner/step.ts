@@ -131,7 +131,7 @@ export async function work(
     latest = null;
     return unreportedSample;
   };
-  /** Without one the mission goes on all the same. */
+  /** The mission continues without one. */
   const save = () =>
     bench.save().catch((error) => {
       if (error instanceof RequestRejected && error.code === 'lease_lost') throw error;
@@ -159,7 +159,7 @@ export async function work(
     await saving;
     await save();
     await journal.close();
-    // Also of a step that failed: its commits are what another one goes on with.
+    // Also of a step that failed: another one continues from its commits.
     await bench.deliver();
     if (failure !== left) await handIn(platform, held, { sandboxId, role, sessionId }, artifacts);
     await heart.end();

@@ -54,9 +54,9 @@ export interface Bench {
   models: StepModels | null;
   /** Starts the harness of the step. */
   start(on: Listener): Harness;
-  /** Its session can be gone on with in a later step. */
+  /** A later step can continue its session. */
   keep(session: string): void;
-  /** What it is told, with the id of each part. */
+  /** The parts of its prompt, each with its id. */
   prompt: readonly PromptPart[];
   /** Keeps the workspace as a checkpoint, if it has changed; also while the harness works. */
   save(): Promise<void>;

@@ -65,7 +65,7 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
     await git(mirror, ['init', '--quiet', '--bare']);
     await git(mirror, ['fetch', '--quiet', '--prune', url, '+refs/heads/*:refs/origin/*'], { login: origin });
   });
-  // A mission that was interrupted goes on where it was.
+  // A mission that was interrupted continues where it was.
   const begun = await commitOf(mirror, theirs);
   const baseSha = await commitOf(mirror, `refs/origin/${base}`);
   const start = begun ?? baseSha;

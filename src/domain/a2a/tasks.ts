@@ -48,7 +48,7 @@ const stateOf = (run: Row<Run>, { question }: Related): TaskState =>
     ? TaskState.TASK_STATE_INPUT_REQUIRED
     : taskStates[run.status];
 
-/** What a task shows beside its run. */
+/** What a task shows in addition to its run. */
 interface Related {
   /** That started it. */
   message?: TaskMessage | undefined;

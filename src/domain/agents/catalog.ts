@@ -10,7 +10,7 @@ export type { ModelVendor };
 export interface Role {
   key: AgentRole;
   name: string;
-  /** What an agent of the role is called beside its name. */
+  /** What an agent of the role is called, in addition to its name. */
   roleLabel: string;
   blurb: string;
 }

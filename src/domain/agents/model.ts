@@ -36,7 +36,7 @@ export class Agent extends BaseModel {
     this.belongsTo('organization', Organization, 'orgId');
   }
 
-  /** Stored agents are the organization's own; the built-in ones stand in the catalog. */
+  /** Stored agents are the organization's own; the built-in ones are in the catalog. */
   static override source(): Source {
     return { select: `select ${columnsOf(this)}, false as is_builtin from agents`, conditions: [], values: [] };
   }

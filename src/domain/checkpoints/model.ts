@@ -1,5 +1,5 @@
 // The workspace as it was after a step of a run, with the session files of its harnesses: a bundle of git, kept as an artifact for
-// as long as those are. While a step goes on, its checkpoint is replaced by newer ones.
+// as long as those are. While a step runs, its checkpoint is replaced by newer ones.
 import { withinReach } from '#access/reach.ts';
 import { BaseModel } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';

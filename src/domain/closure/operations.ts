@@ -38,11 +38,11 @@ export async function closeOrganization(
 interface ClosedBy {
   basis: ClosureBasis;
   closedByUserId: Id<'person'> | null;
-  /** The console session that goes on showing the organization. */
+  /** The console session that still shows the organization. */
   sessionId: string;
 }
 
-/** `closeOrganization` by whoever may. What follows the closing is tried at once, and otherwise by the sweep. */
+/** `closeOrganization` without a check of the caller. What follows the closing is tried at once, and otherwise by the sweep. */
 export async function close(orgId: Id<'organization'>, confirmSlug: string, by: ClosedBy): Promise<Row<OrgClosure>> {
   await transaction(async (trx) => {
     await lockOrganization(trx, orgId);

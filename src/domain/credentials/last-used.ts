@@ -1,4 +1,4 @@
-// When a credential was last used, to the minute. Written beside the request, which neither waits for it nor fails with it.
+// When a credential was last used, to the minute. Written outside of the request, which neither waits for it nor fails with it.
 import type { BaseModel } from '#foundation/base-model.ts';
 import { minutes, now } from '#foundation/clock.ts';
 import { sql } from '#foundation/database.ts';

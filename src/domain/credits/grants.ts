@@ -1,5 +1,5 @@
-// Credits that come and go beside missions: granted or bought, withdrawn with the order that they were bought by, and given back
-// for a mission that should not have cost them.
+// Credits that come and go outside of missions: granted or bought, withdrawn with the order that they were bought by, and given
+// back for a mission that should not have cost them.
 import { sql, type Transaction } from '#foundation/database.ts';
 import { invalid } from '#foundation/problem.ts';
 import { credits } from '#limits.ts';

@@ -85,7 +85,7 @@ export class McpBinding extends BaseModel {
   declare secretRefs: string[];
   /** How the declaration differs from the one that was bound. */
   declare drift: Drift | null;
-  /** Hosts that may be asked beside that of `pinnedUrl`. */
+  /** Hosts that may be asked in addition to that of `pinnedUrl`. */
   declare allowedEgressHosts: string[];
   declare credentialFields: string[];
   /** Whether the server refused what it was sent as credentials. */

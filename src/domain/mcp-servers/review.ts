@@ -1,4 +1,4 @@
-// What a person reviews before approving tools: each tool as it is now beside what it was when tools were last approved.
+// What a person reviews before approving tools: each tool as it is now next to what it was when tools were last approved.
 import type { Caller } from '#access/principal.ts';
 import type { Row } from '#foundation/base-model.ts';
 import { hours, now } from '#foundation/clock.ts';

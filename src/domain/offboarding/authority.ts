@@ -9,7 +9,7 @@ import { revokeTokensOf } from '../tokens/operations.ts';
 
 /**
  * Ends everything that acts for the person, for good: tokens, authorization codes, sign-ins, claimed agents. Recurring missions
- * that the person set are disabled: they would go on spending in that person's name. The membership or the person must be locked.
+ * that the person set are disabled: they would still spend in that person's name. The membership or the person must be locked.
  */
 export async function endAuthority(trx: Transaction, person: PersonIn): Promise<void> {
   await revokeTokensOf(trx, person);

@@ -1,4 +1,4 @@
-// Links that sign in whichever browser opens them: mailed beside a code, or handed over by the operator. Each expires after ten
+// Links that sign in whichever browser opens them: mailed with a code, or handed over by the operator. Each expires after ten
 // minutes and works once; only its digest is stored.
 import { addresses } from '#foundation/addresses.ts';
 import type { Row } from '#foundation/base-model.ts';

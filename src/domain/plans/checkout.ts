@@ -22,8 +22,8 @@ export interface NewCheckout {
 }
 
 /**
- * Repeated with its key before it has answered, it goes on with the same checkout and the same page of the provider.
- * @throws 400 for members that do not go with the offer, 409 beside a subscription that is not canceled
+ * Repeated with its key before it has answered, it continues with the same checkout and the same page of the provider.
+ * @throws 400 for members that do not go with the offer, 409 while a subscription is not canceled
  */
 export async function createCheckout(caller: Caller, input: NewCheckout): Promise<{ checkoutId: string; url: string }> {
   beyondOneProject(caller);

@@ -11,7 +11,7 @@ import { refundOf } from './withdrawal.ts';
 type OrgId = BillingOrder['orgId'];
 
 /**
- * Ends the subscription and the open checkouts. The subscription that ended, or null when there was none. The provider is told
+ * Ends the subscription and the open checkouts. The subscription that ended, or null when there was none. The provider is called
  * first; repeated, it ends the subscription once. @throws when the settings of its provider were removed
  */
 export async function endSubscriptionOf(trx: Transaction, orgId: OrgId): Promise<Row<BillingSubscription> | null> {

@@ -111,7 +111,7 @@ async function insertSubscription(
   trx: Transaction,
   { periodEnd, at, ...subscription }: NewSubscription,
 ): Promise<void> {
-  // Of a closed organization it is written as canceled, so that the provider is told to end it with the refund.
+  // Of a closed organization it is written as canceled, so that the provider ends it with the refund.
   await lockOrganization(trx, subscription.orgId);
   const status = (await isOrganizationOpen(trx, subscription.orgId)) ? ('active' as const) : ('canceled' as const);
   const row = {

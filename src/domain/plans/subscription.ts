@@ -1,4 +1,4 @@
-// What an organization may change of its subscription. The provider is told first: it takes the money.
+// What an organization may change of its subscription. The provider is updated first: it takes the money.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import type { Row } from '#foundation/base-model.ts';

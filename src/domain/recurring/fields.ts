@@ -1,5 +1,5 @@
 // The graph types, fields, request bodies and operations that scheduled tasks and automations have in common. Names, routes and
-// tools stand in the schema of each.
+// tools are in the schema of each.
 import { z } from 'zod';
 import type { Caller } from '#access/principal.ts';
 import type { Row } from '#foundation/base-model.ts';

@@ -53,7 +53,7 @@ function nextOf(schedule: Schedule, after: number): number {
   }
 }
 
-/** The schedule's date in the period of `today`, or so many periods later. Dates never go back as periods go on. */
+/** The schedule's date in the period of `today`, or so many periods later. Later periods never have earlier dates. */
 function dateOf(schedule: Schedule, today: Temporal.PlainDate, period: number): Temporal.PlainDate {
   switch (schedule.interval) {
     case 'daily':

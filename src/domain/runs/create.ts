@@ -28,7 +28,7 @@ export type NewRun = Pick<
   /** An issue of the tracker that exists already; absent: one is created. */
   issueId?: string;
   issueUrl?: string;
-  /** What the issue to create says; our own tracker creates it with the run. Absent: whoever delivers the run creates it. */
+  /** What the issue to create says; our own tracker creates it with the run. Absent: the dispatcher creates it. */
   asks?: Omit<NewIssue, 'runId'> & { project: Row<Project> };
 };
 
@@ -54,7 +54,7 @@ export const createRuns = (trx: Transaction, newRuns: readonly NewRun[], at: num
     .transaction((savepoint) => writeRuns(savepoint, newRuns, at))
     .catch((error) => {
       if (databaseErrorKind(error) === 'retry') throw error;
-      // What fails for one of the issues is found one by one, by whoever delivers the runs.
+      // What fails for one of the issues is found one by one, when the runs are delivered.
       const apart = newRuns.map(({ asks, ...run }) => run);
       return writeRuns(trx, apart, at);
     });

@@ -1,4 +1,4 @@
-// Steering a run while it goes on, and its live view: messages to its agent, approval of its plan, interruption.
+// Steering a run while it is running, and its live view: messages to its agent, approval of its plan, interruption.
 import { z } from 'zod';
 import type { Row } from '#foundation/base-model.ts';
 import { builder } from '#graph/builder.ts';

@@ -154,7 +154,7 @@ export class Run extends BaseModel {
   declare nextHarness: HarnessId | null;
   /** Whose model its next step needs; null: none, or that of any agent. */
   declare nextVendor: ModelVendor | null;
-  /** Whether a person has to approve the plan before it goes on. */
+  /** Whether a person has to approve the plan before it continues. */
   declare awaitsApproval: boolean;
   /** Whether its plan needs an approval; null: as the organization has set it. */
   declare planApproval: boolean | null;
@@ -179,6 +179,6 @@ export class Run extends BaseModel {
   declare updatedAt: number;
 }
 
-/** What whoever delivers a run has to know of it. */
+/** What the delivery of a run needs of it. */
 export const waitingColumns = ['id', 'orgId', 'projectId', 'recurringId', 'status', 'issueId', 'attempts'] as const;
 export type WaitingRun = Pick<Run, (typeof waitingColumns)[number]>;

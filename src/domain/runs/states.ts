@@ -67,7 +67,7 @@ export function isInState(states: readonly RunState[], run = 'runs'): string {
 interface Move {
   /** Those of the allowed previous states from which this move starts; all of them when absent. */
   from?: readonly RunState[];
-  /** Assignments beside the status. */
+  /** Assignments in addition to the status. */
   set: string;
   /** `from …` of the statement. */
   source?: string;

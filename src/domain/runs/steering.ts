@@ -1,4 +1,4 @@
-// What people say to a run and decide about it while it goes on. The run is locked meanwhile: a message is accepted before the last
+// What people say to a run and decide about it while it runs. The run is locked meanwhile: a message is accepted before the last
 // step ends, and then delivered, or refused. All of it is kept in the history of the run.
 import type { Caller } from '#access/principal.ts';
 import { ownPerson, withinReach } from '#access/reach.ts';

@@ -9,7 +9,7 @@ export const stepStatuses = ['waiting', 'running', 'completed', 'failed', 'cance
 export type StepStatus = (typeof stepStatuses)[number];
 export const openStepStatuses: readonly StepStatus[] = ['waiting', 'running'];
 
-/** What a runtime is told when it has finished a step. */
+/** What a runtime receives when it has finished a step. */
 export const stepOutcomes = ['next', 'waiting', 'handed_back', 'done'] as const;
 export type StepOutcome = (typeof stepOutcomes)[number];
 

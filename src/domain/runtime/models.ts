@@ -1,5 +1,5 @@
 // The model connectors of an organization for the runtime that holds one of its runs: the only place where their keys leave the
-// service, beside the calls to their vendors.
+// service, except in the calls to their vendors.
 import { createHash } from 'node:crypto';
 import type { Caller } from '#access/principal.ts';
 import type { Row } from '#foundation/base-model.ts';

@@ -40,7 +40,7 @@ const insertSamplesSql = `with sample as (
   where s.id = m.sandbox_id and (s.last_metric_at is null or s.last_metric_at < m.at)`;
 
 /**
- * Returns the ids of the sandboxes that may go on. `isRunHeld`: a condition on sandbox `s`, that its run is held under its lease.
+ * Returns the ids of the sandboxes to continue. `isRunHeld`: a condition on sandbox `s`, that its run is held under its lease.
  */
 export async function recordHeartbeat(
   trx: Transaction,

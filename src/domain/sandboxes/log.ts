@@ -38,7 +38,7 @@ export interface SandboxLog extends LogRequest {
   promptScope: PromptScope | 'mixed' | null;
   /** The spans of `content`, each id once. */
   promptSpans: PromptSpan[];
-  /** Worked out for whoever asks. */
+  /** Computed only when it is asked for. */
   times: () => LogTime[];
   /** Leads to the previous chunk; null at the start of the log. */
   nextCursor: string | null;

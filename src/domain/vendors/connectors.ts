@@ -1,5 +1,5 @@
 // Operations on the connectors of an organization: connect, check, rotate, revoke, disconnect. Credentials are write-only, and the
-// address is fixed: whoever could change it would be sent the credentials. No transaction is open while a vendor is asked, also in a
+// address is fixed: who could change it would receive the credentials. No transaction is open while a vendor is asked, also in a
 // call with an Idempotency-Key.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';

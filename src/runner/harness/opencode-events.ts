@@ -34,7 +34,7 @@ export function opencodeEvents(model: string, on: Listener) {
   async function tool({ id, tool: name, state }: Json): Promise<void> {
     if (name === 'todowrite' || name === 'StructuredOutput') return;
     const isOver = state.status === 'completed' || state.status === 'error';
-    // A quick one is told of when it is over.
+    // A quick one is reported when it is over.
     if ((state.status === 'running' || isOver) && isNew(id)) await on({ fragment: action(name, state.input) });
     const output = state.output ?? state.error;
     if (isOver && output && isNew(`${id} output`)) await on({ log: logLine(output) });

@@ -17,7 +17,7 @@ export type Command = [program: string, args: string[], env?: Record<string, str
 export interface Launch {
   /** Where it works. */
   cwd: string;
-  /** All that it gets of the environment, beside what its driver sets. */
+  /** All that it gets of the environment, in addition to what its driver sets. */
   env: Record<string, string>;
   /** Whom it runs as; undefined: as the runner. */
   account: Account | undefined;
@@ -44,7 +44,7 @@ export interface Task extends Launch {
   effort: string | null;
   /** JSON Schema of the answer. */
   schema: Record<string, unknown> | null;
-  /** A session to go on with. */
+  /** A session to continue. */
   resume: string | null;
   /** Calls of the model after which the turn is interrupted; null: no limit. */
   maxCalls: number | null;
@@ -100,7 +100,7 @@ export interface Harness {
   ready: Promise<void>;
   /** Adds a message to the turn that runs, or begins another with it. */
   send(text: string): Promise<'steered' | 'begun'>;
-  /** Ends the turn, which is reported as interrupted. The session goes on with the next message. */
+  /** Ends the turn, which is reported as interrupted. The session continues with the next message. */
   interrupt(): Promise<void>;
   isRunning(): boolean;
   /** How its process ended: empty when all went well, else `exit code 3` or `killed by SIGSEGV`. */

@@ -28,7 +28,7 @@ import { eventsOfTask, type Followed, followTask, isFinalTask } from './follow.t
 import { check } from './order.ts';
 import { type Answer, send } from './send.ts';
 
-/** What the methods know of their call, beside its parameters. */
+/** What the methods know of their call, in addition to its parameters. */
 export interface Call extends Followed {
   caller: Caller;
   report(error: unknown): void;

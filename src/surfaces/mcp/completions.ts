@@ -5,7 +5,7 @@ import type { Calls, ToolRecord } from './call.ts';
 /** The specification of MCP allows at most 100. */
 const maxCompletions = 100;
 
-/** A value, and the words beside it that a person may type as well. */
+/** A value, and other words that a person may type for it. */
 type Candidate = [value: string, words?: string | null];
 
 type Candidates = (calls: Calls, resolvedArguments: Record<string, string>) => Promise<Candidate[]> | Candidate[];

@@ -62,7 +62,7 @@ function toolOf(schema: GraphQLSchema, kind: OperationTypeNode, declared: ToolEx
   };
 }
 
-/** Records stand where they are used. */
+/** Records are inlined where they are used. */
 const inFull: RecordWriter = (type) => recordSchema(type, inFull);
 
 const isRecord = ({ type }: RootField): boolean =>

@@ -66,7 +66,7 @@ async function send(batch: Asked[]): Promise<void> {
     const answers = await post(batch.map(({ body }) => body));
     for (const [i, { resolve, reject }] of batch.entries()) {
       const { data, errors } = answers[i] ?? {};
-      // A part that failed beside others that did not is shown as not there.
+      // A part that failed while others did not is shown as absent.
       if (data && Object.values(data).some((value) => value !== null)) resolve(data);
       else reject(failureOf(errors));
     }
@@ -88,7 +88,7 @@ async function post(body: unknown, more: Record<string, string> = {}): Promise<A
     },
     body: JSON.stringify(body),
   });
-  // The session has ended: the page itself leads to the sign-in, and back. What stands in a form is kept (form.ts).
+  // The session has ended: the page itself leads to the sign-in, and back. The values of a form are kept (form.ts).
   if (response.status === 401) location.reload();
   const answered: Answer | Answer[] = await response.json();
   if (Array.isArray(answered)) return answered;

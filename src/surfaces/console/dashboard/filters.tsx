@@ -1,4 +1,4 @@
-// What narrows and orders a list; each stands in the address of the page.
+// What narrows and orders a list; each is in the address of the page.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { agentNames, type ListOrder, projects } from './documents.ts';
 import { useFilter, useReading } from './reading.ts';

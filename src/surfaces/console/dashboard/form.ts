@@ -1,5 +1,5 @@
-// What stands in a form until the service has taken it: nothing is lost when a connection, a session or a page ends, a repetition
-// is the same request, and who edits what another has changed meanwhile is told.
+// Keeps the values of a form until the service has taken them: nothing is lost when a connection, a session or a page ends, a
+// repetition is the same request, and who edits what another has changed meanwhile is told.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type ProblemBody, problemOf } from './client.ts';
 import { org, person } from './page.ts';
@@ -30,7 +30,7 @@ export interface Form<V> {
   set(change: Partial<V>): void;
   /** What is wrong with a field, in the API's words. */
   errorOf(name: string): string | null;
-  /** What went wrong beside the fields. */
+  /** What went wrong other than in a field. */
   problem: ProblemBody | null;
   isBusy: boolean;
   /** Whether unsent values of an earlier visit were found. */

@@ -33,7 +33,7 @@ export function Fragments({ fragments, isOver }: { fragments: FragmentFragment[]
   const onScroll = ({ currentTarget: it }: Event & { currentTarget: HTMLElement }) => {
     isAtEnd.current = it.scrollHeight - it.scrollTop - it.clientHeight < 24;
   };
-  // A plan is told again with each step that moves: the newest one is shown.
+  // A plan is sent again with each step that moves: the newest one is shown.
   const lastPlan = fragments.findLastIndex(({ kind }) => kind === 'plan');
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.2, 2.1.1)

@@ -82,7 +82,7 @@ export function useLog(log: LogKey, follows: boolean) {
       if (latest.current.bytes !== known) return;
       const read = new TextEncoder().encode(piece.content);
       const old = read.length - (piece.bytes - known);
-      // More was written than one piece holds: what was read before is not beside it.
+      // More was written than one piece holds: what was read before does not adjoin it.
       if (old < 0 || known === 0) return begin(piece);
       const before = breaksIn(new TextDecoder().decode(read.subarray(0, old)));
       text.current.append(new TextDecoder().decode(read.subarray(old)), linesFrom(before, piece.times));

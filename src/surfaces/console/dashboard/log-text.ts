@@ -52,7 +52,7 @@ export class LogText {
     this.length += piece.starts.length;
   }
 
-  /** `times` count the lines from the first one of the text on, also where that goes on with a line. */
+  /** `times` count the lines from the first one of the text on, also where it continues a line. */
   append(text: string, times: readonly LogTime[] = []): void {
     if (text === '') return;
     this.size += text.length;

@@ -6,7 +6,7 @@ import { Action, Empty, Skeleton, Trouble } from './pieces.tsx';
 import { VirtualLines } from './virtual-lines.tsx';
 import { plural, size } from './words.tsx';
 
-/** `canGrow`: whether the session goes on. */
+/** `canGrow`: whether the session is still open. */
 export function LogView({ log, canGrow }: { log: LogKey; canGrow: boolean }) {
   const [wanted, setWanted] = useState('');
   const [wraps, setWraps] = useState(true);

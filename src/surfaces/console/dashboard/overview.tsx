@@ -18,7 +18,7 @@ export const Overview = () => (
   </>
 );
 
-/** The widgets read at once, and are shown with what stands above them: nothing moves when that comes. */
+/** The widgets read at once, and are shown with what is above them: nothing moves when that comes. */
 function WithLead() {
   const { data, problem, read } = useFresh(setup, {});
   const isKnown = data !== null || problem !== null;

@@ -48,7 +48,7 @@ async function records(): Promise<Entry[]> {
 
 const most = 12;
 
-/** Every word that was typed stands in it; what begins so comes first. */
+/** It contains every word that was typed; what begins so comes first. */
 function matches(entries: Entry[], typed: string): Entry[] {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   const found = entries.filter(({ kind, name, address }) =>

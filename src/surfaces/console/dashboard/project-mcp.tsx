@@ -1,4 +1,4 @@
-// The MCP servers of a project: what its repository declares beside what is bound, who may use which tools, and what runs called.
+// The MCP servers of a project: what its repository declares and what is bound, who may use which tools, and what runs called.
 import { ask, mutate } from './client.ts';
 import { CopyAs } from './copy-as.tsx';
 import { type McpCallOutcome, type ProjectMcpQuery, projectMcp, updateProjectMcp } from './documents.ts';

@@ -1,4 +1,4 @@
-// What stands in the form of a scheduled task or an automation, from a record and as the API takes it.
+// The values of the form of a scheduled task or an automation, from a record and as the API takes it.
 import type { TaskPartsFragment, Weekday } from './documents.ts';
 import type { Schedule } from './next-times.ts';
 

@@ -3,7 +3,7 @@ import type { RunPartsFragment } from './documents.ts';
 import { Meter, Pill } from './pieces.tsx';
 import { dollars, Lasted, Time } from './words.tsx';
 
-/** Whether it goes on. */
+/** Whether it is being dispatched or is running. */
 export const isOpen = ({ status }: RunPartsFragment) => status === 'running' || status === 'dispatching';
 
 function activityOf({ missionActivity, awaitsApproval, status }: RunPartsFragment): string {

@@ -139,7 +139,7 @@ interface DecisionsProperties {
   show(run: RunPartsFragment): void;
 }
 
-/** What a person may decide about a run that goes on. */
+/** What a person may decide about an open run. */
 function Decisions({ run, show }: DecisionsProperties) {
   const variables = { runId: run.id };
   return (

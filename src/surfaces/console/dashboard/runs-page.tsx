@@ -1,4 +1,4 @@
-// All missions: found by what stands in the address, canceled and run again several at once.
+// All missions: found by what is in the address, canceled and run again several at once.
 import { useState } from 'preact/hooks';
 import { ask, mutate } from './client.ts';
 import { CopyAs } from './copy-as.tsx';

@@ -138,7 +138,7 @@ function NewToken({ read }: { read(): void }) {
   );
 }
 
-/** Standard input takes the token: other processes can read what stands in arguments and in the environment. */
+/** Standard input takes the token: other processes can read arguments and the environment. */
 const commandOf = (token: string): string =>
   `printf '%s\\n' '${token}' |\n  PLATFORM_URL=${api.replace(/\/v1$/, '')} node --import tsx src/runner/runner.ts`;
 

@@ -89,7 +89,7 @@ function HandedOver({ output: { steps, verdict, comments = [], passed, findings 
   );
 }
 
-/** Another run goes on from the checkpoint of the step. */
+/** Another run continues from the checkpoint of the step. */
 function Continue({ runId, step, at }: { runId: string; step: RunStepFragment; at: number }) {
   const [prompt, setPrompt] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);

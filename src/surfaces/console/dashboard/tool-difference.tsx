@@ -64,7 +64,7 @@ function difference({ definition, reviewedDefinition: before }: Definitions) {
 
 const marked = (mark: string, value: string): string => value.replace(/^(?=.)/gm, mark);
 
-/** Of unchanged lines the two beside a change. */
+/** Of unchanged lines the two next to a change. */
 function contextOf(value: string): string {
   const lines = value.split('\n').slice(0, -1);
   const kept = lines.length > 5 ? [...lines.slice(0, 2), '…', ...lines.slice(-2)] : lines;
