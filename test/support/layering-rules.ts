@@ -310,10 +310,6 @@ const tablesOfOtherNouns: Record<string, { tables: string[]; because: string }> 
     ],
     because: 'seeds demo data in bulk',
   },
-  'src/surfaces/operator': {
-    tables: ['agent_registrations', 'memberships', 'organizations', 'people', 'service_tokens', 'sessions', 'tokens'],
-    because: 'lists the credentials of all organizations for the operator',
-  },
 };
 const folderOf = (file: string): string => path.posix.dirname(file).split('/').slice(0, 3).join('/');
 

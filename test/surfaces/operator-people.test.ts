@@ -86,9 +86,13 @@ describe('people', () => {
     ]);
     expect((await run('person:list')).map(({ email }: Row<Person>) => email)).toContain('nomad@example.com');
     expect(await run('person:list', '--limit', '1')).toHaveLength(1);
+    expect(await run('person:list', '--org', 'nowhere')).toEqual([]);
     expect(await run('org:list')).toEqual([
       { id: acme.id, slug: 'acme', name: 'Acme', createdAt: acme.createdAt, members: 2, owners: [alice.email] },
     ]);
+    for (const name of ['Zoo', 'Bay']) await world.found(alice, name);
+    const [{ memberships }] = await run('person:list', '--org', 'bay');
+    expect(memberships.map(({ org }: { org: string }) => org)).toEqual(['acme', 'bay', 'zoo']);
   });
 
   it('session:revoke ends one session, or all of them', async () => {

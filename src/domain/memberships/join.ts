@@ -1,4 +1,6 @@
-// SQL fragments with which the statement that looks up a credential reads the role of its person, so that it stays one statement.
+// SQL fragments with which another noun's statement reads memberships and stays one statement: the look-up of a credential the role of
+// its person, the operator's list of organizations their members.
+import { joinPersonSql } from '../people/join.ts';
 
 /**
  * Joins the membership `m` of the person and the organization that `alias` names in its columns `user_id` and `org_id`. In a closed
@@ -23,3 +25,7 @@ export const joinOneMembershipSql = (userId: string, by: { requested: string; pr
 /** Whether the person belongs to the organization; to a closed one only its owners do. */
 export const isMemberSql = (userId: string, orgId: string): string =>
   `exists (select 1 from memberships where user_id = ${userId} and org_id = ${orgId} and (closed_at is null or role = 'owner'))`;
+
+/** Joins the memberships `m` of an organization with their people `p`; the columns are null when it has none. */
+export const joinMembersSql = (orgId: string): string =>
+  `left join memberships m on m.org_id = ${orgId} ${joinPersonSql('m.user_id')}`;

@@ -8,6 +8,7 @@ import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { isUniqueViolation } from '#foundation/database-errors.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { conflict } from '#foundation/problem.ts';
+import { joinMembersSql } from '../memberships/join.ts';
 import { Membership } from '../memberships/model.ts';
 import { addMember, findMembership } from '../memberships/operations.ts';
 import { Organization } from './model.ts';
@@ -38,6 +39,14 @@ export async function findOrganization(caller: Caller, orgId: string): Promise<R
 
 export const organizationsWithIds = (ids: readonly string[]): Promise<Row<Organization>[]> =>
   Organization.findByKeys('id', ids);
+
+const listAllSql = `select o.id, o.slug, o.name, o.created_at, count(m.user_id) as members,
+    array_remove(array_agg(p.email order by p.email) filter (where m.role = 'owner'), null) as owners
+  from organizations o ${joinMembersSql('o.id')}
+  group by o.id order by o.created_at desc, o.id desc limit $1`;
+
+/** The operator's list: the newest, with the addresses of their owners and the number of their members. */
+export const listAllOrganizations = (limit: number): Promise<object[]> => sql(listAllSql, [limit]);
 
 export interface OwnOrganization extends Pick<Organization, 'id' | 'name' | 'slug' | 'closedAt'> {
   role: OrgRole;

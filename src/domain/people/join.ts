@@ -1,5 +1,8 @@
-// The SQL fragment with which another noun's statement reads a person.
+// The SQL fragments with which another noun's statement reads a person.
 
 /** Joins the person `p` whose id is in `column`, unless the account is disabled. */
 export const joinEnabledPersonSql = (column: string): string =>
   `join people p on p.id = ${column} and p.disabled_at is null`;
+
+/** Joins the person `p` whose id is in `column`; its columns are null when there is none. */
+export const joinPersonSql = (column: string): string => `left join people p on p.id = ${column}`;

@@ -1,9 +1,9 @@
 // Operations on people: find or create the account of an email address, lock one, change one's own name.
 import type { Caller } from '#access/principal.ts';
 import { ownPerson } from '#access/reach.ts';
-import type { Row } from '#foundation/base-model.ts';
+import { type Row, selectionOf } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { type Transaction, transaction } from '#foundation/database.ts';
+import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { text } from '#limits.ts';
 import { normalizeEmail } from './email.ts';
@@ -32,6 +32,12 @@ export const findPersonByAddress = (address: string): Promise<Row<Person> | unde
 
 /** Those of the ids that are people. */
 export const peopleOf = (ids: readonly string[]): Promise<Row<Person>[]> => Person.findByKeys('id', ids);
+
+const listSql = `${selectionOf(Person)} where $1::text[] is null or id = any($1) order by created_at desc, id desc limit $2`;
+
+/** The newest accounts; with ids, of those. */
+export const listPeople = (ids: readonly string[] | null, limit: number): Promise<Row<Person>[]> =>
+  sql(listSql, [ids, limit]);
 
 export const updateOwnName = async (caller: Caller, name: string): Promise<void> => {
   await Person.query()

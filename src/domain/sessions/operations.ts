@@ -4,7 +4,7 @@ import type { Caller } from '#access/principal.ts';
 import { ownPerson } from '#access/reach.ts';
 import type { OrgRole } from '#access/roles.ts';
 import { type Scope, scopesOfRole } from '#access/scopes.ts';
-import { type Row, selectionOf } from '#foundation/base-model.ts';
+import { columnsOf, type Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { findCredential, sql, type Transaction, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
@@ -153,12 +153,18 @@ export const leaveClosedOrganization = async (trx: Transaction, orgId: string, e
     .patch({ orgId: null });
 };
 
-const listSessionsSql = `${selectionOf(Session)}
-  where person_id = $1 and ended_at is null and expires_at > $2 order by last_used_at desc, id desc`;
+const openSessionsSql = `from sessions where person_id = $1 and ended_at is null and expires_at > $2
+  order by last_used_at desc, id desc`;
+const listSessionsSql = `select ${columnsOf(Session)} ${openSessionsSql}`;
+const listSessionsOfSql = `select id, user_agent, address, created_at, last_used_at, expires_at ${openSessionsSql} limit $3`;
 
 /** The caller's open sessions, last used first. */
 export const listSessions = (caller: Caller): Promise<Row<Session>[]> =>
   sql<Row<Session>>(listSessionsSql, [ownPerson(caller), now()]);
+
+/** The operator's list of a person's open sessions, last used first. */
+export const listSessionsOf = (personId: Id<'person'>, limit: number): Promise<object[]> =>
+  sql(listSessionsOfSql, [personId, now(), limit]);
 
 /** Ends one of the caller's sessions at once; ending it again changes nothing. @throws 404 */
 export async function endSession(caller: Caller, sessionId: string): Promise<void> {

@@ -11,6 +11,7 @@ import { digest, newSecret } from '#foundation/secrets.ts';
 import { tokens } from '#limits.ts';
 import { type Bearer, callerOfBearer } from '../credentials/bearer.ts';
 import { lend } from '../credentials/lend.ts';
+import { type OwnerFilter, ofOwnerSql, ownerValues } from '../credentials/owner.ts';
 import { joinMembershipSql } from '../memberships/join.ts';
 import type { PersonIn } from '../memberships/model.ts';
 import { lockPerson } from '../people/operations.ts';
@@ -96,6 +97,13 @@ const expiringOwnersSql = `select distinct user_id from tokens
 /** The people whose live tokens expire by then. */
 export const listOwnersOfExpiringTokens = async (orgId: string, by: number): Promise<string[]> =>
   (await sql<{ userId: string }>(expiringOwnersSql, [orgId, now(), by])).map(({ userId }) => userId);
+
+const listAllSql = `select t.id, o.slug as org, p.email, t.name, t.scopes, t.project_id, t.created_at, t.expires_at,
+    t.last_used_at, t.revoked_at
+  from tokens t ${ofOwnerSql('t')} order by t.created_at desc, t.id desc limit $3`;
+
+/** The operator's list: tokens of all organizations, also ended ones, newest first. */
+export const listAllTokens = (filter: OwnerFilter): Promise<object[]> => sql(listAllSql, ownerValues(filter));
 
 export const revocationKinds = ['revoked', 'already-revoked'] as const;
 

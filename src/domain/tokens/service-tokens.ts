@@ -4,10 +4,12 @@ import type { Caller } from '#access/principal.ts';
 import type { Scope } from '#access/scopes.ts';
 import { BaseModel } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { findCredential, type Transaction } from '#foundation/database.ts';
+import { findCredential, sql, type Transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { digest, newSecret } from '#foundation/secrets.ts';
 import { recordUse } from '../credentials/last-used.ts';
+import type { OwnerFilter } from '../credentials/owner.ts';
+import { joinOrganizationSql } from '../organizations/join.ts';
 
 export class ServiceToken extends BaseModel {
   static override tableName = 'service_tokens';
@@ -55,6 +57,14 @@ export async function revokeServiceTokensNamed(orgId: Id<'organization'> | null,
 export async function revokeServiceTokensOf(trx: Transaction, orgId: Id<'organization'>): Promise<void> {
   await ServiceToken.query(trx).where({ orgId, revokedAt: null }).patch({ revokedAt: now() });
 }
+
+const listSql = `select s.id, o.slug as org, s.name, s.scopes, s.created_at, s.last_used_at, s.revoked_at
+  from service_tokens s ${joinOrganizationSql('s.org_id')}
+  where $1::text is null or o.slug = $1 order by s.created_at desc, s.id desc limit $2`;
+
+/** The operator's list: service tokens, also ended ones, newest first. */
+export const listServiceTokens = ({ org, limit }: Omit<OwnerFilter, 'email'>): Promise<object[]> =>
+  sql(listSql, [org ?? null, limit]);
 
 const findCallerSql =
   'select id, org_id, scopes, last_used_at from service_tokens where digest = $1 and revoked_at is null';

@@ -1,44 +1,29 @@
 // The operator's commands for people and organizations: lists, roles, removal, disabled accounts, sessions.
 import { z } from 'zod';
-import { orgRoles } from '#access/roles.ts';
-import type { Membership } from '#domain/memberships/model.ts';
+import { type OrgRole, orgRoles } from '#access/roles.ts';
+import { Membership } from '#domain/memberships/model.ts';
 import { disablePerson, enablePerson } from '#domain/offboarding/disable.ts';
 import { lockMember, removeMember, setRole } from '#domain/offboarding/operations.ts';
+import { Organization } from '#domain/organizations/model.ts';
+import { listAllOrganizations, organizationsWithIds } from '#domain/organizations/operations.ts';
 import { emailAddress } from '#domain/people/email.ts';
 import type { Person } from '#domain/people/model.ts';
-import { findPersonByAddress } from '#domain/people/operations.ts';
-import { endSessionsOf } from '#domain/sessions/operations.ts';
+import { findPersonByAddress, listPeople } from '#domain/people/operations.ts';
+import { endSessionsOf, listSessionsOf } from '#domain/sessions/operations.ts';
 import type { Row } from '#foundation/base-model.ts';
-import { now } from '#foundation/clock.ts';
-import { sql, type Transaction, transaction } from '#foundation/database.ts';
+import { type Transaction, transaction } from '#foundation/database.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { type Command, command } from './command.ts';
 import { limit } from './credential-lists.ts';
 import { organizationOf, slug } from './organization-option.ts';
 
-const peopleSql = `select p.id, p.email, p.name, p.created_at, p.disabled_at, coalesce(
-    (select json_agg(json_build_object('org', o.slug, 'role', m.role) order by o.slug)
-      from memberships m join organizations o on o.id = m.org_id where m.user_id = p.id), '[]') as memberships
-  from people p
-  where $1::text is null or exists (
-    select 1 from memberships m join organizations o on o.id = m.org_id where m.user_id = p.id and o.slug = $1)
-  order by p.created_at desc, p.id desc limit $2`;
-
-const organizationsSql = `select o.id, o.slug, o.name, o.created_at, count(m.user_id) as members,
-    array_remove(array_agg(p.email order by p.email) filter (where m.role = 'owner'), null) as owners
-  from organizations o left join memberships m on m.org_id = o.id left join people p on p.id = m.user_id
-  group by o.id order by o.created_at desc, o.id desc limit $1`;
-
-const sessionsSql = `select id, user_agent, address, created_at, last_used_at, expires_at from sessions
-  where person_id = $1 and ended_at is null and expires_at > $2 order by last_used_at desc, id desc limit $3`;
-
 export const memberCommands: Record<string, Command> = {
   'person:list': command({
     about: 'Lists accounts with their organizations and roles, newest first.',
     example: '--org acme',
     options: z.object({ org: slug.optional(), limit }),
-    run: ({ org, limit }) => sql(peopleSql, [org ?? null, limit]),
+    run: peopleWithRoles,
   }),
   'person:disable': command({
     about:
@@ -57,7 +42,7 @@ export const memberCommands: Record<string, Command> = {
     about: 'Lists the open console sessions of a person, last used first.',
     example: '--email ada@example.com',
     options: z.object({ email: emailAddress, limit }),
-    run: async ({ email, limit }) => sql(sessionsSql, [(await accountOf(email)).id, now(), limit]),
+    run: async ({ email, limit }) => listSessionsOf((await accountOf(email)).id, limit),
   }),
   'session:revoke': command({
     about: 'Ends all console sessions of a person, or one of them.',
@@ -77,7 +62,7 @@ export const memberCommands: Record<string, Command> = {
     about: 'Lists organizations with their owners and the number of their members, newest first.',
     example: '--limit 20',
     options: z.object({ limit }),
-    run: ({ limit }) => sql(organizationsSql, [limit]),
+    run: ({ limit }) => listAllOrganizations(limit),
   }),
   'member:role': command({
     about: 'Changes the role of a member. The last owner stays owner.',
@@ -101,6 +86,31 @@ export const memberCommands: Record<string, Command> = {
       }),
   }),
 };
+
+/** The newest accounts, of one organization or of all, with the role in each of their organizations. */
+async function peopleWithRoles({ org, limit }: { org?: string | undefined; limit: number }): Promise<object[]> {
+  const people = await listPeople(org === undefined ? null : await memberIdsOf(org), limit);
+  const memberships = await Membership.findByKeys(
+    'userId',
+    people.map(({ id }) => id),
+  );
+  const organizations = await organizationsWithIds(memberships.map(({ orgId }) => orgId));
+  const slugs = new Map(organizations.map(({ id, slug }) => [id, slug]));
+  const roles = new Map(people.map(({ id }) => [id, [] as { org: string; role: OrgRole }[]]));
+  for (const { userId, orgId, role } of memberships) {
+    const org = slugs.get(orgId);
+    // Absent when it was deleted meanwhile.
+    if (org) roles.get(userId)?.push({ org, role });
+  }
+  const bySlug = (a: { org: string }, b: { org: string }) => (a.org < b.org ? -1 : 1);
+  return people.map((person) => ({ ...person, memberships: roles.get(person.id)!.sort(bySlug) }));
+}
+
+/** None for an unknown slug. */
+async function memberIdsOf(slug: string): Promise<string[]> {
+  const organization = await Organization.find({ slug });
+  return organization ? (await Membership.findAll({ orgId: organization.id })).map(({ userId }) => userId) : [];
+}
 
 type Change<T> = (trx: Transaction, member: Row<Membership>) => Promise<T>;
 
