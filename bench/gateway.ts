@@ -1,4 +1,4 @@
-// What a call through the gateway costs beside a direct one, against a running service: README, "Give a project MCP servers", says
+// What a call through the gateway costs beside a direct one, against a running service: docs/mcp.md says
 // how to come by a run and its lease. Calls alternate, one at a time, so that what else the machine does weighs on both.
 //   GATEWAY_URL, TOKEN, LEASE_ID, DIRECT_URL, CALLS (200)
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';

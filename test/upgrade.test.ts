@@ -1,4 +1,4 @@
-// The next release migrates the database while this one serves: nobody is to notice (README, "Upgrading").
+// The next release migrates the database while this one serves: nobody is to notice (deploy/README.md).
 import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

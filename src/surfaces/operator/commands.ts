@@ -50,7 +50,7 @@ export const commands: Record<string, Command> = {
   }),
   'org:close': command({
     example: '--org acme',
-    about: 'Closes an organization for good: see "Close an organization" in the README.',
+    about: 'Closes an organization for good: see docs/close-an-organization.md.',
     options: z.object({ org: slug, export: flag }),
     run: async ({ org, export: wantsExport }) => {
       const { id } = await organizationOf(org);
