@@ -17,13 +17,13 @@ import {
 import { Choice, FormFrame, optional, Text } from './fields.tsx';
 import { type Form, useForm } from './form.ts';
 import { Heading } from './heading.tsx';
-import { may } from './page.ts';
+import { may, pageAt } from './page.ts';
 import { Action, Card, Skeleton, Trouble } from './pieces.tsx';
 import { useReading } from './reading.ts';
 
 type Catalog = AgentCatalogQuery['agentCatalog'];
 
-const above = [['/console/agents', 'Agents']] as const;
+const above = [[pageAt('/agents'), 'Agents']] as const;
 
 const labels = {
   name: 'Name',
@@ -125,12 +125,12 @@ function Creation({ catalog }: { catalog: Catalog }) {
     async send(values, key) {
       const sandbox = { kind: 'existing' as const, templateId: catalog.builtinSandboxTemplate.key };
       const { createAgent: made } = await mutate(createAgent, { input: { ...inputOf(values), sandbox } }, key);
-      route(`/console/agents/${made.id}`);
+      route(pageAt(`/agents/${made.id}`));
     },
   });
   return (
     <Card title="Agent">
-      <FormFrame form={form} action="Create agent" cancel="/console/agents">
+      <FormFrame form={form} action="Create agent" cancel={pageAt('/agents')}>
         <Fields form={form} catalog={catalog} />
       </FormFrame>
     </Card>
@@ -155,7 +155,7 @@ export function Agent({ id: agentId }: { id: string }) {
             question={`“${agent.name}” works on no further mission.`}
             act={async (key) => {
               await mutate(deleteAgent, { agentId }, key);
-              route('/console/agents');
+              route(pageAt('/agents'));
             }}
           />
         )}
@@ -189,7 +189,7 @@ function Edit({ agent, catalog, read }: { agent: AgentQuery['agent']; catalog: C
   });
   return (
     <Card title="Agent">
-      <FormFrame form={form} action="Save" cancel="/console/agents" labels={labels}>
+      <FormFrame form={form} action="Save" cancel={pageAt('/agents')} labels={labels}>
         <Fields form={form} catalog={catalog} />
       </FormFrame>
     </Card>

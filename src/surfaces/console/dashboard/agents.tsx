@@ -4,7 +4,7 @@ import { CopyAs } from './copy-as.tsx';
 import { type AgentRole, type AgentRowFragment, agents, runtimes } from './documents.ts';
 import { asOptions, FilterChoice, useWord } from './filters.tsx';
 import { Heading } from './heading.tsx';
-import { may } from './page.ts';
+import { may, pageAt } from './page.ts';
 import { Card, ListView, Skeleton } from './pieces.tsx';
 import { useFresh, useList } from './reading.ts';
 import { ConnectedRuntimes, type Runtime } from './runtimes-list.tsx';
@@ -30,7 +30,7 @@ export function Agents() {
           client={`client.agents(${role ? `{ role: '${role}' }` : ''})`}
         />
         {may('agents:write') && (
-          <a class="button slim" href="/console/agents/new">
+          <a class="button slim" href={pageAt('/agents/new')}>
             Create agent
           </a>
         )}
@@ -52,7 +52,7 @@ export function Agents() {
         </Card>
         <div class="column">
           <ConnectedRuntimes reading={reading}>
-            <a href="/console/runtimes">{may('integrations:write') ? 'Connect a runtime' : 'About runtimes'}</a>
+            <a href={pageAt('/runtimes')}>{may('integrations:write') ? 'Connect a runtime' : 'About runtimes'}</a>
           </ConnectedRuntimes>
         </div>
       </div>
@@ -65,7 +65,7 @@ function AgentRow({ agent, connected }: { agent: AgentRowFragment; connected: Ru
   return (
     <li class="next-row">
       <div class="grow">
-        <a class="row-link" href={`/console/agents/${id}`}>
+        <a class="row-link" href={pageAt(`/agents/${id}`)}>
           {name}
         </a>{' '}
         {isBuiltin && <span class="tag">built-in</span>}

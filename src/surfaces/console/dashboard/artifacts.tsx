@@ -4,6 +4,7 @@ import { CopyAs } from './copy-as.tsx';
 import { type ArtifactCardFragment, type ArtifactKind, artifacts } from './documents.ts';
 import { asOptions, FilterChoice, OrderFilter, ProjectFilter, useOrder, useWord } from './filters.tsx';
 import { Heading } from './heading.tsx';
+import { pageAt } from './page.ts';
 import { Card, ListView, Skeleton } from './pieces.tsx';
 import { useBeat, useFilter, useList } from './reading.ts';
 import { isText, TextPreview } from './text-preview.tsx';
@@ -98,7 +99,7 @@ export const ArtifactGrid = ({ rows, small = false }: { rows: Proof[]; small?: b
                 Open trace
               </a>
             )}
-            {artifact.sandboxId && <a href={`/console/sandboxes/${artifact.sandboxId}`}>Sandbox</a>}
+            {artifact.sandboxId && <a href={pageAt(`/sandboxes/${artifact.sandboxId}`)}>Sandbox</a>}
           </div>
         </div>
       </li>

@@ -1,9 +1,10 @@
 // How credits, money and the ledger are said.
 import type { BillingLedgerEntryFragment, LedgerEntryKind } from './documents.ts';
+import { pageAt } from './page.ts';
 import { ScrollTable } from './scroll-block.tsx';
 import { Day } from './words.tsx';
 
-export const billing = '/console/billing';
+export const billing = pageAt('/billing');
 
 /** `1,250.00 USD`. */
 export const usd = (dollars: number): string =>
@@ -35,7 +36,7 @@ const About = ({ entry: { note, orderId, runId } }: { entry: BillingLedgerEntryF
     {orderId ? (
       <a href={`${billing}/orders/${orderId}`}>Receipt</a>
     ) : (
-      runId && <a href={`/console/runs/${runId}`}>Open mission</a>
+      runId && <a href={pageAt(`/runs/${runId}`)}>Open mission</a>
     )}
   </div>
 );

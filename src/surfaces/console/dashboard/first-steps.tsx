@@ -1,6 +1,6 @@
 // What to do where there is nothing yet: commands that make the first project and the first task.
 import { projects } from './documents.ts';
-import { api, may } from './page.ts';
+import { api, may, pageAt } from './page.ts';
 import { Commands, Skeleton } from './pieces.tsx';
 import { useReading } from './reading.ts';
 
@@ -16,7 +16,7 @@ export function FirstSteps() {
           <p>Nothing has run yet.</p>
           {may('missions:run') && (
             <p>
-              <a class="button slim" href={`/console/runs/new?projectId=${project.id}`}>
+              <a class="button slim" href={pageAt(`/runs/new?projectId=${project.id}`)}>
                 Start mission
               </a>
             </p>
@@ -29,7 +29,7 @@ export function FirstSteps() {
           <p>There is no project yet. A project connects a repository with its issues and missions.</p>
           {may('projects:write') && (
             <p>
-              <a class="button slim" href="/console/projects/new">
+              <a class="button slim" href={pageAt('/projects/new')}>
                 Create project
               </a>
             </p>
@@ -42,7 +42,7 @@ export function FirstSteps() {
         </>
       )}
       <p>
-        <a href="/console/tokens">Create a token</a>
+        <a href={pageAt('/tokens')}>Create a token</a>
       </p>
     </>
   );

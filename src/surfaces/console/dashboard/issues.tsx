@@ -3,6 +3,7 @@ import { Copy, CopyAs } from './copy-as.tsx';
 import { issues, issue as oneIssue } from './documents.ts';
 import { OrderFilter, ProjectFilter, useOrder } from './filters.tsx';
 import { Heading } from './heading.tsx';
+import { pageAt } from './page.ts';
 import { Card, ListView, Pill, Skeleton, Trouble } from './pieces.tsx';
 import { useBeat, useFilter, useFresh, useList } from './reading.ts';
 import { Time } from './words.tsx';
@@ -43,7 +44,7 @@ export function Issues() {
             ) : (
               <p>
                 No issues yet. Each mission of a project without a tracker of its own creates an issue when it starts.{' '}
-                <a href="/console/projects">Choose a project to start one</a>
+                <a href={pageAt('/projects')}>Choose a project to start one</a>
               </p>
             )
           }
@@ -54,7 +55,7 @@ export function Issues() {
                 <li key={id} class="next-row link-row">
                   <Pill status={state} />
                   <div class="grow">
-                    <a class="row-link" href={`/console/issues/${id}`}>
+                    <a class="row-link" href={pageAt(`/issues/${id}`)}>
                       {title}
                     </a>
                     <div class="muted small clip">{[key, project?.name].filter(Boolean).join(' · ')}</div>
@@ -77,7 +78,7 @@ export function Issue({ id: issueId }: { id: string }) {
   const issue = data?.issue;
   return (
     <>
-      <Heading title={issue?.title ?? null} above={[['/console/issues', 'Issues']]}>
+      <Heading title={issue?.title ?? null} above={[[pageAt('/issues'), 'Issues']]}>
         <Copy text={issueId} label="Copy id" describes="Copy id of the issue" />
         <CopyAs
           graphql={`{ issue(issueId: "${issueId}") { key title state body labels runId } }`}
@@ -94,13 +95,13 @@ export function Issue({ id: issueId }: { id: string }) {
               <dd>{issue.key}</dd>
               <dt>Project</dt>
               <dd>
-                <a href={`/console/projects/${issue.projectId}`}>{issue.project?.name ?? issue.projectId}</a>
+                <a href={pageAt(`/projects/${issue.projectId}`)}>{issue.project?.name ?? issue.projectId}</a>
               </dd>
               {issue.runId && (
                 <>
                   <dt>Mission</dt>
                   <dd>
-                    <a href={`/console/runs/${issue.runId}`}>Open mission</a>
+                    <a href={pageAt(`/runs/${issue.runId}`)}>Open mission</a>
                   </dd>
                 </>
               )}

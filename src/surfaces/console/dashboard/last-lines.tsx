@@ -1,6 +1,7 @@
 // The end of the log of a mission that failed: what its newest session wrote last.
 import { plain } from './ansi.ts';
 import { lastSession, sandboxLog } from './documents.ts';
+import { pageAt } from './page.ts';
 import { Card } from './pieces.tsx';
 import { useReading } from './reading.ts';
 import { ScrollBlock } from './scroll-block.tsx';
@@ -22,7 +23,7 @@ function Lines({ sandboxId, role, sessionId }: Session & { sandboxId: string }) 
     .split('\n')
     .slice(-most);
   if (!data || lines.join('') === '') return null;
-  const address = `/console/sandboxes/${sandboxId}?session=${encodeURIComponent(`${role}:${sessionId}`)}`;
+  const address = pageAt(`/sandboxes/${sandboxId}?session=${encodeURIComponent(`${role}:${sessionId}`)}`);
   return (
     <Card title="Last lines of the log" aside={<a href={address}>Whole log</a>}>
       <ScrollBlock class="result last-lines">{lines.join('\n')}</ScrollBlock>

@@ -3,7 +3,7 @@ import { useRef, useState } from 'preact/hooks';
 import { mutate } from './client.ts';
 import { deleteMcpBinding, type ProjectMcpQuery, refreshMcpTools, startMcpOAuth } from './documents.ts';
 import { BindForm } from './mcp-bind.tsx';
-import { may } from './page.ts';
+import { may, pageAt } from './page.ts';
 import { Action, Card, Pill, Said } from './pieces.tsx';
 import { ToolReview } from './tool-review.tsx';
 import { Time } from './words.tsx';
@@ -162,7 +162,7 @@ function Actions({ projectId, name: serverName, binding, done }: ActionsProperti
               label={connect}
               describes={`${connect} to ${serverName}`}
               act={async (key) => {
-                const returnTo = `/console/projects/${projectId}/mcp`;
+                const returnTo = pageAt(`/projects/${projectId}/mcp`);
                 const { startMcpOAuth: start } = await mutate(startMcpOAuth, { projectId, serverName, returnTo }, key);
                 setLeavesTo(start.authorizeUrl);
               }}

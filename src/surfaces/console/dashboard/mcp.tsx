@@ -1,6 +1,7 @@
 // The MCP servers that are bound to the projects of the organization.
 import { mcpBindings } from './documents.ts';
 import { Heading } from './heading.tsx';
+import { pageAt } from './page.ts';
 import { Card, ListView, Pill, Skeleton } from './pieces.tsx';
 import { listIn, useReading } from './reading.ts';
 import { Time } from './words.tsx';
@@ -16,7 +17,7 @@ export function Mcp() {
           skeleton={<Skeleton rows={3} height={54} />}
           empty={
             <p>
-              Agents use no MCP server yet. Each <a href="/console/projects">project</a> has a page on which to bind
+              Agents use no MCP server yet. Each <a href={pageAt('/projects')}>project</a> has a page on which to bind
               those that its repository declares.
             </p>
           }
@@ -27,7 +28,7 @@ export function Mcp() {
                 <li key={`${projectId} ${serverName}`} class="next-row">
                   <Pill status={status.replaceAll('_', ' ')} />
                   <div class="grow">
-                    <a class="row-link" href={`/console/projects/${projectId}/mcp`}>
+                    <a class="row-link" href={pageAt(`/projects/${projectId}/mcp`)}>
                       {serverName}
                     </a>
                     <div class="muted small break">

@@ -5,7 +5,7 @@ import { agentNames, projects, startMission } from './documents.ts';
 import { Choice, FormFrame, optional, Text } from './fields.tsx';
 import { useForm } from './form.ts';
 import { Heading } from './heading.tsx';
-import { may } from './page.ts';
+import { may, pageAt } from './page.ts';
 import { Card, Skeleton, Trouble } from './pieces.tsx';
 import { useReading } from './reading.ts';
 
@@ -14,13 +14,13 @@ export function NewMission() {
   const known = data?.projects.data.filter(({ status }) => status === 'active');
   return (
     <>
-      <Heading title="Start a mission" above={[['/console/runs', 'Missions']]} />
+      <Heading title="Start a mission" above={[[pageAt('/runs'), 'Missions']]} />
       {problem && <Trouble problem={problem} retry={read} />}
       {!known && !problem && <Skeleton rows={4} height={72} />}
       {known?.length === 0 && (
         <Card title="A mission works in a project">
           <p>A project connects a repository. There is no active one yet.</p>
-          <a class="button" href="/console/projects">
+          <a class="button" href={pageAt('/projects')}>
             Open projects
           </a>
         </Card>
@@ -53,7 +53,7 @@ function Mission({ projects: known }: { projects: { id: string; name: string }[]
         ...(optional(issue) && { issue: optional(issue) }),
       };
       const { startMission: run } = await mutate(startMission, variables, key);
-      route(`/console/runs/${run.id}`);
+      route(pageAt(`/runs/${run.id}`));
     },
   });
   const agents = (data?.agents.data ?? []).map(({ id, name, harness, model }) => {
@@ -62,7 +62,7 @@ function Mission({ projects: known }: { projects: { id: string; name: string }[]
   });
   return (
     <Card title="Mission">
-      <FormFrame form={form} action="Start mission" cancel="/console/runs">
+      <FormFrame form={form} action="Start mission" cancel={pageAt('/runs')}>
         <Choice
           form={form}
           name="projectId"

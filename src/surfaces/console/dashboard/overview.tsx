@@ -3,7 +3,7 @@ import { Chart } from './chart.tsx';
 import { busySandboxes, openRuns, type SpendQuery, setup, spend, upcoming } from './documents.ts';
 import { FirstSteps } from './first-steps.tsx';
 import { Heading } from './heading.tsx';
-import { may, now } from './page.ts';
+import { may, now, pageAt } from './page.ts';
 import { Card, ListView, Meter, Skeleton, Trouble } from './pieces.tsx';
 import { listIn, type Page, useFresh } from './reading.ts';
 import { RunList, RunRows, useRuns } from './runs.tsx';
@@ -59,7 +59,7 @@ function Running() {
           <>
             <p>No mission is under way.</p>
             {may('missions:run') && (
-              <a class="button quiet slim" href="/console/runs/new">
+              <a class="button quiet slim" href={pageAt('/runs/new')}>
                 Start mission
               </a>
             )}
@@ -78,7 +78,7 @@ const countOf = ({ data, nextCursor }: Page<unknown>): string => `${data.length}
 function Recent() {
   const list = useRuns({ limit: 12 });
   return (
-    <Card title="Recent runs" aside={<a href="/console/runs">All runs</a>}>
+    <Card title="Recent runs" aside={<a href={pageAt('/runs')}>All runs</a>}>
       <RunList list={list} isExcerpt rows={8} empty={<FirstSteps />} />
     </Card>
   );
@@ -169,7 +169,7 @@ function Next() {
             {rows.map(({ at, name, projectId, scheduledTaskId, automationId, project }) => (
               <li key={scheduledTaskId ?? automationId} class="next-row">
                 <div class="grow">
-                  <a class="row-link" href={`/console/projects/${projectId}`}>
+                  <a class="row-link" href={pageAt(`/projects/${projectId}`)}>
                     {name}
                   </a>
                   <div class="muted small clip">{project?.name}</div>

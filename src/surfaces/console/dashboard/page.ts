@@ -8,6 +8,9 @@ export { api, csrf, org, person, root };
 /** The title of the page that the server sent; shown until the page has read it itself. */
 export const firstTitle = root.querySelector('h1')?.textContent ?? '';
 
+/** The address of a page of the organization, such as `/runs`. */
+export const pageAt = (path: string): string => `/console${path}`;
+
 const held = new Set(scopes.split(' '));
 /** Whether the person holds the scope: what they may not do is not offered. */
 export const may = (scope: string): boolean => held.has(scope);

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ask } from './client.ts';
 import { palette } from './documents.ts';
-import { may } from './page.ts';
+import { may, pageAt } from './page.ts';
 
 interface Entry {
   kind: string;
@@ -11,16 +11,16 @@ interface Entry {
 }
 
 const actions: readonly (readonly [scope: string, name: string, address: string])[] = [
-  ['missions:run', 'Start a mission', '/console/runs/new'],
-  ['projects:write', 'Create a project', '/console/projects/new'],
-  ['scheduled-tasks:write', 'Create a scheduled task', '/console/tasks/new'],
-  ['automations:write', 'Create an automation', '/console/automations/new'],
-  ['agents:write', 'Create an agent', '/console/agents/new'],
-  ['integrations:write', 'Connect an integration', '/console/integrations'],
-  ['integrations:write', 'Connect a runtime', '/console/runtimes'],
-  ['members:write', 'Invite somebody', '/console/members'],
-  ['billing:write', 'Buy credits', '/console/billing'],
-  ['orchestrator:write', 'Change the daily cost cap', '/console/settings'],
+  ['missions:run', 'Start a mission', pageAt('/runs/new')],
+  ['projects:write', 'Create a project', pageAt('/projects/new')],
+  ['scheduled-tasks:write', 'Create a scheduled task', pageAt('/tasks/new')],
+  ['automations:write', 'Create an automation', pageAt('/automations/new')],
+  ['agents:write', 'Create an agent', pageAt('/agents/new')],
+  ['integrations:write', 'Connect an integration', pageAt('/integrations')],
+  ['integrations:write', 'Connect a runtime', pageAt('/runtimes')],
+  ['members:write', 'Invite somebody', pageAt('/members')],
+  ['billing:write', 'Buy credits', pageAt('/billing')],
+  ['orchestrator:write', 'Change the daily cost cap', pageAt('/settings')],
 ];
 
 /** The pages are those of the menu. */
@@ -36,13 +36,13 @@ const fixed = (): Entry[] => [
 async function records(): Promise<Entry[]> {
   const { projects, runs, agents } = await ask(palette, {});
   return [
-    ...(projects?.data ?? []).map(({ id, name }) => ({ kind: 'Project', name, address: `/console/projects/${id}` })),
+    ...(projects?.data ?? []).map(({ id, name }) => ({ kind: 'Project', name, address: pageAt(`/projects/${id}`) })),
     ...(runs?.data ?? []).map(({ id, missionTitle, status }) => ({
       kind: `Mission, ${status}`,
       name: missionTitle ?? 'Untitled run',
-      address: `/console/runs/${id}`,
+      address: pageAt(`/runs/${id}`),
     })),
-    ...(agents?.data ?? []).map(({ id, name }) => ({ kind: 'Agent', name, address: `/console/agents/${id}` })),
+    ...(agents?.data ?? []).map(({ id, name }) => ({ kind: 'Agent', name, address: pageAt(`/agents/${id}`) })),
   ];
 }
 

@@ -6,7 +6,7 @@ import { FormFrame, optional, Text } from './fields.tsx';
 import { useForm } from './form.ts';
 import { Heading } from './heading.tsx';
 import { McpServer } from './mcp-server.tsx';
-import { may } from './page.ts';
+import { may, pageAt } from './page.ts';
 import { Card, Commands, Empty, Pill, Skeleton, Trouble } from './pieces.tsx';
 import { useReading } from './reading.ts';
 import { Time } from './words.tsx';
@@ -21,8 +21,8 @@ export function ProjectMcp({ id: projectId }: { id: string }) {
       <Heading
         title="MCP servers"
         above={[
-          ['/console/projects', 'Projects'],
-          [`/console/projects/${projectId}`, data?.project.name ?? '…'],
+          [pageAt('/projects'), 'Projects'],
+          [pageAt(`/projects/${projectId}`), data?.project.name ?? '…'],
         ]}
       >
         <CopyAs
@@ -135,7 +135,7 @@ const Calls = ({ calls: { calls, counts } }: { calls: View['callsOfDay'] }) => (
         {calls.map(({ id, runId, serverName, tool, outcome, durationMs, createdAt }) => (
           <li key={id} class="next-row">
             <div class="grow">
-              <a class="row-link break" href={`/console/runs/${runId}`}>
+              <a class="row-link break" href={pageAt(`/runs/${runId}`)}>
                 {serverName} · {tool}
               </a>
               <div class="muted small">

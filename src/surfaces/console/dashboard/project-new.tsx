@@ -5,6 +5,7 @@ import { createProject, type ProjectTracker } from './documents.ts';
 import { Choice, FormFrame, optional, Text } from './fields.tsx';
 import { useForm } from './form.ts';
 import { Heading } from './heading.tsx';
+import { pageAt } from './page.ts';
 import { Card } from './pieces.tsx';
 
 export function NewProject() {
@@ -20,14 +21,14 @@ export function NewProject() {
         ...(optional(trackerTeamKey) && { trackerTeamKey: optional(trackerTeamKey) }),
         ...(optional(issueCode) && { issueCode: optional(issueCode) }),
       };
-      route(`/console/projects/${(await mutate(createProject, { input }, key)).createProject.id}`);
+      route(pageAt(`/projects/${(await mutate(createProject, { input }, key)).createProject.id}`));
     },
   });
   return (
     <>
-      <Heading title="Create a project" above={[['/console/projects', 'Projects']]} />
+      <Heading title="Create a project" above={[[pageAt('/projects'), 'Projects']]} />
       <Card title="Project">
-        <FormFrame form={form} action="Create project" cancel="/console/projects">
+        <FormFrame form={form} action="Create project" cancel={pageAt('/projects')}>
           <Text form={form} name="name" label="Name" maxLength={120} required />
           <Text
             form={form}

@@ -11,6 +11,7 @@ import {
 import { Check, FormFrame, optional, Text } from './fields.tsx';
 import { useForm } from './form.ts';
 import { Heading } from './heading.tsx';
+import { pageAt } from './page.ts';
 import { Action, Card, Pill, Skeleton, Trouble } from './pieces.tsx';
 import { useReading } from './reading.ts';
 import { DeleteByName } from './typed-name.tsx';
@@ -32,8 +33,8 @@ export function ProjectSettings({ id: projectId }: { id: string }) {
       <Heading
         title="Project settings"
         above={[
-          ['/console/projects', 'Projects'],
-          [`/console/projects/${projectId}`, project?.name ?? '…'],
+          [pageAt('/projects'), 'Projects'],
+          [pageAt(`/projects/${projectId}`), project?.name ?? '…'],
         ]}
       />
       {problem && <Trouble problem={problem} retry={read} />}
@@ -70,7 +71,7 @@ function Details({ project, read }: Properties) {
   const labels = { name: 'Name', repoFullName: 'Repository', issueCode: 'Issue code', autoMerge: 'Merge by itself' };
   return (
     <Card title="Details">
-      <FormFrame form={form} action="Save" cancel={`/console/projects/${projectId}`} labels={labels}>
+      <FormFrame form={form} action="Save" cancel={pageAt(`/projects/${projectId}`)} labels={labels}>
         <Text form={form} name="name" label="Name" maxLength={120} required />
         <Text form={form} name="repoFullName" label="Repository" hint="As owner/repository." required />
         <Text
@@ -133,7 +134,7 @@ function End({ project: { id: projectId, name } }: { project: Settings }) {
         what="project"
         remove={async (key) => {
           await mutate(deleteProject, { projectId }, key);
-          route('/console/projects');
+          route(pageAt('/projects'));
         }}
       />
     </Card>

@@ -5,7 +5,7 @@ import { CopyAs } from './copy-as.tsx';
 import { artifacts, busySandboxes, destroyEnvironment, environments, project as oneProject } from './documents.ts';
 import { taskCommand } from './first-steps.tsx';
 import { Heading } from './heading.tsx';
-import { may } from './page.ts';
+import { may, pageAt } from './page.ts';
 import { Action, Card, Commands, ListView, Pill, Skeleton, Trouble } from './pieces.tsx';
 import { listIn, useBeat, useFresh, useList, useReading } from './reading.ts';
 import { Recurring } from './recurring.tsx';
@@ -27,7 +27,7 @@ export const Project = ({ id: projectId }: { id: string }) => (
               <p>No task is scheduled here. With a token that may write scheduled tasks:</p>
               <Commands>{taskCommand(projectId)}</Commands>
               <p>
-                <a href="/console/tokens">Create a token</a>
+                <a href={pageAt('/tokens')}>Create a token</a>
               </p>
             </>
           }
@@ -51,7 +51,7 @@ interface OfProject {
 function About({ projectId }: OfProject) {
   const { data, problem, read } = useReading(oneProject, { projectId });
   const heading = (
-    <Heading title={data?.project.name ?? null} above={[['/console/projects', 'Projects']]}>
+    <Heading title={data?.project.name ?? null} above={[[pageAt('/projects'), 'Projects']]}>
       <CopyAs
         path={`/projects/${projectId}`}
         graphql={`{ project(projectId: "${projectId}") { id name status } }`}
@@ -59,7 +59,7 @@ function About({ projectId }: OfProject) {
         cli={`aep projects show ${projectId}`}
       />
       {may('missions:run') && data?.project.status === 'active' && (
-        <a class="button slim" href={`/console/runs/new?projectId=${projectId}`}>
+        <a class="button slim" href={pageAt(`/runs/new?projectId=${projectId}`)}>
           Start mission
         </a>
       )}
@@ -80,11 +80,11 @@ function About({ projectId }: OfProject) {
       <p class="about muted">
         <Pill status={status} /> <code>{`${scmOwner}/${scmRepo}`}</code> · issues in{' '}
         {tracker === 'builtin' ? 'the console' : tracker}
-        {issueCode && ` as ${issueCode}`} · <a href={`/console/projects/${projectId}/mcp`}>MCP servers</a>
+        {issueCode && ` as ${issueCode}`} · <a href={pageAt(`/projects/${projectId}/mcp`)}>MCP servers</a>
         {may('projects:write') && (
           <>
             {' '}
-            · <a href={`/console/projects/${projectId}/settings`}>Settings</a>
+            · <a href={pageAt(`/projects/${projectId}/settings`)}>Settings</a>
           </>
         )}
       </p>
@@ -95,7 +95,7 @@ function About({ projectId }: OfProject) {
 function RecentRuns({ projectId }: OfProject) {
   const list = useRuns({ projectId, limit: 10 });
   return (
-    <Card title="Recent runs" aside={<a href={`/console/runs?projectId=${projectId}`}>All runs</a>}>
+    <Card title="Recent runs" aside={<a href={pageAt(`/runs?projectId=${projectId}`)}>All runs</a>}>
       <RunList
         list={list}
         isExcerpt
@@ -182,7 +182,7 @@ function Artifacts({ projectId }: OfProject) {
   );
   useBeat(list.read);
   return (
-    <Card title="Artifacts" aside={<a href={`/console/artifacts?projectId=${projectId}`}>All artifacts</a>}>
+    <Card title="Artifacts" aside={<a href={pageAt(`/artifacts?projectId=${projectId}`)}>All artifacts</a>}>
       <ListView
         list={list}
         isExcerpt

@@ -4,7 +4,7 @@ import { CopyAs } from './copy-as.tsx';
 import { type ProjectStatus, projects } from './documents.ts';
 import { asOptions, FilterChoice, OrderFilter, SearchFilter, useOrder, useWord } from './filters.tsx';
 import { Heading } from './heading.tsx';
-import { may } from './page.ts';
+import { may, pageAt } from './page.ts';
 import { Card, ListView, Pill, Skeleton } from './pieces.tsx';
 import { useFilter, useList } from './reading.ts';
 
@@ -33,7 +33,7 @@ export function Projects() {
           cli="aep projects list"
         />
         {may('projects:write') && (
-          <a class="button slim" href="/console/projects/new">
+          <a class="button slim" href={pageAt('/projects/new')}>
             Create project
           </a>
         )}
@@ -60,7 +60,7 @@ export function Projects() {
               {rows.map(({ id, name, issueCode, scmOwner, scmRepo, status }) => (
                 <li key={id} class="next-row">
                   <div class="grow">
-                    <a class="row-link" href={`/console/projects/${id}`}>
+                    <a class="row-link" href={pageAt(`/projects/${id}`)}>
                       {name}
                     </a>
                     <div class="muted small clip">

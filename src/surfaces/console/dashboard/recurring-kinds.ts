@@ -18,11 +18,12 @@ import {
   updateAutomation,
   updateScheduledTask,
 } from './documents.ts';
+import { pageAt } from './page.ts';
 
 const task = {
   one: 'scheduled task',
   title: 'Scheduled task',
-  base: '/console/tasks',
+  base: pageAt('/tasks'),
   writes: 'scheduled-tasks:write',
   list: scheduledTasks,
   read: scheduledTask,
@@ -41,7 +42,7 @@ export const kinds = {
   automations: {
     one: 'automation',
     title: 'Automation',
-    base: '/console/automations',
+    base: pageAt('/automations'),
     writes: 'automations:write',
     list: automations,
     read: automation,

@@ -5,7 +5,7 @@ import type { TaskPartsFragment } from './documents.ts';
 import { FormFrame } from './fields.tsx';
 import { useForm } from './form.ts';
 import { Heading } from './heading.tsx';
-import { may } from './page.ts';
+import { may, pageAt } from './page.ts';
 import { Action, Card, Empty, Pill, Skeleton, Trouble } from './pieces.tsx';
 import { useReading } from './reading.ts';
 import { RecurringFields, TimesIn } from './recurring-form.tsx';
@@ -23,7 +23,7 @@ const NewOf = (kind: Kind) => () => {
   const { from, projectId = '' } = useLocation().query;
   return (
     <>
-      <Heading title={`Create ${article(kind.one)}`} above={[['/console/projects', 'Projects']]} />
+      <Heading title={`Create ${article(kind.one)}`} above={[[pageAt('/projects'), 'Projects']]} />
       {from ? (
         <Copy key={from} kind={kind} id={from} />
       ) : (
@@ -85,7 +85,7 @@ function Creation({ kind, initial, isCopy = false }: CreationProperties) {
           </select>
         </div>
       </div>
-      <FormFrame form={form} action={`Create ${kind.one}`} cancel={`/console/projects/${initial.projectId}`}>
+      <FormFrame form={form} action={`Create ${kind.one}`} cancel={pageAt(`/projects/${initial.projectId}`)}>
         <RecurringFields form={form} />
       </FormFrame>
     </Card>
@@ -102,8 +102,8 @@ const OneOf =
         <Heading
           title={one?.name ?? null}
           above={[
-            ['/console/projects', 'Projects'],
-            ...(one?.project ? [[`/console/projects/${one.projectId}`, one.project.name] as [string, string]] : []),
+            [pageAt('/projects'), 'Projects'],
+            ...(one?.project ? [[pageAt(`/projects/${one.projectId}`), one.project.name] as [string, string]] : []),
           ]}
         >
           {one && <Actions kind={kind} one={one} read={read} />}
@@ -147,7 +147,7 @@ function Actions({ kind, one: { id, enabled, name }, read }: Properties) {
         <Action
           label="Run now"
           class="slim"
-          act={async (key) => route(`/console/runs/${await runNow(kind, id, key)}`)}
+          act={async (key) => route(pageAt(`/runs/${await runNow(kind, id, key)}`))}
         />
       )}
       {mayWrite && (
@@ -165,7 +165,7 @@ function Actions({ kind, one: { id, enabled, name }, read }: Properties) {
             question={`“${name}” starts no mission from now on. Runs that wait are canceled; missions under way continue.`}
             act={async (key) => {
               await mutate(kind.remove, { id }, key);
-              route('/console/projects');
+              route(pageAt('/projects'));
             }}
           />
         </>
@@ -190,7 +190,7 @@ function Edit({ kind, one, read }: Properties) {
   });
   return (
     <Card title={kind.title} aside={<Pill status={one.enabled ? 'active' : 'paused'} />}>
-      <FormFrame form={form} action="Save" cancel={`/console/projects/${one.projectId}`} labels={recurringLabels}>
+      <FormFrame form={form} action="Save" cancel={pageAt(`/projects/${one.projectId}`)} labels={recurringLabels}>
         <RecurringFields form={form} />
       </FormFrame>
     </Card>
@@ -207,7 +207,7 @@ function Runs({ kind, id }: { kind: Kind; id: string }) {
         {data?.runs.data.map((run) => (
           <li key={run.id} class="next-row">
             <Pill status={run.status} />
-            <a class="row-link grow" href={`/console/runs/${run.id}`}>
+            <a class="row-link grow" href={pageAt(`/runs/${run.id}`)}>
               {run.missionTitle ?? 'Untitled run'}
             </a>
             <span class="when">

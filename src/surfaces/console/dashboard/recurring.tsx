@@ -1,7 +1,7 @@
 // Missions that return, of one kind: when they run next, and a button that does not wait for it.
 import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso';
-import { may } from './page.ts';
+import { may, pageAt } from './page.ts';
 import { Action, Card, ListView, Skeleton } from './pieces.tsx';
 import { useBeat, useList } from './reading.ts';
 import { type Kind, runNow } from './recurring-kinds.ts';
@@ -66,7 +66,7 @@ export function Recurring({ kind, projectId, empty }: RecurringProperties) {
                     label="Run now"
                     describes={`Run now: ${name}`}
                     class="slim"
-                    act={async (key) => route(`/console/runs/${await runNow(kind, id, key)}`)}
+                    act={async (key) => route(pageAt(`/runs/${await runNow(kind, id, key)}`))}
                   />
                 )}
               </li>

@@ -1,5 +1,6 @@
 // How a run is: its status, what it has cost, how long it took, and what it belongs to.
 import type { RunPartsFragment } from './documents.ts';
+import { pageAt } from './page.ts';
 import { Meter, Pill } from './pieces.tsx';
 import { dollars, Lasted, Time } from './words.tsx';
 
@@ -48,7 +49,7 @@ export function Facts({ run }: { run: RunPartsFragment }) {
         <div>
           <dt>Project</dt>
           <dd>
-            <a href={`/console/projects/${run.projectId}`}>{run.project?.name ?? run.projectId}</a>
+            <a href={pageAt(`/projects/${run.projectId}`)}>{run.project?.name ?? run.projectId}</a>
           </dd>
         </div>
         {by && (
@@ -58,8 +59,8 @@ export function Facts({ run }: { run: RunPartsFragment }) {
               <a
                 href={
                   run.scheduledTaskId
-                    ? `/console/tasks/${run.scheduledTaskId}`
-                    : `/console/automations/${run.automationId}`
+                    ? pageAt(`/tasks/${run.scheduledTaskId}`)
+                    : pageAt(`/automations/${run.automationId}`)
                 }
               >
                 {by.name}
@@ -71,7 +72,7 @@ export function Facts({ run }: { run: RunPartsFragment }) {
           <div>
             <dt>Continues</dt>
             <dd>
-              <a href={`/console/runs/${run.continuesStep.runId}`}>step {run.continuesStep.seq + 1} of another run</a>
+              <a href={pageAt(`/runs/${run.continuesStep.runId}`)}>step {run.continuesStep.seq + 1} of another run</a>
             </dd>
           </div>
         )}

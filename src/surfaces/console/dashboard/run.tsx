@@ -18,7 +18,7 @@ import { Heading } from './heading.tsx';
 import { LastLines } from './last-lines.tsx';
 import { useLive } from './live.ts';
 import { Messages } from './messages.tsx';
-import { may } from './page.ts';
+import { may, pageAt } from './page.ts';
 import { Action, Card, Empty, Skeleton, Trouble } from './pieces.tsx';
 import { useReading } from './reading.ts';
 import { mayRerun, rerun } from './rerun.ts';
@@ -45,7 +45,7 @@ export function Run({ id: runId }: { id: string }) {
   const heading = (
     <Heading title={run ? titleOf(run) : null} above={aboveOf(run)}>
       <Copy text={runId} label="Copy id" describes="Copy id of the run" />
-      <Copy text={`${location.origin}/console/runs/${runId}`} label="Copy link" describes="Copy link to this page" />
+      <Copy text={location.origin + pageAt(`/runs/${runId}`)} label="Copy link" describes="Copy link to this page" />
       <CopyAs
         path={`/runs/${runId}`}
         graphql={`{ run(runId: "${runId}") { id status missionCostUsd } }`}
@@ -126,12 +126,12 @@ export function Run({ id: runId }: { id: string }) {
 function RunAgain({ run }: { run: RunPartsFragment }) {
   const { route } = useLocation();
   if (!mayRerun(run)) return null;
-  return <Action label="Run again" act={async (key) => route(`/console/runs/${await rerun(run, key)}`)} />;
+  return <Action label="Run again" act={async (key) => route(pageAt(`/runs/${await rerun(run, key)}`))} />;
 }
 
 const aboveOf = (run: RunPartsFragment | undefined): [string, string][] => [
-  ['/console/runs', 'Missions'],
-  ...(run?.project ? [[`/console/projects/${run.projectId}`, run.project.name] as [string, string]] : []),
+  [pageAt('/runs'), 'Missions'],
+  ...(run?.project ? [[pageAt(`/projects/${run.projectId}`), run.project.name] as [string, string]] : []),
 ];
 
 interface DecisionsProperties {
@@ -183,7 +183,7 @@ function Decisions({ run, show }: DecisionsProperties) {
 function Work({ sandboxId }: { sandboxId: string }) {
   const { detail, problem, read } = useSandbox(sandboxId, false);
   return (
-    <Card title="What the agent does" aside={<a href={`/console/sandboxes/${sandboxId}`}>Sandbox and logs</a>}>
+    <Card title="What the agent does" aside={<a href={pageAt(`/sandboxes/${sandboxId}`)}>Sandbox and logs</a>}>
       {problem && <Trouble problem={problem} retry={read} />}
       {detail ? (
         <Fragments fragments={detail.liveFragments} isOver={!isAlive(detail)} />

@@ -5,7 +5,7 @@ import { CopyAs } from './copy-as.tsx';
 import { cancelRun, run as oneRun, type RunKind, type RunStatus } from './documents.ts';
 import { AgentFilter, FilterChoice, OrderFilter, ProjectFilter, useOrder, useWord } from './filters.tsx';
 import { Heading } from './heading.tsx';
-import { may } from './page.ts';
+import { may, pageAt } from './page.ts';
 import { Action, Card, ListView, Skeleton } from './pieces.tsx';
 import { useFilter } from './reading.ts';
 import { rerun } from './rerun.ts';
@@ -58,7 +58,7 @@ export function Runs() {
           graphql="{ runs(limit: 30) { data { id status missionTitle } nextCursor } }"
         />
         {may('missions:run') && (
-          <a class="button slim" href="/console/runs/new">
+          <a class="button slim" href={pageAt('/runs/new')}>
             Start mission
           </a>
         )}

@@ -1,7 +1,7 @@
 // Runs in rows.
 import type { ComponentChildren } from 'preact';
 import { type RunRowFragment, type RunsQueryVariables, runs } from './documents.ts';
-import { now } from './page.ts';
+import { now, pageAt } from './page.ts';
 import { ListView, Meter, Pill, Skeleton } from './pieces.tsx';
 import { type List, useBeat, useList } from './reading.ts';
 import { dollars, duration, Time } from './words.tsx';
@@ -39,7 +39,7 @@ export const RunRows = ({ rows, within = false, selection }: RowsProperties) => 
         )}
         <Pill status={run.status} />
         <div class="grow">
-          <a class="row-link" href={`/console/runs/${run.id}`}>
+          <a class="row-link" href={pageAt(`/runs/${run.id}`)}>
             {titleOf(run)}
           </a>
           <div class="muted small clip">

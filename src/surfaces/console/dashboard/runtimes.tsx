@@ -13,7 +13,7 @@ import {
 import { FormFrame, Text } from './fields.tsx';
 import { useForm } from './form.ts';
 import { Heading } from './heading.tsx';
-import { api, may } from './page.ts';
+import { api, may, pageAt } from './page.ts';
 import { Action, Card, Commands, ListView, Pill, Skeleton } from './pieces.tsx';
 import { listIn, useFresh } from './reading.ts';
 import { ConnectedRuntimes, type Runtime } from './runtimes-list.tsx';
@@ -24,7 +24,7 @@ export function Runtimes() {
   const mayWrite = may('integrations:write');
   return (
     <>
-      <Heading title="Runtimes" above={[['/console/agents', 'Agents']]}>
+      <Heading title="Runtimes" above={[[pageAt('/agents'), 'Agents']]}>
         <CopyAs
           graphql="{ runtimes { data { name isConnected lastSeenAt harnesses { harness version } } } }"
           client="client.runtimes()"

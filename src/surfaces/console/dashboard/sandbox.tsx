@@ -5,7 +5,7 @@ import { killSandbox } from './documents.ts';
 import { Fragments } from './fragments.tsx';
 import { Heading } from './heading.tsx';
 import { Log } from './log.tsx';
-import { may } from './page.ts';
+import { may, pageAt } from './page.ts';
 import { Action, Card, Empty, Pill, Skeleton, Trouble } from './pieces.tsx';
 import { type Detail, isAlive, useSandbox } from './watching.ts';
 import { duration, Lasted, megabytes, percent, Time } from './words.tsx';
@@ -15,10 +15,10 @@ export function Sandbox({ id: sandboxId }: { id: string }) {
   const run = detail?.sandbox.run;
   const above: [string, string][] = run
     ? [
-        ['/console/runs', 'Missions'],
-        [`/console/runs/${run.id}`, run.missionTitle ?? 'Untitled run'],
+        [pageAt('/runs'), 'Missions'],
+        [pageAt(`/runs/${run.id}`), run.missionTitle ?? 'Untitled run'],
       ]
-    : [['/console/overview', 'Overview']];
+    : [[pageAt('/overview'), 'Overview']];
   const heading = <Heading title={detail && `Sandbox of the ${detail.sandbox.role}`} above={above} />;
   if (!detail) {
     return (
@@ -108,14 +108,14 @@ function Facts({ detail }: { detail: Detail }) {
         <div>
           <dt>Project</dt>
           <dd>
-            <a href={`/console/projects/${sandbox.projectId}`}>{project?.name ?? sandbox.projectId}</a>
+            <a href={pageAt(`/projects/${sandbox.projectId}`)}>{project?.name ?? sandbox.projectId}</a>
           </dd>
         </div>
         {run && (
           <div>
             <dt>Run</dt>
             <dd>
-              <a href={`/console/runs/${run.id}`}>{run.missionTitle ?? run.id}</a>
+              <a href={pageAt(`/runs/${run.id}`)}>{run.missionTitle ?? run.id}</a>
             </dd>
           </div>
         )}

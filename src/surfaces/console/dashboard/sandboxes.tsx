@@ -1,6 +1,7 @@
 // Sandboxes in rows, with how busy they are.
 import { Sparkline } from './chart.tsx';
 import type { SandboxRowFragment } from './documents.ts';
+import { pageAt } from './page.ts';
 import { Pill } from './pieces.tsx';
 import { megabytes, percent, Time } from './words.tsx';
 
@@ -45,7 +46,7 @@ export const SandboxRows = ({ rows }: { rows: BusySandbox[] }) => (
       <li key={sandbox.sandboxId} class="sandbox-row">
         <div class="row-top">
           <Pill status={sandbox.status} />
-          <a class="row-link grow clip" href={`/console/sandboxes/${sandbox.sandboxId}`}>
+          <a class="row-link grow clip" href={pageAt(`/sandboxes/${sandbox.sandboxId}`)}>
             {sandbox.role} · {sandbox.harness}
           </a>
           <span class="muted small">

@@ -9,7 +9,7 @@ import {
 import { Check, FormFrame, Text } from './fields.tsx';
 import { useForm } from './form.ts';
 import { Heading } from './heading.tsx';
-import { may, org as orgId } from './page.ts';
+import { may, org as orgId, pageAt } from './page.ts';
 import { Card, Skeleton, Trouble } from './pieces.tsx';
 import { useReading } from './reading.ts';
 import { dollars } from './words.tsx';
@@ -32,7 +32,7 @@ export function Settings() {
             <p class="muted">
               Owners close it on a page of its own, which shows what is settled, and can export its data.
             </p>
-            <a href="/console/closure">Close organization</a>
+            <a href={pageAt('/closure')}>Close organization</a>
           </Card>
         </div>
       ) : (

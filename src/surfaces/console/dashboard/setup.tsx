@@ -1,32 +1,32 @@
 // Above the overview: notices, and setup progress until it is complete.
 import { ask } from './client.ts';
 import { dismissNotice, markMilestone, type SetupMark, type SetupMilestoneId, type SetupQuery } from './documents.ts';
-import { may } from './page.ts';
+import { may, pageAt } from './page.ts';
 import { Action } from './pieces.tsx';
 
 /** How to reach a milestone, and where. */
 const steps: Record<SetupMilestoneId, readonly [hint: string, address: string, label: string]> = {
   workspace: [
     'A project connects a repository with a tracker and its missions.',
-    '/console/projects/new',
+    pageAt('/projects/new'),
     'Create project',
   ],
-  first_mission: ['Start a mission in a project and follow it to its end.', '/console/runs/new', 'Start mission'],
-  first_review: ['A mission in which a reviewer reads the change reaches this step.', '/console/runs', 'Open missions'],
-  first_merge: ['Review the change of a mission and merge it.', '/console/runs', 'Open missions'],
-  preview_deployment: ['A mission opens one when it has a change to show.', '/console/runs', 'Open missions'],
-  agent_instructions: ['Give an agent of your own instructions.', '/console/agents/new', 'Create agent'],
-  mcp_servers: ['Each project has a page for its MCP servers.', '/console/projects', 'Open projects'],
+  first_mission: ['Start a mission in a project and follow it to its end.', pageAt('/runs/new'), 'Start mission'],
+  first_review: ['A mission in which a reviewer reads the change reaches this step.', pageAt('/runs'), 'Open missions'],
+  first_merge: ['Review the change of a mission and merge it.', pageAt('/runs'), 'Open missions'],
+  preview_deployment: ['A mission opens one when it has a change to show.', pageAt('/runs'), 'Open missions'],
+  agent_instructions: ['Give an agent of your own instructions.', pageAt('/agents/new'), 'Create agent'],
+  mcp_servers: ['Each project has a page for its MCP servers.', pageAt('/projects'), 'Open projects'],
   custom_sandbox: ['Set the sandbox template of an agent through the API.', '/reference', 'Open the API reference'],
-  teammate: ['Invite somebody by email.', '/console/members', 'Open members'],
-  steer_mission: ['Send a message to a mission while it runs.', '/console/runs', 'Open missions'],
-  checkpoints: ['Continue a mission from an earlier state.', '/console/runs', 'Open missions'],
+  teammate: ['Invite somebody by email.', pageAt('/members'), 'Open members'],
+  steer_mission: ['Send a message to a mission while it runs.', pageAt('/runs'), 'Open missions'],
+  checkpoints: ['Continue a mission from an earlier state.', pageAt('/runs'), 'Open missions'],
   scheduled_task: [
     'A scheduled task starts missions at the times that you set.',
-    '/console/tasks/new',
+    pageAt('/tasks/new'),
     'Create scheduled task',
   ],
-  agent_to_pr: ['A preview environment shows the pull request of a change.', '/console/runs', 'Open missions'],
+  agent_to_pr: ['A preview environment shows the pull request of a change.', pageAt('/runs'), 'Open missions'],
 };
 
 interface Properties {
@@ -67,7 +67,7 @@ function Notices({ notices, read }: { notices: SetupQuery['notices']['notices'];
         </div>
       ))}
       <p class="small">
-        <a href="/console/notifications">Choose what is emailed to you</a>
+        <a href={pageAt('/notifications')}>Choose what is emailed to you</a>
       </p>
     </section>
   );

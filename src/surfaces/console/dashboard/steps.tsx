@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import { ask, type ProblemBody, problemOf } from './client.ts';
 import { continueRun, type RunStepFragment } from './documents.ts';
+import { pageAt } from './page.ts';
 import { Card, Meter, Pill, Trouble } from './pieces.tsx';
 import { dollars, Lasted, Time } from './words.tsx';
 
@@ -115,7 +116,7 @@ function Continue({ runId, step, at }: { runId: string; step: RunStepFragment; a
     setProblem(null);
     try {
       const { continueRun: run } = await ask(continueRun, { runId, stepId: step.id, prompt });
-      location.assign(`/console/runs/${run.id}`);
+      location.assign(pageAt(`/runs/${run.id}`));
     } catch (error) {
       setProblem(problemOf(error));
       setBusy(false);
