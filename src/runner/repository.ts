@@ -125,10 +125,10 @@ async function deliver(
 ): Promise<void> {
   const delivery = await workspace.deliver();
   if (!delivery) return;
-  const { headSha, diff } = delivery;
+  const { headSha, size, diff } = delivery;
   const file = path.join(place.artifacts, 'change.diff');
   // The folder is the agent's: what it has put in the way is not followed.
   await rm(file, { force: true, recursive: true });
   await writeFile(file, diff, { flag: 'wx' });
-  await platform.say('reportBranch', { ...held, headSha, baseBranch }, '{ prNumber }');
+  await platform.say('reportBranch', { ...held, headSha, baseBranch, ...size }, '{ prNumber }');
 }

@@ -31,6 +31,8 @@ export interface WorkspaceSettings {
 
 export interface Delivery {
   headSha: string;
+  /** Of the branch since it left its base. */
+  size: { commits: number; files: number; insertions: number; deletions: number };
   /** All that the branch changes, for people: cut off beyond `maxDiffCharacters`. */
   diff: string;
 }
@@ -101,17 +103,26 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
           globalConfig,
         });
         const headSha = (await commitOf(mirror, work))!;
-        const from = await git(mirror, ['merge-base', `refs/origin/${base}`, work]);
-        if (from.trim() === headSha || headSha === pushed) return null;
-        const diff = await git(mirror, ['diff', '--no-ext-diff', '--no-textconv', from.trim(), work]);
+        const from = (await git(mirror, ['merge-base', `refs/origin/${base}`, work])).trim();
+        if (from === headSha || headSha === pushed) return null;
+        const diff = await git(mirror, ['diff', '--no-ext-diff', '--no-textconv', from, work]);
+        const size = await sizeOf(mirror, from, work);
         // Commits of a person on the branch are never overwritten.
         const lease = `--force-with-lease=refs/heads/${branch}:${pushed}`;
         await git(mirror, ['push', '--quiet', lease, url, `${work}:refs/heads/${branch}`], { login: origin });
         pushed = headSha;
-        return { headSha, diff: diff.slice(0, maxDiffCharacters) };
+        return { headSha, size, diff: diff.slice(0, maxDiffCharacters) };
       });
     },
   };
+}
+
+async function sizeOf(mirror: string, from: string, to: string): Promise<Delivery['size']> {
+  const commits = await git(mirror, ['rev-list', '--count', `${from}..${to}`]);
+  // ` 2 files changed, 3 insertions(+), 1 deletion(-)`; a part that is zero is left out.
+  const changes = await git(mirror, ['diff', '--shortstat', '--no-ext-diff', '--no-textconv', from, to]);
+  const count = (word: string) => Number(new RegExp(`(\\d+) ${word}`).exec(changes)?.[1] ?? 0);
+  return { commits: Number(commits), files: count('file'), insertions: count('ins'), deletions: count('del') };
 }
 
 /** The checkpoint in the mirror, or why nothing begins from it. Commits that others have pushed meanwhile are kept. */

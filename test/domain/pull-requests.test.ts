@@ -111,7 +111,53 @@ it('a branch gets one pull request, which names the issue; a second push updates
   });
 });
 
+describe('the outcome of a run', () => {
+  const outcomeOf = async (held: Held) => {
+    const { outcome } = await runOf(held);
+    return outcome;
+  };
+  const none = { branch: null, headSha: null, prNumber: null, prUrl: null, prState: null };
+
+  it('is null while it is open, and then says what the branch changes', async () => {
+    const held = await heldRun();
+    await say('openRepository', held, '{ url }');
+    await push(held, first, { commits: 1, files: 1, insertions: 9, deletions: 0 });
+    await push(held, second, { commits: 2, files: 3, insertions: 40, deletions: 7 });
+    expect(await outcomeOf(held)).toBe(null);
+    await finish(held, 'failed');
+    const changes = { result: 'changes', commits: 2, files: 3, insertions: 40, deletions: 7 };
+    const pullRequest = { prNumber: 2, prUrl: 'https://github.com/acme/shop/pull/2', prState: 'open' };
+    expect(await outcomeOf(held)).toEqual({
+      ...changes,
+      branch: `mission/${held.runId}`,
+      headSha: second,
+      ...pullRequest,
+    });
+  });
+
+  it('is no changes when nothing was pushed, and null when the repository was not opened', async () => {
+    const held = await heldRun();
+    await say('openRepository', held, '{ url }');
+    await finish(held);
+    const nothing = { commits: 0, files: 0, insertions: 0, deletions: 0 };
+    expect(await outcomeOf(held)).toEqual({ result: 'no_changes', ...nothing, ...none });
+    const other = await heldRun();
+    await finish(other);
+    expect(await outcomeOf(other)).toBe(null);
+  });
+
+  it('has no numbers from a runtime that does not count', async () => {
+    const held = await heldRun();
+    await push(held, first);
+    await finish(held);
+    const unknown = { commits: null, files: null, insertions: null, deletions: null };
+    expect(await outcomeOf(held)).toMatchObject({ result: 'changes', ...unknown, headSha: first });
+  });
+});
+
 it.each([
+  ['commits', { commits: -1 }, 'must be at least 0'],
+  ['insertions', { insertions: 1e9 + 1 }, 'must be at most 1000000000'],
   ['headSha', { headSha: 'main' }, 'must be the id of a commit'],
   ['baseBranch', { baseBranch: '' }, 'must be at least 1 character'],
 ])('400 · %s that is not what it must be', async (name, more, words) => {

@@ -193,6 +193,8 @@ describe('missions of agents', () => {
     const headSha = git('-C', 'acme/site', 'rev-parse', branch).trim();
     const { body: run } = await world.rest('GET', `/runs/${runId}`, { token: alice.token });
     expect(run).toMatchObject({ branch, headSha, prNumber: null });
+    const changes = { result: 'changes', commits: 1, files: 1, insertions: 1, deletions: 1 };
+    expect(run.outcome).toMatchObject({ ...changes, branch, headSha, prUrl: null });
     expect(git('-C', 'acme/site', 'log', '-1', '--format=%an: %s', branch)).toBe('builder: Say new\n');
     const { body: artifacts } = await world.rest('GET', `/artifacts?projectId=${site}`, { token: alice.token });
     const diffs = artifacts.data.filter(({ caption }: Json) => caption === 'change.diff');

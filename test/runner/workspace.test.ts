@@ -62,7 +62,11 @@ it('the commits of the branch are pushed, again after more of them; without any 
   expect(execFileSync('git', ['-C', checkout, 'config', 'user.name'], { env, encoding: 'utf8' })).toBe('Builder\n');
   write(checkout, 'a.txt', 'new\n');
   const first = await deliver();
-  expect(first).toEqual({ headSha: git(checkout, 'rev-parse', 'HEAD'), diff: expect.stringContaining('-old\n+new\n') });
+  expect(first).toEqual({
+    headSha: git(checkout, 'rev-parse', 'HEAD'),
+    size: { commits: 1, files: 1, insertions: 1, deletions: 1 },
+    diff: expect.stringContaining('-old\n+new\n'),
+  });
   expect(git(origin.url, 'rev-parse', 'mission/run_1')).toBe(first!.headSha);
   git(checkout, 'commit', '-q', '--amend', '-m', 'Say new');
   const second = await deliver();
@@ -78,7 +82,8 @@ it('a mission that was interrupted goes on with what it had pushed', async () =>
   expect(git(second.checkout, 'rev-parse', 'HEAD')).toBe(pushed!.headSha);
   write(second.checkout, 'c.txt', 'c\n');
   expect(git(origin.url, 'rev-parse', 'mission/run_1^')).not.toBe(pushed!.headSha);
-  await second.deliver();
+  const { size } = (await second.deliver())!;
+  expect(size).toEqual({ commits: 2, files: 2, insertions: 2, deletions: 0 });
   expect(git(origin.url, 'rev-parse', 'mission/run_1^')).toBe(pushed!.headSha);
 });
 

@@ -1810,6 +1810,31 @@ export interface Run {
   prUrl: string | null;
   /** The state of its pull request, checked from time to time; null without one. */
   prState: 'open' | 'merged' | 'closed' | null;
+  /** What its commits changed in the repository; null while it is open, and when it worked in none, like a script. */
+  outcome: RunOutcome | null;
+}
+/** What a run that has ended left in the repository of its project. */
+export interface RunOutcome {
+  /** Whether there are changes. */
+  result: 'changes' | 'no_changes';
+  /** Commits since the base branch; null when the runtime did not count. */
+  commits: number | null;
+  /** Files that these change; null when the runtime did not count. */
+  files: number | null;
+  /** Lines that they add; null when the runtime did not count. */
+  insertions: number | null;
+  /** Lines that they remove; null when the runtime did not count. */
+  deletions: number | null;
+  /** Where they are; null without changes. */
+  branch: string | null;
+  /** The newest of the commits. */
+  headSha: string | null;
+  /** The number of the pull request; null without one. */
+  prNumber: number | null;
+  /** The page of the pull request; null without one. */
+  prUrl: string | null;
+  /** The state of the pull request; null without one. */
+  prState: 'open' | 'merged' | 'closed' | null;
 }
 /** The parameters of `runAutomation`. */
 export interface RunAutomationParameters {
@@ -3082,13 +3107,13 @@ export const documents = {
   disconnectIntegration: 'mutation disconnectIntegration($integrationId:String!$detachProjects:Boolean=false){disconnectIntegration(integrationId:$integrationId detachProjects:$detachProjects){ok id}}',
   sendMessage: 'mutation sendMessage($runId:String!$text:String!$messageId:String){sendMessage(runId:$runId text:$text messageId:$messageId){id runId seq kind text author authorUserId sandboxId fragmentSeq createdAt deliveredAt acknowledgedAt}}',
   answerElicitation: 'mutation answerElicitation($runId:String!$text:String!$sandboxId:String$seq:Int){answerElicitation(runId:$runId text:$text sandboxId:$sandboxId seq:$seq){id runId seq kind text author authorUserId sandboxId fragmentSeq createdAt deliveredAt acknowledgedAt}}',
-  approvePlan: 'mutation approvePlan($runId:String!){approvePlan(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState}}',
-  interruptRun: 'mutation interruptRun($runId:String!){interruptRun(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState}}',
-  resumeRun: 'mutation resumeRun($runId:String!){resumeRun(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState}}',
-  startMission: 'mutation startMission($projectId:String!$prompt:String!$agentId:String$issue:String$planApproval:Boolean$budgetUsd:Float){startMission(projectId:$projectId prompt:$prompt agentId:$agentId issue:$issue planApproval:$planApproval budgetUsd:$budgetUsd){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState}}',
-  continueRun: 'mutation continueRun($runId:String!$prompt:String!$stepId:String$budgetUsd:Float){continueRun(runId:$runId prompt:$prompt stepId:$stepId budgetUsd:$budgetUsd){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState}}',
+  approvePlan: 'mutation approvePlan($runId:String!){approvePlan(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState}}}',
+  interruptRun: 'mutation interruptRun($runId:String!){interruptRun(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState}}}',
+  resumeRun: 'mutation resumeRun($runId:String!){resumeRun(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState}}}',
+  startMission: 'mutation startMission($projectId:String!$prompt:String!$agentId:String$issue:String$planApproval:Boolean$budgetUsd:Float){startMission(projectId:$projectId prompt:$prompt agentId:$agentId issue:$issue planApproval:$planApproval budgetUsd:$budgetUsd){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState}}}',
+  continueRun: 'mutation continueRun($runId:String!$prompt:String!$stepId:String$budgetUsd:Float){continueRun(runId:$runId prompt:$prompt stepId:$stepId budgetUsd:$budgetUsd){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState}}}',
   sandboxUpdated: 'subscription sandboxUpdated($sandboxId:String!$after:Int){sandboxUpdated(sandboxId:$sandboxId after:$after){sandbox{sandboxId issueId projectId role harness harnessVersion runId status terminationReason instanceType createdAt timeoutAt lastHeartbeatAt destroyedAt lastCpuPct lastMemUsedMb lastMemTotalMb lastDiskUsedPct lastMetricAt}fragments{kind t body action parameter result toolUseId items{content status}}nextFragment metrics{t cpuPct memUsedMb memTotalMb diskUsedPct}}}',
-  runUpdated: 'subscription runUpdated($runId:String!){runUpdated(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState}}',
+  runUpdated: 'subscription runUpdated($runId:String!){runUpdated(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState}}}',
 } as const;
 
 /** The member of a page that holds its records, for each operation that answers a page. */

@@ -21,6 +21,9 @@ export const stepText = {
   isolation: { min: 1, max: 100 },
 } as const;
 
+/** Commits, files and lines of one branch. */
+export const maxChanges = 1_000_000_000;
+
 /** Messages of one run in the answer to one heartbeat; the others follow when those are acknowledged. */
 export const messagesAtOnce = 10;
 

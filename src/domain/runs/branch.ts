@@ -13,7 +13,7 @@ import { Run } from './model.ts';
 import { isOpen } from './states.ts';
 import { type ForwardedMessage, forwardMessages } from './steering.ts';
 
-export interface PushedBranch {
+export interface PushedBranch extends Pick<Run, 'commits' | 'changedFiles' | 'insertions' | 'deletions'> {
   branch: string;
   baseBranch: string;
   headSha: string;
@@ -26,20 +26,24 @@ const checkAfterMs = { min: minutes(1), max: hours(1) };
 const nextCheck = ({ updatedAt }: Pick<Run, 'updatedAt'>, at: number): number =>
   at + Math.min(Math.max((at - updatedAt) / 10, checkAfterMs.min), checkAfterMs.max);
 
+/** A runtime checks the repository out: from now on the run has an outcome. */
+export const recordCheckout = async (id: Run['id']): Promise<void> => {
+  await Run.query().where({ id, openedRepository: false }).patch({ openedRepository: true });
+};
+
 /** Records the branch and opens or updates its pull request, where the source host has them. Null: it has none. */
 export async function recordBranch(run: Row<Run>, pushed: PushedBranch): Promise<PullRequest | null> {
-  const { branch, baseBranch, headSha, ...text } = pushed;
+  const { title, body, ...reported } = pushed;
+  const { branch, baseBranch } = reported;
   const project = await Project.get({ id: run.projectId });
   const { host } = await hostOf(project);
-  const pullRequest = (await host.pullRequests?.open(project, { branch, baseBranch, ...text })) ?? null;
+  const pullRequest = (await host.pullRequests?.open(project, { branch, baseBranch, title, body })) ?? null;
   const at = now();
   await transaction(async (trx) => {
     await Run.query(trx)
       .findById(run.id)
       .patch({
-        branch,
-        baseBranch,
-        headSha,
+        ...reported,
         ...(pullRequest && { prNumber: pullRequest.number, prUrl: pullRequest.url, prState: pullRequest.state }),
         prCheckAt: pullRequest && at + checkAfterMs.min,
         updatedAt: at,

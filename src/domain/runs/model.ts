@@ -71,6 +71,11 @@ export class Run extends BaseModel {
     'branch',
     'baseBranch',
     'headSha',
+    'openedRepository',
+    'commits',
+    'changedFiles',
+    'insertions',
+    'deletions',
     'prNumber',
     'prUrl',
     'prState',
@@ -126,6 +131,13 @@ export class Run extends BaseModel {
   declare baseBranch: string | null;
   /** The newest commit of the branch. */
   declare headSha: string | null;
+  /** Whether a runtime has opened the repository of its project for it. */
+  declare openedRepository: boolean;
+  /** Of the branch since its base; null before, and from runtimes that do not count. */
+  declare commits: number | null;
+  declare changedFiles: number | null;
+  declare insertions: number | null;
+  declare deletions: number | null;
   /** Its pull request; null where the source host has none. */
   declare prNumber: number | null;
   declare prUrl: string | null;

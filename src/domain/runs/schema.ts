@@ -11,15 +11,9 @@ import { ProjectType } from '../projects/schema.ts';
 import { SandboxType } from '../sandboxes/schema.ts';
 import { filterTime } from './bounds.ts';
 import { RunKind, RunStatus, runFields, runType } from './fields.ts';
-import { pullRequestStates } from './model.ts';
 import * as operations from './operations.ts';
+import { outcomeOf, PullRequestState, RunOutcomeType } from './outcome-fields.ts';
 import { AgentChoiceType } from './step-fields.ts';
-
-const PullRequestState = wordSet('PullRequestState', pullRequestStates, 'How a pull request is.', {
-  open: 'It can be merged.',
-  merged: 'It is part of its base branch.',
-  closed: 'It was closed without being merged.',
-});
 
 export const RunType = runType('Run').implement({
   description: 'One mission: a run of a scheduled task or an automation, or one that was started on its own.',
@@ -92,6 +86,13 @@ export const RunType = runType('Run').implement({
       type: PullRequestState.type,
       nullable: true,
       description: 'The state of its pull request, checked from time to time; null without one.',
+    }),
+    outcome: t.field({
+      type: RunOutcomeType,
+      nullable: true,
+      description:
+        'What its commits changed in the repository; null while it is open, and when it worked in none, like a script.',
+      resolve: outcomeOf,
     }),
     scheduledTask: t.belongsTo('scheduledTask', {
       link: 'scheduled-tasks:read',

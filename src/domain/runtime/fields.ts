@@ -6,7 +6,7 @@ import { boundedText, nameText } from '#graph/validation.ts';
 import { report, text } from '#limits.ts';
 import { AgentRole, Harness, ModelVendor } from '../agents/fields.ts';
 import { ArtifactKind } from '../artifacts/schema.ts';
-import { messagesAtOnce, stepText } from '../runs/bounds.ts';
+import { maxChanges, messagesAtOnce, stepText } from '../runs/bounds.ts';
 
 export const Ending = wordSet('Ending', ['completed', 'failed'], 'How a run or a sandbox has ended.', {
   completed: 'The agent finished its work.',
@@ -200,6 +200,7 @@ export const MoveEnvironmentRequest = request(
     .describe('The next status of a preview environment.'),
 );
 
+const count = z.int().min(0).max(maxChanges).nullish();
 export const OpenRepositoryRequest = request(
   'OpenRepositoryRequest',
   z
@@ -220,6 +221,10 @@ export const ReportBranchRequest = request(
       baseBranch: boundedText(text.gitRef).describe('The branch that it is to be merged into.'),
       title: boundedText(text.caption).nullish().describe('Of the pull request; absent: the title of the mission.'),
       body: boundedText(text.runError).nullish().describe('Of the pull request: what was done and why.'),
+      commits: count.describe('Commits of the branch since it left the base branch.'),
+      files: count.describe('Files that these commits change.'),
+      insertions: count.describe('Lines that they add.'),
+      deletions: count.describe('Lines that they remove.'),
     })
     .describe('A branch that the runtime of a run has pushed.'),
 );

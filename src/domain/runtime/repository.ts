@@ -7,7 +7,7 @@ import { parseRepository } from '../integrations/repository-name.ts';
 import { Project } from '../projects/model.ts';
 import { hostOf, readRepositoryFile } from '../repositories/choose.ts';
 import type { RepositoryAccess, RepositoryFile } from '../repositories/repository.ts';
-import { recordBranch } from '../runs/branch.ts';
+import { recordBranch, recordCheckout } from '../runs/branch.ts';
 import { lockHeldRun } from './lease.ts';
 
 export interface OfRun {
@@ -55,6 +55,7 @@ export async function openRepository(
   if (skillRepo && !team?.some(({ skillRepos }) => skillRepos.includes(skillRepo))) throw notFound('skill repository');
   const project = skillRepo ? { ...runProject, ...parseRepository(skillRepo) } : runProject;
   const { connector, host } = await hostOf(project);
+  if (!skillRepo) await recordCheckout(id);
   return { ...(await host.access(project, connector)), branch: branchOf(id) };
 }
 
@@ -63,6 +64,10 @@ export interface BranchReport extends OfRun {
   baseBranch: string;
   title?: string | null | undefined;
   body?: string | null | undefined;
+  commits?: number | null | undefined;
+  files?: number | null | undefined;
+  insertions?: number | null | undefined;
+  deletions?: number | null | undefined;
 }
 
 /** Records a pushed branch; opens or updates its pull request where the source host has them. */
@@ -72,8 +77,10 @@ export async function reportBranch(caller: Caller, report: BranchReport) {
   if (baseBranch === branchOf(run.id)) throw invalid('baseBranch: must not be the branch of the run.');
   const title = report.title ?? run.missionTitle ?? 'Mission';
   const body = [report.body, referenceTo(run), `${addresses().issuer}/console/runs/${run.id}`].filter(Boolean);
+  const { commits = null, files: changedFiles = null, insertions = null, deletions = null } = report;
+  const size = { commits, changedFiles, insertions, deletions };
   const text = { title, body: body.join('\n\n') };
-  const pullRequest = await recordBranch(run, { branch: branchOf(run.id), baseBranch, headSha, ...text });
+  const pullRequest = await recordBranch(run, { branch: branchOf(run.id), baseBranch, headSha, ...size, ...text });
   return { prNumber: pullRequest?.number ?? null, prUrl: pullRequest?.url ?? null };
 }
 

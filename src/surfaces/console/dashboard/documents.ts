@@ -585,6 +585,13 @@ export type RunMessageKind =
   /** The agent was let continue. */
   | 'resume';
 
+/** What a run left in the repository. */
+export type RunResult =
+  /** Commits on a branch. */
+  | 'changes'
+  /** Nothing: no commit was pushed. */
+  | 'no_changes';
+
 /** How far a run is. Open: `dispatching` (waits for its issue or for a runtime) and `running`; the others are final. */
 export type RunStatus =
   /** A person or a program canceled it. */

@@ -1,0 +1,55 @@
+// The outcome of a run that has ended: what its commits changed in the repository of its project, or that there are none.
+import type { Row } from '#foundation/base-model.ts';
+import { builder } from '#graph/builder.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { pullRequestStates, type Run } from './model.ts';
+import { isOpen } from './states.ts';
+
+export const PullRequestState = wordSet('PullRequestState', pullRequestStates, 'How a pull request is.', {
+  open: 'It can be merged.',
+  merged: 'It is part of its base branch.',
+  closed: 'It was closed without being merged.',
+});
+
+const RunResult = wordSet('RunResult', ['changes', 'no_changes'] as const, 'What a run left in the repository.', {
+  changes: 'Commits on a branch.',
+  no_changes: 'Nothing: no commit was pushed.',
+});
+
+type Outcome = Pick<Row<Run>, 'branch' | 'headSha' | 'prNumber' | 'prUrl' | 'prState'> &
+  Pick<Row<Run>, 'commits' | 'changedFiles' | 'insertions' | 'deletions'>;
+
+/** Null for an open run and for one that has had no repository: its changes are not to be known. */
+export function outcomeOf(run: Row<Run>): Outcome | null {
+  if (isOpen(run) || !(run.openedRepository || run.branch)) return null;
+  return run.branch ? run : { ...run, commits: 0, changedFiles: 0, insertions: 0, deletions: 0 };
+}
+
+const counted = (what: string) => `${what}; null when the runtime did not count.`;
+
+export const RunOutcomeType = builder.objectRef<Outcome>('RunOutcome').implement({
+  description: 'What a run that has ended left in the repository of its project.',
+  fields: (t) => ({
+    result: t.field({
+      type: RunResult.type,
+      description: 'Whether there are changes.',
+      resolve: ({ branch }) => (branch ? 'changes' : 'no_changes'),
+    }),
+    commits: t.exposeInt('commits', { nullable: true, description: counted('Commits since the base branch') }),
+    files: t.exposeInt('changedFiles', { nullable: true, description: counted('Files that these change') }),
+    insertions: t.exposeInt('insertions', { nullable: true, description: counted('Lines that they add') }),
+    deletions: t.exposeInt('deletions', { nullable: true, description: counted('Lines that they remove') }),
+    branch: t.exposeString('branch', { nullable: true, description: 'Where they are; null without changes.' }),
+    headSha: t.exposeString('headSha', { nullable: true, description: 'The newest of the commits.' }),
+    prNumber: t.exposeInt('prNumber', {
+      nullable: true,
+      description: 'The number of the pull request; null without one.',
+    }),
+    prUrl: t.exposeString('prUrl', { nullable: true, description: 'The page of the pull request; null without one.' }),
+    prState: t.expose('prState', {
+      type: PullRequestState.type,
+      nullable: true,
+      description: 'The state of the pull request; null without one.',
+    }),
+  }),
+});
