@@ -9,6 +9,12 @@ export interface Fragment {
   body?: string;
   action?: string;
   parameter?: string;
+  /** The output of a tool call, and whether it failed; of a command also its exit code. */
+  result?: string;
+  failed?: boolean;
+  exitCode?: number;
+  /** The same in the fragments of one tool call. */
+  toolUseId?: string;
   items?: { content: string; status: string }[];
 }
 

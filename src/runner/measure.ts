@@ -1,7 +1,7 @@
 // How busy the processes of a mission are: from /proc on Linux, from `ps` elsewhere.
 import { execFile } from 'node:child_process';
 import { readdir, readFile, stat, statfs } from 'node:fs/promises';
-import { totalmem } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { promisify } from 'node:util';
 
 export interface Sample {
@@ -15,18 +15,27 @@ export interface Sample {
 const megabyte = 1024 * 1024;
 const run = promisify(execFile);
 
-/** Samples of the group and all that it has started, each since the one before. `mostBytes`: what it may use. */
+/** Processor time is counted in hundredths of a second: a rate over less than this is noise. */
+const shortestMs = 500;
+
+/**
+ * Samples of the group and all that it has started, each since the one before. CPU in percent of all cores.
+ * `mostBytes`: what it may use.
+ */
 export function meter(group: number, folder: string, mostBytes = totalmem()): () => Promise<Sample> {
-  let before = { t: Date.now(), cpuSeconds: 0 };
+  let before = { t: Date.now(), cpuSeconds: 0, cpuPct: 0 };
   return async () => {
     const t = Date.now();
     const { cpuSeconds, bytes } = process.platform === 'linux' ? await fromProc(group) : await fromPs(group);
-    const cpuPct = t > before.t ? Math.max(0, (cpuSeconds - before.cpuSeconds) / ((t - before.t) / 1_000)) * 100 : 0;
-    before = { t, cpuSeconds };
+    const elapsed = t - before.t;
+    if (elapsed >= shortestMs) {
+      const share = (cpuSeconds - before.cpuSeconds) / ((elapsed / 1_000) * availableParallelism());
+      before = { t, cpuSeconds, cpuPct: Math.min(100, Math.max(0, share * 100)) };
+    }
     const disk = await statfs(folder);
     return {
       t,
-      cpuPct: rounded(cpuPct),
+      cpuPct: rounded(before.cpuPct),
       memUsedMb: rounded(bytes / megabyte),
       memTotalMb: rounded(mostBytes / megabyte),
       diskUsedPct: rounded(100 * (1 - disk.bavail / disk.blocks)),

@@ -609,6 +609,24 @@ describe('reports', () => {
     expect(body.liveFragments.map(({ body }: { body: string }) => body)).toEqual(['a', 'b', 'c']);
   });
 
+  it('show how a tool call ended, in a later fragment with its id; REST keeps its members', async () => {
+    const { place } = await sitting();
+    const call = { kind: 'action', action: 'Bash', toolUseId: 'toolu_1', t: present() };
+    const end = { ...call, result: '1 failed', failed: true, exitCode: 1 };
+    const fragments = [{ ...call, parameter: 'npm test' }, end];
+    expect((await say('appendFragments', { ...place, seq: 0, fragments }, '{ nextSeq }')).data).toEqual({ nextSeq: 2 });
+    expect((await say('appendFragments', { ...place, seq: 1, fragments: [end] }, '{ nextSeq }')).data).toEqual({
+      nextSeq: 2,
+    });
+    const query = `{ sandbox(sandboxId: "${place.sandboxId}") { liveFragments { toolUseId result failed exitCode } } }`;
+    expect((await world.graphql(query, { token: alice })).body.data.sandbox.liveFragments).toEqual([
+      { toolUseId: 'toolu_1', result: null, failed: null, exitCode: null },
+      { toolUseId: 'toolu_1', result: '1 failed', failed: true, exitCode: 1 },
+    ]);
+    const { body } = await world.rest('GET', `/sandboxes/${place.sandboxId}`, { token: alice });
+    expect(Object.keys(body.liveFragments[1])).not.toContain('exitCode');
+  });
+
   it.each([
     ['completed', ['completed', 'completed', 'skipped', 'waits for Bob']],
     ['failed', ['completed', 'failed', 'skipped', 'waits for Bob']],

@@ -7,6 +7,7 @@ import { chooseCaps, prefixOf } from '../../src/runner/caps.ts';
 import { findCgroups, ownGroups } from '../../src/runner/cgroup.ts';
 import { isOffered } from '../../src/runner/confinement.ts';
 import { startProcess } from '../../src/runner/harness/process.ts';
+import { meter } from '../../src/runner/measure.ts';
 import { openMissionWorld } from '../support/mission-world.ts';
 
 let missions: Awaited<ReturnType<typeof openMissionWorld>>;
@@ -16,6 +17,11 @@ beforeAll(async () => {
 });
 afterEach(() => missions.killRunners());
 afterAll(() => missions.close());
+
+it('the first sample of a process that worked before is no burst: CPU is in percent of all cores', async () => {
+  const sample = meter(process.pid, '/');
+  expect((await sample()).cpuPct).toBe(0);
+});
 
 describe('a mission', () => {
   it('that uses more memory than it may ends with that reason; the system log says what caps it', async () => {

@@ -41,13 +41,18 @@ async function play(name: AgentHarness, scene: keyof typeof scenes, more: Partia
 describe.each(harnesses)('%s', (name) => {
   it('thinks, plans, acts and answers; each call of its model is told of once, with its tokens', async () => {
     const played = await play(name, 'worked');
-    const fragments = played.fragments();
+    const fragments = played.fragments().filter(({ result }) => result === undefined);
     const order = { thought: 0, action: 1, plan: 2, response: 4 };
     expect(fragments.map(({ kind }) => kind)).toEqual(['thought', 'action', 'plan', 'action', 'response']);
     expect(fragments[order.thought]).toEqual({ kind: 'thought', body: 'I look first.' });
     expect(fragments[order.action]!.parameter).toContain('echo from-the-shell');
     expect(fragments[order.plan]!.items).toEqual([{ content: 'Edit', status: 'in_progress' }]);
     expect(fragments[order.response]).toEqual({ kind: 'response', body: 'All done.' });
+    const { toolUseId, action } = fragments[order.action]!;
+    expect(played.fragments().filter((one) => one.toolUseId === toolUseId)[1]).toEqual({
+      ...{ kind: 'action', action, toolUseId, result: 'from-the-shell', failed: false },
+      ...(name !== 'claude-code' && { exitCode: 0 }),
+    });
     expect(await played.turn(0)).toEqual({
       status: 'completed',
       text: 'All done.',
@@ -156,22 +161,62 @@ describe('the events of claude-code', () => {
     ]);
   });
 
-  it('what is unknown stands in the log', async () => {
-    expect(await take({ type: 'novelty', x: 1 })).toEqual([{ log: '{"type":"novelty","x":1}\n' }]);
+  it('a tool call that failed carries its error and its exit code', async () => {
+    const use = { type: 'tool_use', id: 'toolu_1', name: 'Bash', input: { command: 'npm test' } };
+    const failure = { type: 'tool_result', tool_use_id: 'toolu_1', is_error: true };
+    const output = `Exit code 2\n${'x'.repeat(20_000)}\n1 of 16 tests failed`;
+    const events = await take(
+      { type: 'assistant', message: { content: [use] } },
+      { type: 'user', message: { content: [{ ...failure, content: output }] } },
+    );
+    const call = { kind: 'action', action: 'Bash', toolUseId: 'toolu_1' };
+    const fragments = events.flatMap((event) => ('fragment' in event ? [event.fragment] : []));
+    expect(fragments).toEqual([
+      { ...call, parameter: 'npm test' },
+      {
+        ...call,
+        failed: true,
+        exitCode: 2,
+        result: expect.stringMatching(/^Exit code 2\n.* characters left out .*1 of 16 tests failed$/s),
+      },
+    ]);
+    expect(fragments[1]!.result!.length).toBeLessThanOrEqual(16_384);
+  });
+
+  it('an unknown event is one short line of the log', async () => {
+    expect(await take({ type: 'novelty', x: 1 })).toEqual([{ log: '[novelty] x=1\n' }]);
   });
 });
 
 describe('the events of codex', () => {
   it('tools of the platform are actions, and what is unknown stands in the log', async () => {
-    const item = { type: 'mcpToolCall', server: 'platform', tool: 'comment', arguments: { text: 'hi' } };
+    const item = { type: 'mcpToolCall', id: 'call_1', server: 'platform', tool: 'comment', arguments: { text: 'hi' } };
+    const command = { type: 'commandExecution', id: 'call_2', status: 'failed', aggregatedOutput: 'no\n', exitCode: 1 };
+    const change = { type: 'fileChange', status: 'declined', changes: [{ kind: { type: 'update' }, path: 'a.ts' }] };
     const events = await told(async (on) => {
       const { take } = codexEvents({ model: 'm', schema: null }, on);
       await take('item/started', { item });
-      await take('novelty', { x: 1 });
+      await take('item/completed', { item: { ...item, status: 'failed', error: { message: 'No such issue.' } } });
+      await take('item/completed', { item: command });
+      await take('item/completed', { item: change });
+      await take('novelty', { x: 1, threadId: 't', list: [1] });
     });
+    const comment = { kind: 'action', action: 'platform.comment', toolUseId: 'call_1' };
     expect(events).toEqual([
-      { fragment: { kind: 'action', action: 'platform.comment', parameter: '{"text":"hi"}' } },
-      { log: '{"method":"novelty","params":{"x":1}}\n' },
+      { fragment: { ...comment, parameter: '{"text":"hi"}' } },
+      { fragment: { ...comment, result: 'No such issue.', failed: true } },
+      { log: 'no\n' },
+      { fragment: { kind: 'action', action: 'shell', toolUseId: 'call_2', result: 'no', failed: true, exitCode: 1 } },
+      {
+        fragment: {
+          kind: 'action',
+          action: 'update',
+          parameter: 'a.ts',
+          result: 'The change was declined.',
+          failed: true,
+        },
+      },
+      { log: '[novelty] x=1\n' },
     ]);
   });
 

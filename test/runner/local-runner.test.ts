@@ -357,9 +357,14 @@ describe('the local runner', () => {
 
   it('says with what a script failed', async () => {
     const { process: first } = startRunner(service, { RUNS_AT_ONCE: '2' });
-    const scripts = { 'exit code 3': 'echo no; exit 3', 'killed by SIGKILL': 'kill -KILL $$', timeout: 'sleep 600' };
-    const [exit, killed, timeout] = Object.values(scripts);
-    const runs = await Promise.all([exit!, killed!].map(async (script) => ended(await mission(script))));
+    const scripts = {
+      'exit code 3': 'echo no; exit 3',
+      '1 of 16 tests failed (exit code 1)': 'echo "::error 1 of 16 tests failed"; exit 1',
+      'killed by SIGKILL': 'kill -KILL $$',
+      timeout: 'sleep 600',
+    };
+    const [exit, reason, killed, timeout] = Object.values(scripts);
+    const runs = await Promise.all([exit!, reason!, killed!].map(async (script) => ended(await mission(script))));
     first.kill('SIGTERM');
     await once(first, 'exit');
     startRunner(service, { TIMEOUT_MS: '500' });

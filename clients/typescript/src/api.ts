@@ -2086,7 +2086,7 @@ export interface SandboxLiveFragment {
   parameter: string | null;
   /** Output of the tool; null until there is one. */
   result: string | null;
-  /** The id that the model gave the tool call. */
+  /** The id that the model gave the tool call; a later action with the same id brings its result. */
   toolUseId: string | null;
   /** The steps of a plan. */
   items: SandboxPlanItem[];

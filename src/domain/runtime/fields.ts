@@ -80,7 +80,7 @@ export const ClaimRunRequest = request(
 const sample = z
   .object({
     t: epochMs.describe('When it was measured: within the last 28 days.'),
-    cpuPct: real(100_000).describe('Percent of one core.'),
+    cpuPct: real(100_000).describe('Percent of all cores, 0 to 100.'),
     memUsedMb: real(1e9).describe('Megabytes in use.'),
     memTotalMb: real(1e9).describe('Megabytes in all.'),
     diskUsedPct: real(100).describe('Percent of the disk in use.'),

@@ -93,7 +93,17 @@ export const AppendFragmentsRequest = request(
               action: boundedText(text.fragmentWord).nullish().describe('Of an action: the name of the tool.'),
               parameter: fragmentText.describe('Of an action: the input of the tool.'),
               result: fragmentText.describe('Of an action: the output of the tool.'),
-              toolUseId: boundedText(text.fragmentWord).nullish().describe('Of an action: the model’s id of this use.'),
+              toolUseId: boundedText(text.fragmentWord)
+                .nullish()
+                .describe('Of an action: the model’s id of this use; a later action with it brings the result.'),
+              failed: z.boolean().nullish().describe('Of an action that has ended: whether it failed.'),
+              exitCode: z
+                .number()
+                .int()
+                .min(-2_147_483_648)
+                .max(2_147_483_647)
+                .nullish()
+                .describe('Of a command that has ended: its exit code.'),
               items: z
                 .array(
                   z

@@ -38,7 +38,7 @@ export async function appendLogPiece(
 
 export type Fragment = { kind: SandboxFragment['kind']; t: number; items: SandboxFragment['items'] } & {
   [K in 'body' | 'action' | 'parameter' | 'result' | 'toolUseId']?: string | null | undefined;
-};
+} & { failed?: boolean | null | undefined; exitCode?: number | null | undefined };
 
 /** Returns the next sequence number and how many of the fragments are new. @throws 409 as above */
 export async function insertFragments(
@@ -51,7 +51,11 @@ export async function insertFragments(
   const added = countNew(first, fragments.length, next, report.fragmentsPerSandbox);
   const entries = fragments.map(({ t, kind, items, ...fields }, i) => {
     const { body = null, action = null, parameter = null, result = null, toolUseId = null } = fields;
-    return { sandboxId, seq: first + i, kind, at: t, body, action, parameter, result, toolUseId, items };
+    const { failed = null, exitCode = null } = fields;
+    return {
+      ...{ sandboxId, seq: first + i, kind, at: t, body, action, parameter, result, toolUseId, items },
+      ...{ failed, exitCode },
+    };
   });
   const known = entries.slice(0, entries.length - added);
   const stored = await SandboxFragment.query(trx)

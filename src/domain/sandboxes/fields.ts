@@ -130,7 +130,17 @@ export const LiveFragment = builder.objectRef<Row<SandboxFragment>>('SandboxLive
     }),
     toolUseId: t.exposeString('toolUseId', {
       nullable: true,
-      description: 'The id that the model gave the tool call.',
+      description: 'The id that the model gave the tool call; a later action with the same id brings its result.',
+    }),
+    failed: t.exposeBoolean('failed', {
+      graphOnly: true,
+      nullable: true,
+      description: 'Whether the tool call failed; null until it has ended, and where the runtime does not say.',
+    }),
+    exitCode: t.exposeInt('exitCode', {
+      graphOnly: true,
+      nullable: true,
+      description: 'Of a command: its exit code; null where it is not known.',
     }),
     items: t.expose('items', { type: [PlanItem], description: 'The steps of a plan.' }),
   }),

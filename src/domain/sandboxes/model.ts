@@ -169,6 +169,8 @@ export class SandboxFragment extends BaseModel {
     'result',
     'toolUseId',
     'items',
+    'failed',
+    'exitCode',
   ];
 
   declare sandboxId: Id<'sandbox'>;
@@ -182,6 +184,10 @@ export class SandboxFragment extends BaseModel {
   declare parameter: string | null;
   declare result: string | null;
   declare toolUseId: string | null;
+  /** Whether the call failed; null: it has not ended, or its runtime does not say. */
+  declare failed: boolean | null;
+  /** Of a command. */
+  declare exitCode: number | null;
   /** The steps of a plan. */
   declare items: { content: string; status: string }[];
 }

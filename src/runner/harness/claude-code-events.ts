@@ -1,5 +1,5 @@
 // The events of Claude Code.
-import { action, type Json, logLine, plan, words } from './fragments.ts';
+import { action, eventLine, type Json, logLine, plan, result, words } from './fragments.ts';
 import type { Listener, Tokens, Turn } from './port.ts';
 
 /** Events that say nothing which others do not say. */
@@ -21,6 +21,8 @@ export function claudeEvents(taskModel: string, on: Listener) {
   /** The call that streams, and the tokens of the turn that were reported. */
   let call: { id: string; model: string; usage: Json } | null = null;
   let counted = { ...none };
+  /** Names of the tools in use, by the id of the call. */
+  const used = new Map<string, string>();
 
   async function take(event: Json): Promise<void> {
     const name = event.subtype && event.type === 'system' ? `system/${event.subtype}` : event.type;
@@ -32,7 +34,7 @@ export function claudeEvents(taskModel: string, on: Listener) {
     if (name === 'system/api_retry') {
       const body = `${event.error_status} ${event.error}: attempt ${event.attempt} of ${event.max_retries}`;
       for (const fragment of words('error', body)) await on({ fragment });
-    } else if (!known.has(name)) await on({ log: logLine(event) });
+    } else if (!known.has(name)) await on({ log: eventLine(name, event) });
   }
 
   async function begin({ session_id }: Json): Promise<void> {
@@ -64,13 +66,16 @@ export function claudeEvents(taskModel: string, on: Listener) {
 
   async function show(event: Json): Promise<void> {
     // Its own words, such as an error of the API, which comes in `result` too.
-    if (event.message.model === '<synthetic>') return on({ log: logLine(event) });
+    if (event.message.model === '<synthetic>') return on({ log: logLine(textOf(event.message.content)) });
     for (const part of event.message.content) {
       if (part.type === 'thinking') for (const fragment of words('thought', part.thinking)) await on({ fragment });
       else if (part.type === 'text') for (const fragment of words('response', part.text)) await on({ fragment });
-      else if (part.type !== 'tool_use') await on({ log: logLine(part) });
+      else if (part.type !== 'tool_use') await on({ log: eventLine(part.type, part) });
       else if (part.name === 'TodoWrite') for (const fragment of plan(part.input.todos ?? [])) await on({ fragment });
-      else if (part.name !== 'StructuredOutput') await on({ fragment: action(part.name, part.input) });
+      else if (part.name !== 'StructuredOutput') {
+        used.set(part.id, part.name);
+        await on({ fragment: action(part.name, part.input, part.id) });
+      }
     }
   }
 
@@ -78,7 +83,13 @@ export function claudeEvents(taskModel: string, on: Listener) {
     if (isReplay) takenUp++;
     if (isReplay || typeof message.content === 'string') return;
     for (const part of message.content) {
-      if (part.type === 'tool_result') await on({ log: logLine(textOf(part.content)) });
+      if (part.type !== 'tool_result') continue;
+      const output = textOf(part.content);
+      await on({ log: logLine(output) });
+      const name = used.get(part.tool_use_id);
+      if (!name) continue;
+      used.delete(part.tool_use_id);
+      await on({ fragment: result(name, part.tool_use_id, output, endOf(part, output)) });
     }
   }
 
@@ -121,6 +132,12 @@ export function claudeEvents(taskModel: string, on: Listener) {
     },
   };
 }
+
+/** A command that failed begins its output with its exit code. */
+const endOf = ({ is_error = false }: Json, output: string): { failed: boolean; exitCode?: number } => {
+  const exitCode = is_error ? /^Exit code (\d+)/.exec(output)?.[1] : undefined;
+  return { failed: is_error, ...(exitCode && { exitCode: Number(exitCode) }) };
+};
 
 const textOf = (content: unknown): string =>
   typeof content === 'string' ? content : ((content ?? []) as Json[]).map((part) => part.text ?? '').join('\n');

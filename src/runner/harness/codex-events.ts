@@ -1,5 +1,6 @@
 // The notifications of Codex' app server.
-import { action, type Json, logLine, parsed, plan, words } from './fragments.ts';
+import type { Fragment } from '../journal.ts';
+import { action, eventLine, type Json, logLine, parsed, plan, result, words } from './fragments.ts';
 import type { Listener, Task } from './port.ts';
 
 /** Notifications that say nothing which others do not say. */
@@ -20,8 +21,8 @@ export function codexEvents({ model, schema }: Pick<Task, 'model' | 'schema'>, o
   let [turn, said, isWorking] = ['', '', true];
 
   async function started({ item }: Json): Promise<void> {
-    if (item.type === 'commandExecution') await on({ fragment: action('shell', item.command) });
-    if (item.type === 'mcpToolCall') await on({ fragment: action(`${item.server}.${item.tool}`, item.arguments) });
+    if (item.type === 'commandExecution') await on({ fragment: action('shell', item.command, item.id) });
+    if (item.type === 'mcpToolCall') await on({ fragment: action(toolOf(item), item.arguments, item.id) });
   }
 
   async function completed({ item }: Json): Promise<void> {
@@ -34,15 +35,19 @@ export function codexEvents({ model, schema }: Pick<Task, 'model' | 'schema'>, o
         for (const fragment of words('response', said)) await on({ fragment });
         break;
       case 'fileChange':
-        for (const { kind, path } of item.changes) await on({ fragment: action(kind.type ?? kind, path) });
+        for (const change of item.changes) await on({ fragment: fileChange(change, item.status) });
         break;
       case 'commandExecution':
         if (item.aggregatedOutput) await on({ log: logLine(item.aggregatedOutput) });
+        await on({ fragment: result('shell', item.id, item.aggregatedOutput ?? '', commandEnd(item)) });
+        break;
+      case 'mcpToolCall':
+        await on({ fragment: result(toolOf(item), item.id, toolOutput(item), { failed: item.status === 'failed' }) });
         break;
       case 'userMessage':
         break;
       default:
-        await on({ log: logLine(item) });
+        await on({ log: eventLine(item.type, item) });
     }
   }
 
@@ -98,7 +103,7 @@ export function codexEvents({ model, schema }: Pick<Task, 'model' | 'schema'>, o
       case 'turn/completed':
         return finish(params.turn.status, plainly(params.turn.error?.message));
       default:
-        if (!isKnown(method)) await on({ log: logLine({ method, params }) });
+        if (!isKnown(method)) await on({ log: eventLine(method, params) });
     }
   }
 
@@ -113,6 +118,20 @@ export function codexEvents({ model, schema }: Pick<Task, 'model' | 'schema'>, o
       if (isWorking) await finish('failed', why);
     },
   };
+}
+
+const toolOf = ({ server, tool }: Json): string => `${server}.${tool}`;
+
+const toolOutput = ({ result: answer, error }: Json): string =>
+  error?.message ?? (answer?.content ?? []).map((part: Json) => part.text ?? `[${part.type}]`).join('\n');
+
+/** `declined`: it was not allowed. */
+const commandEnd = ({ status, exitCode }: Json) => ({ failed: status === 'failed' || status === 'declined', exitCode });
+
+/** It has no output; that it was not done is one. */
+function fileChange({ kind, path }: Json, status: string): Fragment {
+  const change = action(kind.type ?? kind, path);
+  return status === 'completed' ? change : { ...change, result: `The change was ${status}.`, failed: true };
 }
 
 /** A refusal is the body of the answer, as it came. */

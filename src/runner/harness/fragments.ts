@@ -9,12 +9,42 @@ export const words = (kind: 'thought' | 'response' | 'error' | 'elicitation', bo
   body.trim() ? [{ kind, body: clip(body, most.body) }] : [];
 
 /** The use of a tool with its input, of which the telling part is shown: a command, a file, a pattern. */
-export function action(name: string, input?: unknown): Fragment {
+export function action(name: string, input?: unknown, toolUseId?: string): Fragment {
   const members = (input ?? {}) as Record<string, unknown>;
   const telling =
     typeof input === 'string' ? input : (members.command ?? members.file_path ?? members.filePath ?? members.pattern);
   const parameter = typeof telling === 'string' ? telling : JSON.stringify(input ?? '');
-  return { kind: 'action', action: clip(name, most.name), ...(parameter && { parameter: clip(parameter, most.body) }) };
+  return {
+    ...used(name, toolUseId),
+    ...(parameter && { parameter: clip(parameter, most.body) }),
+  };
+}
+
+/** The end of a tool call, in a second fragment with the same id. `exitCode`: of a command, when it is known. */
+export const result = (
+  name: string,
+  toolUseId: string,
+  output: string,
+  { failed, exitCode }: { failed: boolean; exitCode?: number | null | undefined },
+): Fragment => ({
+  ...used(name, toolUseId),
+  result: shorten(output.trimEnd(), most.body),
+  failed: failed || (exitCode ?? 0) !== 0,
+  ...(exitCode != null && { exitCode }),
+});
+
+const used = (name: string, toolUseId?: string): Fragment => ({
+  kind: 'action',
+  action: clip(name, most.name),
+  ...(toolUseId && { toolUseId: clip(toolUseId, most.name) }),
+});
+
+/** The beginning and the end of a long text: an error tends to be at the end. */
+function shorten(text: string, length: number): string {
+  if (text.length <= length) return text.toWellFormed();
+  const note = `\n… ${text.length - length} characters left out …\n`;
+  const half = Math.floor((length - note.length) / 2);
+  return `${text.slice(0, half)}${note}${text.slice(-half)}`.toWellFormed();
 }
 
 export function plan(items: readonly { content: string; status: string }[]): Fragment[] {
@@ -29,6 +59,18 @@ export function plan(items: readonly { content: string; status: string }[]): Fra
 /** An event as a line of the log, shortened: events may hold whole files. */
 export const logLine = (event: unknown): string =>
   `${clip(typeof event === 'string' ? event.trimEnd() : JSON.stringify(event), most.body)}\n`;
+
+/** Members of an event that say nothing to a reader. */
+const unsaid = /^(type|subtype|uuid|id|.*(Id|_id|Ids|_ids)|timestamp|emittedAtMs)$/;
+const longestEvent = 300;
+
+/** An event that no driver knows, as one short line: its name and what it says in words and numbers. */
+export function eventLine(name: string, event: Json): string {
+  const said = Object.entries(event ?? {}).flatMap(([key, value]) =>
+    unsaid.test(key) || !['string', 'number', 'boolean'].includes(typeof value) ? [] : `${key}=${value}`,
+  );
+  return `${clip([`[${name}]`, ...said].join(' ').replace(/\s+/g, ' '), longestEvent)}\n`;
+}
 
 /** What another program says: its drivers know which fields there are. */
 // biome-ignore lint/suspicious/noExplicitAny: the shapes are those of another program.

@@ -1,5 +1,5 @@
 // The events of OpenCode's server.
-import { action, type Json, logLine, plan, words } from './fragments.ts';
+import { action, eventLine, type Json, logLine, plan, result, words } from './fragments.ts';
 import type { Listener } from './port.ts';
 
 /** Events that say nothing which others do not say. */
@@ -28,16 +28,19 @@ export function opencodeEvents(model: string, on: Listener) {
     } else if (it.type === 'tool') await tool(it);
     else if (it.type === 'step-finish') await count(it);
     else if (it.type === 'retry' || !['step-start', 'snapshot', 'patch', 'file'].includes(it.type))
-      await on({ log: logLine(it) });
+      await on({ log: eventLine(it.type, it) });
   }
 
   async function tool({ id, tool: name, state }: Json): Promise<void> {
     if (name === 'todowrite' || name === 'StructuredOutput') return;
     const isOver = state.status === 'completed' || state.status === 'error';
     // A quick one is reported when it is over.
-    if ((state.status === 'running' || isOver) && isNew(id)) await on({ fragment: action(name, state.input) });
-    const output = state.output ?? state.error;
-    if (isOver && output && isNew(`${id} output`)) await on({ log: logLine(output) });
+    if ((state.status === 'running' || isOver) && isNew(id)) await on({ fragment: action(name, state.input, id) });
+    if (!isOver || !isNew(`${id} output`)) return;
+    const output: string = state.output ?? state.error ?? '';
+    if (output) await on({ log: logLine(output) });
+    const end = { failed: state.status === 'error', exitCode: state.metadata?.exit };
+    await on({ fragment: result(name, id, output, end) });
   }
 
   async function count({ id, tokens }: Json): Promise<void> {
@@ -91,7 +94,7 @@ export function opencodeEvents(model: string, on: Listener) {
         if (isBusy) await finish();
         break;
       default:
-        if (!isKnown(type)) await on({ log: logLine({ type, properties }) });
+        if (!isKnown(type)) await on({ log: eventLine(type, properties) });
     }
   }
 

@@ -1,20 +1,28 @@
 // The shell harness: a prompt is a POSIX shell script, which `sh` executes. Its words (words.ts) are its events.
-import type { Fragment } from '../journal.ts';
+import { clip, type Fragment } from '../journal.ts';
 import { wordOf } from '../words.ts';
 import { plan } from './fragments.ts';
 import type { Harness, Launch, Listener } from './port.ts';
 import { startProcess } from './process.ts';
 
+/** Characters of a script's own reason: the error of a step has no more than 2,000. */
+const longestReason = 1_500;
+
 /** Runs a script file. A script takes no messages; interrupted, it is asked to end. */
 export function shell(task: Launch & { file: string }, on: Listener): Harness {
   const followed = followPlan();
+  /** The last reason that the script gave. */
+  let error = '';
   const take = (line: string) => {
     const word = wordOf(line);
     if (word && 'step' in word) {
       const fragment = followed.begin(word.step);
       return on(fragment ? { fragment } : { log: line });
     }
-    if (word && 'fragment' in word) followed.take(word.fragment);
+    if (word && 'fragment' in word) {
+      followed.take(word.fragment);
+      if (word.fragment.kind === 'error') error = word.fragment.body!;
+    }
     return on(word ?? { log: line });
   };
   const program = { program: 'sh', args: [task.file], hasInput: false, longestLine: 20_000, out: take, err: take };
@@ -25,7 +33,10 @@ export function shell(task: Launch & { file: string }, on: Listener): Harness {
       // How the plan of a script ends that was ended from outside is for the platform to say.
       const fragment = why.startsWith('killed') ? null : followed.end(why ? 'failed' : 'completed');
       if (fragment) void on({ fragment });
-      void on({ turn: { status: why ? 'failed' : 'completed', text: '', structured: undefined, error: why || null } });
+      const reason = why && error ? `${clip(error, longestReason)} (${why})` : why;
+      void on({
+        turn: { status: why ? 'failed' : 'completed', text: '', structured: undefined, error: reason || null },
+      });
     },
     () => {},
   );
