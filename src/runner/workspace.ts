@@ -62,7 +62,7 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
 
   await alone(mirror, async () => {
     await mkdir(mirror, { recursive: true, mode: 0o700 });
-    // The checkout is another user's: git's upload-pack would not read it.
+    // The checkout is another user's: neither git nor its upload-pack would work in it.
     await writeFile(globalConfig, '[safe]\n\tdirectory = *\n');
     await git(mirror, ['init', '--quiet', '--bare']);
     await git(mirror, ['fetch', '--quiet', '--prune', url, '+refs/heads/*:refs/origin/*'], { login: origin });
@@ -74,20 +74,22 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
   if (!start) throw new Error(`The repository has no branch ${base}.`);
 
   const restored = settings.checkpoint && (await take(mirror, settings.checkpoint, begun));
+  // The folder is empty yet: nothing in it is the agent's.
+  const inCheckout = (...args: string[]) => git(checkout, args, { globalConfig });
   // A clone of its own: a worktree's .git would lie in the mirror.
-  await git(checkout, ['init', '--quiet', '--initial-branch', branch]);
-  await git(checkout, ['fetch', '--quiet', '--no-tags', mirror, `+refs/origin/${base}:refs/heads/${base}`, start]);
+  await inCheckout('init', '--quiet', '--initial-branch', branch);
+  await inCheckout('fetch', '--quiet', '--no-tags', mirror, `+refs/origin/${base}:refs/heads/${base}`, start);
   let startSha = start;
   if (settings.checkpoint && restored === true) {
     const files = workOf(settings.checkpoint);
-    await git(checkout, ['fetch', '--quiet', '--no-tags', mirror, files]);
-    await git(checkout, ['reset', '--quiet', '--hard', 'FETCH_HEAD']);
+    await inCheckout('fetch', '--quiet', '--no-tags', mirror, files);
+    await inCheckout('reset', '--quiet', '--hard', 'FETCH_HEAD');
     // What was not committed is not committed again.
-    await git(checkout, ['reset', '--quiet', 'FETCH_HEAD^']);
+    await inCheckout('reset', '--quiet', 'FETCH_HEAD^');
     startSha = (await commitOf(mirror, `${files}^`))!;
-  } else await git(checkout, ['reset', '--quiet', '--hard', start]);
-  await git(checkout, ['config', 'user.name', author.name]);
-  await git(checkout, ['config', 'user.email', author.email]);
+  } else await inCheckout('reset', '--quiet', '--hard', start);
+  await inCheckout('config', 'user.name', author.name);
+  await inCheckout('config', 'user.email', author.email);
   await give(checkout, account);
 
   let pushed = begun ?? '';

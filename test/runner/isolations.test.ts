@@ -1,0 +1,111 @@
+// An agent's mission on a repository, from its checkout to its push, for each user that a runner may be and each isolation that its
+// agents may have. Real ones: a level is skipped with the reason where a machine does not offer it.
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { connectIntegration } from '#domain/projects/connectors.ts';
+import { createProject } from '../support/callers.ts';
+import { openMissionWorld } from '../support/mission-world.ts';
+import { compiled } from '../support/processes.ts';
+
+interface User {
+  name: string;
+  /** Undefined: as this test. */
+  account: { uid: number; gid: number } | undefined;
+  /** Why no runner of this user can be tested here. */
+  missing: string | null;
+}
+
+const isRoot = process.getuid?.() === 0;
+/** `nobody`, as most systems number it. */
+const nobody = { uid: 65_534, gid: 65_534 };
+/** What a command prints; null: it fails. */
+function printed(user: User, file: string, ...args: string[]): string | null {
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME };
+  const options = { ...user.account, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] } as const;
+  try {
+    return execFileSync(file, args, { ...options, cwd: '/', timeout: 60_000 });
+  } catch {
+    return null;
+  }
+}
+
+const ordinary: User = { name: 'an ordinary user', account: isRoot ? nobody : undefined, missing: null };
+if (printed(ordinary, process.execPath, '--check', compiled('runner/runner')) === null)
+  ordinary.missing = 'that user cannot read this folder';
+const users: User[] = [
+  { name: 'root', account: undefined, missing: isRoot ? null : 'these tests are not run as root' },
+  ordinary,
+];
+
+/** Settings of a level for a runner of this user, or why there is none. */
+const levels: Record<string, (user: User) => Record<string, string> | string> = {
+  none: () => ({}),
+  cell: (user) =>
+    printed(user, 'bwrap', '--unshare-all', '--ro-bind', '/', '/', 'true') === null ? 'bubblewrap does not work' : {},
+  container(user) {
+    for (const engine of ['podman', 'docker']) {
+      const images = printed(user, engine, 'images', '--format', '{{.Repository}}:{{.Tag}}')?.split('\n') ?? [];
+      const image = process.env.CONTAINER_IMAGE ?? images.find((name) => /\bnode\b/.test(name));
+      if (image && images.includes(image)) return { CONTAINER_PROGRAM: engine, CONTAINER_IMAGE: image };
+    }
+    return 'neither Podman nor Docker has an image with Node.js for that user';
+  },
+};
+
+let missions: Awaited<ReturnType<typeof openMissionWorld>>;
+beforeAll(async () => {
+  missions = await openMissionWorld();
+  await missions.team('claude-code', 'builder');
+  const { id: orgId } = missions.alice.organization;
+  const origin = { vendor: 'builtin', vendorKind: 'scm', displayName: 'Code' } as const;
+  await connectIntegration({ orgId, ...origin, externalOrgId: missions.folder });
+});
+afterEach(() => missions.killRunners());
+afterAll(() => missions.close());
+
+const combinations = users.flatMap((user) => Object.keys(levels).map((level) => ({ user, level })));
+describe.each(combinations)('a runner of $user.name with the isolation $level', ({ user, level }) => {
+  it('checks the repository out, takes checkpoints, pushes, and continues from a checkpoint', async ({ skip }) => {
+    const settings = user.missing ?? levels[level]!(user);
+    if (typeof settings === 'string') return skip(settings);
+    const { folder, world, alice } = missions;
+    const name = `acme/${level}-${isRoot && !user.account ? 'root' : 'user'}`;
+    const git = (...args: string[]) =>
+      execFileSync(
+        'git',
+        ['-c', 'user.name=a', '-c', 'user.email=a@a', '-c', `safe.directory=${folder}/${name}`, ...args],
+        {
+          cwd: folder,
+          encoding: 'utf8',
+        },
+      );
+    git('init', '-q', '-b', 'main', name);
+    writeFileSync(path.join(folder, name, 'a.txt'), 'old\n');
+    git('-C', name, 'add', '.');
+    git('-C', name, 'commit', '-qm', 'first');
+    const own = path.join(folder, path.basename(name));
+    mkdirSync(own);
+    chmodSync(own, 0o711);
+    if (user.account) execFileSync('chown', ['-R', `${user.account.uid}`, own, path.join(folder, name)]);
+    const projectId = await createProject(world, alice, name, { repoFullName: name });
+    const runner = missions.startRunner({ ISOLATION: level, TMPDIR: own, HOME: own, ...settings }, user.account);
+
+    const first = await missions.mission('[commit] [draft]', projectId);
+    expect(await missions.ended(first), runner.output).toMatchObject({ status: 'completed', lastError: null });
+    const headSha = git('-C', name, 'rev-parse', `mission/${first}`);
+    expect(git('-C', name, 'show', '--format=%an: %s', '--name-only', headSha.trim())).toBe(
+      'builder: Say new\n\na.txt\n',
+    );
+    const go = 'mutation ($r: String!, $p: String!) { continueRun(runId: $r, prompt: $p) { id } }';
+    const { id: next } = await missions.graphql(go, {
+      r: first,
+      p: '[run]\ngit add draft.txt && git commit -qm Draft',
+    });
+    expect(await missions.ended(next), runner.output).toMatchObject({ status: 'completed', lastError: null });
+    const log = git('-C', name, 'log', '--format=%s', `main..mission/${next}`);
+    expect(log).toBe('Draft\nSay new\n');
+    expect(await missions.log(next, 'system')).toContain('It begins from the checkpoint');
+  });
+});
