@@ -1,14 +1,15 @@
 // How agents are kept apart from the machine: in a cell, or, when the operator asks for that, not at all. Scripts have a
 // confinement of their own, which need not reach any network.
 import { execFile } from 'node:child_process';
+import { realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Limits } from './caps.ts';
-import { inCell, ports, socketsOf } from './cell.ts';
+import { inCell, packagesOf, ports, socketsOf } from './cell.ts';
 import type { RunScript } from './checkpoint.ts';
 import { type Account, behind, newAccount } from './confinement.ts';
 import { askInContainer, type Container, type Containers, findContainers, openContainer } from './container.ts';
-import { type Ask, askDirectly } from './harness/discovery.ts';
+import { type Ask, askDirectly, inPath } from './harness/discovery.ts';
 import type { Launch, Task } from './harness/port.ts';
 import { makePlace, type Place } from './place.ts';
 
@@ -38,7 +39,7 @@ const descriptions: Record<Level, string> = {
 export async function chooseIsolation(
   wanted: string | undefined,
   platformUrl: string,
-  offered = isCellOffered,
+  findObstacle = obstacleToCells,
   find = () => findContainers(process.env),
 ): Promise<Isolation | null> {
   if (wanted !== undefined && !levels.includes(wanted as Level))
@@ -58,15 +59,16 @@ export async function chooseIsolation(
       containers,
     };
   }
-  if (await offered()) return { level: 'cell', description: descriptions.cell };
-  if (wanted) throw new Error('ISOLATION: cell does not work on this machine: bubblewrap cannot be run.');
+  const obstacle = await findObstacle();
+  if (!obstacle) return { level: 'cell', description: descriptions.cell };
+  if (wanted) throw new Error(`ISOLATION: cell does not work on this machine: ${obstacle}.`);
   return null;
 }
 
 const isLoopback = (url: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 
 /** Runs a program in a cell of its own and returns what it prints. */
-export const askInCell: Ask = async (program, args) => {
+const askInCell: Ask = async (program, args) => {
   const account = await newAccount();
   const place = await makePlace('', account);
   try {
@@ -79,17 +81,53 @@ export const askInCell: Ask = async (program, args) => {
   }
 };
 
-/** Runs programs as those of agents are run. */
+/** Runs programs as those of agents are run. @throws also why they cannot be reached there */
 export const askIn = (isolation: Isolation | null): Ask =>
-  isolation?.containers ? askInContainer(isolation.containers) : isolation?.level === 'cell' ? askInCell : askDirectly;
+  isolation?.containers
+    ? reachable('container', askInContainer(isolation.containers))
+    : isolation?.level === 'cell'
+      ? reachable('cell', askInCell)
+      : askDirectly;
 
-const isCellOffered = async (): Promise<boolean> => {
-  if (process.platform !== 'linux') return false;
-  return askInCell(process.execPath, ['--version']).then(
-    () => true,
-    () => false,
+/** The user and the files of an isolation are not those of the runner: errors of system calls do not tell that. */
+const reachable =
+  (level: 'cell' | 'container', ask: Ask): Ask =>
+  async (program, args) => {
+    try {
+      return await ask(program, args);
+    } catch (error) {
+      const { message } = error as Error;
+      const closed = /EACCES|Permission denied/.test(message) && closedTo(program, level);
+      if (closed) throw new Error(`the user that agents run as may not read ${closed}`);
+      if (/ENOENT/.test(message))
+        throw new Error(`the ${level} lacks the program, its interpreter or one of its libraries`);
+      throw error;
+    }
+  };
+
+/** The first folder or file on the way to a program that users of missions may not enter or read; an engine mounts its packages alone. */
+function closedTo(program: string, level: 'cell' | 'container'): string | undefined {
+  // Only root's missions have users of their own.
+  if (process.getuid?.() !== 0) return undefined;
+  const real = realpathSync(program);
+  const top = level === 'container' ? packagesOf(program) : '/';
+  const steps = real.split('/').map((_, i, names) => names.slice(0, i + 1).join('/') || '/');
+  return steps
+    .filter((at) => at.startsWith(top))
+    .find((at) => {
+      const needed = at === real ? 0o005 : 0o001;
+      return (statSync(at).mode & needed) !== needed;
+    });
+}
+
+/** Why agents can have no cell on this machine; null: they can. */
+export async function obstacleToCells(): Promise<string | null> {
+  if (process.platform !== 'linux' || !inPath('bwrap', process.env.PATH)) return 'there is no bubblewrap';
+  return reachable('cell', askInCell)(process.execPath, ['--version']).then(
+    () => null,
+    (error) => `bubblewrap cannot run Node.js: ${error.message.trim().split('\n').at(-1)}`,
   );
-};
+}
 
 /** A shell script in this place, isolated as harnesses are there, also while one of them works. */
 export const scriptIn =

@@ -11,7 +11,7 @@ import { cappedByContainers, chooseCaps, type Limits } from './caps.ts';
 import { chooseConfinement } from './confinement.ts';
 import { modelsFrom, vendors } from './gateway.ts';
 import { discover, searched } from './harness/discovery.ts';
-import { askIn, chooseIsolation } from './isolation.ts';
+import { askIn, chooseIsolation, obstacleToCells } from './isolation.ts';
 import { sweep } from './kept.ts';
 import { type Claimed, carryOut, claimed, type Pace } from './mission.ts';
 import { connect, RequestRejected } from './platform.ts';
@@ -134,9 +134,7 @@ async function equip(): Promise<Equipment> {
   }
   for (const { harness, why } of missing) notes.push(`${harness} is not offered: ${why}.`);
   if (found.length > 0 && !isolation) {
-    notes.push(
-      'No agent is taken: bubblewrap does not work on this machine. ISOLATION=none takes them without a cell.',
-    );
+    notes.push(`No agent is taken: ${await obstacleToCells()}. ISOLATION=none takes them without a cell.`);
   }
   const mirrors = process.env.MIRRORS_DIR || (await mkdtemp(path.join(tmpdir(), 'mirrors-')));
   const kept = WORKSPACES_DIR

@@ -1,10 +1,11 @@
 // Agents in containers, with a stand-in for Docker's command line: no machine of these tests has an engine.
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findContainers, openContainer } from '../../src/runner/container.ts';
-import { chooseIsolation } from '../../src/runner/isolation.ts';
+import { discover } from '../../src/runner/harness/discovery.ts';
+import { askIn, chooseIsolation } from '../../src/runner/isolation.ts';
 import { makePlace } from '../../src/runner/place.ts';
 import { openMissionWorld, type Runner } from '../support/mission-world.ts';
 
@@ -96,6 +97,28 @@ describe('containers', () => {
     await expect(asked({ CONTAINER_PROGRAM: docker, CONTAINER_IMAGE: 'nowhere' })).rejects.toThrow(
       "Unable to find image 'nowhere'",
     );
+    delete process.env.DOCKER_HOST;
+  });
+
+  it('a harness that cannot be reached in one is refused with that reason', async () => {
+    process.env.DOCKER_HOST = settings.DOCKER_HOST;
+    const ask = askIn({ level: 'container', description: '', containers: { program: docker, image: 'node:22' } });
+    const put = (name: string, script: string, mode: number) => {
+      const file = path.join(missions.folder, name);
+      writeFileSync(file, script);
+      chmodSync(file, mode);
+      return file;
+    };
+    const CLAUDE_CODE_PROGRAM = put('claude', '#!/nowhere/python\n', 0o755);
+    const CODEX_PROGRAM = put('codex', '#!/bin/sh\necho 0.0.1\n', 0o700);
+    const { missing } = await discover({ CLAUDE_CODE_PROGRAM, CODEX_PROGRAM }, ask);
+    expect(missing.map(({ why }) => why)).toEqual([
+      `${CLAUDE_CODE_PROGRAM} cannot be run: the container lacks the program, its interpreter or one of its libraries`,
+      process.getuid!() === 0
+        ? `${CODEX_PROGRAM} cannot be run: the user that agents run as may not read ${CODEX_PROGRAM}`
+        : expect.stringMatching(/^0\.0\.1 is not one of the tested versions/),
+      expect.stringMatching(/^there is no opencode/),
+    ]);
     delete process.env.DOCKER_HOST;
   });
 

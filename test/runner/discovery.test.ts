@@ -51,7 +51,7 @@ describe('the harnesses of a machine', () => {
 
 describe('the isolation of agents', () => {
   const local = 'http://localhost:4000';
-  const [can, cannot] = [async () => true, async () => false];
+  const [can, cannot] = [async () => null, async () => 'there is no bubblewrap'];
 
   it('is a cell; without one agents are refused, unless that is asked for', async () => {
     expect((await chooseIsolation(undefined, local, can))!.level).toBe('cell');
@@ -64,7 +64,7 @@ describe('the isolation of agents', () => {
 
   it('is the one that was asked for, or none at all', async () => {
     const asked = (wanted: string, url: string) => chooseIsolation(wanted, url, cannot);
-    await expect(asked('cell', local)).rejects.toThrow('ISOLATION: cell does not work on this machine');
+    await expect(asked('cell', local)).rejects.toThrow('ISOLATION: cell does not work on this machine: there is no');
     await expect(asked('docker', local)).rejects.toThrow('ISOLATION: must be cell, container or none.');
     await expect(asked('none', 'https://platform.example.com')).rejects.toThrow(
       'ISOLATION: none is for a platform on this',

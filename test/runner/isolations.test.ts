@@ -23,9 +23,15 @@ const nobody = { uid: 65_534, gid: 65_534 };
 /** What a command prints; null: it fails. */
 function printed(user: User, file: string, ...args: string[]): string | null {
   const env = { PATH: process.env.PATH, HOME: process.env.HOME };
-  const options = { ...user.account, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] } as const;
   try {
-    return execFileSync(file, args, { ...options, cwd: '/', timeout: 60_000 });
+    return execFileSync(file, args, {
+      ...user.account,
+      cwd: '/',
+      env,
+      encoding: 'utf8',
+      stdio: 'pipe',
+      timeout: 60_000,
+    });
   } catch {
     return null;
   }
