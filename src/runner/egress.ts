@@ -1,9 +1,10 @@
-// Connections to addresses that an organization has chosen for its model: to public ones only, by https on port 443. Host names are
+// Connections to addresses that an organization has chosen, of its model or its source host: to public ones only, by https on port 443. Host names are
 // resolved here and the connection goes to a checked address, which defeats DNS rebinding. The rules are those of the platform.
 import { lookup as systemLookup } from 'node:dns';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { promisify } from 'node:util';
 
 const specialV4 =
   '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.31.196.0/24 ' +
@@ -48,10 +49,7 @@ export interface Egress {
 
 /** @param allowLoopback Also loopback addresses, over http too, at any port. */
 export function openEgress(base: string, allowLoopback: boolean, resolve = systemLookup): Egress {
-  const { protocol, hostname, port, username, password } = new URL(base);
-  const host = hostname.replace(/^\[|\]$/g, '');
-  const mayReach = (address: string): boolean =>
-    allowLoopback && isLoopback(address) ? true : isPublic(address) && protocol === 'https:' && port === '';
+  const { isHttps, refusal, mayReach } = rulesOf(base, allowLoopback);
   const lookup = ((name, options, done) => {
     resolve(name, { ...options, all: true }, (error, found) => {
       if (error) return done(error, '', 0);
@@ -60,9 +58,34 @@ export function openEgress(base: string, allowLoopback: boolean, resolve = syste
       return options.all ? done(null, found) : done(null, found[0]!.address, found[0]!.family);
     });
   }) as LookupFunction;
+  return { agent: new (isHttps ? HttpsAgent : HttpAgent)({ keepAlive: true, lookup }), refusal };
+}
+
+/** Addresses of the host that programs of ours may connect to. @throws when one of them is refused */
+export async function checkedAddresses(
+  base: string,
+  allowLoopback: boolean,
+  resolve = systemLookup,
+): Promise<string[]> {
+  const { host, refusal, mayReach } = rulesOf(base, allowLoopback);
+  if (refusal) throw new Error(refusal);
+  const found = isIP(host) > 0 ? [{ address: host }] : await promisify(resolve)(host, { all: true });
+  if (found.length === 0 || !found.every(({ address }) => mayReach(address)))
+    throw new Error(`${host} is not at a public address`);
+  return found.map(({ address }) => address);
+}
+
+function rulesOf(base: string, allowLoopback: boolean) {
+  const { protocol, hostname, port, username, password } = new URL(base);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const mayReach = (address: string): boolean =>
+    allowLoopback && isLoopback(address) ? true : isPublic(address) && protocol === 'https:' && port === '';
   // No name is looked up for an address.
   const isRefused = Boolean(username || password) || !/^https?:$/.test(protocol) || (isIP(host) > 0 && !mayReach(host));
-  const isHttps = protocol === 'https:';
-  const agent = new (isHttps ? HttpsAgent : HttpAgent)({ keepAlive: true, lookup });
-  return { agent, refusal: isRefused ? `${host} is not a public address` : null };
+  return {
+    host,
+    isHttps: protocol === 'https:',
+    mayReach,
+    refusal: isRefused ? `${host} is not a public address` : null,
+  };
 }

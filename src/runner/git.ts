@@ -1,29 +1,96 @@
 // The git program in repositories of the runner's own: never in a checkout that an agent has had, whose settings may name programs.
 import { execFile } from 'node:child_process';
+import type { lookup } from 'node:dns';
+import path from 'node:path';
+import { checkedAddresses } from './egress.ts';
 
-export interface Login {
+/** Where git fetches from and pushes to: by http(s), or a folder of the operator's. */
+export interface Remote {
+  url: string;
   username: string | null;
   password: string | null;
+  /** Whether its host may be this machine, also by http. */
+  allowLoopback: boolean;
+  /** For tests. */
+  resolve?: typeof lookup;
+}
+
+export interface GitOptions {
+  /** Null: git works on this machine alone. */
+  remote?: Remote | undefined;
+  /** A file of settings that commands which git starts itself read too. */
+  globalConfig?: string;
+}
+
+const timeoutMs = 10 * 60_000;
+const maxOutputBytes = 16 * 1024 * 1024;
+
+/** What git prints. @throws what git complains about, without the password */
+export async function git(
+  directory: string,
+  args: string[],
+  { remote, globalConfig = '/dev/null' }: GitOptions = {},
+): Promise<string> {
+  const reach = remote && !path.isAbsolute(remote.url) ? await reachOf(remote) : reachOfFolders;
+  const { GIT_ALLOW_PROTOCOL, ...more } = reach;
+  const env = {
+    ...usual,
+    GIT_CONFIG_GLOBAL: globalConfig,
+    GIT_ALLOW_PROTOCOL,
+    ...configured({ ...settings, ...more }),
+  };
+  const options = { env, timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: maxOutputBytes } as const;
+  return new Promise((resolve, reject) => {
+    execFile('git', ['-C', directory, ...args], options, (error, stdout, stderr) => {
+      if (!error) return resolve(stdout);
+      const why = stderr.trim() || error.message;
+      reject(new Error(`git ${args[0]}: ${remote?.password ? why.replaceAll(remote.password, '[redacted]') : why}`));
+    });
+  });
 }
 
 /** Nothing of the machine's or a person's settings, and no question to a person. */
-const settings = (login?: Login): Record<string, string> => ({
+const usual = {
   PATH: process.env.PATH ?? '',
   LANG: 'C.UTF-8',
   HOME: '/nonexistent',
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_TERMINAL_PROMPT: '0',
-  ...configured({
-    'core.hooksPath': '/dev/null',
-    'protocol.ext.allow': 'never',
-    'fetch.fsckObjects': 'true',
-    // In the environment: a command line can be read by everyone on the machine.
-    ...(login?.password && { 'http.extraHeader': `Authorization: Basic ${basic(login)}` }),
-  }),
-});
+};
+const settings = { 'core.hooksPath': '/dev/null', 'fetch.fsckObjects': 'true' };
 
-const basic = ({ username, password }: Login): string =>
-  Buffer.from(`${username ?? ''}:${password}`).toString('base64');
+interface Reach {
+  GIT_ALLOW_PROTOCOL: string;
+  [setting: string]: string;
+}
+const reachOfFolders: Reach = { GIT_ALLOW_PROTOCOL: 'file' };
+
+/** The host's addresses are checked here, and git connects to them alone: it neither resolves the name nor follows a redirect. */
+async function reachOf({ url, username, password, allowLoopback, resolve }: Remote): Promise<Reach> {
+  const { origin, protocol, hostname, port } = new URL(url);
+  // git must find the same host in it.
+  if (!url.startsWith(`${origin}/`) || hostname.endsWith('.')) throw new Error(`${url} is not a plain address`);
+  const addresses = await checkedAddresses(url, allowLoopback, resolve);
+  if (!allowLoopback) await checkVersion();
+  const isName = !addresses.includes(hostname.replace(/^\[|\]$/g, ''));
+  const login = Buffer.from(`${username ?? ''}:${password}`).toString('base64');
+  return {
+    GIT_ALLOW_PROTOCOL: protocol.slice(0, -1),
+    'http.followRedirects': 'false',
+    ...(isName && {
+      'http.curloptResolve': `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}:${addresses.join(',')}`,
+    }),
+    // In the environment: a command line can be read by everyone on the machine.
+    ...(password && { 'http.extraHeader': `Authorization: Basic ${login}` }),
+  };
+}
+
+/** Releases before 2.37 ignore `http.curloptResolve`. */
+async function checkVersion(): Promise<void> {
+  const [, major, minor] = /(\d+)\.(\d+)/.exec(await git('/', ['version'])) ?? [];
+  if (Number(major) < 2 || (Number(major) === 2 && Number(minor) < 37))
+    throw new Error(`git ${major}.${minor} cannot be kept to an address: 2.37 or later is needed`);
+}
 
 const configured = (entries: Record<string, string>): Record<string, string> => ({
   GIT_CONFIG_COUNT: String(Object.keys(entries).length),
@@ -34,29 +101,3 @@ const configured = (entries: Record<string, string>): Record<string, string> => 
     ]),
   ),
 });
-
-export interface GitOptions {
-  login?: Login | undefined;
-  /** A file of settings that commands which git starts itself read too. */
-  globalConfig?: string;
-}
-
-const timeoutMs = 10 * 60_000;
-const maxOutputBytes = 16 * 1024 * 1024;
-
-/** What git prints. @throws what git complains about, without the password */
-export function git(directory: string, args: string[], { login, globalConfig }: GitOptions = {}): Promise<string> {
-  const env = { ...settings(login), GIT_CONFIG_GLOBAL: globalConfig ?? '/dev/null' };
-  return new Promise((resolve, reject) => {
-    execFile(
-      'git',
-      ['-C', directory, ...args],
-      { env, timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: maxOutputBytes },
-      (error, stdout, stderr) => {
-        if (!error) return resolve(stdout);
-        const why = stderr.trim() || error.message;
-        reject(new Error(`git ${args[0]}: ${login?.password ? why.replaceAll(login.password, '[redacted]') : why}`));
-      },
-    );
-  });
-}

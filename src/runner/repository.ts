@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Bundle, forget, unpack, writeFiles, writeSessions } from './checkpoint.ts';
 import { type Account, give } from './confinement.ts';
+import { isOnLoopback } from './egress.ts';
 import { git } from './git.ts';
 import { readInstructions } from './instructions.ts';
 import type { Held } from './mission.ts';
@@ -42,11 +43,16 @@ export interface CheckoutSettings {
   checkpoint: CheckpointOrder | null;
 }
 
-const fields = '{ url username password defaultBranch branch }';
+/** The repository of the run, or one with skills. */
+export async function openOrigin(platform: Platform, input: Held & { skillRepo?: string }): Promise<Origin> {
+  const fields = '{ url username password defaultBranch branch }';
+  const answer = await platform.say<Omit<Origin, 'allowLoopback'>>('openRepository', { ...input }, fields);
+  return { ...answer, allowLoopback: isOnLoopback(platform.url) };
+}
 
 export async function checkOut(platform: Platform, settings: CheckoutSettings): Promise<Checkout> {
   const { held, place, account, mirrors, author: name } = settings;
-  const origin = await platform.say<Origin>('openRepository', held, fields).catch((error) => {
+  const origin = await openOrigin(platform, held).catch((error) => {
     if (error instanceof RequestRejected && error.code === 'conflict') return null;
     throw error;
   });

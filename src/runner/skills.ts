@@ -7,6 +7,7 @@ import { git } from './git.ts';
 import type { Held } from './mission.ts';
 import type { Place } from './place.ts';
 import type { Platform } from './platform.ts';
+import { openOrigin } from './repository.ts';
 import type { Origin } from './workspace.ts';
 
 export interface Skills {
@@ -37,7 +38,7 @@ export async function layInSkills(
     // Not by its name, which people choose.
     const checkout = path.join(folder, String(i));
     try {
-      await fetchTo(checkout, await openSkills(platform, held, name));
+      await fetchTo(checkout, await openOrigin(platform, { ...held, skillRepo: name }));
       const found = await skillsIn(checkout);
       entries.push(...found);
       lines.push(`Skills of ${name}: ${found.length}.`);
@@ -52,13 +53,11 @@ export async function layInSkills(
   return { text: entries.length > 0 ? text : null, description: lines.join('\n') };
 }
 
-const openSkills = (platform: Platform, held: Held, skillRepo: string): Promise<Origin> =>
-  platform.say<Origin>('openRepository', { ...held, skillRepo }, '{ url username password defaultBranch branch }');
-
-async function fetchTo(folder: string, { url, defaultBranch, ...login }: Origin): Promise<void> {
+async function fetchTo(folder: string, origin: Origin): Promise<void> {
   await mkdir(folder, { recursive: true });
   await git(folder, ['init', '--quiet']);
-  await git(folder, ['fetch', '--quiet', '--depth=1', '--no-tags', url, `refs/heads/${defaultBranch}`], { login });
+  const branch = `refs/heads/${origin.defaultBranch}`;
+  await git(folder, ['fetch', '--quiet', '--depth=1', '--no-tags', origin.url, branch], { remote: origin });
   await git(folder, ['checkout', '--quiet', '--detach', 'FETCH_HEAD']);
   await rm(path.join(folder, '.git'), { recursive: true });
 }

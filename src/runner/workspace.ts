@@ -5,11 +5,10 @@ import { lstat, mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Bundle, unpack, workOf } from './checkpoint.ts';
 import { type Account, give } from './confinement.ts';
-import { git, type Login } from './git.ts';
+import { git, type Remote } from './git.ts';
 
-/** As `openRepository` answers it. */
-export interface Origin extends Login {
-  url: string;
+/** The repository of a project. */
+export interface Origin extends Remote {
   defaultBranch: string;
   /** The branch of the mission. */
   branch: string;
@@ -65,7 +64,7 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
     // The checkout is another user's: neither git nor its upload-pack would work in it.
     await writeFile(globalConfig, '[safe]\n\tdirectory = *\n');
     await git(mirror, ['init', '--quiet', '--bare']);
-    await git(mirror, ['fetch', '--quiet', '--prune', url, '+refs/heads/*:refs/origin/*'], { login: origin });
+    await git(mirror, ['fetch', '--quiet', '--prune', url, '+refs/heads/*:refs/origin/*'], { remote: origin });
   });
   // A mission that was interrupted continues where it was.
   const begun = await commitOf(mirror, theirs);
@@ -111,7 +110,7 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
         const size = await sizeOf(mirror, from, work);
         // Commits of a person on the branch are never overwritten.
         const lease = `--force-with-lease=refs/heads/${branch}:${pushed}`;
-        await git(mirror, ['push', '--quiet', lease, url, `${work}:refs/heads/${branch}`], { login: origin });
+        await git(mirror, ['push', '--quiet', lease, url, `${work}:refs/heads/${branch}`], { remote: origin });
         pushed = headSha;
         return { headSha, size, diff: diff.slice(0, maxDiffCharacters) };
       });

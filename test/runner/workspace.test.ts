@@ -1,5 +1,6 @@
 // The repository of a mission: its checkout, what is taken from it, and what a checkout that was tampered with cannot do.
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   existsSync,
@@ -13,6 +14,8 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -36,7 +39,7 @@ beforeEach(() => {
   git(seed, 'init', '-q');
   write(seed, 'a.txt', 'old\n');
   git(folder, 'clone', '-q', '--bare', seed, url);
-  origin = { url, username: null, password: null, defaultBranch: 'main', branch: 'mission/run_1' };
+  origin = { url, username: null, password: null, defaultBranch: 'main', branch: 'mission/run_1', allowLoopback: true };
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -159,6 +162,65 @@ it('sessions of a checkpoint are written where a harness looks for those of its 
 it('a password is shown in no error', async () => {
   origin = { ...origin, url: 'http://127.0.0.1:9/a/b.git', username: 'x', password: 'hunter2' };
   await expect(open()).rejects.toThrow(/^git fetch: (?!.*hunter2)/);
+});
+
+describe('a source host', () => {
+  const login = { username: 'x', password: 'hunter2' };
+  const asked: string[] = [];
+  const servers: Server[] = [];
+  const serve = async (answer: (response: ServerResponse) => void): Promise<string> => {
+    const server = createServer(({ url, headers }, response) => {
+      asked.push(`${headers.host?.replace(/:\d+$/, '')} ${url} ${headers.authorization}`);
+      answer(response);
+    });
+    servers.push(server.listen(0, '127.0.0.1'));
+    await once(server, 'listening');
+    return `:${(server.address() as AddressInfo).port}/a/b.git`;
+  };
+  afterEach(() => {
+    asked.length = 0;
+    for (const server of servers.splice(0)) server.close().closeAllConnections();
+  });
+
+  it('that redirects leads nowhere, and no login goes along', async () => {
+    const internal = await serve((response) => response.writeHead(404).end());
+    const host = await serve((response) => response.writeHead(302, { location: `http://127.0.0.1${internal}` }).end());
+    origin = { ...origin, url: `http://127.0.0.1${host}`, ...login };
+    await expect(open()).rejects.toThrow(/^git fetch: .*302/);
+    expect(asked).toEqual(['127.0.0.1 /a/b.git/info/refs?service=git-upload-pack Basic eDpodW50ZXIy']);
+  });
+
+  it('is reached at the address that was checked, whatever git would resolve its name to', async () => {
+    const at = await serve((response) => response.writeHead(404).end());
+    let addresses: [string, ...string[]] = ['127.0.0.1'];
+    const resolve = ((_name: string, _options: object, done: (error: null, found: object[]) => void) =>
+      done(
+        null,
+        addresses.map((address) => ({ address, family: 4 })),
+      )) as never;
+    origin = { ...origin, url: `http://code.example${at}`, resolve };
+    await expect(open()).rejects.toThrow(/not found/);
+    expect(asked).toEqual([expect.stringMatching(/^code\.example /)]);
+    for (const [found, allowLoopback] of [
+      ['10.0.0.7', true],
+      ['127.0.0.1', false],
+    ] as const) {
+      addresses = ['1.1.1.1', found];
+      origin = { ...origin, url: 'https://code.example/a/b.git', allowLoopback };
+      await expect(open()).rejects.toThrow('code.example is not at a public address');
+    }
+  });
+
+  it.each([
+    'ssh://127.0.0.1/a/b.git',
+    'ext::sh -c true',
+    'http://127.0.0.1:9@code.example/a/b.git',
+    'https://code.example\\@127.0.0.1/a/b.git',
+    'http://0x7f.1/a/b.git',
+  ])('%s is refused', async (url) => {
+    origin = { ...origin, url };
+    await expect(open()).rejects.toThrow(/is not a (plain|public) address/);
+  });
 });
 
 describe('a checkout that was tampered with', () => {
