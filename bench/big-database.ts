@@ -6,9 +6,9 @@ import path from 'node:path';
 import pg from 'pg';
 import { keepMetricPartitions, partitionMs } from '#domain/sandboxes/metric-partitions.ts';
 import { days, hours, minutes, now, seconds, setClock } from '#foundation/clock.ts';
-import { openDatabase } from '#foundation/database.ts';
-import { type DatabaseConnection, startEmbeddedDatabase } from '#foundation/embedded/database.ts';
-import { migrate } from '#foundation/migrations.ts';
+import { openDatabase } from '#foundation/postgres/database.ts';
+import { type DatabaseConnection, startEmbeddedDatabase } from '#foundation/postgres/embedded/database.ts';
+import { migrate } from '#foundation/postgres/migrations.ts';
 import { metricRetentionMs } from '#limits.ts';
 import { idOf, urlOf } from './database.ts';
 

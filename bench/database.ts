@@ -3,9 +3,9 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { openDatabase } from '#foundation/database.ts';
-import { type DatabaseConnection, startEmbeddedDatabase } from '#foundation/embedded/database.ts';
-import { migrate } from '#foundation/migrations.ts';
+import { openDatabase } from '#foundation/postgres/database.ts';
+import { type DatabaseConnection, startEmbeddedDatabase } from '#foundation/postgres/embedded/database.ts';
+import { migrate } from '#foundation/postgres/migrations.ts';
 
 /** Numbers of organizations; 1 to 1,000 hold 100 projects each. */
 export const ordinary = 500;

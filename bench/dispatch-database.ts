@@ -5,10 +5,10 @@ import path from 'node:path';
 import { grantCredits } from '#domain/credits/grants.ts';
 import { setEnterprise } from '#domain/plans/operations.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
-import { openDatabase, sql, transaction } from '#foundation/database.ts';
-import { startEmbeddedDatabase } from '#foundation/embedded/database.ts';
-import { migrate } from '#foundation/migrations.ts';
-import { bindSecretKey } from '#foundation/secrets.ts';
+import { openDatabase, sql, transaction } from '#foundation/postgres/database.ts';
+import { startEmbeddedDatabase } from '#foundation/postgres/embedded/database.ts';
+import { migrate } from '#foundation/postgres/migrations.ts';
+import { bindSecretKey } from '#foundation/secrets/secrets.ts';
 import { idOf, secretOf, urlOf } from './database.ts';
 
 const projects = 20;

@@ -3,10 +3,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pg from 'pg';
-import { bindAddresses } from '#foundation/addresses.ts';
-import { database } from '#foundation/database.ts';
+import { bindAddresses } from '#foundation/http/addresses.ts';
 import { openLog } from '#foundation/log.ts';
-import { bindSecretKey } from '#foundation/secrets.ts';
+import { database } from '#foundation/postgres/database.ts';
+import { bindSecretKey } from '#foundation/secrets/secrets.ts';
 import { createApp } from '../src/app.ts';
 import { answerOf } from './big-cases.ts';
 import type { Case } from './cases.ts';

@@ -1,7 +1,7 @@
 // The OpenAPI document as the service serves it, with the default addresses. No database is opened.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { bindAddresses } from '#foundation/addresses.ts';
+import { bindAddresses } from '#foundation/http/addresses.ts';
 import { openLog } from '#foundation/log.ts';
 import { createApp } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';

@@ -2,18 +2,22 @@
 // The operator's command line: `npm run --silent admin -- COMMAND`. Prints JSON to standard output, errors to standard error with
 // exit code 1. Works with and without a running service.
 import { setTimeout as wait } from 'node:timers/promises';
-import { bindAddresses } from '#foundation/addresses.ts';
-import { database, openDatabase, sql } from '#foundation/database.ts';
-import { databaseErrorKind } from '#foundation/database-errors.ts';
-import { type DatabaseConnection, findEmbeddedDatabase, startEmbeddedDatabase } from '#foundation/embedded/database.ts';
-import { DatabaseInUse } from '#foundation/embedded/owner.ts';
+import { bindAddresses } from '#foundation/http/addresses.ts';
+import { openOutbound } from '#foundation/http/outbound.ts';
 import { scrub } from '#foundation/log.ts';
-import { migrationStatus } from '#foundation/migrations.ts';
-import { openOutbound } from '#foundation/outbound.ts';
-import { addressOfPrimary } from '#foundation/primary.ts';
-import { readOrMakeSecretKey } from '#foundation/secret-key.ts';
-import { bindSecretKey } from '#foundation/secrets.ts';
-import { openStorage } from '#foundation/storage.ts';
+import { database, openDatabase, sql } from '#foundation/postgres/database.ts';
+import { databaseErrorKind } from '#foundation/postgres/database-errors.ts';
+import {
+  type DatabaseConnection,
+  findEmbeddedDatabase,
+  startEmbeddedDatabase,
+} from '#foundation/postgres/embedded/database.ts';
+import { DatabaseInUse } from '#foundation/postgres/embedded/owner.ts';
+import { migrationStatus } from '#foundation/postgres/migrations.ts';
+import { addressOfPrimary } from '#foundation/postgres/primary.ts';
+import { readOrMakeSecretKey } from '#foundation/secrets/secret-key.ts';
+import { bindSecretKey } from '#foundation/secrets/secrets.ts';
+import { openStorage } from '#foundation/storage/storage.ts';
 import { type Config, readConfig, SettingsError } from './config.ts';
 import { contentsFolder, databaseHome, servesOnlyThisMachine, storageOf } from './services.ts';
 import { type Command, helpOf, helpOfAll, type Place, readOptions } from './surfaces/operator/command.ts';

@@ -3,13 +3,13 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Resource } from '#domain/oauth/resources.ts';
-import { addresses } from '#foundation/addresses.ts';
-import { ownHosts, readTarget } from '#foundation/hosts.ts';
-import { answerHtml, answerJson, type Exchange, type Handler } from '#foundation/http.ts';
+import { addresses } from '#foundation/http/addresses.ts';
+import { ownHosts, readTarget } from '#foundation/http/hosts.ts';
+import { answerHtml, answerJson, type Exchange, type Handler } from '#foundation/http/http.ts';
+import { createThrottle } from '#foundation/http/throttle.ts';
 import type { Log } from '#foundation/log.ts';
 import { observeRequest } from '#foundation/metrics.ts';
 import { misdirectedRequest, notFound } from '#foundation/problem.ts';
-import { createThrottle } from '#foundation/throttle.ts';
 import { rates } from '#limits.ts';
 import { schema } from './schema.ts';
 import { createA2a } from './surfaces/a2a/surface.ts';

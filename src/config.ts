@@ -3,9 +3,16 @@
 import { isIP } from 'node:net';
 import path from 'node:path';
 import { z } from 'zod';
-import { type Addresses, isLoopback } from '#foundation/addresses.ts';
+import { type Addresses, isLoopback } from '#foundation/http/addresses.ts';
+import { type TrustedIssuer, trustedIssuers } from '#foundation/http/trusted-issuers.ts';
 import { type LogFormat, logFormats } from '#foundation/log.ts';
-import { linesOf, parseGroup, runnerSettings, stripeSettings, upstreamSettings } from '#foundation/setting-groups.ts';
+import {
+  linesOf,
+  parseGroup,
+  runnerSettings,
+  stripeSettings,
+  upstreamSettings,
+} from '#foundation/settings/setting-groups.ts';
 import {
   database,
   endpoint,
@@ -20,8 +27,7 @@ import {
   replica,
   vendorAddress,
   workers,
-} from '#foundation/setting-values.ts';
-import { type TrustedIssuer, trustedIssuers } from '#foundation/trusted-issuers.ts';
+} from '#foundation/settings/setting-values.ts';
 import { invitesPerDay, rates, subscriptions, tokens } from '#limits.ts';
 
 export interface Config {

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readOrMakeSecretKey, secretKeyFile } from '#foundation/secret-key.ts';
+import { readOrMakeSecretKey, secretKeyFile } from '#foundation/secrets/secret-key.ts';
 import { type Config, readConfig } from '../src/config.ts';
 import { servesOnlyThisMachine } from '../src/services.ts';
 

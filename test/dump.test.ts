@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createSignInLink } from '#domain/people/sign-in-links.ts';
 import { connectIntegration } from '#domain/projects/connectors.ts';
-import { developmentMailbox } from '#foundation/mail.ts';
-import { codeDigest } from '#foundation/secrets.ts';
+import { developmentMailbox } from '#foundation/mail/mail.ts';
+import { codeDigest } from '#foundation/secrets/secrets.ts';
 import { rowsOf } from './support/database-rows.ts';
 import { openWorld, type World } from './support/world.ts';
 

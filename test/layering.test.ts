@@ -88,8 +88,8 @@ const cases: Record<string, Case> = {
   ],
   'the foundation may not import a noun': [
     layering.layersImportDownwards,
-    { 'src/foundation/http.ts': "import { Project } from '#domain/projects/model.ts';" },
-    'src/foundation/http.ts imports src/domain/projects/model.ts: foundation must not depend on domain.',
+    { 'src/foundation/http/http.ts': "import { Project } from '#domain/projects/model.ts';" },
+    'src/foundation/http/http.ts imports src/domain/projects/model.ts: foundation must not depend on domain.',
   ],
   'a type is an import too, and so is a lazy one': [
     layering.layersImportDownwards,
@@ -106,7 +106,7 @@ const cases: Record<string, Case> = {
   'limits are read by anyone and read nobody': [
     layering.layersImportDownwards,
     {
-      'src/foundation/http.ts': "import { bytes } from '#limits.ts';",
+      'src/foundation/http/http.ts': "import { bytes } from '#limits.ts';",
       'src/limits.ts': "import { seconds } from '#foundation/clock.ts';\nimport { roles } from '#access/roles.ts';",
     },
     'src/limits.ts imports src/access/roles.ts: limits.ts imports nothing but the units of clock.ts.',
@@ -286,16 +286,16 @@ const cases: Record<string, Case> = {
   'foreign addresses are fetched in one place': [
     layering.clockNetworkAndEnvironmentHaveOneModule,
     {
-      'src/foundation/outbound.ts': 'fetch(url)',
+      'src/foundation/http/outbound.ts': 'fetch(url)',
       'src/app.ts': 'yoga.fetch(request)',
       'src/access/gate.ts': 'await fetch(url)',
     },
-    'src/access/gate.ts makes a request: outbound requests go through foundation/outbound.ts, which guards against SSRF.',
+    'src/access/gate.ts makes a request: outbound requests go through foundation/http/outbound.ts, which guards against SSRF.',
   ],
   'and by no other means': [
     layering.clockNetworkAndEnvironmentHaveOneModule,
     { 'src/access/gate.ts': "import { request } from 'node:http';" },
-    'src/access/gate.ts makes a request: outbound requests go through foundation/outbound.ts, which guards against SSRF.',
+    'src/access/gate.ts makes a request: outbound requests go through foundation/http/outbound.ts, which guards against SSRF.',
   ],
   'a schema and a surface query no record': [
     layering.recordsAreQueriedByTheirNoun,

@@ -8,9 +8,9 @@ import { presetScopes, scopesOfRole } from '#access/scopes.ts';
 import { registerAnonymous } from '#domain/agent-identities/register.ts';
 import { issueAccessToken } from '#domain/oauth/access-tokens.ts';
 import { hours } from '#foundation/clock.ts';
-import { transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
-import { digest } from '#foundation/secrets.ts';
+import { transaction } from '#foundation/postgres/database.ts';
+import { digest } from '#foundation/secrets/secrets.ts';
 import { keepRows, nothing, rowsOf, written } from './support/database-rows.ts';
 import { type Impersonation, openImpersonation } from './support/impersonation.ts';
 import {

@@ -1,7 +1,7 @@
 // What must hold once the load has ended: nothing hangs, nothing acknowledged is lost or there twice, the books balance.
 import { setTimeout as wait } from 'node:timers/promises';
 import { minutes, now } from '#foundation/clock.ts';
-import { sql } from '#foundation/database.ts';
+import { sql } from '#foundation/postgres/database.ts';
 import { silenceMs } from '#limits.ts';
 import type { Acknowledged } from './load.ts';
 import { organization } from './platform.ts';

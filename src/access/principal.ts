@@ -1,6 +1,6 @@
 // The caller of an operation, of one of five kinds, as all layers above see it.
 import type { Id } from '#foundation/ids.ts';
-import type { Bookmark } from '#foundation/replica.ts';
+import type { Bookmark } from '#foundation/postgres/replica.ts';
 import type { OrgRole } from './roles.ts';
 import type { Scope } from './scopes.ts';
 

@@ -1,8 +1,8 @@
 // Creates the demo's artifacts: rows in bulk, and a real file in the storage for each.
 import { crc32, deflateSync } from 'node:zlib';
 import { days, now } from '#foundation/clock.ts';
-import { database, sql, transaction } from '#foundation/database.ts';
-import { storage } from '#foundation/storage.ts';
+import { database, sql, transaction } from '#foundation/postgres/database.ts';
+import { storage } from '#foundation/storage/storage.ts';
 import { bytes, lifetimesMs } from '#limits.ts';
 import { type DemoParties, type Filled, fill, momentOf, numbered } from './runs.ts';
 

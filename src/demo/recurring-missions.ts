@@ -6,7 +6,7 @@ import { createAgent } from '#domain/agents/operations.ts';
 import { lockOrganization } from '#domain/organizations/operations.ts';
 import { Automation, ScheduledTask } from '#domain/recurring/model.ts';
 import { createRecurring } from '#domain/recurring/operations.ts';
-import { transaction } from '#foundation/database.ts';
+import { transaction } from '#foundation/postgres/database.ts';
 
 export const missionName = 'Monday health check';
 

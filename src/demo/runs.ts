@@ -4,7 +4,7 @@
 import { dayOf } from '#domain/orchestrator/cost-cap.ts';
 import { keepMetricPartitions } from '#domain/sandboxes/metric-partitions.ts';
 import { days, hours, minutes, now, seconds } from '#foundation/clock.ts';
-import { database, sql } from '#foundation/database.ts';
+import { database, sql } from '#foundation/postgres/database.ts';
 import { metricRetentionMs } from '#limits.ts';
 
 export interface DemoParties {

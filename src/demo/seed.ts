@@ -9,9 +9,9 @@ import { foundOrganization, lockOrganization } from '#domain/organizations/opera
 import { Person } from '#domain/people/model.ts';
 import { findOrCreatePerson } from '#domain/people/operations.ts';
 import { connectIntegration, defaultConnectors } from '#domain/projects/connectors.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { minutes, now } from '#foundation/clock.ts';
-import { database, sql, transaction } from '#foundation/database.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { database, sql, transaction } from '#foundation/postgres/database.ts';
 import { Problem } from '#foundation/problem.ts';
 import { fillArtifacts } from './artifacts.ts';
 import { seedMission } from './recurring-missions.ts';

@@ -4,8 +4,8 @@ import { Person } from '#domain/people/model.ts';
 import { createSignInLink } from '#domain/people/sign-in-links.ts';
 import { ScheduledTask } from '#domain/recurring/model.ts';
 import { createToken } from '#domain/tokens/operations.ts';
-import { addresses, baseUrl } from '#foundation/addresses.ts';
-import { mailboxAddress } from '#foundation/mail.ts';
+import { addresses, baseUrl } from '#foundation/http/addresses.ts';
+import { mailboxAddress } from '#foundation/mail/mail.ts';
 import { missionName } from './recurring-missions.ts';
 import { demoCaller, demoOwner, demoProjects, findDemo, seedDemo } from './seed.ts';
 

@@ -3,7 +3,7 @@
 import pino, { type DestinationStream, type LevelWithSilent, type Logger } from 'pino';
 import { type PrettyOptions, prettyFactory } from 'pino-pretty';
 import { isoTime, now } from './clock.ts';
-import type { Exchange } from './http.ts';
+import type { Exchange } from './http/http.ts';
 import { prefixes } from './ids.ts';
 
 export interface Log extends Logger {

@@ -2,12 +2,12 @@
 // never a path, or one scanner would fill the memory with series.
 import cluster from 'node:cluster';
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { countJobs } from './background.ts';
-import { database } from './database.ts';
-import type { Exchange } from './http.ts';
+import type { Exchange } from './http/http.ts';
+import { countJobs } from './jobs/background.ts';
 import { statusOf } from './log.ts';
+import { database } from './postgres/database.ts';
+import { replicaState } from './postgres/replica.ts';
 import { tooBusy } from './problem.ts';
-import { replicaState } from './replica.ts';
 
 // Not prom-client's global registry: tests load several copies of this module, and names must be unique.
 const registry = new Registry();

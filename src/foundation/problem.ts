@@ -1,7 +1,7 @@
 // Problem, the error type of all surfaces, and a function for each kind. A problem has its status and body from the start
 // (specification, Errors; RFC 9110); surfaces only print it. It extends GraphQLError because yoga masks all other errors.
 import { GraphQLError } from 'graphql';
-import { databaseErrorKind } from './database-errors.ts';
+import { databaseErrorKind } from './postgres/database-errors.ts';
 import { type ProblemCode, problemCodes } from './problem-codes.ts';
 
 export type Category = 'auth' | 'rate_limit' | 'timeout' | 'validation' | 'infrastructure' | 'agent' | 'unknown';

@@ -3,10 +3,10 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { seconds } from './clock.ts';
-import type { DatabaseConnection } from './embedded/database.ts';
+import { shareThrottles } from './http/throttle.ts';
 import type { Log } from './log.ts';
 import { collectFromWorkers } from './metrics.ts';
-import { shareThrottles } from './throttle.ts';
+import type { DatabaseConnection } from './postgres/embedded/database.ts';
 
 /** A worker that ends is replaced after this pause. */
 const restartPauseMs = seconds(1);

@@ -1,5 +1,5 @@
 // Graph fields of relations: `t.belongsTo('organization', { link: 'organizations:read' })` and `t.hasMany('runs', { link, limit })`.
-// Their type, resolver and batch loader follow from the relation that the model declares (foundation/base-model.ts).
+// Their type, resolver and batch loader follow from the relation that the model declares (foundation/postgres/base-model.ts).
 import SchemaBuilder, {
   type FieldKind,
   FieldRef,
@@ -11,7 +11,7 @@ import SchemaBuilder, {
 import type DataLoader from 'dataloader';
 import type { Rule } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
-import type { BaseModel, Row } from '#foundation/base-model.ts';
+import type { BaseModel, Row } from '#foundation/postgres/base-model.ts';
 import { type Context, toMany, toOne } from './context.ts';
 
 type ModelClass<M extends BaseModel = BaseModel> = typeof BaseModel & (new () => M);

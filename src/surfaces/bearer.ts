@@ -8,12 +8,12 @@ import { type Resource, resourceMetadataUrl } from '#domain/oauth/resources.ts';
 import { callerStillBehind } from '#domain/sessions/operations.ts';
 import { callerOfToken } from '#domain/tokens/operations.ts';
 import { callerOfServiceToken } from '#domain/tokens/service-tokens.ts';
-import { createCapacity } from '#foundation/capacity.ts';
 import { seconds } from '#foundation/clock.ts';
-import type { Exchange } from '#foundation/http.ts';
-import { networkOf } from '#foundation/network.ts';
+import { createCapacity } from '#foundation/http/capacity.ts';
+import type { Exchange } from '#foundation/http/http.ts';
+import { networkOf } from '#foundation/http/network.ts';
+import type { Throttle } from '#foundation/http/throttle.ts';
 import { missingScopes, Problem, unauthenticated } from '#foundation/problem.ts';
-import type { Throttle } from '#foundation/throttle.ts';
 import { callerOfCookie, sessionSecret } from './cookie.ts';
 
 type LookUp = (secret: string, resource: Resource) => Promise<Caller | null>;

@@ -3,10 +3,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '#access/principal.ts';
 import { callerOfSession, type SessionInUse } from '#domain/sessions/operations.ts';
-import { addresses } from '#foundation/addresses.ts';
-import type { Exchange } from '#foundation/http.ts';
+import { addresses } from '#foundation/http/addresses.ts';
+import type { Exchange } from '#foundation/http/http.ts';
 import { forbidden } from '#foundation/problem.ts';
-import { sameBytes, signature } from '#foundation/secrets.ts';
+import { sameBytes, signature } from '#foundation/secrets/secrets.ts';
 import { lifetimesMs } from '#limits.ts';
 
 const isHttps = (): boolean => addresses().issuer.startsWith('https:');

@@ -1,7 +1,7 @@
 // The frame of a surface: identifies and counts the caller, and turns what a handler throws into a report and an answer.
 import type { Caller } from '#access/principal.ts';
-import { addresses } from '#foundation/addresses.ts';
-import { answerJson, type Exchange, type Handler, type Headers } from '#foundation/http.ts';
+import { addresses } from '#foundation/http/addresses.ts';
+import { answerJson, type Exchange, type Handler, type Headers } from '#foundation/http/http.ts';
 import { loadedOnce } from '#foundation/loaded-once.ts';
 import { isTooBusy, methodNotAllowed, type Problem, toProblem } from '#foundation/problem.ts';
 import { errorsPath } from '#foundation/problem-codes.ts';

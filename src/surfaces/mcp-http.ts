@@ -12,11 +12,19 @@ import {
   validateOriginHeader,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import { addresses } from '#foundation/addresses.ts';
-import { createCapacity } from '#foundation/capacity.ts';
-import { watch } from '#foundation/changes.ts';
 import { minutes } from '#foundation/clock.ts';
-import { answer, answerJson, type Exchange, type Headers, mediaType, parseJson, readText } from '#foundation/http.ts';
+import { addresses } from '#foundation/http/addresses.ts';
+import { createCapacity } from '#foundation/http/capacity.ts';
+import {
+  answer,
+  answerJson,
+  type Exchange,
+  type Headers,
+  mediaType,
+  parseJson,
+  readText,
+} from '#foundation/http/http.ts';
+import { watch } from '#foundation/postgres/changes.ts';
 import { forbidden, invalid, methodNotAllowed, unsupportedMediaType } from '#foundation/problem.ts';
 import { bytes, mcp } from '#limits.ts';
 

@@ -1,5 +1,5 @@
 // Counts requests against the rates of their credential and of its organization, and says in the response what is left.
-import { createThrottle, rateLimitHeaders } from '#foundation/throttle.ts';
+import { createThrottle, rateLimitHeaders } from '#foundation/http/throttle.ts';
 import { rates } from '#limits.ts';
 import type { CallerSettings } from './frame.ts';
 

@@ -10,7 +10,7 @@ import { answersSettled } from '#domain/runtime/agent-choice.ts';
 import { readChoice } from '#domain/runtime/agent-question.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
 import { seconds } from '#foundation/clock.ts';
-import { openOutbound } from '#foundation/outbound.ts';
+import { openOutbound } from '#foundation/http/outbound.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
 import { startModels } from '../support/stand-in-models.ts';
 import { openWorld, type World } from '../support/world.ts';

@@ -10,9 +10,9 @@ import { renewTestSubscriptions } from '#domain/plans/events.ts';
 import { type PaymentEvent, signEvent } from '#domain/plans/provider.ts';
 import { billing } from '#domain/plans/terms.ts';
 import { refundOf, sendRefunds } from '#domain/plans/withdrawal.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { days } from '#foundation/clock.ts';
-import { transaction } from '#foundation/database.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { transaction } from '#foundation/postgres/database.ts';
 import { openWorld, present, type Session, type World } from '../support/world.ts';
 
 let world: World;

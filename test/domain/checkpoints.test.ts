@@ -8,8 +8,8 @@ import { sweepArtifacts } from '#domain/artifacts/content.ts';
 import { releaseSilentRuns } from '#domain/runs/waiting.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
 import { seconds } from '#foundation/clock.ts';
-import { openStorage } from '#foundation/storage.ts';
-import { folderStorage } from '#foundation/storage-folder.ts';
+import { folderStorage } from '#foundation/storage/folder.ts';
+import { openStorage } from '#foundation/storage/storage.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 

@@ -9,9 +9,9 @@ import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
 import { applyEvent } from '#domain/plans/events.ts';
 import { sendRefunds } from '#domain/plans/withdrawal.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { days } from '#foundation/clock.ts';
-import { sql } from '#foundation/database.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql } from '#foundation/postgres/database.ts';
 import { type SampleOrganization, seedOrganization } from '../support/sample-organization.ts';
 import { openWorld, present, type Session, type World } from '../support/world.ts';
 

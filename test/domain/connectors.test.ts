@@ -2,8 +2,8 @@
 // revoked and disconnected; where their addresses may lead; and what the vendor says of the credentials, asked and remembered.
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { bindCheckLog, vendorChecks } from '#domain/vendors/check.ts';
-import { openOutbound } from '#foundation/outbound.ts';
-import { unseal } from '#foundation/secrets.ts';
+import { openOutbound } from '#foundation/http/outbound.ts';
+import { unseal } from '#foundation/secrets/secrets.ts';
 import { type Account, createMember, createOwner, createProject } from '../support/callers.ts';
 import { openGitHub } from '../support/fake-github.ts';
 import { openLinear } from '../support/fake-linear.ts';

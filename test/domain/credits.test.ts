@@ -8,7 +8,7 @@ import { append, balanceOf, openBook, readLots } from '#domain/credits/ledger.ts
 import { bookMission, readReserved, reserveForRuns, startableMissions } from '#domain/credits/missions.ts';
 import { readPosition, usageSince, usageSql } from '#domain/credits/operations.ts';
 import { days } from '#foundation/clock.ts';
-import { sql, transaction } from '#foundation/database.ts';
+import { sql, transaction } from '#foundation/postgres/database.ts';
 import { credits } from '#limits.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 

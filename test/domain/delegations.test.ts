@@ -5,8 +5,8 @@ import { revokeRegistration } from '#domain/agent-identities/revoke.ts';
 import { issueAccessToken } from '#domain/oauth/access-tokens.ts';
 import { SignIn } from '#domain/oauth/sign-ins.ts';
 import { days, hours, minutes } from '#foundation/clock.ts';
-import { transaction } from '#foundation/database.ts';
 import { newId } from '#foundation/ids.ts';
+import { transaction } from '#foundation/postgres/database.ts';
 import { type AgentWorld, type Human, openAgentWorld } from '../support/agent-world.ts';
 import { present } from '../support/world.ts';
 

@@ -3,8 +3,8 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { type CryptoKey, exportJWK, exportSPKI, generateKeyPair, importJWK, type JWK, UnsecuredJWT } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { addresses } from '#foundation/addresses.ts';
 import { hours, isoTime, minutes, seconds } from '#foundation/clock.ts';
+import { addresses } from '#foundation/http/addresses.ts';
 import { type AgentWorld, idJagType, openAgentWorld } from '../support/agent-world.ts';
 import { type Claims, openProvider, type Pen } from '../support/id-jag-issuer.ts';
 import { present } from '../support/world.ts';

@@ -2,10 +2,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { bindInvitesPerDay } from '#domain/invites/rate.ts';
 import type { Organization } from '#domain/organizations/model.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { days, hours } from '#foundation/clock.ts';
-import { sql } from '#foundation/database.ts';
-import { developmentMailbox } from '#foundation/mail.ts';
+import { developmentMailbox } from '#foundation/mail/mail.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql } from '#foundation/postgres/database.ts';
 import { invitesPerDay } from '#limits.ts';
 import { type Answer, openWorld, type World } from '../support/world.ts';
 

@@ -5,10 +5,10 @@ import { acceptInvite, pendingInvitesFor } from '#domain/invites/operations.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import { organizationsOf } from '#domain/organizations/operations.ts';
 import type { Person } from '#domain/people/model.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { days } from '#foundation/clock.ts';
-import { sql } from '#foundation/database.ts';
-import { developmentMailbox, openMail } from '#foundation/mail.ts';
+import { developmentMailbox, openMail } from '#foundation/mail/mail.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql } from '#foundation/postgres/database.ts';
 import type { Problem } from '#foundation/problem.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 

@@ -2,8 +2,8 @@
 // once, in time, for the person who started; tokens are sealed, refreshed when due, and sent nowhere else.
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { addresses, bindAddresses } from '#foundation/addresses.ts';
 import { minutes, seconds } from '#foundation/clock.ts';
+import { addresses, bindAddresses } from '#foundation/http/addresses.ts';
 import { openRemoteMcp, type RemoteMcp, tool } from '../support/fake-mcp-server.ts';
 import { openGuarded, type Peer } from '../support/mcp-reference-servers.ts';
 import { type McpProject, type McpWorld, openMcpWorld } from '../support/mcp-world.ts';

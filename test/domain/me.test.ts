@@ -7,7 +7,7 @@ import { type OrgRole, orgRoles } from '#access/roles.ts';
 import { catalog, presetScopes, scopePresets, scopesOfRole } from '#access/scopes.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
-import type { Row } from '#foundation/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { createContext } from '#graph/context.ts';
 import { schema } from '#schema.ts';
 import { openWorld, type Session, type World } from '../support/world.ts';

@@ -5,8 +5,8 @@ import { addMember } from '#domain/memberships/operations.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import { organizationsOf } from '#domain/organizations/operations.ts';
 import type { Person } from '#domain/people/model.ts';
-import type { Row } from '#foundation/base-model.ts';
-import { sql, transaction } from '#foundation/database.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql, transaction } from '#foundation/postgres/database.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;

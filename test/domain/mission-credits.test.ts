@@ -7,8 +7,8 @@ import { readPosition } from '#domain/credits/operations.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { days, minutes } from '#foundation/clock.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Answer, openWorld, type World } from '../support/world.ts';
 
 let world: World;

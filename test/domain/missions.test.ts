@@ -4,9 +4,9 @@ import type { Organization } from '#domain/organizations/model.ts';
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
 import { cancelRunsOfDeletedAgents, explainWaits } from '#domain/runs/waiting.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { minutes } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { spend } from '../support/runtime-records.ts';
 import { openWorld, type World } from '../support/world.ts';
 

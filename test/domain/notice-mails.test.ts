@@ -3,9 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { mailNotices } from '#domain/notices/mails.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { days, minutes } from '#foundation/clock.ts';
-import { developmentMailbox } from '#foundation/mail.ts';
+import { developmentMailbox } from '#foundation/mail/mail.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { spend } from '../support/runtime-records.ts';
 import { openWorld, type Session, type World } from '../support/world.ts';
 

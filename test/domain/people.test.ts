@@ -23,7 +23,7 @@ import {
   sweepSessions,
 } from '#domain/sessions/operations.ts';
 import { days, hours, minutes, now } from '#foundation/clock.ts';
-import { sql, transaction, watchStatements } from '#foundation/database.ts';
+import { sql, transaction, watchStatements } from '#foundation/postgres/database.ts';
 import type { Problem } from '#foundation/problem.ts';
 import { openWorld, type World } from '../support/world.ts';
 

@@ -4,7 +4,7 @@ import { connectIntegration } from '#domain/projects/connectors.ts';
 import { followPullRequests } from '#domain/runs/branch.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
 import { hours, isoTime, minutes } from '#foundation/clock.ts';
-import { openOutbound } from '#foundation/outbound.ts';
+import { openOutbound } from '#foundation/http/outbound.ts';
 import { type Account, createOwner } from '../support/callers.ts';
 import { type GitHub, openGitHub } from '../support/fake-github.ts';
 import { openWorld, present, type World } from '../support/world.ts';

@@ -9,7 +9,7 @@ import type { Vendor } from '#domain/integrations/model.ts';
 import { connectIntegration } from '#domain/projects/connectors.ts';
 import type { Project } from '#domain/projects/model.ts';
 import { hostOf, readRepositoryFile } from '#domain/repositories/choose.ts';
-import { openOutbound } from '#foundation/outbound.ts';
+import { openOutbound } from '#foundation/http/outbound.ts';
 import { Problem } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
 import { type GitHub, openGitHub } from '../support/fake-github.ts';

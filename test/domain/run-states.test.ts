@@ -12,7 +12,7 @@ import {
   statesBefore,
   statusOf,
 } from '#domain/runs/states.ts';
-import { transaction } from '#foundation/database.ts';
+import { transaction } from '#foundation/postgres/database.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
 import { openWorld, type World } from '../support/world.ts';
 

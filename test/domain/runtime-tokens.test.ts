@@ -5,7 +5,7 @@ import { scopesOfRole } from '#access/scopes.ts';
 import { createRuntimeToken, runtimeTokens } from '#domain/tokens/runtime-tokens.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
 import { seconds } from '#foundation/clock.ts';
-import { digest } from '#foundation/secrets.ts';
+import { digest } from '#foundation/secrets/secrets.ts';
 import { type Account, createMember, createOwner } from '../support/callers.ts';
 import { type Ask, openWorld, present, type Session, type World } from '../support/world.ts';
 

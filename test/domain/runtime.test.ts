@@ -10,10 +10,10 @@ import type { Organization } from '#domain/organizations/model.ts';
 import { explainWaits, failOverdueRuns, releaseSilentRuns } from '#domain/runs/waiting.ts';
 import { endOverdueSandboxes } from '#domain/sandboxes/end.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
-import { openStorage } from '#foundation/storage.ts';
-import { folderStorage } from '#foundation/storage-folder.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { folderStorage } from '#foundation/storage/folder.ts';
+import { openStorage } from '#foundation/storage/storage.ts';
 import { rowsOf, written } from '../support/database-rows.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 

@@ -3,8 +3,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { desiredOf, type Sandbox } from '#domain/sandboxes/model.ts';
 import { hours, minutes, seconds } from '#foundation/clock.ts';
-import { watchStatements } from '#foundation/database.ts';
 import { newId } from '#foundation/ids.ts';
+import { watchStatements } from '#foundation/postgres/database.ts';
 import { previewSizes } from '#limits.ts';
 import { type Account, createCallersWithProjects } from '../support/callers.ts';
 import {

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
 import { days, hours, minutes } from '#foundation/clock.ts';
-import { watchStatements } from '#foundation/database.ts';
+import { watchStatements } from '#foundation/postgres/database.ts';
 import { type Account, createCallers, createProject } from '../support/callers.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 

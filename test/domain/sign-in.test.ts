@@ -4,10 +4,10 @@ import { findPersonByAddress } from '#domain/people/operations.ts';
 import { type SignInBrowser, sendSignInCode, sweepSignIns, useSignInCode } from '#domain/people/sign-in-codes.ts';
 import { createSignInLink, findSignInLink, useSignInLink } from '#domain/people/sign-in-links.ts';
 import { hours, minutes, now } from '#foundation/clock.ts';
-import { sql } from '#foundation/database.ts';
-import { developmentMailbox } from '#foundation/mail.ts';
+import { developmentMailbox } from '#foundation/mail/mail.ts';
+import { sql } from '#foundation/postgres/database.ts';
 import type { Problem } from '#foundation/problem.ts';
-import { digest, newSecret } from '#foundation/secrets.ts';
+import { digest, newSecret } from '#foundation/secrets/secrets.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;

@@ -8,10 +8,10 @@ import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
 import { callerOfToken } from '#domain/tokens/operations.ts';
 import { callerOfServiceToken, createServiceToken, revokeServiceToken } from '#domain/tokens/service-tokens.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
-import { watchStatements } from '#foundation/database.ts';
-import { digest } from '#foundation/secrets.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { watchStatements } from '#foundation/postgres/database.ts';
+import { digest } from '#foundation/secrets/secrets.ts';
 import { tokens } from '#limits.ts';
 import { openWorld, present, type Session, type World } from '../support/world.ts';
 

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import PgBoss from 'pg-boss';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { minutes, now, seconds, setClock } from '#foundation/clock.ts';
 import {
   type Background,
   concurrency,
@@ -12,13 +13,12 @@ import {
   queues,
   retentionMs,
   startBackground,
-} from '#foundation/background.ts';
-import { minutes, now, seconds, setClock } from '#foundation/clock.ts';
-import { openDatabase, sql, transaction } from '#foundation/database.ts';
+} from '#foundation/jobs/background.ts';
 import { openLog } from '#foundation/log.ts';
-import { deliverMail, developmentMailbox, openMail, type QueuedMail, queueMail } from '#foundation/mail.ts';
+import { deliverMail, developmentMailbox, openMail, type QueuedMail, queueMail } from '#foundation/mail/mail.ts';
 import { metricsText } from '#foundation/metrics.ts';
-import { bindSecretKey } from '#foundation/secrets.ts';
+import { openDatabase, sql, transaction } from '#foundation/postgres/database.ts';
+import { bindSecretKey } from '#foundation/secrets/secrets.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { compiled } from '../support/processes.ts';
 

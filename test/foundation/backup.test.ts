@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { backUp, restore } from '#foundation/backup.ts';
-import { type EmbeddedDatabase, startEmbeddedDatabase } from '#foundation/embedded/database.ts';
+import { backUp, restore } from '#foundation/postgres/backup.ts';
+import { type EmbeddedDatabase, startEmbeddedDatabase } from '#foundation/postgres/embedded/database.ts';
 import { temporaryHome } from '../support/global-setup.ts';
 
 const top = temporaryHome();

@@ -1,6 +1,6 @@
 // A capacity that callers share: shares per key, the queue and its turns.
 import { describe, expect, it } from 'vitest';
-import { createCapacity, type Hold } from '#foundation/capacity.ts';
+import { createCapacity, type Hold } from '#foundation/http/capacity.ts';
 
 const description = 'Too many.';
 const queue = { perKey: 2, all: 3, waitMs: 60_000 };

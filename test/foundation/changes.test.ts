@@ -11,8 +11,8 @@ import {
   openChanges,
   timing,
   watch,
-} from '#foundation/changes.ts';
-import { openDatabase, sql, transaction } from '#foundation/database.ts';
+} from '#foundation/postgres/changes.ts';
+import { openDatabase, sql, transaction } from '#foundation/postgres/database.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 
 let fresh: FreshDatabase;

@@ -3,7 +3,7 @@ import knexFactory, { type Knex } from 'knex';
 import { Model } from 'objection';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { databaseErrorKind, isUniqueViolation, retrying } from '#foundation/database-errors.ts';
+import { databaseErrorKind, isUniqueViolation, retrying } from '#foundation/postgres/database-errors.ts';
 import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
 
 let fresh: FreshDatabase;

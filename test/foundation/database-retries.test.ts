@@ -1,7 +1,7 @@
 // What surely was not applied is done again, within bounds, and what was refused for good is not (design of the infrastructure, §4).
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openDatabase, sql, transaction } from '#foundation/database.ts';
-import { databaseErrorKind } from '#foundation/database-errors.ts';
+import { openDatabase, sql, transaction } from '#foundation/postgres/database.ts';
+import { databaseErrorKind } from '#foundation/postgres/database-errors.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 
 let fresh: FreshDatabase;

@@ -19,9 +19,13 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import pg from 'pg';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type EmbeddedDatabase, findEmbeddedDatabase, startEmbeddedDatabase } from '#foundation/embedded/database.ts';
-import { linkLibraries, nativeFolder } from '#foundation/embedded/files.ts';
-import { DatabaseInUse, startOf, takeOwnership } from '#foundation/embedded/owner.ts';
+import {
+  type EmbeddedDatabase,
+  findEmbeddedDatabase,
+  startEmbeddedDatabase,
+} from '#foundation/postgres/embedded/database.ts';
+import { linkLibraries, nativeFolder } from '#foundation/postgres/embedded/files.ts';
+import { DatabaseInUse, startOf, takeOwnership } from '#foundation/postgres/embedded/owner.ts';
 import { temporaryHome } from '../support/global-setup.ts';
 import { projectFolder } from '../support/processes.ts';
 
@@ -58,7 +62,7 @@ async function ask(database: Pick<EmbeddedDatabase, 'connection'>, sql: string):
 function startWriter(home: string, options: SpawnOptions = {}) {
   const script = `
     import pg from 'pg';
-    import { startEmbeddedDatabase } from '#foundation/embedded/database.ts';
+    import { startEmbeddedDatabase } from '#foundation/postgres/embedded/database.ts';
     const database = await startEmbeddedDatabase({ home: process.argv[1] });
     const client = new pg.Client(database.connection);
     await client.connect();

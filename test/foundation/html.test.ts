@@ -1,6 +1,6 @@
 // The template tag escapes everything that is not HTML itself.
 import { describe, expect, it } from 'vitest';
-import { type HtmlValue, html, htmlText, raw } from '#foundation/html.ts';
+import { type HtmlValue, html, htmlText, raw } from '#foundation/http/html.ts';
 
 const text = (value: HtmlValue) => htmlText(html`<p title="${value}">${value}</p>`);
 

@@ -3,10 +3,10 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { setClock } from '#foundation/clock.ts';
-import type { Exchange } from '#foundation/http.ts';
+import type { Exchange } from '#foundation/http/http.ts';
 import { newId } from '#foundation/ids.ts';
 import { type Log, openLog, scrub } from '#foundation/log.ts';
-import { newSecret } from '#foundation/secrets.ts';
+import { newSecret } from '#foundation/secrets/secrets.ts';
 import { projectFolder } from '../support/processes.ts';
 
 let text = '';

@@ -2,7 +2,7 @@
 import { SMTPServer } from 'smtp-server';
 import { afterEach, describe, expect, it } from 'vitest';
 import { setClock } from '#foundation/clock.ts';
-import { developmentMailbox, openMail, sendMail } from '#foundation/mail.ts';
+import { developmentMailbox, openMail, sendMail } from '#foundation/mail/mail.ts';
 
 const mail = { to: 'alice@example.com', subject: 'Your sign-in code', text: 'Your code is 042917.\n' };
 

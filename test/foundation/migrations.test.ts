@@ -7,8 +7,8 @@ import path from 'node:path';
 import knexFactory, { type Knex } from 'knex';
 import { knexSnakeCaseMappers } from 'objection';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { databaseErrorKind } from '#foundation/database-errors.ts';
-import { migrate, migrationStatus, rollback } from '#foundation/migrations.ts';
+import { databaseErrorKind } from '#foundation/postgres/database-errors.ts';
+import { migrate, migrationStatus, rollback } from '#foundation/postgres/migrations.ts';
 import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
 import { projectFolder } from '../support/processes.ts';
 
@@ -66,7 +66,7 @@ async function catalog(): Promise<string[]> {
 function startMigrating() {
   const script = `
     import knexFactory from 'knex';
-    import { migrate } from '#foundation/migrations.ts';
+    import { migrate } from '#foundation/postgres/migrations.ts';
     const knex = knexFactory({ client: 'pg', connection: JSON.parse(process.argv[1]) });
     process.stdout.write(JSON.stringify(await migrate(knex, process.argv[2])));
     await knex.destroy();`;

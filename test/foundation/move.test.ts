@@ -8,9 +8,9 @@ import {
   type DatabaseConnection,
   type EmbeddedDatabase,
   startEmbeddedDatabase,
-} from '#foundation/embedded/database.ts';
-import { migrate } from '#foundation/migrations.ts';
-import { moveDatabase } from '#foundation/move.ts';
+} from '#foundation/postgres/embedded/database.ts';
+import { migrate } from '#foundation/postgres/migrations.ts';
+import { moveDatabase } from '#foundation/postgres/move.ts';
 import { emptyDatabase, type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { asAdmin, careless, temporaryHome } from '../support/global-setup.ts';
 

@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { fetchJson, OutboundError, openOutbound, ResponseTooLarge, sendRequest } from '#foundation/outbound.ts';
+import { fetchJson, OutboundError, openOutbound, ResponseTooLarge, sendRequest } from '#foundation/http/outbound.ts';
 import { makeCertificate } from '../support/certificate.ts';
 
 const certificate = makeCertificate(['client.example', 'localhost']);

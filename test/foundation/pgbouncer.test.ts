@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase } from '#foundation/database.ts';
+import { openDatabase } from '#foundation/postgres/database.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;

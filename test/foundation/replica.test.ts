@@ -1,8 +1,8 @@
 // DATABASE_REPLICA_URL with a streaming standby: reads go there, never to a state older than one that anybody was told, and to the
 // primary while the standby is late, silent, gone or promoted.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { findCredential, sql, transaction } from '#foundation/database.ts';
-import { reading, replicaState } from '#foundation/replica.ts';
+import { findCredential, sql, transaction } from '#foundation/postgres/database.ts';
+import { reading, replicaState } from '#foundation/postgres/replica.ts';
 import { createOwner } from '../support/callers.ts';
 import { openReplicated, type Replicated, removeOrigin } from '../support/replicated.ts';
 import { openWorld, type World } from '../support/world.ts';

@@ -1,9 +1,16 @@
 // Statements as they go over the wire: what is given, what comes back, and what a failure leaves behind.
 import knexFactory, { type Knex } from 'knex';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readPageOf } from '#foundation/cursor.ts';
-import { enclosingTransaction, lookUp, openDatabase, sql, transaction, watchStatements } from '#foundation/database.ts';
-import { bindSecretKey } from '#foundation/secrets.ts';
+import { readPageOf } from '#foundation/postgres/cursor.ts';
+import {
+  enclosingTransaction,
+  lookUp,
+  openDatabase,
+  sql,
+  transaction,
+  watchStatements,
+} from '#foundation/postgres/database.ts';
+import { bindSecretKey } from '#foundation/secrets/secrets.ts';
 import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
 
 let fresh: FreshDatabase;

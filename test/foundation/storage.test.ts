@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Storage } from '#foundation/storage.ts';
-import { folderStorage } from '#foundation/storage-folder.ts';
-import { type BucketStorage, bucketStorage, readBucket } from '#foundation/storage-s3.ts';
+import { folderStorage } from '#foundation/storage/folder.ts';
+import { type BucketStorage, bucketStorage, readBucket } from '#foundation/storage/s3.ts';
+import type { Storage } from '#foundation/storage/storage.ts';
 import { openS3, type S3 } from '../support/fake-s3.ts';
 
 let home: string;

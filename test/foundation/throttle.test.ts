@@ -1,7 +1,7 @@
 // Throttles in memory and in the database: exact counts under concurrency, windows, and which clients share a key.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { networkOf } from '#foundation/network.ts';
-import { createSharedThrottle, createThrottle, sweepThrottleCounts } from '#foundation/throttle.ts';
+import { networkOf } from '#foundation/http/network.ts';
+import { createSharedThrottle, createThrottle, sweepThrottleCounts } from '#foundation/http/throttle.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;

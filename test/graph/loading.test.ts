@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Vendor, VendorKind } from '#domain/integrations/model.ts';
 import { connectIntegration } from '#domain/projects/connectors.ts';
-import { watchStatements } from '#foundation/database.ts';
+import { watchStatements } from '#foundation/postgres/database.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;

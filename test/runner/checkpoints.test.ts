@@ -10,8 +10,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { connectIntegration } from '#domain/projects/connectors.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
 import { setClock } from '#foundation/clock.ts';
-import { openStorage } from '#foundation/storage.ts';
-import { folderStorage } from '#foundation/storage-folder.ts';
+import { folderStorage } from '#foundation/storage/folder.ts';
+import { openStorage } from '#foundation/storage/storage.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
 import { endLease } from '../support/mission-world.ts';
 import { compiled, projectFolder } from '../support/processes.ts';

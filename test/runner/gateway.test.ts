@@ -3,7 +3,7 @@ import { createServer, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkAddress } from '#foundation/outbound.ts';
+import { checkAddress } from '#foundation/http/outbound.ts';
 import { bounds, tooLong } from '../../src/runner/answers.ts';
 import { openEgress } from '../../src/runner/egress.ts';
 import { type Gateway, modelsFrom, openGateway } from '../../src/runner/gateway.ts';

@@ -3,9 +3,9 @@ import type { OrgRole } from '#access/roles.ts';
 import { bindTrustedIssuers } from '#domain/agent-identities/id-jag/issuers.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
-import type { Row } from '#foundation/base-model.ts';
-import { openOutbound } from '#foundation/outbound.ts';
-import type { TrustedIssuer } from '#foundation/trusted-issuers.ts';
+import { openOutbound } from '#foundation/http/outbound.ts';
+import type { TrustedIssuer } from '#foundation/http/trusted-issuers.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Claims, openProvider } from './id-jag-issuer.ts';
 import { type Answer, type Ask, openWorld, type Session, type WorldSettings } from './world.ts';
 

@@ -1,7 +1,7 @@
 // A process that does jobs of the background. It is there to be killed in the middle of one (foundation/background.test.ts starts it).
-import { startBackground } from '#foundation/background.ts';
-import { openDatabase } from '#foundation/database.ts';
+import { startBackground } from '#foundation/jobs/background.ts';
 import { openLog } from '#foundation/log.ts';
+import { openDatabase } from '#foundation/postgres/database.ts';
 
 const connection = JSON.parse(process.argv[2]);
 openDatabase({ connection, poolMax: 4 });

@@ -3,8 +3,8 @@
 import type { OrgRole } from '#access/roles.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
-import type { Row } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Place } from './runtime-records.ts';
 import type { World } from './world.ts';
 

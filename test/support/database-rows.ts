@@ -1,6 +1,6 @@
 // Every row of a database, so that a test can say: nothing was written, nothing was changed, and what was added is known.
 import type { Knex } from 'knex';
-import { send } from '#foundation/statement.ts';
+import { send } from '#foundation/postgres/statement.ts';
 
 /** Columns that move when a credential is merely used, by name and with the reason. All others count. */
 export const movedByLooking: Record<string, string> = {

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { inject } from 'vitest';
-import type { DatabaseConnection } from '#foundation/embedded/database.ts';
+import type { DatabaseConnection } from '#foundation/postgres/embedded/database.ts';
 import { asAdmin } from './global-setup.ts';
 
 export interface FreshDatabase {

@@ -9,9 +9,9 @@ import type { TestProject } from 'vitest/node';
 import { buildDashboard } from '../../scripts/dashboard-build.ts';
 import { isFresh, output, root } from '../../scripts/output.ts';
 import { buildService, bundle } from '../../scripts/service-build.ts';
-import { openDatabase } from '../../src/foundation/database.ts';
-import { type DatabaseConnection, startEmbeddedDatabase } from '../../src/foundation/embedded/database.ts';
-import { migrate } from '../../src/foundation/migrations.ts';
+import { openDatabase } from '../../src/foundation/postgres/database.ts';
+import { type DatabaseConnection, startEmbeddedDatabase } from '../../src/foundation/postgres/embedded/database.ts';
+import { migrate } from '../../src/foundation/postgres/migrations.ts';
 
 export interface TestServer {
   connection: DatabaseConnection;

@@ -3,7 +3,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
-import { addresses } from '#foundation/addresses.ts';
+import { addresses } from '#foundation/http/addresses.ts';
 import { present } from './world.ts';
 
 export type Claims = Record<string, unknown>;

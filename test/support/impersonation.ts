@@ -3,7 +3,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Caller } from '#access/principal.ts';
-import type { Exchange } from '#foundation/http.ts';
+import type { Exchange } from '#foundation/http/http.ts';
 import { schema } from '#schema.ts';
 import { createGraphql } from '#surfaces/graphql/surface.ts';
 import { createRest } from '#surfaces/rest/surface.ts';

@@ -254,11 +254,11 @@ export const clockNetworkAndEnvironmentHaveOneModule: Rule = (tree) =>
       breaches.push(`${file} reads the system clock: call now() of foundation/clock.ts, which tests control.`);
     }
     if (
-      file !== 'src/foundation/outbound.ts' &&
+      file !== 'src/foundation/http/outbound.ts' &&
       (/(?<![\w.])(?:globalThis\.)?fetch\(/.test(text) || importsHttpClient(text))
     ) {
       breaches.push(
-        `${file} makes a request: outbound requests go through foundation/outbound.ts, which guards against SSRF.`,
+        `${file} makes a request: outbound requests go through foundation/http/outbound.ts, which guards against SSRF.`,
       );
     }
     return breaches;

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { connectIntegration } from '#domain/projects/connectors.ts';
-import { openOutbound } from '#foundation/outbound.ts';
+import { openOutbound } from '#foundation/http/outbound.ts';
 import { type Answer, openWorld, type Session } from './world.ts';
 
 export type McpWorld = Awaited<ReturnType<typeof openMcpWorld>>;

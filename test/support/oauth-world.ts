@@ -7,7 +7,7 @@ import { callerOfOAuthToken } from '#domain/oauth/access-tokens.ts';
 import type { Resource } from '#domain/oauth/resources.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
-import type { Row } from '#foundation/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { createOAuth } from '../../src/surfaces/oauth/surface.ts';
 import { type Answer, openWorld, type Session } from './world.ts';
 

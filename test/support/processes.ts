@@ -7,7 +7,7 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { DatabaseConnection } from '#foundation/embedded/database.ts';
+import type { DatabaseConnection } from '#foundation/postgres/embedded/database.ts';
 
 export const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -4,11 +4,11 @@ import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
-import { type DatabaseConnection, startEmbeddedDatabase } from '#foundation/embedded/database.ts';
-import { type EmbeddedFiles, findPrograms, locateFiles } from '#foundation/embedded/files.ts';
-import { launch, type Server } from '#foundation/embedded/server.ts';
-import { migrate } from '#foundation/migrations.ts';
-import { openDatabase } from '../../src/foundation/database.ts';
+import { type DatabaseConnection, startEmbeddedDatabase } from '#foundation/postgres/embedded/database.ts';
+import { type EmbeddedFiles, findPrograms, locateFiles } from '#foundation/postgres/embedded/files.ts';
+import { launch, type Server } from '#foundation/postgres/embedded/server.ts';
+import { migrate } from '#foundation/postgres/migrations.ts';
+import { openDatabase } from '../../src/foundation/postgres/database.ts';
 import { careless, temporaryHome } from './global-setup.ts';
 import { childrenOf, freePort, isRunning } from './processes.ts';
 

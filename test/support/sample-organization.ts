@@ -18,11 +18,11 @@ import { testPayment } from '#domain/plans/provider.ts';
 import { connectIntegration } from '#domain/projects/connectors.ts';
 import { claimRun } from '#domain/runtime/claim.ts';
 import { callerOfServiceToken, createServiceToken } from '#domain/tokens/service-tokens.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { days } from '#foundation/clock.ts';
-import { transaction } from '#foundation/database.ts';
+import { openOutbound } from '#foundation/http/outbound.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { openOutbound } from '#foundation/outbound.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { transaction } from '#foundation/postgres/database.ts';
 import { openRemoteMcp } from './fake-mcp-server.ts';
 import { type Arguments, inputOf, isRequired, type RootField } from './root-fields.ts';
 import {

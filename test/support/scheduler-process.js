@@ -1,10 +1,10 @@
 // One of several processes that run what is due, on a clock that goes faster than the world's. It is there to be killed
 // (surfaces/scheduler.test.ts starts it).
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
-import { bindAddresses } from '#foundation/addresses.ts';
 import { setClock } from '#foundation/clock.ts';
-import { openDatabase } from '#foundation/database.ts';
+import { bindAddresses } from '#foundation/http/addresses.ts';
 import { openLog } from '#foundation/log.ts';
+import { openDatabase } from '#foundation/postgres/database.ts';
 import { startScheduler } from '#surfaces/scheduler/surface.ts';
 
 /** `Orders` of the test. */

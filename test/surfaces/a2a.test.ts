@@ -2,7 +2,7 @@
 // no call of the protocol. What its methods do: a2a-tasks.test.ts.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { catalog } from '#access/scopes.ts';
-import { addresses, bindAddresses } from '#foundation/addresses.ts';
+import { addresses, bindAddresses } from '#foundation/http/addresses.ts';
 import { bytes } from '#limits.ts';
 import { createA2a } from '../../src/surfaces/a2a/surface.ts';
 import { type Account, createOwner } from '../support/callers.ts';

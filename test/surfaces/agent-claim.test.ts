@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { catalog } from '#access/scopes.ts';
 import { days, hours, isoTime, minutes, seconds } from '#foundation/clock.ts';
-import { sql } from '#foundation/database.ts';
+import { sql } from '#foundation/postgres/database.ts';
 import { type AgentWorld, openAgentWorld, otherCode } from '../support/agent-world.ts';
 import { present } from '../support/world.ts';
 

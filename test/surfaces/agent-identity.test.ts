@@ -6,10 +6,10 @@ import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT } from 'jose
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sweepAgentIdentities } from '#domain/agent-identities/sweep.ts';
 import { publicKeys, signJwt } from '#domain/oauth/keys.ts';
-import { addresses } from '#foundation/addresses.ts';
 import { days, hours, isoTime, minutes } from '#foundation/clock.ts';
-import { openDatabase } from '#foundation/database.ts';
-import { bindSecretKey } from '#foundation/secrets.ts';
+import { addresses } from '#foundation/http/addresses.ts';
+import { openDatabase } from '#foundation/postgres/database.ts';
+import { bindSecretKey } from '#foundation/secrets/secrets.ts';
 import { type AppSettings, createApp } from '../../src/app.ts';
 import { type AgentWorld, claimGrant, idJagType, jwtBearer, openAgentWorld } from '../support/agent-world.ts';
 import { requestsTo } from '../support/requests.ts';

@@ -18,11 +18,11 @@ import {
 } from '#domain/artifacts/content.ts';
 import { Artifact } from '#domain/artifacts/model.ts';
 import { days, minutes, seconds } from '#foundation/clock.ts';
-import { transaction } from '#foundation/database.ts';
-import { type Exchange, readBody } from '#foundation/http.ts';
-import { openStorage, type Storage } from '#foundation/storage.ts';
-import { folderStorage } from '#foundation/storage-folder.ts';
-import { bucketStorage, readBucket } from '#foundation/storage-s3.ts';
+import { type Exchange, readBody } from '#foundation/http/http.ts';
+import { transaction } from '#foundation/postgres/database.ts';
+import { folderStorage } from '#foundation/storage/folder.ts';
+import { bucketStorage, readBucket } from '#foundation/storage/s3.ts';
+import { openStorage, type Storage } from '#foundation/storage/storage.ts';
 import { maxPerOrganization } from '#surfaces/artifacts/upload.ts';
 import { createCallersWithProjects } from '../support/callers.ts';
 import { openS3, type S3 } from '../support/fake-s3.ts';

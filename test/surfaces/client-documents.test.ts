@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { maxDocumentBytes } from '#domain/oauth/client-documents.ts';
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
-import { openOutbound } from '#foundation/outbound.ts';
+import { openOutbound } from '#foundation/http/outbound.ts';
 import { rates } from '#limits.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import {

@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
-import type { Row } from '#foundation/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
 import { openWorld, type Session, type World } from '../support/world.ts';

@@ -9,11 +9,11 @@ import type { Organization } from '#domain/organizations/model.ts';
 import { explainWaits } from '#domain/runs/waiting.ts';
 import type { Sandbox } from '#domain/sandboxes/model.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { hours, minutes, seconds } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
-import { openStorage } from '#foundation/storage.ts';
-import { folderStorage } from '#foundation/storage-folder.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { folderStorage } from '#foundation/storage/folder.ts';
+import { openStorage } from '#foundation/storage/storage.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
 import {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { getIntrospectionQuery } from 'graphql';
 import { serverAudits } from 'graphql-http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { watchStatements } from '#foundation/database.ts';
+import { watchStatements } from '#foundation/postgres/database.ts';
 import { graphql } from '#limits.ts';
 import { type Account, createOwner } from '../support/callers.ts';
 import { openWorld, type World } from '../support/world.ts';

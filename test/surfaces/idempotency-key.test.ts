@@ -11,9 +11,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
 import { connectIntegration } from '#domain/projects/connectors.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { days } from '#foundation/clock.ts';
-import { openOutbound } from '#foundation/outbound.ts';
+import { openOutbound } from '#foundation/http/outbound.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { atOnce } from '../support/at-once.ts';
 import { openRemoteMcp, type RemoteMcp } from '../support/fake-mcp-server.ts';
 import { freePort, type ServiceProcess, startService } from '../support/processes.ts';

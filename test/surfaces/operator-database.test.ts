@@ -3,8 +3,8 @@ import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises
 import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startEmbeddedDatabase } from '#foundation/embedded/database.ts';
-import { secretKeyFile } from '#foundation/secret-key.ts';
+import { startEmbeddedDatabase } from '#foundation/postgres/embedded/database.ts';
+import { secretKeyFile } from '#foundation/secrets/secret-key.ts';
 import { admin } from '../support/command-line.ts';
 import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
 import { temporaryHome } from '../support/global-setup.ts';

@@ -4,7 +4,7 @@ import { registerAnonymous } from '#domain/agent-identities/register.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
-import type { Row } from '#foundation/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { helpOf, readOptions } from '#surfaces/operator/command.ts';
 import { commands } from '#surfaces/operator/commands.ts';
 import { admin } from '../support/command-line.ts';

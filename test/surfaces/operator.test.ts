@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
-import type { Row } from '#foundation/base-model.ts';
-import { openDatabase } from '#foundation/database.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { openDatabase } from '#foundation/postgres/database.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;

@@ -6,9 +6,9 @@ import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-c
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { days } from '#foundation/clock.ts';
-import { developmentMailbox, mailboxAddress } from '#foundation/mail.ts';
+import { developmentMailbox, mailboxAddress } from '#foundation/mail/mail.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { authorizationRequest, claimGrantType } from '../support/oauth-world.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';

@@ -2,8 +2,8 @@
 // after sign-in, used, refused, removed. The console's address is localhost, which needs no https.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { bindAddresses } from '#foundation/addresses.ts';
-import { developmentMailbox } from '#foundation/mail.ts';
+import { bindAddresses } from '#foundation/http/addresses.ts';
+import { developmentMailbox } from '#foundation/mail/mail.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
 import { openWorld, type World } from '../support/world.ts';

@@ -1,10 +1,10 @@
 // Passkeys over real HTTP, with an authenticator in software: what is asked of it, what is believed, and what is not.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sweepChallenges } from '#domain/people/passkey-challenge.ts';
-import { bindAddresses } from '#foundation/addresses.ts';
 import { minutes, now } from '#foundation/clock.ts';
-import { sql } from '#foundation/database.ts';
-import { developmentMailbox } from '#foundation/mail.ts';
+import { bindAddresses } from '#foundation/http/addresses.ts';
+import { developmentMailbox } from '#foundation/mail/mail.ts';
+import { sql } from '#foundation/postgres/database.ts';
 import { createAuthenticator } from '../support/authenticator.ts';
 import { type Answer, openWorld, type World } from '../support/world.ts';
 

@@ -3,8 +3,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
-import type { Row } from '#foundation/base-model.ts';
-import { watchStatements } from '#foundation/database.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { watchStatements } from '#foundation/postgres/database.ts';
 import { rates } from '#limits.ts';
 import { asAdmin } from '../support/global-setup.ts';
 import { type Ask, openWorld, type Session, type World } from '../support/world.ts';

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, test, vi } from 
 import { dispatchDue } from '#domain/recurring/dispatch.ts';
 import { dispatching } from '#domain/runs/dispatch.ts';
 import { isoTime, minutes, seconds } from '#foundation/clock.ts';
-import type { DatabaseConnection } from '#foundation/embedded/database.ts';
 import { openLog } from '#foundation/log.ts';
+import type { DatabaseConnection } from '#foundation/postgres/embedded/database.ts';
 import { jobs } from '#surfaces/scheduler/jobs.ts';
 import { startScheduler } from '#surfaces/scheduler/surface.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';

@@ -2,8 +2,8 @@
 // numbers in brackets are its §17).
 import { generateKeyPair } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { addresses } from '#foundation/addresses.ts';
 import { days, minutes } from '#foundation/clock.ts';
+import { addresses } from '#foundation/http/addresses.ts';
 import { type AgentWorld, openAgentWorld } from '../support/agent-world.ts';
 import { type Claims, openProvider } from '../support/id-jag-issuer.ts';
 import { present } from '../support/world.ts';

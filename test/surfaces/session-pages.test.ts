@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OrgRole } from '#access/roles.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
-import type { Row } from '#foundation/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { deviceName } from '../../src/surfaces/console/device.ts';
 import { type OAuthWorld, openOAuthWorld } from '../support/oauth-world.ts';
 import type { Answer, Session } from '../support/world.ts';

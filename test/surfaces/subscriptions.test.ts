@@ -9,11 +9,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import type { Organization } from '#domain/organizations/model.ts';
 import type { Person } from '#domain/people/model.ts';
 import { createServiceToken } from '#domain/tokens/service-tokens.ts';
-import type { Row } from '#foundation/base-model.ts';
-import { announce } from '#foundation/changes.ts';
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
-import { sql, transaction, watchStatements } from '#foundation/database.ts';
-import { digest } from '#foundation/secrets.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { sql, transaction, watchStatements } from '#foundation/postgres/database.ts';
+import { digest } from '#foundation/secrets/secrets.ts';
 import { graphql, previewSizes, report, subscriptions } from '#limits.ts';
 import { schema } from '#schema.ts';
 import { maxCheckAgeMs } from '#surfaces/graphql/subscriptions.ts';

@@ -1,8 +1,8 @@
 // Signing in by way of an OpenID provider (OpenID Connect Core §3.1), against a small one that is real.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { addresses, bindAddresses } from '#foundation/addresses.ts';
 import { minutes } from '#foundation/clock.ts';
+import { addresses, bindAddresses } from '#foundation/http/addresses.ts';
 import { createConsole } from '../../src/surfaces/console/surface.ts';
 import { client, type OpenIdProvider, openOpenIdProvider } from '../support/fake-openid-provider.ts';
 import { type Answer, openWorld, type World } from '../support/world.ts';

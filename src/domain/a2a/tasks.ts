@@ -4,9 +4,9 @@ import { type Artifact as A2aArtifact, type Message, type Part, Role, type Task,
 import { admits } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, withinReach } from '#access/reach.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { isoTime } from '#foundation/clock.ts';
-import type { Page } from '#foundation/cursor.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import type { Page } from '#foundation/postgres/cursor.ts';
 import { previewSizes } from '#limits.ts';
 import { contentAddress } from '../artifacts/address.ts';
 import { Artifact } from '../artifacts/model.ts';

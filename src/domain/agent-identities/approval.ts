@@ -1,10 +1,11 @@
 // A claim from the person's side: what the page shows, and the decision (agent authentication §6). Only the account that the
 // attempt names sees or decides it, and it lends no more than its role holds.
-import type { Row } from '#foundation/base-model.ts';
+
 import { days, now } from '#foundation/clock.ts';
-import { type Transaction, transaction } from '#foundation/database.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict, forbidden, Problem, unauthenticated } from '#foundation/problem.ts';
-import { digest } from '#foundation/secrets.ts';
+import { digest } from '#foundation/secrets/secrets.ts';
 import { lendChosen } from '../credentials/lend.ts';
 import { revokeAccessTokens } from '../oauth/access-tokens.ts';
 import type { Person } from '../people/model.ts';

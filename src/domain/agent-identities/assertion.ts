@@ -1,11 +1,11 @@
 // Our own identity assertion: the JWT that a registered agent exchanges for access tokens, repeatedly, until it expires or is
 // superseded. It names the generation of its registration; a claim and a revocation begin a new one (§13.1).
 import { randomUUID } from 'node:crypto';
-import { addresses } from '#foundation/addresses.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { isoTime, now } from '#foundation/clock.ts';
-import type { Transaction } from '#foundation/database.ts';
+import { addresses } from '#foundation/http/addresses.ts';
 import type { Id } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import type { Transaction } from '#foundation/postgres/database.ts';
 import { text } from '#limits.ts';
 import { holdMembership } from '../memberships/operations.ts';
 import { signJwt, verifyOwnJwt } from '../oauth/keys.ts';

@@ -1,11 +1,12 @@
 // A claim from the agent's side: requesting a code that its person will type (specification, Authentication 6). For 24 hours the
 // agent may start attempts; each has a code and an address of its own, and supersedes the one before.
-import { addresses } from '#foundation/addresses.ts';
+
 import { hours, now } from '#foundation/clock.ts';
-import { type Transaction, transaction } from '#foundation/database.ts';
+import { addresses } from '#foundation/http/addresses.ts';
 import { type Id, newId } from '#foundation/ids.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { tooMany } from '#foundation/problem.ts';
-import { digest, newCode, newSecret } from '#foundation/secrets.ts';
+import { digest, newCode, newSecret } from '#foundation/secrets/secrets.ts';
 import { lifetimesMs, polling, rates } from '#limits.ts';
 import { normalizeEmail } from '../people/email.ts';
 import { alreadyClaimed, claimExpired, emailMismatch, invalidClaimToken } from './errors.ts';

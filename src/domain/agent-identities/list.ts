@@ -1,5 +1,5 @@
 // The operator's list of agents, claimed or not.
-import { sql } from '#foundation/database.ts';
+import { sql } from '#foundation/postgres/database.ts';
 import { type OwnerFilter, ofOwnerSql, ownerValues } from '../credentials/owner.ts';
 
 const listSql = `select r.id, r.kind, r.agent_name, r.issuer, o.slug as org, p.email, r.scopes, r.created_at, r.claimed_at,

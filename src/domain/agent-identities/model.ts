@@ -1,7 +1,8 @@
 // An agent that registered itself, and the attempts to claim it (specification, Registration type and Claim attempt; agent
 // authentication §14). A claimed registration holds the person's grant. Its state is derived, never stored.
-import { BaseModel, type Row } from '#foundation/base-model.ts';
+
 import type { Id } from '#foundation/ids.ts';
+import { BaseModel, type Row } from '#foundation/postgres/base-model.ts';
 import { lifetimesMs, tries } from '#limits.ts';
 
 /** `anonymous`: names nobody. `service_auth`: names its person's email address. `identity_assertion`: a provider vouches for it. */

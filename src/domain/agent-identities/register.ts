@@ -2,11 +2,11 @@
 // The first two need no consent and grant nothing; a person's grant comes with the claim.
 import { narrowed } from '#access/authority.ts';
 import type { Scope } from '#access/scopes.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { type Transaction, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { digest, newSecret } from '#foundation/secrets.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { digest, newSecret } from '#foundation/secrets/secrets.ts';
 import { lifetimesMs, polling } from '#limits.ts';
 import { holdMembership } from '../memberships/operations.ts';
 import { revokeAccessTokens } from '../oauth/access-tokens.ts';

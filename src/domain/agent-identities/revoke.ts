@@ -3,8 +3,8 @@
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
-import { type Transaction, transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { notFound } from '#foundation/problem.ts';
 import type { PersonIn } from '../memberships/model.ts';
 import { revokeAccessTokens } from '../oauth/access-tokens.ts';

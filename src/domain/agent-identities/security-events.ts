@@ -1,7 +1,7 @@
 // Security events of trusted providers (RFC 8417; agent authentication §11): with one of them a provider revokes the user
 // it has vouched for, and the agent ends. Each event acts once, however often it is delivered (RFC 8935 §2).
 import { now } from '#foundation/clock.ts';
-import { transaction } from '#foundation/database.ts';
+import { transaction } from '#foundation/postgres/database.ts';
 import { lifetimesMs } from '#limits.ts';
 import { type Members, parseJws } from './id-jag/parse.ts';
 import { reject } from './id-jag/reasons.ts';

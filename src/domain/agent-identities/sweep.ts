@@ -1,6 +1,6 @@
 // Deletes agents that nobody claimed in time, and used-up ids that have expired.
 import { days, now } from '#foundation/clock.ts';
-import { sql } from '#foundation/database.ts';
+import { sql } from '#foundation/postgres/database.ts';
 import { sweepJtis } from './id-jag/replay.ts';
 
 /** A late agent gets "expired" for this long, and "unknown" after that. */

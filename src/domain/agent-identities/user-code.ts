@@ -1,9 +1,10 @@
 // The six digits that the agent shows and the person types: ten minutes, five tries (specification, Limits). A plain digest of so
 // short a code could be reversed, so it is keyed, and bound to its attempt.
-import type { Row } from '#foundation/base-model.ts';
-import type { Transaction } from '#foundation/database.ts';
+
 import type { Id } from '#foundation/ids.ts';
-import { codeDigest, sameBytes } from '#foundation/secrets.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import type { Transaction } from '#foundation/postgres/database.ts';
+import { codeDigest, sameBytes } from '#foundation/secrets/secrets.ts';
 import { tries } from '#limits.ts';
 import { ClaimAttempt } from './model.ts';
 

@@ -1,7 +1,8 @@
 // An agent: a role, a harness and a model under one name, with the sandbox template it runs in (specification, Agent and
 // catalog).
-import { BaseModel, columnsOf, type Source } from '#foundation/base-model.ts';
+
 import type { Id } from '#foundation/ids.ts';
+import { BaseModel, columnsOf, type Source } from '#foundation/postgres/base-model.ts';
 import { Organization } from '../organizations/model.ts';
 
 export const agentRoles = ['planner', 'builder', 'reviewer', 'qa', 'researcher'] as const;

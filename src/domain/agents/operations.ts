@@ -2,12 +2,12 @@
 // Agents belong to the whole organization, so a project-bound credential does not reach them.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
-import { columnsOf, type Row, snake } from '#foundation/base-model.ts';
 import { now, nowAfter } from '#foundation/clock.ts';
-import { type Page, type PageRequest, readPageOf } from '#foundation/cursor.ts';
-import { type Transaction, transaction } from '#foundation/database.ts';
-import { isUniqueViolation } from '#foundation/database-errors.ts';
 import { type Id, newId } from '#foundation/ids.ts';
+import { columnsOf, type Row, snake } from '#foundation/postgres/base-model.ts';
+import { type Page, type PageRequest, readPageOf } from '#foundation/postgres/cursor.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
 import { conflict, invalid, refuseChanged } from '#foundation/problem.ts';
 import { builtinAgentId, builtinAgents, builtinSandboxTemplate, harnesses } from './catalog.ts';
 import { Agent, type AgentRole, type Effort, type HarnessId } from './model.ts';

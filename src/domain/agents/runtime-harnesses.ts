@@ -3,7 +3,7 @@
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { days, minutes, now, seconds } from '#foundation/clock.ts';
-import { sql, type Transaction } from '#foundation/database.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { listModelConnectors } from '../integrations/operations.ts';
 import { type ModelVendor, vendorNeeded } from './catalog.ts';
 import type { HarnessId } from './model.ts';

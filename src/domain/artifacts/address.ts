@@ -1,8 +1,9 @@
 // The addresses under which contents are downloaded and uploaded. They are signed, so that they need no credential and can be
 // passed to a browser or a tool; each allows one action until it expires.
-import { addresses } from '#foundation/addresses.ts';
+
 import { minutes, now } from '#foundation/clock.ts';
-import { sameBytes, signature } from '#foundation/secrets.ts';
+import { addresses } from '#foundation/http/addresses.ts';
+import { sameBytes, signature } from '#foundation/secrets/secrets.ts';
 import { lifetimesMs } from '#limits.ts';
 
 /** For so long the same address is returned. */

@@ -1,11 +1,11 @@
 // Contents of artifacts in the storage: written as they are uploaded, removed when no artifact uses them.
 import type { Readable } from 'node:stream';
-import type { Row } from '#foundation/base-model.ts';
 import { days, minutes, now, seconds } from '#foundation/clock.ts';
-import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
-import { type ByteRange, storage } from '#foundation/storage.ts';
+import { type ByteRange, storage } from '#foundation/storage/storage.ts';
 import { bytes } from '#limits.ts';
 import { createUploadAddress } from './address.ts';
 import { Artifact, StoredContent } from './model.ts';

@@ -1,8 +1,8 @@
 // An artifact: a file that an agent submits as proof of its work (specification, Artifact). The content is in the storage.
 import { withinReach } from '#access/reach.ts';
-import { BaseModel, type Source, selectionOf } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
+import { BaseModel, type Source, selectionOf } from '#foundation/postgres/base-model.ts';
 import type { AgentRole } from '../agents/model.ts';
 import { Project } from '../projects/model.ts';
 import { Run } from '../runs/model.ts';

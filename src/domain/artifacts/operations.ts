@@ -1,8 +1,8 @@
 // Operations on artifacts: list and read.
 import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
-import type { Row } from '#foundation/base-model.ts';
-import { emptyPage, type Page, type PageRequest } from '#foundation/cursor.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { emptyPage, type Page, type PageRequest } from '#foundation/postgres/cursor.ts';
 import { Artifact, type ArtifactKind } from './model.ts';
 
 export interface ArtifactFilter extends PageRequest {

@@ -1,7 +1,7 @@
 // Books what missions cost and settles those that have ended, and ends missions whose cost has used up the credits. Both are jobs of the
 // scheduler, safe to run in several processes at once.
 import { minutes, now, seconds } from '#foundation/clock.ts';
-import { type Transaction, transaction } from '#foundation/database.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { credit } from '../credits/amounts.ts';
 import { bookMission } from '../credits/missions.ts';
 import { hasReviews, type Review, takeExhausted, takeReview } from '../credits/reviews.ts';

@@ -1,8 +1,8 @@
 // The billing summary of an organization (specification, BillingSummary): its plan, credits, usage, and what it may do.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { credits } from '#limits.ts';
 import { credit, creditsOf } from '../credits/amounts.ts';
 import type { LotKind } from '../credits/model.ts';

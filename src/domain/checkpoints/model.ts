@@ -1,8 +1,8 @@
 // The workspace as it was after a step of a run, with the session files of its harnesses: a bundle of git, kept as an artifact for
 // as long as those are. While a step runs, its checkpoint is replaced by newer ones.
 import { withinReach } from '#access/reach.ts';
-import { BaseModel } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
+import { BaseModel } from '#foundation/postgres/base-model.ts';
 import { Artifact } from '../artifacts/model.ts';
 
 export class Checkpoint extends BaseModel {

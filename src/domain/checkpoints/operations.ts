@@ -1,9 +1,9 @@
 // Continues a run that has ended: another one begins from a checkpoint, with the same agents, issue and project.
 import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
-import type { Row } from '#foundation/base-model.ts';
-import { type Transaction, transaction } from '#foundation/database.ts';
-import { firstStep } from '#foundation/idempotency.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { firstStep } from '#foundation/postgres/idempotency.ts';
 import { conflict } from '#foundation/problem.ts';
 import { text } from '#limits.ts';
 import { vendorNeeded } from '../agents/catalog.ts';

@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
 import { isoTime, now } from '#foundation/clock.ts';
-import { type Transaction, transaction } from '#foundation/database.ts';
-import { storage } from '#foundation/storage.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { storage } from '#foundation/storage/storage.ts';
 import { type ExportTable, exportTables } from './export-tables.ts';
 
 /** The most that an archive may have; a larger one fails. */

@@ -1,8 +1,8 @@
 // Erases closed organizations after thirty days: the rows of all their tables in batches, at last the organization itself. What was
 // erased stays erased, so that a lost process is continued by the next call.
 import { now } from '#foundation/clock.ts';
-import { sql } from '#foundation/database.ts';
-import { databaseErrorKind } from '#foundation/database-errors.ts';
+import { sql } from '#foundation/postgres/database.ts';
+import { databaseErrorKind } from '#foundation/postgres/database-errors.ts';
 import { deleteOrganization } from '../organizations/operations.ts';
 import { awaitsRefund } from '../plans/withdrawal.ts';
 import { removeExport } from './export.ts';

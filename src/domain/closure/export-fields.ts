@@ -1,5 +1,5 @@
 // The export of a closed organization in GraphQL: no record of the REST contract speaks of it.
-import type { Row } from '#foundation/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';

@@ -1,6 +1,6 @@
 // What the export of an organization holds: the columns that reads of these models return, and no others. Secrets and digests of
 // them are no such columns; the models that have one are left out.
-import { type BaseModel, columnsOf, snake } from '#foundation/base-model.ts';
+import { type BaseModel, columnsOf, snake } from '#foundation/postgres/base-model.ts';
 import { Registration } from '../agent-identities/model.ts';
 import { Agent } from '../agents/model.ts';
 import { Artifact, StoredContent } from '../artifacts/model.ts';

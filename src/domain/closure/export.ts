@@ -1,12 +1,12 @@
 // The export of a closed organization's data: asked for by an owner, written in the background, downloaded until the erasure.
 import type { Caller } from '#access/principal.ts';
-import { enqueue, queues } from '#foundation/background.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { type Transaction, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
+import { enqueue, queues } from '#foundation/jobs/background.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict, forbidden, notFound } from '#foundation/problem.ts';
-import { storage } from '#foundation/storage.ts';
+import { storage } from '#foundation/storage/storage.ts';
 import { ownOrganizationOnly } from '../memberships/operations.ts';
 import { findOrganization } from '../organizations/operations.ts';
 import { writeArchive } from './archive.ts';

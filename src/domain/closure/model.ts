@@ -1,8 +1,8 @@
 // The closure of an organization (specification, OrgClosure; design decisions, section 4, ClosureSettlement).
 import { orgWide } from '#access/reach.ts';
-import { BaseModel } from '#foundation/base-model.ts';
 import { days } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
+import { BaseModel } from '#foundation/postgres/base-model.ts';
 
 /** A closed organization can be read for so long; then it is erased. */
 export const retentionMs = days(30);

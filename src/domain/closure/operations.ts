@@ -1,10 +1,10 @@
 // Closing an organization: it is read-only for its owners from then on, and erased after thirty days.
 import type { Caller } from '#access/principal.ts';
 import { ownPerson } from '#access/reach.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { transaction } from '#foundation/postgres/database.ts';
 import { forbidden, invalid, notFound } from '#foundation/problem.ts';
 import { ownOrganizationOnly } from '../memberships/operations.ts';
 import { Organization } from '../organizations/model.ts';

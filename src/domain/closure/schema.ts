@@ -1,6 +1,6 @@
 // The closure of an organization on every surface (specification, OrgClosure; design decisions, sections 2 and 4).
 import { z } from 'zod';
-import type { Row } from '#foundation/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';

@@ -1,8 +1,9 @@
 // What follows the closing of an organization, one transaction each. A process may be lost between any two of them: the sweep goes
 // on with the first that is not done.
-import { announce } from '#foundation/changes.ts';
+
 import { now } from '#foundation/clock.ts';
-import { sql, type Transaction, transaction } from '#foundation/database.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { creditsOf } from '../credits/amounts.ts';
 import { isUnsettled, writeOffCredits } from '../credits/write-off.ts';
 import { destroyAllEnvironments } from '../environments/operations.ts';

@@ -2,9 +2,9 @@
 import { narrowedText } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
 import type { OrgRole } from '#access/roles.ts';
-import type { BaseModel } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
-import type { Bookmark } from '#foundation/replica.ts';
+import type { BaseModel } from '#foundation/postgres/base-model.ts';
+import type { Bookmark } from '#foundation/postgres/replica.ts';
 import { recordUse } from './last-used.ts';
 
 /** A valid credential with the present role of its person. `granted`: its scopes, separated by spaces. */

@@ -1,7 +1,8 @@
 // When a credential was last used, to the minute. Written outside of the request, which neither waits for it nor fails with it.
-import type { BaseModel } from '#foundation/base-model.ts';
+
 import { minutes, now } from '#foundation/clock.ts';
-import { sql } from '#foundation/database.ts';
+import type { BaseModel } from '#foundation/postgres/base-model.ts';
+import { sql } from '#foundation/postgres/database.ts';
 
 /** The last use of a credential is written at most this often. */
 export const lastUsedIntervalMs = minutes(1);

@@ -1,8 +1,8 @@
 // Lending authority: what a person's new token, authorization code or claimed agent may do. The person's membership and the
 // project stay locked until the credential is stored, so that none outlives the removal of either.
 import { narrowed, requireFewScopes } from '#access/authority.ts';
-import type { Transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
+import type { Transaction } from '#foundation/postgres/database.ts';
 import { invalid } from '#foundation/problem.ts';
 import { requireMembership } from '../memberships/operations.ts';
 import { holdProject } from '../projects/operations.ts';

@@ -1,6 +1,6 @@
 // Credits that come and go outside of missions: granted or bought, withdrawn with the order that they were bought by, and given
 // back for a mission that should not have cost them.
-import { sql, type Transaction } from '#foundation/database.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { invalid } from '#foundation/problem.ts';
 import { credits } from '#limits.ts';
 import { credit } from './amounts.ts';

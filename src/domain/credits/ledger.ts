@@ -1,8 +1,8 @@
 // Reads and appends to the ledger of one organization. Whoever appends holds the organization's lock (`openBook`), so that of two
 // spends at once the second sees what the first left.
 import { now } from '#foundation/clock.ts';
-import { sql, type Transaction } from '#foundation/database.ts';
 import { newId } from '#foundation/ids.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { credits } from '#limits.ts';
 import { founderOf, lockOrganization } from '../organizations/operations.ts';
 import { credit } from './amounts.ts';

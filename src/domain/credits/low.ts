@@ -1,6 +1,6 @@
 // Whether an organization has few credits left. Reads only: a trial that was not granted yet is no lack of credits.
 import { now } from '#foundation/clock.ts';
-import { sql } from '#foundation/database.ts';
+import { sql } from '#foundation/postgres/database.ts';
 import { credits } from '#limits.ts';
 import { credit, creditsOf } from './amounts.ts';
 import { readLots } from './ledger.ts';

@@ -1,7 +1,7 @@
 // What missions do to the ledger: a run reserves credits when it starts, reserves more as its cost grows, and is settled by its
 // real cost when it has ended. Credits that expire first are reserved and spent first; reserved ones do not expire.
 import { now } from '#foundation/clock.ts';
-import { sql, type Transaction } from '#foundation/database.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { credits } from '#limits.ts';
 import { credit, creditsOf } from './amounts.ts';
 import { append, type Entry, openBook, readSpendable, sumOf, take } from './ledger.ts';

@@ -2,8 +2,8 @@
 // what was granted or bought at once; a transfer is a transaction of the ledger, whose entries sum to zero for each lot. The
 // database refuses changes, entries that do not balance and accounts below zero.
 import { orgWide } from '#access/reach.ts';
-import { BaseModel } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
+import { BaseModel } from '#foundation/postgres/base-model.ts';
 
 export const lotKinds = ['trial', 'pack', 'subscription', 'grant'] as const;
 export type LotKind = (typeof lotKinds)[number];

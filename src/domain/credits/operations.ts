@@ -1,10 +1,10 @@
 // What an organization sees of its credits: the balance, its sources, and the ledger by cursor.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
-import { columnsOf, type Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { type Page, type PageRequest, packCursor, unpackCursor } from '#foundation/cursor.ts';
-import { sql, type Transaction, transaction } from '#foundation/database.ts';
+import { columnsOf, type Row } from '#foundation/postgres/base-model.ts';
+import { type Page, type PageRequest, packCursor, unpackCursor } from '#foundation/postgres/cursor.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { isSpendable, needsOpening, type OpenLot, openBook, readLots, sumOf } from './ledger.ts';
 import { CreditLot, CreditTransfer } from './model.ts';
 

@@ -1,5 +1,5 @@
 // Missions to review: whose cost or state has changed (written by triggers), and whose credits are exhausted.
-import { sql, type Transaction } from '#foundation/database.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
 
 const hasReviewsSql = 'select from credit_reviews limit 1';
 

@@ -1,6 +1,6 @@
 // The ledger of an organization on every surface (specification, ListLedgerResponse).
-import type { Row } from '#foundation/base-model.ts';
-import type { Page } from '#foundation/cursor.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import type { Page } from '#foundation/postgres/cursor.ts';
 import { builder } from '#graph/builder.ts';
 import { pageArguments } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';

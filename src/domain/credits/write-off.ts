@@ -1,5 +1,5 @@
 // The end of an organization's credits when it closes: what is left is written off, once no mission can spend it any longer.
-import type { Transaction } from '#foundation/database.ts';
+import type { Transaction } from '#foundation/postgres/database.ts';
 import { append, openBook, readLots } from './ledger.ts';
 import { isReviewed } from './reviews.ts';
 

@@ -2,9 +2,9 @@
 // AgentDelegationList; design decisions, section 4). A person lists and revokes their own, in one organization.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import { prefixes } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { Registration, registrationKinds } from '../agent-identities/model.ts';
 import { revokeOwnRegistration } from '../agent-identities/revoke.ts';
 import { resourceUri } from '../oauth/resources.ts';

@@ -1,7 +1,7 @@
 // A preview environment: where a change can be tried before it is merged (specification, Environment).
 import { withinReach } from '#access/reach.ts';
-import { BaseModel } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
+import { BaseModel } from '#foundation/postgres/base-model.ts';
 import { Project } from '../projects/model.ts';
 
 export const environmentStatuses = ['provisioning', 'active', 'destroying', 'destroyed', 'failed'] as const;

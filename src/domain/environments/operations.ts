@@ -1,10 +1,10 @@
 // Operations on preview environments: list, read, request destruction.
 import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { emptyPage, type Page, type PageRequest } from '#foundation/cursor.ts';
-import { sql, type Transaction } from '#foundation/database.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { emptyPage, type Page, type PageRequest } from '#foundation/postgres/cursor.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { environmentGraceMs } from '#limits.ts';
 import { Environment, type EnvironmentStatus, environmentMoves, statusesBefore } from './model.ts';

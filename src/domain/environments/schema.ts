@@ -1,5 +1,5 @@
 // Preview environments on every surface (specification, Environment; Sandboxes, environments, artifacts).
-import type { Row } from '#foundation/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';

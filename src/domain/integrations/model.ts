@@ -1,8 +1,8 @@
 // What a project connects to: a tracker, a source host, a language model (specification, Integration).
 
 import { orgWide } from '#access/reach.ts';
-import { BaseModel } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
+import { BaseModel } from '#foundation/postgres/base-model.ts';
 import { Organization } from '../organizations/model.ts';
 
 /** The vendors of each kind of connector. */

@@ -2,12 +2,12 @@
 import { raw } from 'objection';
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
-import { columnsOf, type Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { lookUp, sql, type Transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
+import { columnsOf, type Row } from '#foundation/postgres/base-model.ts';
+import { lookUp, sql, type Transaction } from '#foundation/postgres/database.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
-import { seal, unseal } from '#foundation/secrets.ts';
+import { seal, unseal } from '#foundation/secrets/secrets.ts';
 import { Integration, kindsOf, type Vendor, type VendorKind, vendors } from './model.ts';
 
 /** Oldest first, so that a project's default connectors stay the same when more are added. */

@@ -1,5 +1,5 @@
 // Integrations on every surface (specification, Integration).
-import type { Row } from '#foundation/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { Integration, vendorKinds, vendorNames } from './model.ts';

@@ -1,7 +1,7 @@
 // The mail of an invite. The name of the organization is free text: it is quoted, and written so that no part becomes a link.
-import { addresses } from '#foundation/addresses.ts';
-import type { Row } from '#foundation/base-model.ts';
-import type { Mail } from '#foundation/mail.ts';
+import { addresses } from '#foundation/http/addresses.ts';
+import type { Mail } from '#foundation/mail/mail.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Invite } from './model.ts';
 
 export function mailOf({ email, role }: Row<Invite>, organizationName: string): Mail {

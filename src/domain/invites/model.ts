@@ -1,9 +1,9 @@
 // An invite to join an organization, sent to an email address and open for seven days (specification, Invite).
 import type { OrgRole } from '#access/roles.ts';
-import { BaseModel, type Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import type { Transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
+import { BaseModel, type Row } from '#foundation/postgres/base-model.ts';
+import type { Transaction } from '#foundation/postgres/database.ts';
 import { Organization } from '../organizations/model.ts';
 import { Person } from '../people/model.ts';
 

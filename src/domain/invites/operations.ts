@@ -2,12 +2,12 @@
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import type { OrgRole } from '#access/roles.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { type Transaction, transaction } from '#foundation/database.ts';
-import { isUniqueViolation } from '#foundation/database-errors.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { queueMail } from '#foundation/mail.ts';
+import { queueMail } from '#foundation/mail/mail.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
 import { conflict } from '#foundation/problem.ts';
 import { lifetimesMs } from '#limits.ts';
 import { addMember, findMembership, refuseRoleAbove } from '../memberships/operations.ts';

@@ -1,7 +1,7 @@
 // Limits on the invites sent in 24 hours: by an organization, by one person, to one address. Rows are counted under a lock for
 // each of the three, so that the limits hold across all processes.
 import { days, now } from '#foundation/clock.ts';
-import { sql, type Transaction } from '#foundation/database.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { tooMany } from '#foundation/problem.ts';
 import { invitesPerDay } from '#limits.ts';
 import type { Invite } from './model.ts';

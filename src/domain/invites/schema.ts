@@ -1,6 +1,6 @@
 // Invites on every surface (specification, Invite; Organizations and people).
 import { z } from 'zod';
-import type { Row } from '#foundation/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { okAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';

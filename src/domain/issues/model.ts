@@ -1,7 +1,7 @@
 // An issue of the built-in tracker: the work of a mission, for projects without a tracker of their own.
 import { withinReach } from '#access/reach.ts';
-import { BaseModel } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
+import { BaseModel } from '#foundation/postgres/base-model.ts';
 import { Project } from '../projects/model.ts';
 
 export const issueStates = ['open', 'closed'] as const;

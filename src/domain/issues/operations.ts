@@ -1,11 +1,11 @@
 // Operations on issues of the built-in tracker: list, read, create the one issue of a run, close.
 import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { emptyPage, type Page, type PageRequest } from '#foundation/cursor.ts';
-import { sql, type Transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { emptyPage, type Page, type PageRequest } from '#foundation/postgres/cursor.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import type { Project } from '../projects/model.ts';
 import { Issue } from './model.ts';
 

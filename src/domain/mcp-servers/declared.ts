@@ -2,7 +2,7 @@
 // never leaves this module in what is shown: names, and `${secret:NAME}` as it is written.
 import { createHash } from 'node:crypto';
 import { type Document, isAlias, isMap, isNode, isScalar, Lexer, Parser, parseDocument, visit } from 'yaml';
-import { isPlainAddress } from '#foundation/addresses.ts';
+import { isPlainAddress } from '#foundation/http/addresses.ts';
 import { type Isolation, isolationOf, shownArguments } from './isolation.ts';
 
 /** Of one config file, and of the bindings of one project. */

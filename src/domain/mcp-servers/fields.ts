@@ -1,5 +1,5 @@
 // The records of MCP servers on every surface (specification, MCP server binding; MCP servers of a project).
-import type { Row } from '#foundation/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { AgentRole } from '../agents/fields.ts';

@@ -2,11 +2,11 @@
 // role of its agent, and call them. It never sees an address or a credential, and every call is recorded with the run.
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { Caller } from '#access/principal.ts';
-import { addresses } from '#foundation/addresses.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { minutes, now } from '#foundation/clock.ts';
-import { transaction } from '#foundation/database.ts';
+import { addresses } from '#foundation/http/addresses.ts';
 import { newId } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { transaction } from '#foundation/postgres/database.ts';
 import { badGateway, conflict, notFound } from '#foundation/problem.ts';
 import { text } from '#limits.ts';
 import type { AgentRole } from '../agents/model.ts';

@@ -5,12 +5,12 @@ import type {
   OAuthClientInformationMixed,
   OAuthTokens,
 } from '@modelcontextprotocol/client';
-import type { Row } from '#foundation/base-model.ts';
-import { announce, watch } from '#foundation/changes.ts';
 import { now, seconds } from '#foundation/clock.ts';
-import { sql, type Transaction, transaction } from '#foundation/database.ts';
-import { boundedFetch } from '#foundation/outbound-fetch.ts';
-import { seal, unseal } from '#foundation/secrets.ts';
+import { boundedFetch } from '#foundation/http/outbound-fetch.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { announce, watch } from '#foundation/postgres/changes.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { seal, unseal } from '#foundation/secrets/secrets.ts';
 import { mayReach } from './hosts.ts';
 import type { McpBinding } from './model.ts';
 import { sdk } from './sdk.ts';

@@ -2,8 +2,8 @@
 // status of a binding is not stored: it follows from what is.
 import { createHash } from 'node:crypto';
 import { withinReach } from '#access/reach.ts';
-import { BaseModel, type Row } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
+import { BaseModel, type Row } from '#foundation/postgres/base-model.ts';
 import type { AgentRole } from '../agents/model.ts';
 import { Project } from '../projects/model.ts';
 import { Run } from '../runs/model.ts';

@@ -1,12 +1,12 @@
 // What can be done with the bindings of MCP servers: list them, bind a server or change how it is bound, take it off.
 import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { type Transaction, transaction } from '#foundation/database.ts';
 import { newId } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict, invalid, refuseChanged } from '#foundation/problem.ts';
-import { seal } from '#foundation/secrets.ts';
+import { seal } from '#foundation/secrets/secrets.ts';
 import type { AgentRole } from '../agents/model.ts';
 import { Project } from '../projects/model.ts';
 import { type Declared, maxServers } from './declared.ts';

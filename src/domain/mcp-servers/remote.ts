@@ -1,12 +1,12 @@
 // Speaking with a remote MCP server as a binding allows: at its pinned address and its allowed hosts alone, with its credentials,
 // through the official client without capabilities: a server's request for sampling or elicitation is rejected.
 import type { Client } from '@modelcontextprotocol/client';
-import type { Row } from '#foundation/base-model.ts';
-import { sql } from '#foundation/database.ts';
-import { OutboundError, ResponseTooLarge } from '#foundation/outbound.ts';
-import { boundedFetch } from '#foundation/outbound-fetch.ts';
+import { OutboundError, ResponseTooLarge } from '#foundation/http/outbound.ts';
+import { boundedFetch } from '#foundation/http/outbound-fetch.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql } from '#foundation/postgres/database.ts';
 import { Problem } from '#foundation/problem.ts';
-import { unseal } from '#foundation/secrets.ts';
+import { unseal } from '#foundation/secrets/secrets.ts';
 import { withSecrets } from './declared.ts';
 import { accessTokenOf } from './grants.ts';
 import { mayReach } from './hosts.ts';

@@ -1,8 +1,8 @@
 // What a person reviews before approving tools: each tool as it is now next to what it was when tools were last approved.
 import type { Caller } from '#access/principal.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { hours, now } from '#foundation/clock.ts';
-import { sql } from '#foundation/database.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql } from '#foundation/postgres/database.ts';
 import { isReviewed, McpBinding, McpCall, type ToolDefinition } from './model.ts';
 import { findOwnProject } from './view.ts';
 

@@ -3,9 +3,9 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { Caller } from '#access/principal.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { now, seconds } from '#foundation/clock.ts';
-import { firstStep } from '#foundation/idempotency.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { firstStep } from '#foundation/postgres/idempotency.ts';
 import { conflict } from '#foundation/problem.ts';
 import { text } from '#limits.ts';
 import { McpBinding, obstacleOf, type ToolDefinition } from './model.ts';

@@ -2,9 +2,9 @@
 // looks, and a binding that has drifted from it is marked at once.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, reachesProject } from '#access/reach.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { sql } from '#foundation/database.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql } from '#foundation/postgres/database.ts';
 import { Problem } from '#foundation/problem.ts';
 import { Project } from '../projects/model.ts';
 import { readRepositoryFile } from '../repositories/choose.ts';

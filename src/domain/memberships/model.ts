@@ -1,8 +1,8 @@
 // Memberships: which people belong to an organization, and in which role.
 import { orgWide } from '#access/reach.ts';
 import type { OrgRole } from '#access/roles.ts';
-import { BaseModel } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
+import { BaseModel } from '#foundation/postgres/base-model.ts';
 import { Person } from '../people/model.ts';
 
 export class Membership extends BaseModel {

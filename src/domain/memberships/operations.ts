@@ -2,11 +2,11 @@
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
 import { isAtLeast, type OrgRole } from '#access/roles.ts';
-import { columnsOf, type Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
-import { insertNew } from '#foundation/insert-new.ts';
+import { columnsOf, type Row } from '#foundation/postgres/base-model.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { insertNew } from '#foundation/postgres/insert-new.ts';
 import { conflict, forbidden, notFound, organizationClosed } from '#foundation/problem.ts';
 import { joinEnabledPersonSql } from '../people/join.ts';
 import { Person } from '../people/model.ts';

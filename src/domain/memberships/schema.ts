@@ -1,7 +1,7 @@
 // Memberships and organization roles on every surface (specification, Organizations and people).
 import { z } from 'zod';
 import { orgRoles } from '#access/roles.ts';
-import type { Row } from '#foundation/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';

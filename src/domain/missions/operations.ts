@@ -1,10 +1,10 @@
 // Starts a mission without a scheduled task or an automation (design decisions, section 12), under the rules of a start by hand.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson, reachesProject } from '#access/reach.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { type Transaction, transaction } from '#foundation/database.ts';
-import { firstStep } from '#foundation/idempotency.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { firstStep } from '#foundation/postgres/idempotency.ts';
 import { text } from '#limits.ts';
 import { holdAgent } from '../agents/operations.ts';
 import { holdOwnMembership } from '../memberships/operations.ts';

@@ -2,8 +2,8 @@
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import type { Scope } from '#access/scopes.ts';
-import { addresses } from '#foundation/addresses.ts';
 import { days, isoTime, minutes, now } from '#foundation/clock.ts';
+import { addresses } from '#foundation/http/addresses.ts';
 import { findLowCredits } from '../credits/low.ts';
 import { listBrokenIntegrations } from '../integrations/operations.ts';
 import { dayOf } from '../orchestrator/cost-cap.ts';

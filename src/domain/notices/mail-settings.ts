@@ -1,9 +1,9 @@
 // Which notices a person gets by email: all that need action, except for the kinds that the person has turned off.
 import type { Caller } from '#access/principal.ts';
 import { ownPerson } from '#access/reach.ts';
-import { BaseModel } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
+import { BaseModel } from '#foundation/postgres/base-model.ts';
 
 /** What a notice is about: the beginning of its id. */
 export const mailKinds = [

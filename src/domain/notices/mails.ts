@@ -3,11 +3,11 @@
 import type { Caller } from '#access/principal.ts';
 import { isAtLeast } from '#access/roles.ts';
 import { scopesOfRole } from '#access/scopes.ts';
-import { addresses } from '#foundation/addresses.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { days, minutes, now } from '#foundation/clock.ts';
-import { sql, transaction } from '#foundation/database.ts';
-import { queueMail } from '#foundation/mail.ts';
+import { addresses } from '#foundation/http/addresses.ts';
+import { queueMail } from '#foundation/mail/mail.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql, transaction } from '#foundation/postgres/database.ts';
 import { Membership } from '../memberships/model.ts';
 import { organizationsWithIds } from '../organizations/operations.ts';
 import { peopleOf } from '../people/operations.ts';

@@ -1,6 +1,7 @@
 // A notice says what a person should know or do. It is computed when it is read; what is stored is who dismissed it.
-import { BaseModel } from '#foundation/base-model.ts';
+
 import type { Id } from '#foundation/ids.ts';
+import { BaseModel } from '#foundation/postgres/base-model.ts';
 
 export const noticeKinds = ['info', 'warning', 'action'] as const;
 

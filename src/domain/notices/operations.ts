@@ -1,9 +1,9 @@
 // Notices of an organization as one caller sees them: list them, dismiss one.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { days, now } from '#foundation/clock.ts';
-import { sql } from '#foundation/database.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql } from '#foundation/postgres/database.ts';
 import { conditions } from './conditions.ts';
 import { type Notice, NoticeDismissal, noticeKinds } from './model.ts';
 

@@ -1,11 +1,11 @@
 // Access tokens of programs: `agt_` of a registered agent, `oat_` of a sign-in. Each is valid for one resource and at most one
 // hour, can be revoked, and is stored as a digest (specification, Authentication 2 and 3; agent authentication §12).
 import type { Caller } from '#access/principal.ts';
-import { BaseModel } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { findCredential, type Transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { digest, newSecret } from '#foundation/secrets.ts';
+import { BaseModel } from '#foundation/postgres/base-model.ts';
+import { findCredential, type Transaction } from '#foundation/postgres/database.ts';
+import { digest, newSecret } from '#foundation/secrets/secrets.ts';
 import { lifetimesMs } from '#limits.ts';
 import { type Bearer, callerOfBearer } from '../credentials/bearer.ts';
 import { joinMembershipSql } from '../memberships/join.ts';

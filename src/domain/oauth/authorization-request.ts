@@ -3,7 +3,7 @@
 
 import { isAtLeast } from '#access/roles.ts';
 import { catalog, type GrantableScope, isGrantable } from '#access/scopes.ts';
-import { addresses } from '#foundation/addresses.ts';
+import { addresses } from '#foundation/http/addresses.ts';
 import { type Client, findClient } from './clients.ts';
 import {
   accessDenied,

@@ -1,11 +1,11 @@
 // Clients whose client_id is a URL: the metadata document is fetched, checked and stored, no longer than its server allows; errors
-// are not stored (draft-ietf-oauth-client-id-metadata-document; MCP authorization 2025-11-25). Safe fetch: foundation/outbound.ts.
+// are not stored (draft-ietf-oauth-client-id-metadata-document; MCP authorization 2025-11-25). Safe fetch: foundation/http/outbound.ts.
 import { z } from 'zod';
-import { BaseModel, type Row } from '#foundation/base-model.ts';
 import { hours, minutes, now, seconds } from '#foundation/clock.ts';
-import { sql } from '#foundation/database.ts';
-import { freshnessMs } from '#foundation/http-cache.ts';
-import { type Fetched, fetchJson, OutboundError } from '#foundation/outbound.ts';
+import { freshnessMs } from '#foundation/http/http-cache.ts';
+import { type Fetched, fetchJson, OutboundError } from '#foundation/http/outbound.ts';
+import { BaseModel, type Row } from '#foundation/postgres/base-model.ts';
+import { sql } from '#foundation/postgres/database.ts';
 import { isVisibleLine } from '#foundation/visible-text.ts';
 import { redirectUrisPerClient, text } from '#limits.ts';
 import { invalidClient } from './errors.ts';

@@ -1,8 +1,9 @@
 // OAuth clients: programs that registered themselves (RFC 7591), or whose client_id is the URL of their metadata document. All are
 // public: none has a secret, and what a client says of itself is unverified (specification, Authentication 8).
-import { BaseModel, type Row } from '#foundation/base-model.ts';
+
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
+import { BaseModel, type Row } from '#foundation/postgres/base-model.ts';
 import { findClientDocument, isDocumentAddress, readClientDocument } from './client-documents.ts';
 import { invalidClient, invalidClientMetadata, invalidRedirectUri } from './errors.ts';
 import { redirectUriError } from './redirect-uris.ts';

@@ -1,10 +1,11 @@
 // Authorization codes: created when a person consents, valid for one minute, one use and one client. The person has settled what
 // a code grants; presenting it a second time revokes all of it (RFC 6749 §4.1.2; specification, Authentication 8).
-import { BaseModel, type Row } from '#foundation/base-model.ts';
+
 import { days, now } from '#foundation/clock.ts';
-import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
-import { digest, newSecret } from '#foundation/secrets.ts';
+import { BaseModel, type Row } from '#foundation/postgres/base-model.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { digest, newSecret } from '#foundation/secrets/secrets.ts';
 import { lifetimesMs } from '#limits.ts';
 import { type Lender, lendChosen } from '../credentials/lend.ts';
 import type { PersonIn } from '../memberships/model.ts';

@@ -14,10 +14,10 @@ import {
   jwtVerify,
   SignJWT,
 } from 'jose';
-import { addresses } from '#foundation/addresses.ts';
 import { days, minutes, now } from '#foundation/clock.ts';
-import { database, sql, transaction } from '#foundation/database.ts';
-import { seal, unseal } from '#foundation/secrets.ts';
+import { addresses } from '#foundation/http/addresses.ts';
+import { database, sql, transaction } from '#foundation/postgres/database.ts';
+import { seal, unseal } from '#foundation/secrets/secrets.ts';
 import { tokens } from '#limits.ts';
 
 /** How long a process keeps the keys that it has read: within it every process sees a rotation. */

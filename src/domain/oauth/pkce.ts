@@ -1,5 +1,5 @@
 // Proof Key for Code Exchange: S256 and nothing else (RFC 7636; RFC 9700 §2.1.1). Pure.
-import { digest, sameBytes } from '#foundation/secrets.ts';
+import { digest, sameBytes } from '#foundation/secrets/secrets.ts';
 
 /** Base64url of 32 bytes. */
 export const isCodeChallenge = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);

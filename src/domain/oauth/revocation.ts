@@ -1,8 +1,9 @@
 // Revocation by presenting a token (RFC 7009): an access token is revoked alone, a refresh token, used or not, with its sign-in
 // (specification, Authentication 10). An unknown token is no error.
-import { sql, transaction } from '#foundation/database.ts';
+
 import type { Id } from '#foundation/ids.ts';
-import { digest } from '#foundation/secrets.ts';
+import { sql, transaction } from '#foundation/postgres/database.ts';
+import { digest } from '#foundation/secrets/secrets.ts';
 import { revokeAccessTokens } from './access-tokens.ts';
 import { OAuthError } from './errors.ts';
 import { endSignIn } from './sign-ins.ts';

@@ -2,11 +2,11 @@
 // replaced by the next; one that is presented again was copied, and ends the sign-in with all its tokens (RFC 9700 §4.14.2).
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
-import { BaseModel, columnsOf, type Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
-import { digest, newSecret } from '#foundation/secrets.ts';
+import { BaseModel, columnsOf, type Row } from '#foundation/postgres/base-model.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { digest, newSecret } from '#foundation/secrets/secrets.ts';
 import type { PersonIn } from '../memberships/model.ts';
 import { revokeAccessTokens } from './access-tokens.ts';
 import { offlineAccess } from './authorization-request.ts';

@@ -1,6 +1,6 @@
 // Deletes what has expired, once it need no longer be recognized when presented, or listed.
 import { days, now } from '#foundation/clock.ts';
-import { sql } from '#foundation/database.ts';
+import { sql } from '#foundation/postgres/database.ts';
 import { sweepSigningKeys } from './keys.ts';
 
 /** How long ended sign-ins stay listed, and unused clients registered. */

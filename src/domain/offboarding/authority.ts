@@ -1,5 +1,5 @@
 // What acts for a person, and its end when the person is removed from an organization or disabled (off-boarding).
-import type { Transaction } from '#foundation/database.ts';
+import type { Transaction } from '#foundation/postgres/database.ts';
 import { revokeRegistrationsOf } from '../agent-identities/revoke.ts';
 import type { PersonIn } from '../memberships/model.ts';
 import { spendCodesOf } from '../oauth/codes.ts';

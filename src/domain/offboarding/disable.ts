@@ -1,7 +1,8 @@
 // Disabling an account: the operator's act against a lost device, a leaver, an abuser. What it ends stays ended.
-import type { Row } from '#foundation/base-model.ts';
+
 import { now } from '#foundation/clock.ts';
-import { transaction } from '#foundation/database.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { transaction } from '#foundation/postgres/database.ts';
 import { Person } from '../people/model.ts';
 import { endSessionsOf } from '../sessions/operations.ts';
 import { endAuthority } from './authority.ts';

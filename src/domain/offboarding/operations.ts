@@ -2,9 +2,9 @@
 import type { Caller } from '#access/principal.ts';
 import type { OrgRole } from '#access/roles.ts';
 import { type Scope, scopesOfRole } from '#access/scopes.ts';
-import type { Row } from '#foundation/base-model.ts';
-import { type Transaction, transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict, forbidden, missingScopes, notFound } from '#foundation/problem.ts';
 import { revokeInvitesTo } from '../invites/operations.ts';
 import { Membership } from '../memberships/model.ts';

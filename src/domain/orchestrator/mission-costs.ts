@@ -1,7 +1,7 @@
 // The record of what missions cost. Rows are only ever added.
-import type { Row } from '#foundation/base-model.ts';
-import { sql, type Transaction } from '#foundation/database.ts';
-import { insertNew } from '#foundation/insert-new.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { insertNew } from '#foundation/postgres/insert-new.ts';
 import { MissionCost } from './model.ts';
 
 /** Returns false when a cost with this id was recorded before: a repeated report counts once. */

@@ -1,7 +1,8 @@
 // The orchestrator settings of an organization, and the append-only ledger of mission costs (specification, Orchestrator
 // settings). An organization that has changed nothing has no row.
-import { BaseModel } from '#foundation/base-model.ts';
+
 import type { Id } from '#foundation/ids.ts';
+import { BaseModel } from '#foundation/postgres/base-model.ts';
 import type { Integration } from '../integrations/model.ts';
 
 export class Orchestrator extends BaseModel {

@@ -2,10 +2,10 @@
 // It belongs to the whole organization, so a project-bound credential does not reach it.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
-import { columnsOf, type Row } from '#foundation/base-model.ts';
 import { hours, now } from '#foundation/clock.ts';
-import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
+import { columnsOf, type Row } from '#foundation/postgres/base-model.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { invalid } from '#foundation/problem.ts';
 import { type ModelVendor, modelsByVendor, modelVendors, vendorOfModel } from '../agents/catalog.ts';
 import { startableMissions } from '../credits/missions.ts';

@@ -1,7 +1,7 @@
 // An organization: what owns projects, credentials and credits (specification, Organization).
 import { orgWide } from '#access/reach.ts';
-import { BaseModel } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
+import { BaseModel } from '#foundation/postgres/base-model.ts';
 import { Membership } from '../memberships/model.ts';
 
 export class Organization extends BaseModel {

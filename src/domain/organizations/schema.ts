@@ -1,6 +1,6 @@
 // Organizations on every surface (specification, Organization; Organizations and people).
 import { z } from 'zod';
-import type { Row } from '#foundation/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
 import { boundedText, nameText, range } from '#graph/validation.ts';

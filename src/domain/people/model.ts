@@ -1,7 +1,7 @@
 // A person who signs in to the console. The id is what every record calls `userId`.
 
-import { BaseModel } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
+import { BaseModel } from '#foundation/postgres/base-model.ts';
 
 export class Person extends BaseModel {
   static override tableName = 'people';

@@ -1,10 +1,10 @@
 // Operations on people: find or create the account of an email address, lock one, change one's own name.
 import type { Caller } from '#access/principal.ts';
 import { ownPerson } from '#access/reach.ts';
-import { type Row, selectionOf } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
+import { type Row, selectionOf } from '#foundation/postgres/base-model.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { text } from '#limits.ts';
 import { normalizeEmail } from './email.ts';
 import { Person } from './model.ts';

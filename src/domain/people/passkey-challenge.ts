@@ -1,9 +1,9 @@
 // Challenges of WebAuthn ceremonies (Web Authentication Level 3, §13.4.3). A challenge carries its own expiry and a keyed digest
 // that binds it to one browser and one purpose, so that asking for one stores nothing; the digest of a used one is stored.
 import { now } from '#foundation/clock.ts';
-import { sql, type Transaction } from '#foundation/database.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { unauthenticated } from '#foundation/problem.ts';
-import { digest, newSecret, sameBytes, signature } from '#foundation/secrets.ts';
+import { digest, newSecret, sameBytes, signature } from '#foundation/secrets/secrets.ts';
 import { lifetimesMs } from '#limits.ts';
 
 export interface Ceremony {

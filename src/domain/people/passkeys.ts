@@ -9,12 +9,12 @@ import type {
 } from '@simplewebauthn/server';
 import type { Caller } from '#access/principal.ts';
 import { ownPerson } from '#access/reach.ts';
-import { addresses } from '#foundation/addresses.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { hours, isoTime, now } from '#foundation/clock.ts';
-import { sql, transaction } from '#foundation/database.ts';
+import { addresses } from '#foundation/http/addresses.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { queueMail } from '#foundation/mail.ts';
+import { queueMail } from '#foundation/mail/mail.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql, transaction } from '#foundation/postgres/database.ts';
 import { conflict, notFound, unauthenticated } from '#foundation/problem.ts';
 import { lifetimesMs } from '#limits.ts';
 import { Person } from './model.ts';

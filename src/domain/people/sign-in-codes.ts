@@ -1,13 +1,14 @@
 // Six-digit codes that are mailed to an address. A code belongs to the browser that requested it: only with that browser's secret
 // can it be redeemed, and only wrong tries with that secret count against it.
-import { addresses } from '#foundation/addresses.ts';
-import type { Row } from '#foundation/base-model.ts';
+
 import { isoTime, now } from '#foundation/clock.ts';
-import { sql, transaction } from '#foundation/database.ts';
+import { addresses } from '#foundation/http/addresses.ts';
 import { newId } from '#foundation/ids.ts';
-import { queueMail } from '#foundation/mail.ts';
+import { queueMail } from '#foundation/mail/mail.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql, transaction } from '#foundation/postgres/database.ts';
 import { unauthenticated } from '#foundation/problem.ts';
-import { codeDigest, digest, newCode, sameBytes } from '#foundation/secrets.ts';
+import { codeDigest, digest, newCode, sameBytes } from '#foundation/secrets/secrets.ts';
 import { lifetimesMs, tries } from '#limits.ts';
 import { normalizeEmail } from './email.ts';
 import type { Person } from './model.ts';

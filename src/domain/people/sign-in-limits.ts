@@ -1,7 +1,7 @@
 // How often sign-in may be requested and tried, over all processes. No number of requests from elsewhere keeps a person out of a
 // browser in which they have signed in before: each limit counts what a stranger uses up of their own.
-import { networkOf } from '#foundation/network.ts';
-import { createSharedThrottle } from '#foundation/throttle.ts';
+import { networkOf } from '#foundation/http/network.ts';
+import { createSharedThrottle } from '#foundation/http/throttle.ts';
 import { rates } from '#limits.ts';
 
 const hour = 3_600;

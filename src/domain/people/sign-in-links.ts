@@ -1,11 +1,12 @@
 // Links that sign in whichever browser opens them: mailed with a code, or handed over by the operator. Each expires after ten
 // minutes and works once; only its digest is stored.
-import { addresses } from '#foundation/addresses.ts';
-import type { Row } from '#foundation/base-model.ts';
+
 import { now } from '#foundation/clock.ts';
-import { sql, type Transaction, transaction } from '#foundation/database.ts';
+import { addresses } from '#foundation/http/addresses.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { unauthenticated } from '#foundation/problem.ts';
-import { digest, newSecret } from '#foundation/secrets.ts';
+import { digest, newSecret } from '#foundation/secrets/secrets.ts';
 import { lifetimesMs } from '#limits.ts';
 import { normalizeEmail } from './email.ts';
 import type { Person } from './model.ts';

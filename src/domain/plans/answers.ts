@@ -1,5 +1,5 @@
 // What purchases answer in the graph: orders, checkout sessions, the subscription, requests for credits and withdrawals.
-import type { Row } from '#foundation/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import { wordSet } from '#graph/scalars.ts';

@@ -1,5 +1,5 @@
 // What can be bought, and what each plan allows (design decisions, sections 4 and 14). Prices are in US cents.
-import { addresses } from '#foundation/addresses.ts';
+import { addresses } from '#foundation/http/addresses.ts';
 import { credits } from '#limits.ts';
 
 export const billingPlans = ['free', 'pack', 'team', 'enterprise'] as const;

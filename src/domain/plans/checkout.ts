@@ -1,11 +1,11 @@
 // Checkouts: an organization chooses an offer, the provider takes the payment and tells of it by an event.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { sql, transaction } from '#foundation/database.ts';
-import { firstStep } from '#foundation/idempotency.ts';
 import { newId } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql, transaction } from '#foundation/postgres/database.ts';
+import { firstStep } from '#foundation/postgres/idempotency.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
 import { type CheckoutOffer, type Price, pack, type TeamPlanId, teamPlan } from './catalog.ts';
 import { applyEvent } from './events.ts';

@@ -1,8 +1,9 @@
 // The end of what an organization bought, when it closes: its subscription ends at once, and orders within their window of
 // withdrawal are withdrawn.
-import type { Row } from '#foundation/base-model.ts';
+
 import { now } from '#foundation/clock.ts';
-import type { Transaction } from '#foundation/database.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import type { Transaction } from '#foundation/postgres/database.ts';
 import { withdrawCredits } from '../credits/grants.ts';
 import { BillingCheckout, BillingOrder, BillingSubscription } from './model.ts';
 import { providerNamed } from './provider.ts';

@@ -1,10 +1,11 @@
 // What a payment event changes. An event counts once, whatever its order and however often it comes; one that does not fit what
 // this service knows changes nothing and is refused, so that the provider sends it again later.
-import type { Row } from '#foundation/base-model.ts';
+
 import { now } from '#foundation/clock.ts';
-import { sql, type Transaction, transaction } from '#foundation/database.ts';
 import { newId } from '#foundation/ids.ts';
-import { insertNew } from '#foundation/insert-new.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { insertNew } from '#foundation/postgres/insert-new.ts';
 import { invalid } from '#foundation/problem.ts';
 import { grantCredits } from '../credits/grants.ts';
 import { isOrganizationOpen, lockOrganization } from '../organizations/operations.ts';

@@ -1,8 +1,8 @@
 // What an organization buys: checkouts, orders, its subscription, its billing settings and requests for credits (specification,
 // Billing records).
 import { orgWide } from '#access/reach.ts';
-import { BaseModel } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
+import { BaseModel } from '#foundation/postgres/base-model.ts';
 import type { CheckoutOffer, TeamPlanId } from './catalog.ts';
 
 export const trackerTriggerPolicies = ['anyone', 'members', 'off'] as const;

@@ -1,9 +1,9 @@
 // The plan of an organization, which follows from what it has bought, and the limits that come with it.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { lookUp, type Transaction } from '#foundation/database.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { lookUp, type Transaction } from '#foundation/postgres/database.ts';
 import { paymentRequired } from '#foundation/problem.ts';
 import { Organization } from '../organizations/model.ts';
 import { type BillingPlan, type PlanLimits, planLimits, type TeamPlanId, teamPlan } from './catalog.ts';

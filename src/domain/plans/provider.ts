@@ -1,10 +1,11 @@
 // The port to a payment provider, and the built-in one, which takes test money on a page of the console and needs no settings.
-import { addresses } from '#foundation/addresses.ts';
-import type { Row } from '#foundation/base-model.ts';
+
 import { now } from '#foundation/clock.ts';
-import { parseJson } from '#foundation/http.ts';
+import { addresses } from '#foundation/http/addresses.ts';
+import { parseJson } from '#foundation/http/http.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { invalid } from '#foundation/problem.ts';
-import { sameBytes, signature } from '#foundation/secrets.ts';
+import { sameBytes, signature } from '#foundation/secrets/secrets.ts';
 import type { TeamPlanId } from './catalog.ts';
 import type { BillingCheckout, BillingOrder, BillingSubscription } from './model.ts';
 

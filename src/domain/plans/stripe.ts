@@ -1,8 +1,8 @@
 // Stripe as the payment provider: its Checkout page takes the payment, its Billing renews subscriptions. An event only says what
 // to read: payloads have the API version of their endpoint, may be late, and come in any order.
 import Stripe from 'stripe';
-import { addresses } from '#foundation/addresses.ts';
 import { now, seconds } from '#foundation/clock.ts';
+import { addresses } from '#foundation/http/addresses.ts';
 import { invalid } from '#foundation/problem.ts';
 import { type TeamPlanId, teamPlan } from './catalog.ts';
 import type { BillingCheckout, BillingOrder, BillingSubscription } from './model.ts';

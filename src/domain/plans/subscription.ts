@@ -1,8 +1,8 @@
 // What an organization may change of its subscription. The provider is updated first: it takes the money.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
-import type { Row } from '#foundation/base-model.ts';
-import { transaction } from '#foundation/database.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import type { TeamPlanId } from './catalog.ts';
 import { BillingSubscription } from './model.ts';

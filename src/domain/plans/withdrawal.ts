@@ -2,9 +2,9 @@
 // up to the cent. The order and the ledger change in one transaction; the provider refunds afterwards, until it has accepted.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
-import { columnsOf, type Row } from '#foundation/base-model.ts';
 import { isoTime, now } from '#foundation/clock.ts';
-import { sql, transaction } from '#foundation/database.ts';
+import { columnsOf, type Row } from '#foundation/postgres/base-model.ts';
+import { sql, transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { credit, creditsOf } from '../credits/amounts.ts';
 import { withdrawCredits } from '../credits/grants.ts';

@@ -1,7 +1,8 @@
 // The connectors of projects: which integration a project uses for its tracker, source host and language model.
-import type { Row } from '#foundation/base-model.ts';
-import { sql, type Transaction, transaction } from '#foundation/database.ts';
+
 import type { Id } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { Integration, type Vendor, type VendorKind, vendorKinds } from '../integrations/model.ts';
 import { insertIntegration, listConnectors, type NewIntegration } from '../integrations/operations.ts';

@@ -1,8 +1,8 @@
 // A project ties together an issue tracker, a source repository and a language-model connector (specification, Project).
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
-import { BaseModel, type Row } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
+import { BaseModel, type Row } from '#foundation/postgres/base-model.ts';
 import { Integration, type VendorKind } from '../integrations/model.ts';
 import { Organization } from '../organizations/model.ts';
 

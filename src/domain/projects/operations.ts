@@ -2,12 +2,12 @@
 // project-bound credential (specification, behaviour 5), which may change its own project; creating and deleting are org-wide.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, reachesProject } from '#access/reach.ts';
-import { containing, ignoringCase, type Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import type { Page, PageRequest } from '#foundation/cursor.ts';
-import { savepoint, sql, type Transaction, transaction } from '#foundation/database.ts';
-import { isUniqueViolation } from '#foundation/database-errors.ts';
 import { type Id, newId } from '#foundation/ids.ts';
+import { containing, ignoringCase, type Row } from '#foundation/postgres/base-model.ts';
+import type { Page, PageRequest } from '#foundation/postgres/cursor.ts';
+import { savepoint, sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
 import { forbidden, invalid, Problem } from '#foundation/problem.ts';
 import { builtinSandboxTemplate } from '../agents/catalog.ts';
 import { parseRepository, type Repository } from '../integrations/repository-name.ts';

@@ -1,9 +1,10 @@
 // Starts what is due, by any number of processes at once (design decisions, section 8). The run is written in the transaction
 // that moves the schedule on, hence once per occurrence; ../runs/dispatch.ts then creates its issue in another's tracker.
-import { columnsOf, type Row } from '#foundation/base-model.ts';
+
 import { now } from '#foundation/clock.ts';
-import { sql, type Transaction, transaction } from '#foundation/database.ts';
-import { databaseErrorKind } from '#foundation/database-errors.ts';
+import { columnsOf, type Row } from '#foundation/postgres/base-model.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { databaseErrorKind } from '#foundation/postgres/database-errors.ts';
 import { Project } from '../projects/model.ts';
 import { createIssuesAndReserve, createRuns, insertRuns, type NewRun } from '../runs/create.ts';
 import { deliverRuns, dispatching, takeOverRuns } from '../runs/dispatch.ts';

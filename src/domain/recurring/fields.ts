@@ -2,8 +2,8 @@
 // tools are in the schema of each.
 import { z } from 'zod';
 import type { Caller } from '#access/principal.ts';
-import type { Row } from '#foundation/base-model.ts';
-import type { PageRequest } from '#foundation/cursor.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import type { PageRequest } from '#foundation/postgres/cursor.ts';
 import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';
 import { boundedText, nameText, range } from '#graph/validation.ts';

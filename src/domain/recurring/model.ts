@@ -1,8 +1,8 @@
 // A recurring mission (specification, Scheduled task and automation). The two kinds have one table and the same behavior; they
 // differ in name, id prefix and scopes.
 import { withinReach } from '#access/reach.ts';
-import { BaseModel, type Source, selectionOf } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
+import { BaseModel, type Source, selectionOf } from '#foundation/postgres/base-model.ts';
 import { Project } from '../projects/model.ts';
 import { Run } from '../runs/model.ts';
 import type { Schedule } from './schedule.ts';

@@ -1,7 +1,7 @@
 // What blocks the start of a mission: its project, the organization's budget, or its own earlier run. Read while the missions are
 // locked, so that of two starts at once the second sees the run of the first.
-import type { Row } from '#foundation/base-model.ts';
-import { sql, type Transaction } from '#foundation/database.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { conflict, organizationClosed, type Problem, paymentRequired } from '#foundation/problem.ts';
 import { isNoAgent } from '../agents/runnable.ts';
 import { afterStart, type MayStart, mayStartMission } from '../orchestrator/operations.ts';

@@ -3,7 +3,7 @@ import { admits } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { withinProject } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
-import { sql } from '#foundation/database.ts';
+import { sql } from '#foundation/postgres/database.ts';
 import type { RecurringMission } from './model.ts';
 import { nextOccurrences } from './schedule.ts';
 

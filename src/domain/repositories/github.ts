@@ -1,6 +1,6 @@
 // A repository at GitHub: a file as it is (REST, "Get repository content" with the raw media type), and access with git over HTTPS.
 import { z } from 'zod';
-import { checkAddress, ResponseTooLarge } from '#foundation/outbound.ts';
+import { checkAddress, ResponseTooLarge } from '#foundation/http/outbound.ts';
 import { badGateway } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
 import { connectVendor } from '../vendors/connection.ts';

@@ -4,8 +4,8 @@
 import { execFile } from 'node:child_process';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { Row } from '#foundation/base-model.ts';
 import { seconds } from '#foundation/clock.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { badGateway, conflict, gatewayTimeout } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
 import type { Integration } from '../integrations/model.ts';

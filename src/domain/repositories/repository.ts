@@ -1,6 +1,6 @@
 // The interface to source hosts: files of a project's repository, access with git, and pull requests. One file per vendor. Paths and
 // refs are checked here: a path stays inside the repository, and a ref follows git's rules (git-check-ref-format).
-import type { Row } from '#foundation/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { invalid } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
 import type { Integration } from '../integrations/model.ts';

@@ -1,9 +1,10 @@
 // The branch that a run has pushed, and its pull request: opened here, and followed until it is merged or closed.
-import { enqueue } from '#foundation/background.ts';
-import type { Row } from '#foundation/base-model.ts';
-import { announce, announcing } from '#foundation/changes.ts';
+
 import { hours, minutes, now } from '#foundation/clock.ts';
-import { sql, transaction } from '#foundation/database.ts';
+import { enqueue } from '#foundation/jobs/background.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { announce, announcing } from '#foundation/postgres/changes.ts';
+import { sql, transaction } from '#foundation/postgres/database.ts';
 import { Project } from '../projects/model.ts';
 import { hostOf } from '../repositories/choose.ts';
 import type { PullRequest, ReviewComment } from '../repositories/repository.ts';

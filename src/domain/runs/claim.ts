@@ -1,11 +1,11 @@
 // A runtime's lease on a run (design decisions, section 9). A claim creates a lease that no other runtime knows; it is valid for
 // a minute and each heartbeat renews it. Claims of any number of runtimes skip each other's rows (SKIP LOCKED).
 import type { Caller } from '#access/principal.ts';
-import { columnsOf, type Row } from '#foundation/base-model.ts';
-import { announce } from '#foundation/changes.ts';
 import { now, seconds } from '#foundation/clock.ts';
-import { sql, type Transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
+import { columnsOf, type Row } from '#foundation/postgres/base-model.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { lease } from '#limits.ts';
 import type { HarnessId } from '../agents/model.ts';
 import { hasAgentFor, hasBuiltinFor, isRunnable, onlyFallbackIsConnected } from '../agents/runnable.ts';

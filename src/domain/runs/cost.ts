@@ -1,6 +1,6 @@
 // What runs cost, as their runtimes report it.
 import { now } from '#foundation/clock.ts';
-import { sql, type Transaction } from '#foundation/database.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { Run } from './model.ts';
 
 const addCostSql = 'update runs set mission_cost_usd = mission_cost_usd + $2, updated_at = $3 where id = $1';

@@ -1,8 +1,9 @@
 // Writes new runs: those that start wait for their issue, unless the tracker is ours, the others are skipped with a reason.
-import { columnsOf, type Row } from '#foundation/base-model.ts';
-import { sql, type Transaction } from '#foundation/database.ts';
-import { databaseErrorKind } from '#foundation/database-errors.ts';
+
 import { newId } from '#foundation/ids.ts';
+import { columnsOf, type Row } from '#foundation/postgres/base-model.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { databaseErrorKind } from '#foundation/postgres/database-errors.ts';
 import { reserveForRuns } from '../credits/missions.ts';
 import type { AskedIssue, NewIssue } from '../issues/operations.ts';
 import type { Project } from '../projects/model.ts';

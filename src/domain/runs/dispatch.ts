@@ -2,11 +2,11 @@
 // A process holds a run by a lease while it calls the tracker; when the process dies, another takes the run over after the lease
 // has expired. A tracker creates one issue per run, however often it is called.
 import { hostname } from 'node:os';
-import type { Row } from '#foundation/base-model.ts';
-import { columnsOf } from '#foundation/base-model.ts';
-import { announcing } from '#foundation/changes.ts';
 import { minutes, now, seconds } from '#foundation/clock.ts';
-import { sql } from '#foundation/database.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { columnsOf } from '#foundation/postgres/base-model.ts';
+import { announcing } from '#foundation/postgres/changes.ts';
+import { sql } from '#foundation/postgres/database.ts';
 import { toProblem } from '#foundation/problem.ts';
 import type { AskedIssue } from '../issues/operations.ts';
 import { Project } from '../projects/model.ts';

@@ -1,5 +1,5 @@
 // The graph fields that runs of both kinds have in common. What else a run shows is in the schema of each type.
-import type { Row } from '#foundation/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { Run, runKinds, runStatuses } from './model.ts';

@@ -1,10 +1,11 @@
 // Reports the end of a run to its tracker, in the background: a comment with the outcome. The issue is closed when the run is
 // completed and its pull request, where it has one, is merged.
-import { addresses } from '#foundation/addresses.ts';
-import type { Row } from '#foundation/base-model.ts';
-import { announcing } from '#foundation/changes.ts';
+
 import { now } from '#foundation/clock.ts';
-import { sql } from '#foundation/database.ts';
+import { addresses } from '#foundation/http/addresses.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { announcing } from '#foundation/postgres/changes.ts';
+import { sql } from '#foundation/postgres/database.ts';
 import { Project } from '../projects/model.ts';
 import { trackerOf } from '../trackers/choose.ts';
 import { isFinal } from '../vendors/connection.ts';

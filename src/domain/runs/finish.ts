@@ -1,9 +1,9 @@
 // Ends runs, with the sandboxes that still run for them: finished or handed back by a runtime, or canceled.
 import { type PartialModelObject, raw } from 'objection';
-import { enqueue } from '#foundation/background.ts';
-import { announce } from '#foundation/changes.ts';
 import { now } from '#foundation/clock.ts';
-import type { Transaction } from '#foundation/database.ts';
+import { enqueue } from '#foundation/jobs/background.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import type { Transaction } from '#foundation/postgres/database.ts';
 import { lease } from '#limits.ts';
 import { endSandboxesOf } from '../sandboxes/end.ts';
 import type { Run } from './model.ts';

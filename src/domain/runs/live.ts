@@ -1,6 +1,6 @@
 // Steering a run while it is running, and its live view: messages to its agent, approval of its plan, interruption.
 import { z } from 'zod';
-import type { Row } from '#foundation/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { boundedText } from '#graph/validation.ts';

@@ -1,7 +1,7 @@
 // What people say to the agents of a run, and what they decide about it: its history, in order.
 import { withinReach } from '#access/reach.ts';
-import { BaseModel } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
+import { BaseModel } from '#foundation/postgres/base-model.ts';
 import { Run } from './model.ts';
 
 export const messageKinds = ['message', 'answer', 'approval', 'interrupt', 'resume'] as const;

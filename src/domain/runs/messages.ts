@@ -2,8 +2,8 @@
 import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
 import { now, nowAfter } from '#foundation/clock.ts';
-import { lookUp, sql, type Transaction } from '#foundation/database.ts';
 import { newId } from '#foundation/ids.ts';
+import { lookUp, sql, type Transaction } from '#foundation/postgres/database.ts';
 import { messagesAtOnce } from './bounds.ts';
 import { RunMessage } from './message-model.ts';
 import type { Run } from './model.ts';

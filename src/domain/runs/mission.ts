@@ -1,5 +1,5 @@
 // What a run is to do: its recurring mission says it or, without one, the run itself.
-import { sql, type Transaction } from '#foundation/database.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import type { Run, WaitingRun } from './model.ts';
 
 /** What the issue says, and the task for the agent. */

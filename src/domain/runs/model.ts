@@ -1,7 +1,7 @@
 // A run: one mission that was started, by a schedule or by a person, and what has become of it (specification, Run).
 import { withinReach } from '#access/reach.ts';
-import { BaseModel, type Scope } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
+import { BaseModel, type Scope } from '#foundation/postgres/base-model.ts';
 import type { Agent, AgentRole, HarnessId } from '../agents/model.ts';
 import type { ModelVendor } from '../integrations/model.ts';
 import { Issue } from '../issues/model.ts';

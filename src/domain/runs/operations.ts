@@ -1,9 +1,9 @@
 // What can be done with runs of both kinds: list, read, follow, cancel.
 import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
-import type { Row } from '#foundation/base-model.ts';
-import { emptyPage, type Page, type PageRequest } from '#foundation/cursor.ts';
-import { sql, type Transaction, transaction } from '#foundation/database.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { emptyPage, type Page, type PageRequest } from '#foundation/postgres/cursor.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { cancelRuns } from './finish.ts';
 import { RunMessage } from './message-model.ts';

@@ -1,5 +1,5 @@
 // The outcome of a run that has ended: what its commits changed in the repository of its project, or that there are none.
-import type { Row } from '#foundation/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { pullRequestStates, type Run } from './model.ts';

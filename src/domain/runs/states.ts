@@ -2,7 +2,7 @@
 // leave alone a run that is in a state from which the move is not allowed.
 import type { PartialModelObject } from 'objection';
 import { now } from '#foundation/clock.ts';
-import type { Transaction } from '#foundation/database.ts';
+import type { Transaction } from '#foundation/postgres/database.ts';
 import { openStatuses, Run, type RunStatus, runStatuses } from './model.ts';
 
 /** The two waiting states are the status `dispatching`; a run that has its issue waits for a runtime. */

@@ -2,10 +2,10 @@
 // step ends, and then delivered, or refused. All of it is kept in the history of the run.
 import type { Caller } from '#access/principal.ts';
 import { ownPerson, withinReach } from '#access/reach.ts';
-import type { Row } from '#foundation/base-model.ts';
-import { announce } from '#foundation/changes.ts';
 import { now } from '#foundation/clock.ts';
-import { type Transaction, transaction } from '#foundation/database.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { Person } from '../people/model.ts';
 import { findElicitation } from '../sandboxes/elicitations.ts';

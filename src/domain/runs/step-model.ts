@@ -1,7 +1,7 @@
 // A step of a run: the work of one agent in one role, from its prompt to its validated output. A run has one step at a time.
 import { withinReach } from '#access/reach.ts';
-import { BaseModel } from '#foundation/base-model.ts';
 import type { Id } from '#foundation/ids.ts';
+import { BaseModel } from '#foundation/postgres/base-model.ts';
 import type { AgentRole, HarnessId } from '../agents/model.ts';
 import { Run, type RunAgent } from './model.ts';
 

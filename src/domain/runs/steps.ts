@@ -1,7 +1,7 @@
 // Writes the steps of runs. Their runtime decides nothing: domain/runtime says which step is next.
 import { now, nowAfter } from '#foundation/clock.ts';
-import { sql, type Transaction } from '#foundation/database.ts';
 import { newId } from '#foundation/ids.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import type { Run } from './model.ts';
 import { openStepStatuses, RunStep, type StepStatus } from './step-model.ts';
 

@@ -1,6 +1,6 @@
 // What people should hear of the runs of an organization: recurring missions that fail again and again, and runs that wait.
 import { now } from '#foundation/clock.ts';
-import { sql } from '#foundation/database.ts';
+import { sql } from '#foundation/postgres/database.ts';
 import type { Run } from './model.ts';
 import { isInState, openStates } from './states.ts';
 

@@ -1,9 +1,10 @@
 // Runs without a working runtime (design decisions, section 12, Silence and Waiting runs). A run whose lease has expired waits
 // again: its own runtime may return to it, or another one claim it. A run that waits too long fails.
-import type { Row } from '#foundation/base-model.ts';
-import { announce, announcing } from '#foundation/changes.ts';
+
 import { hours, minutes, now } from '#foundation/clock.ts';
-import { sql, transaction } from '#foundation/database.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { announce, announcing } from '#foundation/postgres/changes.ts';
+import { sql, transaction } from '#foundation/postgres/database.ts';
 import { lease, maxWaitMs, silenceMs } from '#limits.ts';
 import { harnessIds } from '../agents/model.ts';
 import { harnessesFor, isNoAgent, isOffered } from '../agents/runnable.ts';

@@ -1,10 +1,11 @@
 // Which agents work on a run: what the orchestrator's model answers when it is asked once, or what roles and harnesses say. The model
 // is asked outside of transactions while the run waits, so that it holds up no other one: `opened` in the transaction of a claim,
 // `ask` after it, and the answer is taken up by a later claim. A process that dies leaves the question to its deadline.
-import type { Row } from '#foundation/base-model.ts';
-import { announce } from '#foundation/changes.ts';
+
 import { now, seconds } from '#foundation/clock.ts';
-import { type Transaction, transaction } from '#foundation/database.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { Agent } from '../agents/model.ts';
 import { priceOf } from '../agents/prices.ts';
 import { type CanRun, canAnyRuntimeRun } from '../agents/runtime-harnesses.ts';

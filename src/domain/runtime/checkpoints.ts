@@ -1,9 +1,9 @@
 // What continues where another runtime left off: checkpoints as runtimes report them, and what they are told of earlier work.
 import type { Caller } from '#access/principal.ts';
-import { announce } from '#foundation/changes.ts';
 import { isoTime, now } from '#foundation/clock.ts';
-import { type Transaction, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { lifetimesMs } from '#limits.ts';
 import { contentAddress } from '../artifacts/address.ts';
 import { claimContent } from '../artifacts/content.ts';

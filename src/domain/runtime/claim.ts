@@ -1,9 +1,9 @@
 // Claims of runs by runtimes: the answer holds all that a runtime needs to work on the run.
 import type { Caller } from '#access/principal.ts';
-import { announce } from '#foundation/changes.ts';
 import { now } from '#foundation/clock.ts';
-import { type Transaction, transaction } from '#foundation/database.ts';
 import { derivedId, type Id, newId } from '#foundation/ids.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { lease } from '#limits.ts';
 import { instanceTypes } from '../agents/catalog.ts';
 import type { InstanceTypeId } from '../agents/model.ts';

@@ -1,6 +1,6 @@
 // How a runtime ends its work on a run: it reports the outcome or hands the run back.
 import type { Caller } from '#access/principal.ts';
-import { type Transaction, transaction } from '#foundation/database.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { finishRun as finishHeldRun, handBackRun as handBackHeldRun, type Outcome } from '../runs/finish.ts';
 import { Run } from '../runs/model.ts';
 import { leaseIsLost, lockHeldRun, serviceReach } from './lease.ts';

@@ -1,9 +1,9 @@
 // Heartbeats (design decisions, section 9): a runtime reports its runs, sandboxes and environments, and the answer says which of
 // them have to stop. A heartbeat is written as a whole or not at all.
 import type { Caller } from '#access/principal.ts';
-import { announce } from '#foundation/changes.ts';
 import { minutes, now } from '#foundation/clock.ts';
-import { type Transaction, transaction } from '#foundation/database.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { invalid } from '#foundation/problem.ts';
 import { lease, metricRetentionMs } from '#limits.ts';
 import { renewHarnesses } from '../agents/runtime-harnesses.ts';

@@ -1,8 +1,8 @@
 // Whether a runtime still holds what it reports on. The row is locked meanwhile, so that a lease is lost either before a report or
 // after it, and no report is written in part.
 import type { Caller } from '#access/principal.ts';
-import type { Transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
+import type { Transaction } from '#foundation/postgres/database.ts';
 import { leaseLost } from '#foundation/problem.ts';
 import { isRunHeld } from '../runs/claim.ts';
 import { Run } from '../runs/model.ts';

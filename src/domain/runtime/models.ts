@@ -2,9 +2,9 @@
 // service, except in the calls to their vendors.
 import { createHash } from 'node:crypto';
 import type { Caller } from '#access/principal.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { type Transaction, transaction } from '#foundation/database.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { type ModelVendor, modelVendors } from '../agents/catalog.ts';
 import { Integration } from '../integrations/model.ts';
 import { credentialsOf, listModelConnectors } from '../integrations/operations.ts';

@@ -1,9 +1,9 @@
 // Reports of artifacts with their contents, and of preview environments.
 import type { Caller } from '#access/principal.ts';
-import { announce } from '#foundation/changes.ts';
 import { now } from '#foundation/clock.ts';
-import { transaction } from '#foundation/database.ts';
 import { derivedId, type Id, newId } from '#foundation/ids.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { transaction } from '#foundation/postgres/database.ts';
 import { lifetimesMs } from '#limits.ts';
 import type { AgentRole } from '../agents/model.ts';
 import { claimContent, reserveContent } from '../artifacts/content.ts';

@@ -1,9 +1,9 @@
 // Reports of a runtime that works on a run: costs, sandboxes, their sessions, logs and live fragments. A report may be repeated,
 // because its answer can get lost: the second one changes nothing.
 import type { Caller } from '#access/principal.ts';
-import { announce } from '#foundation/changes.ts';
-import { transaction } from '#foundation/database.ts';
 import { derivedId, type Id } from '#foundation/ids.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { transaction } from '#foundation/postgres/database.ts';
 import type { AgentRole, HarnessId, InstanceTypeId } from '../agents/model.ts';
 import { markCostIncomplete } from '../runs/cost.ts';
 import { addStepUsage, placeStep } from '../runs/steps.ts';

@@ -1,7 +1,7 @@
 // The repository of a run for its runtime: files, access with git, and the branch that it has pushed.
 import type { Caller } from '#access/principal.ts';
-import { addresses } from '#foundation/addresses.ts';
-import { transaction } from '#foundation/database.ts';
+import { addresses } from '#foundation/http/addresses.ts';
+import { transaction } from '#foundation/postgres/database.ts';
 import { invalid, notFound } from '#foundation/problem.ts';
 import { parseRepository } from '../integrations/repository-name.ts';
 import { Project } from '../projects/model.ts';

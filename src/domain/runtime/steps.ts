@@ -1,8 +1,8 @@
 // The steps of a run as runtimes see them: what to do at a claim, and what is next when a step is finished.
 import type { Caller } from '#access/principal.ts';
-import { announce } from '#foundation/changes.ts';
 import { now } from '#foundation/clock.ts';
-import { type Transaction, transaction } from '#foundation/database.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { Problem } from '#foundation/problem.ts';
 import { vendorNeeded } from '../agents/catalog.ts';
 import { canRuntimeRun } from '../agents/runtime-harnesses.ts';

@@ -1,7 +1,7 @@
 // Which agents work on a run. A builder with a model works with the organization's own planner, reviewer and QA agents, where it
 // has such agents for harnesses that connected runtimes offer; the built-in ones of these roles wait for a mission that names them.
-import type { Row } from '#foundation/base-model.ts';
-import type { Transaction } from '#foundation/database.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import type { Transaction } from '#foundation/postgres/database.ts';
 import { builtinAgentId, builtinAgents } from '../agents/catalog.ts';
 import { Agent, type AgentRole } from '../agents/model.ts';
 import { type CanRun, canAnyRuntimeRun } from '../agents/runtime-harnesses.ts';

@@ -1,10 +1,10 @@
 // What the work on a run costs: amounts as a runtime reports them, and tokens at the catalog's prices. Each counts once: for the
 // run, its step and session, and against the organization's day. A run that has cost its budget ends.
 import type { Caller } from '#access/principal.ts';
-import { announce } from '#foundation/changes.ts';
 import { now } from '#foundation/clock.ts';
-import { type Transaction, transaction } from '#foundation/database.ts';
 import { derivedId } from '#foundation/ids.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import type { AgentRole } from '../agents/model.ts';
 import { priceOf } from '../agents/prices.ts';
 import { recordMissionCost } from '../orchestrator/mission-costs.ts';

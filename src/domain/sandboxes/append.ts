@@ -2,7 +2,7 @@
 // is stored already is skipped when it is equal.
 import { isDeepStrictEqual } from 'node:util';
 import { now } from '#foundation/clock.ts';
-import type { Transaction } from '#foundation/database.ts';
+import type { Transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { report } from '#limits.ts';
 import { type LogPart, type PromptScope, SandboxFragment, SandboxLogPart, SandboxSession } from './model.ts';

@@ -1,5 +1,5 @@
 // The questions that agents ask people: fragments of the kind `elicitation`.
-import { sql, type Transaction } from '#foundation/database.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
 
 const findSql = `select f.sandbox_id, f.seq from sandboxes s join sandbox_fragments f on f.sandbox_id = s.id
   where s.run_id = $1 and f.kind = 'elicitation' and ($2::text is null or s.id = $2) and ($3::int is null or f.seq = $3)

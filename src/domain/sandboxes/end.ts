@@ -1,7 +1,8 @@
 // Ends running sandboxes: by their runtime, with their run, or because of the time.
-import { announce } from '#foundation/changes.ts';
+
 import { now } from '#foundation/clock.ts';
-import { type Transaction, transaction } from '#foundation/database.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { silenceMs } from '#limits.ts';
 import { Sandbox, type SandboxStatus } from './model.ts';
 

@@ -1,5 +1,5 @@
 // The parts of a sandbox in the graph: logs, metrics and fragments (specification, Sandbox).
-import type { Row } from '#foundation/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';

@@ -1,8 +1,8 @@
 // Records the heartbeats of sandboxes and the samples of their use of the machine.
 import type { Caller } from '#access/principal.ts';
-import { announce } from '#foundation/changes.ts';
 import { now } from '#foundation/clock.ts';
-import { sql, type Transaction } from '#foundation/database.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
 
 export interface Sample {
   t: number;

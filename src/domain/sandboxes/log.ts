@@ -2,8 +2,8 @@
 // is the byte offset at which a chunk ends; logs only grow, so it stays valid.
 import type { Caller } from '#access/principal.ts';
 import { seconds } from '#foundation/clock.ts';
-import { packCursor, unpackCursor } from '#foundation/cursor.ts';
-import { sql } from '#foundation/database.ts';
+import { packCursor, unpackCursor } from '#foundation/postgres/cursor.ts';
+import { sql } from '#foundation/postgres/database.ts';
 import { bytes as limits } from '#limits.ts';
 import type { AgentRole } from '../agents/model.ts';
 import { type LogPart, type PromptScope, SandboxSession } from './model.ts';

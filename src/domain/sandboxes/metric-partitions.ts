@@ -1,8 +1,9 @@
 // The partitions of the sample table, one for each week: created ahead of time, dropped after the retention period (PostgreSQL
 // manual, 5.12). Any number of processes may run this at once; the second run changes nothing.
-import { columnsOf } from '#foundation/base-model.ts';
+
 import { days, isoTime, now } from '#foundation/clock.ts';
-import { type Transaction, transaction } from '#foundation/database.ts';
+import { columnsOf } from '#foundation/postgres/base-model.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { metricRetentionMs } from '#limits.ts';
 import { SandboxMetric } from './model.ts';
 

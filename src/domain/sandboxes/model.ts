@@ -1,9 +1,9 @@
 // A sandbox: the container that an agent works in, with its sessions, logs, fragments and metrics (specification, Sandbox). The
 // runtime reports it; people read it, and may kill it.
 import { withinReach } from '#access/reach.ts';
-import { BaseModel, type Scope, type Source, snake } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
+import { BaseModel, type Scope, type Source, snake } from '#foundation/postgres/base-model.ts';
 import { silenceMs } from '#limits.ts';
 import type { AgentRole, HarnessId, InstanceTypeId } from '../agents/model.ts';
 import { Project } from '../projects/model.ts';

@@ -1,11 +1,11 @@
 // Operations on sandboxes: list, read, kill; and the batch reads of their sessions, fragments and metrics.
 import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
-import { columnsOf, type Row, selectionOf } from '#foundation/base-model.ts';
-import { announce } from '#foundation/changes.ts';
 import { now } from '#foundation/clock.ts';
-import { emptyPage, type Page, type PageRequest, packCursor, unpackCursor } from '#foundation/cursor.ts';
-import { sql, transaction } from '#foundation/database.ts';
+import { columnsOf, type Row, selectionOf } from '#foundation/postgres/base-model.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { emptyPage, type Page, type PageRequest, packCursor, unpackCursor } from '#foundation/postgres/cursor.ts';
+import { sql, transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { previewSizes, report } from '#limits.ts';
 import { Sandbox, SandboxFragment, type SandboxSession, type SandboxStatus } from './model.ts';

@@ -1,7 +1,7 @@
 // The last plan of a sandbox that has ended: a step that is open ends as the sandbox did, and one that was not begun was skipped.
 // Computed when it is read, because a sandbox also ends when its runtime is lost, and last reports may follow its end.
-import type { Row } from '#foundation/base-model.ts';
-import { sql } from '#foundation/database.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql } from '#foundation/postgres/database.ts';
 import type { Sandbox, SandboxFragment, SandboxStatus } from './model.ts';
 
 type Ended = Extract<SandboxStatus, 'destroyed' | 'completed' | 'failed'>;

@@ -1,8 +1,8 @@
 // Writes what runtimes report of sandboxes and their sessions. The caller holds the lease of the run; a repeated report changes
 // nothing.
 import { now } from '#foundation/clock.ts';
-import { sql, type Transaction } from '#foundation/database.ts';
-import { insertNew } from '#foundation/insert-new.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { insertNew } from '#foundation/postgres/insert-new.ts';
 import type { AgentRole } from '../agents/model.ts';
 import { Sandbox, SandboxSession } from './model.ts';
 

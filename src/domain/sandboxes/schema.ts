@@ -1,6 +1,7 @@
 // Sandboxes on every surface (specification, Sandbox; Sandboxes, environments, artifacts).
-import type { Row } from '#foundation/base-model.ts';
+
 import { isoTime } from '#foundation/clock.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { toMany } from '#graph/context.ts';
 import { filter, pathId } from '#graph/input.ts';

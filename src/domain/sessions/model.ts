@@ -1,6 +1,7 @@
 // A console session of a person: one browser in which they have signed in (design decisions, People).
-import { BaseModel } from '#foundation/base-model.ts';
+
 import type { Id } from '#foundation/ids.ts';
+import { BaseModel } from '#foundation/postgres/base-model.ts';
 
 export class Session extends BaseModel {
   static override tableName = 'sessions';

@@ -1,6 +1,7 @@
 // What an organization has reached or marked of its setup, and how far its people have followed the guides.
-import { BaseModel } from '#foundation/base-model.ts';
+
 import type { Id } from '#foundation/ids.ts';
+import { BaseModel } from '#foundation/postgres/base-model.ts';
 import type { GuideId, MilestoneId } from './milestones.ts';
 
 export const marks = ['done', 'skipped', 'reset'] as const;

@@ -1,10 +1,10 @@
 // Setup progress of an organization: read it, mark milestones and groups, follow a guide.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
-import { addresses } from '#foundation/addresses.ts';
-import type { Row } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
+import { addresses } from '#foundation/http/addresses.ts';
 import type { Id } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { notFound } from '#foundation/problem.ts';
 import { Organization } from '../organizations/model.ts';
 import { findFirstMission } from '../runs/operations.ts';

@@ -1,7 +1,8 @@
 // A personal access token, with which a program acts for a person (specification, Credentials and identity). Its secret is
 // returned once and stored as a digest, which no read returns.
-import { BaseModel } from '#foundation/base-model.ts';
+
 import type { Id } from '#foundation/ids.ts';
+import { BaseModel } from '#foundation/postgres/base-model.ts';
 import { Project } from '../projects/model.ts';
 
 export class Token extends BaseModel {

@@ -2,12 +2,12 @@
 import { refusedScopes, requireFewScopes } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
-import { columnsOf, type Row } from '#foundation/base-model.ts';
 import { days, now } from '#foundation/clock.ts';
-import { findCredential, sql, type Transaction, transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
+import { columnsOf, type Row } from '#foundation/postgres/base-model.ts';
+import { findCredential, sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict, missingScopes } from '#foundation/problem.ts';
-import { digest, newSecret } from '#foundation/secrets.ts';
+import { digest, newSecret } from '#foundation/secrets/secrets.ts';
 import { tokens } from '#limits.ts';
 import { type Bearer, callerOfBearer } from '../credentials/bearer.ts';
 import { lend } from '../credentials/lend.ts';

@@ -1,7 +1,7 @@
 // Personal access tokens, for a person who is signed in to the console (specification, Credentials and identity; behaviours 1 to
 // 4). A token can neither create, list nor revoke tokens, so there is no MCP tool.
 import { z } from 'zod';
-import type { Row } from '#foundation/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
 import { wordSet } from '#graph/scalars.ts';

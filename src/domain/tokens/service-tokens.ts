@@ -2,11 +2,11 @@
 // the admins of an organization those that serve it alone (runtime-tokens.ts). They do not expire.
 import type { Caller } from '#access/principal.ts';
 import type { Scope } from '#access/scopes.ts';
-import { BaseModel } from '#foundation/base-model.ts';
 import { now } from '#foundation/clock.ts';
-import { findCredential, sql, type Transaction } from '#foundation/database.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { digest, newSecret } from '#foundation/secrets.ts';
+import { BaseModel } from '#foundation/postgres/base-model.ts';
+import { findCredential, sql, type Transaction } from '#foundation/postgres/database.ts';
+import { digest, newSecret } from '#foundation/secrets/secrets.ts';
 import { recordUse } from '../credentials/last-used.ts';
 import type { OwnerFilter } from '../credentials/owner.ts';
 import { joinOrganizationSql } from '../organizations/join.ts';

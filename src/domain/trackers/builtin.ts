@@ -1,5 +1,5 @@
 // The built-in tracker: issues in our own database, read in the console. The outcome is read from the run.
-import { addresses } from '#foundation/addresses.ts';
+import { addresses } from '#foundation/http/addresses.ts';
 import { newId } from '#foundation/ids.ts';
 import { Issue } from '../issues/model.ts';
 import { closeIssue, createIssues } from '../issues/operations.ts';

@@ -1,5 +1,5 @@
 // The tracker of a project.
-import type { Row } from '#foundation/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Project, ProjectTracker } from '../projects/model.ts';
 import { builtin } from './builtin.ts';
 import { github } from './github.ts';

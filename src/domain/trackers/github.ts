@@ -1,9 +1,9 @@
 // Issues of the project's repository at GitHub. GitHub has no idempotency key: a mark in our text, invisible to readers, shows
 // whether an issue or comment exists already.
 import { z } from 'zod';
-import type { Row } from '#foundation/base-model.ts';
 import { hours } from '#foundation/clock.ts';
 import { madeAt } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
 import type { Project } from '../projects/model.ts';
 import { connectVendor, type VendorConnection } from '../vendors/connection.ts';

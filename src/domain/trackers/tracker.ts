@@ -1,7 +1,8 @@
 // The interface to issue trackers: create the issue of a run, and close it. One file per vendor.
-import type { Row } from '#foundation/base-model.ts';
-import type { Transaction } from '#foundation/database.ts';
+
 import type { Id } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import type { Transaction } from '#foundation/postgres/database.ts';
 import type { AskedIssue, NewIssue } from '../issues/operations.ts';
 import type { Project } from '../projects/model.ts';
 

@@ -1,7 +1,8 @@
 // Where vendors are: at their own addresses, or at a compatible server that the organization has chosen.
-import { endpointOf } from '#foundation/addresses.ts';
+
 import { seconds } from '#foundation/clock.ts';
-import { checkAddress, OutboundError } from '#foundation/outbound.ts';
+import { endpointOf } from '#foundation/http/addresses.ts';
+import { checkAddress, OutboundError } from '#foundation/http/outbound.ts';
 import { invalid } from '#foundation/problem.ts';
 import type { Integration, Vendor } from '../integrations/model.ts';
 
@@ -42,7 +43,7 @@ export const addressOf = ({ vendor, baseUrl }: Pick<Integration, 'vendor' | 'bas
 /** Vendors with servers that others run: compatible ones of models, GitHub Enterprise Server. */
 const vendorsElsewhere: readonly Vendor[] = ['anthropic', 'openai', 'github'];
 
-/** The address as it is stored. @throws 400 for one that the service must not call (foundation/outbound.ts) */
+/** The address as it is stored. @throws 400 for one that the service must not call (foundation/http/outbound.ts) */
 export async function checkBaseUrl(vendor: Vendor, value: string): Promise<string> {
   if (!vendorsElsewhere.includes(vendor)) throw invalid(`baseUrl: must be absent for ${vendor}.`);
   const address = endpointOf(value);

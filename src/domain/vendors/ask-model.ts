@@ -1,9 +1,9 @@
 // Questions to a model through a connector, answered in the shape of a JSON schema: by Anthropic Messages with a tool that has to be
 // called, by Chat Completions of OpenAI and compatible servers with a response format.
 import { z } from 'zod';
-import type { Row } from '#foundation/base-model.ts';
 import { seconds } from '#foundation/clock.ts';
-import { jsonOf } from '#foundation/outbound.ts';
+import { jsonOf } from '#foundation/http/outbound.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { Problem } from '#foundation/problem.ts';
 import type { Integration } from '../integrations/model.ts';
 import { call, connectTo, type VendorConnection } from './connection.ts';

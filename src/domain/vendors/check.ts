@@ -1,8 +1,8 @@
 // Whether vendors accept the credentials of connectors: asked with a call that changes and costs nothing.
 import { z } from 'zod';
-import type { Row } from '#foundation/base-model.ts';
 import { minutes, now, seconds } from '#foundation/clock.ts';
-import { jsonOf } from '#foundation/outbound.ts';
+import { jsonOf } from '#foundation/http/outbound.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { Problem } from '#foundation/problem.ts';
 import { text } from '#limits.ts';
 import type { ModelVendor } from '../agents/catalog.ts';

@@ -1,6 +1,6 @@
 // Connections to the vendors behind connectors: addresses, time and size limits, and the problems that their failures become. A
 // vendor that is unreachable or limits our rate is a retryable problem; any other problem says what a person must correct.
-import type { Row } from '#foundation/base-model.ts';
+
 import { hours, minutes, now, seconds } from '#foundation/clock.ts';
 import {
   OutboundError,
@@ -8,7 +8,8 @@ import {
   type OutboundResponse,
   ResponseTooLarge,
   sendRequest,
-} from '#foundation/outbound.ts';
+} from '#foundation/http/outbound.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { badGateway, conflict, gatewayTimeout, Problem, upstreamBusy } from '#foundation/problem.ts';
 import type { Integration, Vendor, VendorKind } from '../integrations/model.ts';
 import { credentialsOf, noteCredentials } from '../integrations/operations.ts';

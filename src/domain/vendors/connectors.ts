@@ -3,10 +3,10 @@
 // call with an Idempotency-Key.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
-import type { Row } from '#foundation/base-model.ts';
-import { transaction } from '#foundation/database.ts';
-import { firstStep } from '#foundation/idempotency.ts';
 import { type Id, newId } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { transaction } from '#foundation/postgres/database.ts';
+import { firstStep } from '#foundation/postgres/idempotency.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
 import { Integration, kindsOf, type Vendor, type VendorKind } from '../integrations/model.ts';
 import { noteCheck, replaceCredentials, revokeCredentials } from '../integrations/operations.ts';

@@ -2,7 +2,7 @@
 // a 403 with a header or message about it.
 import type { ZodType } from 'zod';
 import { seconds } from '#foundation/clock.ts';
-import { jsonOf, type OutboundResponse } from '#foundation/outbound.ts';
+import { jsonOf, type OutboundResponse } from '#foundation/http/outbound.ts';
 import { conflict, type Problem } from '#foundation/problem.ts';
 import {
   type Call,

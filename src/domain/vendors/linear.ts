@@ -1,7 +1,7 @@
 // Linear's GraphQL API (linear.app/developers): calls, and the problems that failures become. Errors come with any HTTP status; their
 // kind is in their extensions.
 import { z } from 'zod';
-import { jsonOf } from '#foundation/outbound.ts';
+import { jsonOf } from '#foundation/http/outbound.ts';
 import type { Problem } from '#foundation/problem.ts';
 import {
   call,

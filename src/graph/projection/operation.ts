@@ -15,8 +15,8 @@ import {
 } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { Caller } from '#access/principal.ts';
+import { leaveReplica, reading } from '#foundation/postgres/replica.ts';
 import { invalid, toProblem } from '#foundation/problem.ts';
-import { leaveReplica, reading } from '#foundation/replica.ts';
 import { createContext } from '../context.ts';
 import { resolverOf } from '../exposure.ts';
 import { compilePrune } from './absent.ts';

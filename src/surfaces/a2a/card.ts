@@ -2,7 +2,7 @@
 import { canonicalizeAgentCard } from '@a2a-js/sdk';
 import { catalog } from '#access/scopes.ts';
 import { signText } from '#domain/oauth/keys.ts';
-import { addresses, baseUrl } from '#foundation/addresses.ts';
+import { addresses, baseUrl } from '#foundation/http/addresses.ts';
 
 const transport = 'JSONRPC';
 

@@ -3,8 +3,8 @@ import { type StreamResponse, type Task, TaskState } from '@a2a-js/sdk';
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { readTask, taskStates } from '#domain/a2a/tasks.ts';
-import { watch } from '#foundation/changes.ts';
 import { now, seconds } from '#foundation/clock.ts';
+import { watch } from '#foundation/postgres/changes.ts';
 
 /** How old the last look-up of the caller may be when a task is read. */
 const maxCheckAgeMs = seconds(1);

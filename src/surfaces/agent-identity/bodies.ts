@@ -4,9 +4,9 @@ import type { Ceremony } from '#domain/agent-identities/claim.ts';
 import { invalidRequest } from '#domain/agent-identities/errors.ts';
 import type { Claimable } from '#domain/agent-identities/register.ts';
 import { defaultScopes } from '#domain/oauth/authorization-request.ts';
-import { baseUrl } from '#foundation/addresses.ts';
 import { isoTime } from '#foundation/clock.ts';
-import { type Exchange, readJson } from '#foundation/http.ts';
+import { baseUrl } from '#foundation/http/addresses.ts';
+import { type Exchange, readJson } from '#foundation/http/http.ts';
 import { describeIssues } from '#graph/validation.ts';
 import { bytes } from '#limits.ts';
 

@@ -3,7 +3,7 @@ import { startClaim } from '#domain/agent-identities/claim.ts';
 import { invalidRequest } from '#domain/agent-identities/errors.ts';
 import { emailAddress } from '#domain/people/email.ts';
 import { isoTime } from '#foundation/clock.ts';
-import { answerJson, type Handler } from '#foundation/http.ts';
+import { answerJson, type Handler } from '#foundation/http/http.ts';
 import { ceremonyMembers, checked, readObject } from './bodies.ts';
 import { InitiateClaimRequest } from './records.ts';
 

@@ -1,8 +1,8 @@
 // Answers errors as `AgentAuthError`. A problem that is not the agents' own (rate, size, availability) also carries the members of
 // `Error`, for clients that read either (agent authentication §4.5).
 import { AgentAuthError } from '#domain/agent-identities/errors.ts';
-import { apiResourceMetadata } from '#foundation/addresses.ts';
-import { answerJson, type Exchange } from '#foundation/http.ts';
+import { apiResourceMetadata } from '#foundation/http/addresses.ts';
+import { answerJson, type Exchange } from '#foundation/http/http.ts';
 import type { Problem } from '#foundation/problem.ts';
 
 /** Answers an error of the agents' own protocol; returns false for any other. */

@@ -2,9 +2,9 @@
 // that it changed something; senders repeat after a 5xx.
 import { eventError, VerificationError } from '#domain/agent-identities/id-jag/reasons.ts';
 import { receiveSecurityEvent } from '#domain/agent-identities/security-events.ts';
-import { answer, answerJson, type Exchange, type Handler, mediaType, readText } from '#foundation/http.ts';
+import { answer, answerJson, type Exchange, type Handler, mediaType, readText } from '#foundation/http/http.ts';
+import { createThrottle } from '#foundation/http/throttle.ts';
 import type { Problem } from '#foundation/problem.ts';
-import { createThrottle } from '#foundation/throttle.ts';
 import { bytes, rates } from '#limits.ts';
 import { framed, type Report } from '../frame.ts';
 

@@ -9,9 +9,9 @@ import {
   registerForEmail,
   registerWithIdJag,
 } from '#domain/agent-identities/register.ts';
-import { answerJson, type Exchange, type Handler } from '#foundation/http.ts';
-import { networkOf } from '#foundation/network.ts';
-import { createSharedThrottle } from '#foundation/throttle.ts';
+import { answerJson, type Exchange, type Handler } from '#foundation/http/http.ts';
+import { networkOf } from '#foundation/http/network.ts';
+import { createSharedThrottle } from '#foundation/http/throttle.ts';
 import { ceremonyMembers, checked, claimableMembers, readObject } from './bodies.ts';
 import { answerError } from './errors.ts';
 import { AnonymousRequest, IdentityAssertionRequest, ServiceAuthRequest, verifiedEmailType } from './records.ts';

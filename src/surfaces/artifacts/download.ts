@@ -6,10 +6,10 @@ import { readContent } from '#domain/artifacts/content.ts';
 import { findArtifactByAddress } from '#domain/artifacts/operations.ts';
 import { findArchive } from '#domain/closure/export.ts';
 import { now } from '#foundation/clock.ts';
-import { answer, type Exchange } from '#foundation/http.ts';
-import { isNotModified } from '#foundation/http-cache.ts';
+import { answer, type Exchange } from '#foundation/http/http.ts';
+import { isNotModified } from '#foundation/http/http-cache.ts';
 import { forbidden, notFound } from '#foundation/problem.ts';
-import { type ByteRange, storage } from '#foundation/storage.ts';
+import { type ByteRange, storage } from '#foundation/storage/storage.ts';
 import { presentation } from './disposition.ts';
 import { rangeOf } from './range.ts';
 

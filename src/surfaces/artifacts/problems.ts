@@ -2,7 +2,7 @@
 // not read (RFC 9112 §9.6): the answer is sent, and what still arrives is discarded for a moment before the exchange ends.
 import { finished } from 'node:stream';
 import { seconds } from '#foundation/clock.ts';
-import type { Exchange } from '#foundation/http.ts';
+import type { Exchange } from '#foundation/http/http.ts';
 import type { Problem } from '#foundation/problem.ts';
 
 /** How long a body is still read after its answer. */

@@ -1,6 +1,6 @@
 // The byte range that a request names (RFC 9110 §14). One range is served; several, or an unknown unit, are answered with the
 // whole content, which a server may always do.
-import type { ByteRange } from '#foundation/storage.ts';
+import type { ByteRange } from '#foundation/storage/storage.ts';
 
 /** Undefined means the whole content; null a range that begins after its end (416). */
 export function rangeOf(header: string | undefined, size: number): ByteRange | null | undefined {

@@ -1,5 +1,5 @@
 // Receives and sends the contents of artifacts, for holders of a signed address (artifacts/address.ts).
-import type { Exchange } from '#foundation/http.ts';
+import type { Exchange } from '#foundation/http/http.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';
 import { download, downloadExport } from './download.ts';
 import { refuse } from './problems.ts';

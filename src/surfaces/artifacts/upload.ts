@@ -2,9 +2,9 @@
 import type { IncomingMessage } from 'node:http';
 import { addressExpiry } from '#domain/artifacts/address.ts';
 import { organizationOfContent, receiveContent } from '#domain/artifacts/content.ts';
-import { createCapacity } from '#foundation/capacity.ts';
 import { minutes } from '#foundation/clock.ts';
-import { answerJson, type Exchange } from '#foundation/http.ts';
+import { createCapacity } from '#foundation/http/capacity.ts';
+import { answerJson, type Exchange } from '#foundation/http/http.ts';
 import { forbidden, invalid, tooLarge, unsupportedMediaType } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
 

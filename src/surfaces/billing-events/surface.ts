@@ -2,9 +2,9 @@
 // event that was seen before is a 200 that changes nothing; one that is forged, or does not fit, a 400.
 import { applyEvent } from '#domain/plans/events.ts';
 import { providerNamed } from '#domain/plans/provider.ts';
-import { answerJson, type Exchange, readBody } from '#foundation/http.ts';
+import { answerJson, type Exchange, readBody } from '#foundation/http/http.ts';
+import { createThrottle } from '#foundation/http/throttle.ts';
 import { notFound } from '#foundation/problem.ts';
-import { createThrottle } from '#foundation/throttle.ts';
 import { bytes, rates } from '#limits.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';
 

@@ -5,8 +5,8 @@ import { z } from 'zod';
 import { normalizeEmail } from '#domain/people/email.ts';
 import type { SignInBrowser } from '#domain/people/sign-in-codes.ts';
 import { now } from '#foundation/clock.ts';
-import type { Exchange } from '#foundation/http.ts';
-import { newSecret, seal, unseal } from '#foundation/secrets.ts';
+import type { Exchange } from '#foundation/http/http.ts';
+import { newSecret, seal, unseal } from '#foundation/secrets/secrets.ts';
 import { lifetimesMs } from '#limits.ts';
 import { cookieOf, setCookie } from '../cookie.ts';
 

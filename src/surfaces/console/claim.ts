@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { approveClaim, claimPageState, denyClaim, type OpenClaim } from '#domain/agent-identities/approval.ts';
 import { defaultScopes } from '#domain/oauth/authorization-request.ts';
 import { minutes, now } from '#foundation/clock.ts';
-import { type Html, html } from '#foundation/html.ts';
-import type { Exchange, Handler } from '#foundation/http.ts';
+import { type Html, html } from '#foundation/http/html.ts';
+import type { Exchange, Handler } from '#foundation/http/http.ts';
 import { Problem } from '#foundation/problem.ts';
 import { plainText } from '#graph/validation.ts';
 import {

@@ -6,9 +6,9 @@ import { type OrgClosure, type OrgExport, retentionMs } from '#domain/closure/mo
 import { closeOrganization, findClosure } from '#domain/closure/operations.ts';
 import type { Organization } from '#domain/organizations/model.ts';
 import { findOrganization } from '#domain/organizations/operations.ts';
-import type { Row } from '#foundation/base-model.ts';
-import { type Html, html } from '#foundation/html.ts';
-import type { Handler } from '#foundation/http.ts';
+import { type Html, html } from '#foundation/http/html.ts';
+import type { Handler } from '#foundation/http/http.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { forbidden, type Problem, toProblem } from '#foundation/problem.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';

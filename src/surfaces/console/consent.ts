@@ -14,10 +14,10 @@ import { approve } from '#domain/oauth/codes.ts';
 import { OAuthError } from '#domain/oauth/errors.ts';
 import { isLoopbackRedirect } from '#domain/oauth/redirect-uris.ts';
 import { type Resource, resourceUri } from '#domain/oauth/resources.ts';
-import { type Html, html } from '#foundation/html.ts';
-import type { Exchange, Handler } from '#foundation/http.ts';
+import { type Html, html } from '#foundation/http/html.ts';
+import type { Exchange, Handler } from '#foundation/http/http.ts';
+import { createThrottle } from '#foundation/http/throttle.ts';
 import { invalid, type Problem } from '#foundation/problem.ts';
-import { createThrottle } from '#foundation/throttle.ts';
 import { plainText } from '#graph/validation.ts';
 import { rates } from '#limits.ts';
 import {

@@ -6,8 +6,8 @@ import { foundOrganization, type OwnOrganization, organizationsOf } from '#domai
 import { updateOwnName } from '#domain/people/operations.ts';
 import { chooseOrganization } from '#domain/sessions/operations.ts';
 import { isoTime } from '#foundation/clock.ts';
-import { type Html, html } from '#foundation/html.ts';
-import type { Handler } from '#foundation/http.ts';
+import { type Html, html } from '#foundation/http/html.ts';
+import type { Handler } from '#foundation/http/http.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { closureAddress } from './closure.ts';

@@ -4,9 +4,9 @@ import type { Caller } from '#access/principal.ts';
 import type { Scope } from '#access/scopes.ts';
 import { type OwnOrganization, organizationsOf } from '#domain/organizations/operations.ts';
 import type { SessionInUse } from '#domain/sessions/operations.ts';
-import { addresses } from '#foundation/addresses.ts';
-import { type Html, html, htmlText } from '#foundation/html.ts';
-import { answer, answerHtml, type Exchange, type Headers } from '#foundation/http.ts';
+import { addresses } from '#foundation/http/addresses.ts';
+import { type Html, html, htmlText } from '#foundation/http/html.ts';
+import { answer, answerHtml, type Exchange, type Headers } from '#foundation/http/http.ts';
 import type { Problem } from '#foundation/problem.ts';
 import { files } from './style.ts';
 

@@ -1,10 +1,11 @@
 // The page of the development mailbox, which receives mail while no mail server is set up. It shows sign-in codes, so only this
 // machine can open it, only for a service on this machine, and only with the secret that is printed at the start.
-import { addresses } from '#foundation/addresses.ts';
+
 import { hours, isoTime } from '#foundation/clock.ts';
-import { html } from '#foundation/html.ts';
-import type { Exchange } from '#foundation/http.ts';
-import { developmentMailbox, opensMailbox } from '#foundation/mail.ts';
+import { addresses } from '#foundation/http/addresses.ts';
+import { html } from '#foundation/http/html.ts';
+import type { Exchange } from '#foundation/http/http.ts';
+import { developmentMailbox, opensMailbox } from '#foundation/mail/mail.ts';
 import { forbidden, notFound } from '#foundation/problem.ts';
 import { cookieOf, setCookie } from '../cookie.ts';
 import { answerPage, seeOther } from './layout.ts';

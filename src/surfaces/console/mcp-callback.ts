@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { admit } from '#access/gate.ts';
 import { clientDocument, completeOAuth } from '#domain/mcp-servers/authorization.ts';
-import { answerJson, type Handler } from '#foundation/http.ts';
+import { answerJson, type Handler } from '#foundation/http/http.ts';
 import { invalid } from '#foundation/problem.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';

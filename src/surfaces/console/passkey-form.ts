@@ -2,7 +2,7 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import { z } from 'zod';
 import { arePasskeysPossible } from '#domain/people/passkeys.ts';
-import { type Html, html } from '#foundation/html.ts';
+import { type Html, html } from '#foundation/http/html.ts';
 import { invalid } from '#foundation/problem.ts';
 import { plainText } from '#graph/validation.ts';
 import { fieldsOf } from './visitor.ts';

@@ -8,8 +8,8 @@ import {
   passkeyCreationOptions,
   removePasskey,
 } from '#domain/people/passkeys.ts';
-import { type Html, html } from '#foundation/html.ts';
-import { answerJson, type Exchange, type Handler } from '#foundation/http.ts';
+import { type Html, html } from '#foundation/http/html.ts';
+import { answerJson, type Exchange, type Handler } from '#foundation/http/http.ts';
 import { type Problem, toProblem } from '#foundation/problem.ts';
 import { boundedText } from '#graph/validation.ts';
 import { lifetimesMs, text } from '#limits.ts';

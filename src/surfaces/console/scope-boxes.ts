@@ -1,6 +1,6 @@
 // The scope catalog as checkboxes by group, each with its description; only scopes that the person may grant.
 import { scopeGroups } from '#access/scopes.ts';
-import { type Html, html } from '#foundation/html.ts';
+import { type Html, html } from '#foundation/http/html.ts';
 
 type Actions = Record<string, readonly [description: string, requiredRole: string]>;
 

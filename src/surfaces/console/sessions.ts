@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import type { Session } from '#domain/sessions/model.ts';
 import { endOtherSessions, endSession, listSessions } from '#domain/sessions/operations.ts';
-import type { Row } from '#foundation/base-model.ts';
-import { type Html, html } from '#foundation/html.ts';
-import type { Exchange, Handler } from '#foundation/http.ts';
+import { type Html, html } from '#foundation/http/html.ts';
+import type { Exchange, Handler } from '#foundation/http/http.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { setSessionCookie } from '../cookie.ts';

@@ -2,8 +2,8 @@
 // this one.
 import { z } from 'zod';
 import { findSignInLink, useSignInLink } from '#domain/people/sign-in-links.ts';
-import { html } from '#foundation/html.ts';
-import type { Exchange } from '#foundation/http.ts';
+import { html } from '#foundation/http/html.ts';
+import type { Exchange } from '#foundation/http/http.ts';
 import { plainText } from '#graph/validation.ts';
 import { browserSecret } from './browser.ts';
 import { answerPage } from './layout.ts';

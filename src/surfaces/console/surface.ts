@@ -1,7 +1,7 @@
 // The console: pages for people. Lists all of its paths; errors are pages too.
 import { callbackPath, clientPath } from '#domain/mcp-servers/authorization.ts';
 import { checkoutBase } from '#domain/plans/provider.ts';
-import type { Exchange, Handler } from '#foundation/http.ts';
+import type { Exchange, Handler } from '#foundation/http/http.ts';
 import { notFound, type Problem } from '#foundation/problem.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';
 import { payCheckout, showCheckout } from './checkout.ts';

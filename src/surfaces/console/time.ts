@@ -1,7 +1,7 @@
 // Times for people. The server does not know a visitor's time zone, so a page shows days, or how long ago; the exact instant is in
 // the element's `datetime`, and in UTC in its title.
 import { hours, isoTime, minutes, now } from '#foundation/clock.ts';
-import { type Html, html } from '#foundation/html.ts';
+import { type Html, html } from '#foundation/http/html.ts';
 
 const date = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
 const instant = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });

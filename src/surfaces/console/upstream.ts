@@ -21,13 +21,13 @@ import {
 import { z } from 'zod';
 import { emailAddress } from '#domain/people/email.ts';
 import { findOrCreatePerson } from '#domain/people/operations.ts';
-import { addresses } from '#foundation/addresses.ts';
 import { hours, now } from '#foundation/clock.ts';
-import type { Exchange, Handler } from '#foundation/http.ts';
-import { networkOf } from '#foundation/network.ts';
+import { addresses } from '#foundation/http/addresses.ts';
+import type { Exchange, Handler } from '#foundation/http/http.ts';
+import { networkOf } from '#foundation/http/network.ts';
+import { createSharedThrottle } from '#foundation/http/throttle.ts';
 import { badGateway, forbidden, invalid } from '#foundation/problem.ts';
-import { seal, unseal } from '#foundation/secrets.ts';
-import { createSharedThrottle } from '#foundation/throttle.ts';
+import { seal, unseal } from '#foundation/secrets/secrets.ts';
 import { nameText } from '#graph/validation.ts';
 import { lifetimesMs, rates, text } from '#limits.ts';
 import { cookieOf, setCookie } from '../cookie.ts';

@@ -1,7 +1,7 @@
 // Identifies the person behind a request, and checks that a form comes from one of our pages. Wraps every page that needs a person.
 import type { z } from 'zod';
-import { addresses } from '#foundation/addresses.ts';
-import { type Exchange, type Handler, mediaType, readForm } from '#foundation/http.ts';
+import { addresses } from '#foundation/http/addresses.ts';
+import { type Exchange, type Handler, mediaType, readForm } from '#foundation/http/http.ts';
 import { forbidden, invalid, unsupportedMediaType } from '#foundation/problem.ts';
 import { describeIssues } from '#graph/validation.ts';
 import { bytes } from '#limits.ts';

@@ -2,9 +2,9 @@
 // together to a capacity that all organizations share, which is released when the response has been sent.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Caller } from '#access/principal.ts';
-import { type Capacity, createCapacity, type Hold } from '#foundation/capacity.ts';
 import { seconds } from '#foundation/clock.ts';
-import { deliveryMs, disconnectAfter, type Exchange } from '#foundation/http.ts';
+import { type Capacity, createCapacity, type Hold } from '#foundation/http/capacity.ts';
+import { deliveryMs, disconnectAfter, type Exchange } from '#foundation/http/http.ts';
 import { Problem } from '#foundation/problem.ts';
 import { bytes, graphql } from '#limits.ts';
 

@@ -1,8 +1,8 @@
 // GraphiQL at GET /graphql: a page for trying queries, all of it from this server. It holds no data; what it sends needs a
 // credential like any other request.
-import { assets } from '#foundation/assets.ts';
-import { html, htmlText } from '#foundation/html.ts';
-import { answerHtml, type Exchange } from '#foundation/http.ts';
+import { assets } from '#foundation/http/assets.ts';
+import { html, htmlText } from '#foundation/http/html.ts';
+import { answerHtml, type Exchange } from '#foundation/http/http.ts';
 import { exampleQueries } from './example-queries.ts';
 
 const base = '/graphql/page';

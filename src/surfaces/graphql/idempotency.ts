@@ -1,12 +1,12 @@
 // Idempotency-Key on a mutation that is sent on its own: who repeats it, because the answer was lost, gets the answer of the first
-// time. As on a POST of REST (foundation/idempotency.ts): all fields of the operation are one transaction, and only a success is
+// time. As on a POST of REST (foundation/postgres/idempotency.ts): all fields of the operation are one transaction, and only a success is
 // recorded; after an error nothing was written. The transaction begins when the operation is executed: what waits for its
 // organization's capacity keeps no connection from others.
 import { type ExecutionResult, GraphQLError, getOperationAST } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Caller } from '#access/principal.ts';
-import type { Exchange } from '#foundation/http.ts';
-import { once } from '#foundation/idempotency.ts';
+import type { Exchange } from '#foundation/http/http.ts';
+import { once } from '#foundation/postgres/idempotency.ts';
 import { invalid } from '#foundation/problem.ts';
 import { acceptedJson, type Operations } from './requests.ts';
 

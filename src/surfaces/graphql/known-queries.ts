@@ -3,7 +3,7 @@
 import { type DocumentNode, type GraphQLSchema, getOperationAST, getVariableValues } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Caller } from '#access/principal.ts';
-import { reading } from '#foundation/replica.ts';
+import { reading } from '#foundation/postgres/replica.ts';
 import { createContext } from '#graph/context.ts';
 import { graphql } from '#limits.ts';
 import { documentCache } from './bounds.ts';

@@ -1,7 +1,7 @@
 // Writes errors for GraphQL clients: each carries the specification's `Error` record under `extensions.problem` and its code
 // next to it. The cause of a failure of the service is not disclosed.
 import { GraphQLError } from 'graphql';
-import { answer, type Exchange } from '#foundation/http.ts';
+import { answer, type Exchange } from '#foundation/http/http.ts';
 import { invalid, methodNotAllowed, type Problem, type ProblemBody, toProblem } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
 import { answerType } from './requests.ts';

@@ -1,8 +1,8 @@
-// Queries of clients are read from the standby, where there is one (foundation/replica.ts).
+// Queries of clients are read from the standby, where there is one (foundation/postgres/replica.ts).
 import { getOperationAST } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Caller } from '#access/principal.ts';
-import { leaveReplica, reading } from '#foundation/replica.ts';
+import { leaveReplica, reading } from '#foundation/postgres/replica.ts';
 
 export function replicaPlugin(): Plugin<{ caller: Caller }> {
   return {

@@ -1,5 +1,5 @@
 // Reads the operations of a request (GraphQL over HTTP): POST of JSON, one operation or an array of them, or a query by GET.
-import { type Exchange, mediaType, readJson } from '#foundation/http.ts';
+import { type Exchange, mediaType, readJson } from '#foundation/http/http.ts';
 import { invalid, methodNotAllowed, Problem, unsupportedMediaType } from '#foundation/problem.ts';
 import { bytes, graphql } from '#limits.ts';
 

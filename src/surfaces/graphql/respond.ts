@@ -2,7 +2,7 @@
 // A single result without errors has one form, which is written here; fetch's objects are not created at all (bench/README.md).
 import type { ExecutionResult } from 'graphql';
 import type { Plugin, YogaServer } from 'graphql-yoga';
-import type { Exchange, Headers } from '#foundation/http.ts';
+import type { Exchange, Headers } from '#foundation/http/http.ts';
 import type { Context } from '#graph/context.ts';
 import { acceptedJson, type Operations } from './requests.ts';
 

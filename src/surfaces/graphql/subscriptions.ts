@@ -16,10 +16,10 @@ import {
 import type { Plugin } from 'graphql-yoga';
 import { admit, type Rule } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
-import type { Capacity } from '#foundation/capacity.ts';
-import { watch } from '#foundation/changes.ts';
 import { now, seconds } from '#foundation/clock.ts';
-import { deliveryMs, type Exchange } from '#foundation/http.ts';
+import type { Capacity } from '#foundation/http/capacity.ts';
+import { deliveryMs, type Exchange } from '#foundation/http/http.ts';
+import { watch } from '#foundation/postgres/changes.ts';
 import { invalid, toProblem } from '#foundation/problem.ts';
 import type { Context, Follow } from '#graph/context.ts';
 import { exposureOf } from '#graph/exposure.ts';

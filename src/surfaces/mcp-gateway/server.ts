@@ -4,8 +4,8 @@ import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { callToolOfRun, listToolsOfRun, type ServerOfRun, serverOfRun } from '#domain/mcp-servers/gateway.ts';
-import { addresses } from '#foundation/addresses.ts';
-import type { Exchange, Handler } from '#foundation/http.ts';
+import { addresses } from '#foundation/http/addresses.ts';
+import type { Exchange, Handler } from '#foundation/http/http.ts';
 import { invalid, notFound, type Problem, toProblem } from '#foundation/problem.ts';
 import { type CallerSettings, identify } from '../frame.ts';
 import { createMcpHttp, originGuard } from '../mcp-http.ts';

@@ -2,7 +2,7 @@
 // transport and fetch's objects for each request, which costs several times what the call does (bench/README.md).
 import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { Exchange } from '#foundation/http.ts';
+import type { Exchange } from '#foundation/http/http.ts';
 
 const Id = z.union([z.string(), z.int()]);
 /** Exactly these members: whatever else a message has means something to the SDK. */

@@ -2,9 +2,9 @@
 // bounded time.
 
 import type { ServerContext } from '@modelcontextprotocol/server';
-import { createCapacity } from '#foundation/capacity.ts';
-import { watch } from '#foundation/changes.ts';
 import { seconds } from '#foundation/clock.ts';
+import { createCapacity } from '#foundation/http/capacity.ts';
+import { watch } from '#foundation/postgres/changes.ts';
 import type { Calls, ToolRecord } from './call.ts';
 
 /** How long a call follows a run that it has started: well below the timeout of clients (60 s). */

@@ -11,7 +11,7 @@ import {
 import type { GraphQLSchema } from 'graphql';
 import { admits } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
-import type { Exchange, Handler } from '#foundation/http.ts';
+import type { Exchange, Handler } from '#foundation/http/http.ts';
 import { toProblem } from '#foundation/problem.ts';
 import { canStepUp, insufficientScope } from '../bearer.ts';
 import { type CallerSettings, identify } from '../frame.ts';

@@ -1,5 +1,5 @@
 // The entry to the MCP server: Streamable HTTP at {mcp_url}/mcp.
-import { addresses } from '#foundation/addresses.ts';
+import { addresses } from '#foundation/http/addresses.ts';
 import { framed, openedWhenUsed, type Surface } from '../frame.ts';
 import type { McpSettings } from './server.ts';
 

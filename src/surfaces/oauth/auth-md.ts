@@ -2,8 +2,8 @@
 // of such documents expect the six steps, the error table and their headings.
 import { defaultScopes } from '#domain/oauth/authorization-request.ts';
 import { resourceUri } from '#domain/oauth/resources.ts';
-import { addresses, baseUrl } from '#foundation/addresses.ts';
 import { hours, isoTime, now } from '#foundation/clock.ts';
+import { addresses, baseUrl } from '#foundation/http/addresses.ts';
 import { lifetimesMs, polling, tries } from '#limits.ts';
 import { authorizationServerMetadata, type MetadataSettings, resourceDocuments } from './metadata.ts';
 

@@ -4,7 +4,7 @@ import { catalog } from '#access/scopes.ts';
 import { revocationEvents } from '#domain/agent-identities/security-events.ts';
 import { offlineAccess } from '#domain/oauth/authorization-request.ts';
 import { metadataUrlOf, type Resource, resources, resourceUri } from '#domain/oauth/resources.ts';
-import { addresses, baseUrl } from '#foundation/addresses.ts';
+import { addresses, baseUrl } from '#foundation/http/addresses.ts';
 
 export interface MetadataSettings {
   /** The claim grant as it is published. */

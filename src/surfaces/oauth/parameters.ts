@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { oneResource } from '#domain/oauth/authorization-request.ts';
 import { invalidRequest } from '#domain/oauth/errors.ts';
-import { type Exchange, mediaType, readForm, readJson } from '#foundation/http.ts';
+import { type Exchange, mediaType, readForm, readJson } from '#foundation/http/http.ts';
 import { describeIssues } from '#graph/validation.ts';
 import { bytes } from '#limits.ts';
 

@@ -1,10 +1,10 @@
 // The registration endpoint (RFC 7591): anyone may register a client, limited per hour and network.
 import { type OAuthClient, registerClient } from '#domain/oauth/clients.ts';
 import { invalidClientMetadata, invalidRedirectUri } from '#domain/oauth/errors.ts';
-import type { Row } from '#foundation/base-model.ts';
-import { answerJson, type Exchange, type Handler, readJson } from '#foundation/http.ts';
-import { networkOf } from '#foundation/network.ts';
-import { createSharedThrottle } from '#foundation/throttle.ts';
+import { answerJson, type Exchange, type Handler, readJson } from '#foundation/http/http.ts';
+import { networkOf } from '#foundation/http/network.ts';
+import { createSharedThrottle } from '#foundation/http/throttle.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { describeIssues } from '#graph/validation.ts';
 import { bytes } from '#limits.ts';
 import { ClientRegistrationRequest } from './records.ts';

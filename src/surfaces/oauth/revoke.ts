@@ -1,6 +1,6 @@
 // The revocation endpoint (RFC 7009): 200 and nothing else, whether or not there was something to end.
 import { revokePresentedToken } from '#domain/oauth/revocation.ts';
-import { answer, type Handler } from '#foundation/http.ts';
+import { answer, type Handler } from '#foundation/http/http.ts';
 import { readParameters } from './parameters.ts';
 import { OAuthRevokeRequest } from './records.ts';
 

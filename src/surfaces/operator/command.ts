@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import '#graph/validation.ts';
-import type { DatabaseConnection } from '#foundation/embedded/database.ts';
+import type { DatabaseConnection } from '#foundation/postgres/embedded/database.ts';
 
 /** The installation that a command works on. */
 export interface Place {

@@ -15,7 +15,7 @@ import { findOrCreatePerson, findPersonByAddress } from '#domain/people/operatio
 import { createSignInLink } from '#domain/people/sign-in-links.ts';
 import { createToken } from '#domain/tokens/operations.ts';
 import { createServiceToken, revokeServiceToken } from '#domain/tokens/service-tokens.ts';
-import { transaction } from '#foundation/database.ts';
+import { transaction } from '#foundation/postgres/database.ts';
 import { boundedText, nameText, range } from '#graph/validation.ts';
 import { text, tokens } from '#limits.ts';
 import { billingCommands } from './billing-commands.ts';

@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs';
 import { copyFile, cp, mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { backUp, restore } from '#foundation/backup.ts';
-import { database } from '#foundation/database.ts';
-import { migrate, migrationStatus } from '#foundation/migrations.ts';
-import { moveDatabase } from '#foundation/move.ts';
-import { secretKeyFile } from '#foundation/secret-key.ts';
-import { unfinishedFolder } from '#foundation/storage-folder.ts';
+import { backUp, restore } from '#foundation/postgres/backup.ts';
+import { database } from '#foundation/postgres/database.ts';
+import { migrate, migrationStatus } from '#foundation/postgres/migrations.ts';
+import { moveDatabase } from '#foundation/postgres/move.ts';
+import { secretKeyFile } from '#foundation/secrets/secret-key.ts';
+import { unfinishedFolder } from '#foundation/storage/folder.ts';
 import type { Command, Place } from './command.ts';
 import { command } from './command.ts';
 

@@ -3,8 +3,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { createServiceToken, revokeServiceTokensNamed } from '#domain/tokens/service-tokens.ts';
-import { addresses } from '#foundation/addresses.ts';
 import { minutes, now, seconds } from '#foundation/clock.ts';
+import { addresses } from '#foundation/http/addresses.ts';
 import type { Log } from '#foundation/log.ts';
 import { packageFolder } from '#foundation/package-folder.ts';
 

@@ -1,7 +1,7 @@
 // The option --org: an organization by its slug.
 import { Organization } from '#domain/organizations/model.ts';
 import { slugPattern } from '#domain/organizations/slug.ts';
-import type { Row } from '#foundation/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 

@@ -2,11 +2,11 @@
 
 import type { IncomingMessage } from 'node:http';
 import { seconds } from '#foundation/clock.ts';
-import { database, sql } from '#foundation/database.ts';
-import { isLoopbackHost } from '#foundation/hosts.ts';
-import { answer, answerJson, type Exchange, type Handler } from '#foundation/http.ts';
+import { isLoopbackHost } from '#foundation/http/hosts.ts';
+import { answer, answerJson, type Exchange, type Handler } from '#foundation/http/http.ts';
 import { metricsText, metricsType } from '#foundation/metrics.ts';
-import { migrationStatus } from '#foundation/migrations.ts';
+import { database, sql } from '#foundation/postgres/database.ts';
+import { migrationStatus } from '#foundation/postgres/migrations.ts';
 import { forbidden } from '#foundation/problem.ts';
 import { allowMethods, type CallerSettings, framed } from '../frame.ts';
 

@@ -1,5 +1,5 @@
 // The index of errors: one anchor for each code, as a page and as Markdown. The `Link` header of every problem leads here.
-import { type Html, html } from '#foundation/html.ts';
+import { type Html, html } from '#foundation/http/html.ts';
 import { problemCodes } from '#foundation/problem-codes.ts';
 
 const lead =

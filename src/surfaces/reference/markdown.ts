@@ -1,5 +1,5 @@
 // The OpenAPI document as Markdown, for people without a browser and for models; and /llms.txt, which lists what there is to read.
-import { addresses } from '#foundation/addresses.ts';
+import { addresses } from '#foundation/http/addresses.ts';
 
 type Json = Record<string, unknown>;
 

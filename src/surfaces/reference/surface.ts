@@ -3,9 +3,9 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { assets } from '#foundation/assets.ts';
-import { type Html, html, htmlText } from '#foundation/html.ts';
-import { answer, answerHtml, type Exchange } from '#foundation/http.ts';
+import { assets } from '#foundation/http/assets.ts';
+import { type Html, html, htmlText } from '#foundation/http/html.ts';
+import { answer, answerHtml, type Exchange } from '#foundation/http/http.ts';
 import { notFound } from '#foundation/problem.ts';
 import { errorsPath } from '#foundation/problem-codes.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';

@@ -1,7 +1,7 @@
 // Reads the arguments of a route from path, query and body, which never mix. Text becomes a number or a boolean only when it is
 // exactly that.
 import { type GraphQLInputType, getNamedType, getNullableType, isEnumType, isListType } from 'graphql';
-import { type Exchange, readJson } from '#foundation/http.ts';
+import { type Exchange, readJson } from '#foundation/http/http.ts';
 import { invalid } from '#foundation/problem.ts';
 import { argumentValidator, bodyArgument, parsed } from '#graph/projection/arguments.ts';
 import { bytes } from '#limits.ts';

@@ -3,7 +3,7 @@
 import type { GraphQLArgument } from 'graphql';
 import { isIntrospectionType, isObjectType, isRequiredArgument } from 'graphql';
 import type { Rule } from '#access/gate.ts';
-import { baseUrl } from '#foundation/addresses.ts';
+import { baseUrl } from '#foundation/http/addresses.ts';
 import { argumentSchema, bodyArgument, bodySchema } from '#graph/projection/arguments.ts';
 import { describedRecord, type Json, typeSchema } from '#graph/projection/json-schema.ts';
 import { text } from '#limits.ts';

@@ -1,7 +1,7 @@
 // Answers a problem with the headers of the REST API: a missing scope is also named in a challenge (specification, Errors).
 import { isGrantable } from '#access/scopes.ts';
-import { apiResourceMetadata } from '#foundation/addresses.ts';
-import type { Exchange } from '#foundation/http.ts';
+import { apiResourceMetadata } from '#foundation/http/addresses.ts';
+import type { Exchange } from '#foundation/http/http.ts';
 import type { Problem } from '#foundation/problem.ts';
 import { answerProblem } from '../frame.ts';
 

@@ -2,10 +2,10 @@
 import type { GraphQLSchema } from 'graphql';
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
-import { baseUrl } from '#foundation/addresses.ts';
-import { answer, type Exchange, type Headers } from '#foundation/http.ts';
-import { etagOf, isNotModified } from '#foundation/http-cache.ts';
-import { once } from '#foundation/idempotency.ts';
+import { baseUrl } from '#foundation/http/addresses.ts';
+import { answer, type Exchange, type Headers } from '#foundation/http/http.ts';
+import { etagOf, isNotModified } from '#foundation/http/http-cache.ts';
+import { once } from '#foundation/postgres/idempotency.ts';
 import type { Outcome } from '#graph/projection/operation.ts';
 import { perSchema } from '#graph/projection/per-schema.ts';
 import { allowMethods, type CallerSettings, framed, identify } from '../frame.ts';

@@ -2,8 +2,8 @@
 import { deliverPush } from '#domain/a2a/push.ts';
 import { writeExport } from '#domain/closure/export.ts';
 import { finishIssue } from '#domain/runs/finish-issue.ts';
-import type { Handlers } from '#foundation/background.ts';
-import { deliverMail } from '#foundation/mail.ts';
+import type { Handlers } from '#foundation/jobs/background.ts';
+import { deliverMail } from '#foundation/mail/mail.ts';
 
 export const deliveries = {
   mail: deliverMail,

@@ -21,8 +21,8 @@ import { endOverdueSandboxes } from '#domain/sandboxes/end.ts';
 import { keepMetricPartitions } from '#domain/sandboxes/metric-partitions.ts';
 import { sweepSessions } from '#domain/sessions/operations.ts';
 import { hours, minutes, seconds } from '#foundation/clock.ts';
-import { sweepIdempotencyKeys } from '#foundation/idempotency.ts';
-import { sweepThrottleCounts } from '#foundation/throttle.ts';
+import { sweepThrottleCounts } from '#foundation/http/throttle.ts';
+import { sweepIdempotencyKeys } from '#foundation/postgres/idempotency.ts';
 
 export interface Job {
   name: string;

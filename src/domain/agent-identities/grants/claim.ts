@@ -1,9 +1,10 @@
 // The claim grant: an agent polls until its person has decided (specification, Authentication 6; RFC 8628 §3.4 and §3.5; agent
 // authentication §7.2). The tokens of a claim are collected once: of concurrent polls one gets them.
-import type { Row } from '#foundation/base-model.ts';
+
 import { now } from '#foundation/clock.ts';
-import { type Transaction, transaction } from '#foundation/database.ts';
-import { digest } from '#foundation/secrets.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { digest } from '#foundation/secrets/secrets.ts';
 import { polling } from '#limits.ts';
 import { issueAccessToken } from '../../oauth/access-tokens.ts';
 import {

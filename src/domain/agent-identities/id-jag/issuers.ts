@@ -2,9 +2,9 @@
 // (RFC 7517), which are cached in memory for ten minutes to a day. Nothing is fetched for an issuer that is not on the list.
 import { createRemoteJWKSet, customFetch, errors, type FlattenedJWSInput, type JWSHeaderParameters } from 'jose';
 import { hours, minutes, now, seconds } from '#foundation/clock.ts';
-import { freshnessMs } from '#foundation/http-cache.ts';
-import { fetchJson, OutboundError } from '#foundation/outbound.ts';
-import type { TrustedIssuer } from '#foundation/trusted-issuers.ts';
+import { freshnessMs } from '#foundation/http/http-cache.ts';
+import { fetchJson, OutboundError } from '#foundation/http/outbound.ts';
+import type { TrustedIssuer } from '#foundation/http/trusted-issuers.ts';
 
 const maxKeySetBytes = 64 * 1024;
 /** How long keys are kept, whatever their `Cache-Control` says. */

@@ -1,10 +1,10 @@
 // Verification of what a provider signed: the checks of agent authentication §15.1 in their order, up to the first that fails
 // (draft-ietf-oauth-identity-assertion-authz-grant; RFC 8725). Step 15, the link, is the registration's.
 import { compactVerify, errors } from 'jose';
-import { addresses } from '#foundation/addresses.ts';
 import { now } from '#foundation/clock.ts';
-import { OutboundError } from '#foundation/outbound.ts';
-import type { TrustedIssuer } from '#foundation/trusted-issuers.ts';
+import { addresses } from '#foundation/http/addresses.ts';
+import { OutboundError } from '#foundation/http/outbound.ts';
+import type { TrustedIssuer } from '#foundation/http/trusted-issuers.ts';
 import { clockSkewMs, lifetimesMs } from '#limits.ts';
 import { OAuthError } from '../../oauth/errors.ts';
 import { agentResourceOf, resourceUri } from '../../oauth/resources.ts';

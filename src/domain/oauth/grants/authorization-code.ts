@@ -1,9 +1,10 @@
 // The authorization code grant: exchanges a code and its verifier for a sign-in with its first tokens (RFC 6749 §4.1.3, RFC 7636
 // §4.5; agent authentication §7.3). Presenting a code uses it up, also when the request is otherwise invalid.
-import type { Row } from '#foundation/base-model.ts';
+
 import { now } from '#foundation/clock.ts';
-import { type Transaction, transaction } from '#foundation/database.ts';
 import { newId } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { lifetimesMs } from '#limits.ts';
 import { holdMembership } from '../../memberships/operations.ts';
 import { issueAccessToken } from '../access-tokens.ts';

@@ -2,9 +2,9 @@
 // 9700 §4.14.2; agent authentication §7.4). A token that is presented twice, even concurrently, ends the sign-in.
 import type { OrgRole } from '#access/roles.ts';
 import { now } from '#foundation/clock.ts';
-import { sql, transaction } from '#foundation/database.ts';
 import type { Id } from '#foundation/ids.ts';
-import { digest } from '#foundation/secrets.ts';
+import { sql, transaction } from '#foundation/postgres/database.ts';
+import { digest } from '#foundation/secrets/secrets.ts';
 import { joinMembershipSql } from '../../memberships/join.ts';
 import { issueAccessToken } from '../access-tokens.ts';
 import { requireClient } from '../clients.ts';

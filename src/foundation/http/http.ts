@@ -1,9 +1,9 @@
 // One HTTP exchange: reading bodies within bounds, answering JSON, HTML, a redirect or nothing.
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { lifetimesMs } from '#limits.ts';
-import { seconds } from './clock.ts';
-import { refuseLoneSurrogates } from './lone-surrogates.ts';
-import { invalid, Problem, tooLarge, unsupportedMediaType } from './problem.ts';
+import { seconds } from '../clock.ts';
+import { refuseLoneSurrogates } from '../lone-surrogates.ts';
+import { invalid, Problem, tooLarge, unsupportedMediaType } from '../problem.ts';
 
 /**
  * An idle connection outlives the 60 s after which common load balancers close theirs: a request that they send while we close

@@ -4,7 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Knex } from 'knex';
 import { Model } from 'objection';
 import type pg from 'pg';
-import { minutes, seconds } from './clock.ts';
+import { minutes, seconds } from '../clock.ts';
 import { databaseErrorKind, isStalePlan, retrying } from './database-errors.ts';
 import { createLookUps } from './look-ups.ts';
 import { openPool, type Pool, type PoolSettings } from './pool.ts';

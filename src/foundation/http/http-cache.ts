@@ -1,7 +1,7 @@
 // HTTP caching: entity tags and If-None-Match of what the service answers (RFC 9110 §8.8.3, §13.1.2), and how long it may keep
 // what it fetched (RFC 9111 §5.2.2).
 import { hash } from 'node:crypto';
-import { seconds } from './clock.ts';
+import { seconds } from '../clock.ts';
 import type { Exchange } from './http.ts';
 
 /** A strong validator of the exact bytes. */

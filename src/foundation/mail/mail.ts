@@ -1,11 +1,11 @@
 // Email to people: over SMTP (RFC 5321) when a server is configured, else into the development mailbox in memory.
 // Process-wide like the clock: bound once at start.
 import type { Transporter } from 'nodemailer';
-import { addresses, isLoopback } from './addresses.ts';
-import { enqueue } from './background.ts';
-import { now, seconds } from './clock.ts';
-import type { Transaction } from './database.ts';
-import { newSecret, sameBytes, seal, unseal } from './secrets.ts';
+import { now, seconds } from '../clock.ts';
+import { addresses, isLoopback } from '../http/addresses.ts';
+import { enqueue } from '../jobs/background.ts';
+import type { Transaction } from '../postgres/database.ts';
+import { newSecret, sameBytes, seal, unseal } from '../secrets/secrets.ts';
 
 export interface Mail {
   to: string;

@@ -4,10 +4,10 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import type pg from 'pg';
-import { minutes } from './clock.ts';
+import { minutes } from '../clock.ts';
+import { packageFolder } from '../package-folder.ts';
 import { retrying } from './database-errors.ts';
 import { indexOf, type MigrationFile, type Part, parts, readMigrations, statements } from './migration-files.ts';
-import { packageFolder } from './package-folder.ts';
 
 const ownFolder = path.join(packageFolder, 'migrations');
 /**

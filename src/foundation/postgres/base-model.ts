@@ -2,9 +2,9 @@
 // locks go through Objection (`Project.query(trx)`). Relations are declared once, in the child's model.
 import type { Knex } from 'knex';
 import { Model, type RelationMappings } from 'objection';
+import { notFound } from '../problem.ts';
 import { type Page, type PageRequest, readPageOf } from './cursor.ts';
 import { database, lookUp, sql, type Transaction } from './database.ts';
-import { notFound } from './problem.ts';
 
 /** The data of a model, which is what a read returns: Objection's methods are not on it, so a call of one does not compile. */
 export type Row<M extends Model> = Omit<M, keyof Model>;

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { tooLarge } from './problem.ts';
+import { tooLarge } from '../problem.ts';
 import { checkKey, type Storage } from './storage.ts';
 
 /** Files that are being written or were left by a killed process: few, so that listing them is cheap. */

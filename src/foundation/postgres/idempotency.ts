@@ -4,10 +4,10 @@
 // key runs again.
 import { createHash } from 'node:crypto';
 import { lifetimesMs, text } from '#limits.ts';
-import { minutes, now } from './clock.ts';
+import { minutes, now } from '../clock.ts';
+import { conflict, invalid, unprocessable } from '../problem.ts';
+import { seal, unseal } from '../secrets/secrets.ts';
 import { commit, enclosedBy, enclosingTransaction, sql, type Transaction } from './database.ts';
-import { conflict, invalid, unprocessable } from './problem.ts';
-import { seal, unseal } from './secrets.ts';
 
 export interface Answered {
   status: number;

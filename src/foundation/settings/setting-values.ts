@@ -1,9 +1,9 @@
 // The values that settings take: each parser says what its setting must be.
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
-import { endpointOf, identifier, isIdentifier, originOf } from './addresses.ts';
-import { serversOf } from './primary.ts';
-import { readBucket } from './storage-s3.ts';
+import { endpointOf, identifier, isIdentifier, originOf } from '../http/addresses.ts';
+import { serversOf } from '../postgres/primary.ts';
+import { readBucket } from '../storage/s3.ts';
 
 /** A setting that `parse` reads; where it returns undefined, the setting is not what it `mustBe`. */
 export const parsed = <T>(mustBe: string, parse: (value: string) => T | undefined) =>

@@ -2,10 +2,10 @@
 // that protect lasting state count in the database, over all processes.
 import cluster from 'node:cluster';
 import { RateLimiterCluster, RateLimiterClusterMaster, RateLimiterMemory } from 'rate-limiter-flexible';
-import { now, seconds } from './clock.ts';
-import { sql } from './database.ts';
-import { tooMany } from './problem.ts';
-import { signature } from './secrets.ts';
+import { now, seconds } from '../clock.ts';
+import { sql } from '../postgres/database.ts';
+import { tooMany } from '../problem.ts';
+import { signature } from '../secrets/secrets.ts';
 
 export interface Allowance {
   limit: number;

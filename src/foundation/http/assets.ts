@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
+import { loadedOnce } from '../loaded-once.ts';
 import { answer, type Exchange } from './http.ts';
 import { isNotModified } from './http-cache.ts';
-import { loadedOnce } from './loaded-once.ts';
 
 export interface AssetSource {
   type: string;

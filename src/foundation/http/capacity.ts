@@ -1,6 +1,6 @@
 // A capacity that callers share: a total, a maximum share per key, and a short queue while it is full. The queue is served in turn
 // over the keys, so that a key at its share never delays another.
-import { tooBusy } from './problem.ts';
+import { tooBusy } from '../problem.ts';
 
 export interface CapacitySettings {
   all: number;

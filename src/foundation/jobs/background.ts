@@ -2,9 +2,9 @@
 // queues are pg-boss' (its tables: migrations/20261121_15_background.sql), over our pool. Jobs are fetched here, because pg-boss'
 // own `work` does not wait for its last statement: an unreachable database would end the process.
 import PgBoss from 'pg-boss';
-import { days, hours, minutes, seconds } from './clock.ts';
-import { database, outermost, sql, type Transaction } from './database.ts';
-import type { Log } from './log.ts';
+import { days, hours, minutes, seconds } from '../clock.ts';
+import type { Log } from '../log.ts';
+import { database, outermost, sql, type Transaction } from '../postgres/database.ts';
 
 /**
  * How often a failed job is retried, the delay before the first retry (doubled each time, with jitter: a day in all), and after how

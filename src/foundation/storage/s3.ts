@@ -2,9 +2,9 @@
 // (AWS_ACCESS_KEY_ID …, a profile, the machine's role) and is loaded with the first content.
 // Permissions: s3:GetObject, PutObject, DeleteObject, ListBucket, AbortMultipartUpload, ListBucketMultipartUploads.
 import { Readable } from 'node:stream';
-import { minutes, seconds } from './clock.ts';
-import { loadedOnce } from './loaded-once.ts';
-import { badGateway, type Problem, tooLarge, unavailable } from './problem.ts';
+import { minutes, seconds } from '../clock.ts';
+import { loadedOnce } from '../loaded-once.ts';
+import { badGateway, type Problem, tooLarge, unavailable } from '../problem.ts';
 import { checkKey, type Storage } from './storage.ts';
 
 /** The smallest part that the protocol allows, and how many are sent at once. */

@@ -1,9 +1,10 @@
 // Keyset paging: newest first or oldest first, which is the same index read backwards, with the id as tie-breaker. A cursor is
 // opaque and signed together with the list and its filter, so that another list refuses it. The cost of a page does not depend
 // on its depth: never OFFSET.
+
+import { invalid } from '../problem.ts';
+import { sameBytes, signature } from '../secrets/secrets.ts';
 import { lookUp, sql } from './database.ts';
-import { invalid } from './problem.ts';
-import { sameBytes, signature } from './secrets.ts';
 
 export interface Page<R> {
   data: R[];

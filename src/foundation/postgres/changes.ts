@@ -2,7 +2,7 @@
 // connection of its own. Only ids are sent; a listener reads the record again.
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import { seconds } from './clock.ts';
+import { seconds } from '../clock.ts';
 import type { Transaction } from './database.ts';
 import { primaryOf } from './primary.ts';
 

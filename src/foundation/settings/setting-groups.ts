@@ -1,6 +1,6 @@
 // Settings that are given together or not at all, and the lines that say what is wrong with settings.
 import { z } from 'zod';
-import { identifier, isIdentifier, originOf } from './addresses.ts';
+import { identifier, isIdentifier, originOf } from '../http/addresses.ts';
 
 const isRequired = (prefix: string) => `is required because another ${prefix} setting is given`;
 
