@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
-import { keepMetricPartitions, partitionMs } from '#domain/sandboxes/metric-partitions.ts';
+import { keepMetricPartitions, partitionMs } from '#domain/work/sandboxes/metric-partitions.ts';
 import { days, hours, minutes, now, seconds, setClock } from '#foundation/clock.ts';
 import { openDatabase } from '#foundation/postgres/database.ts';
 import { type DatabaseConnection, startEmbeddedDatabase } from '#foundation/postgres/embedded/database.ts';

@@ -2,9 +2,9 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { grantCredits } from '#domain/credits/grants.ts';
-import { setEnterprise } from '#domain/plans/operations.ts';
-import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
+import { setEnterprise } from '#domain/money/billing/operations.ts';
+import { grantCredits } from '#domain/money/credits/grants.ts';
 import { openDatabase, sql, transaction } from '#foundation/postgres/database.ts';
 import { startEmbeddedDatabase } from '#foundation/postgres/embedded/database.ts';
 import { migrate } from '#foundation/postgres/migrations.ts';

@@ -2,7 +2,7 @@
 // gets its request id here.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { Resource } from '#domain/oauth/resources.ts';
+import type { Resource } from '#domain/identity/oauth/resources.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import { ownHosts, readTarget } from '#foundation/http/hosts.ts';
 import { answerHtml, answerJson, type Exchange, type Handler } from '#foundation/http/http.ts';

@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bindTrustedIssuers } from '#domain/agent-identities/id-jag/issuers.ts';
-import { bindCreditsGrace } from '#domain/billing/settle.ts';
-import { bindInvitesPerDay } from '#domain/invites/rate.ts';
-import { bindPaymentProvider } from '#domain/plans/provider.ts';
-import { bindTokenQuota } from '#domain/tokens/operations.ts';
-import { bindVendorAddresses } from '#domain/vendors/addresses.ts';
-import { bindCheckLog } from '#domain/vendors/check.ts';
+import { bindTrustedIssuers } from '#domain/identity/agent-identities/id-jag/issuers.ts';
+import { bindTokenQuota } from '#domain/identity/tokens/operations.ts';
+import { bindCreditsGrace } from '#domain/lifecycle/billing-summary/settle.ts';
+import { bindPaymentProvider } from '#domain/money/billing/provider.ts';
+import { bindInvitesPerDay } from '#domain/organization/invites/rate.ts';
+import { bindVendorAddresses } from '#domain/projects/vendors/addresses.ts';
+import { bindCheckLog } from '#domain/projects/vendors/check.ts';
 import { bindAddresses, isLoopback } from '#foundation/http/addresses.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { type Log, openLog } from '#foundation/log.ts';
@@ -86,7 +86,8 @@ export async function openServices(config: Config): Promise<Services> {
   bindCreditsGrace(config.creditsGraceSeconds);
   bindTokenQuota(config.tokensPerPerson);
   // Only a service with the settings loads the library.
-  if (config.stripe) bindPaymentProvider((await import('#domain/plans/stripe.ts')).stripeProvider(config.stripe));
+  if (config.stripe)
+    bindPaymentProvider((await import('#domain/money/billing/stripe.ts')).stripeProvider(config.stripe));
   const embedded = config.databaseUrl
     ? null
     : await startEmbeddedDatabase({

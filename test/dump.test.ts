@@ -2,8 +2,8 @@
 // (agent authentication §17, case 107). Those of OAuth and of agents are looked for where their stories are told.
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createSignInLink } from '#domain/people/sign-in-links.ts';
-import { connectIntegration } from '#domain/projects/connectors.ts';
+import { createSignInLink } from '#domain/organization/people/sign-in-links.ts';
+import { connectIntegration } from '#domain/projects/projects/connectors.ts';
 import { developmentMailbox } from '#foundation/mail/mail.ts';
 import { codeDigest } from '#foundation/secrets/secrets.ts';
 import { rowsOf } from './support/database-rows.ts';

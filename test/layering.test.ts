@@ -88,8 +88,8 @@ const cases: Record<string, Case> = {
   ],
   'the foundation may not import a noun': [
     layering.layersImportDownwards,
-    { 'src/foundation/http/http.ts': "import { Project } from '#domain/projects/model.ts';" },
-    'src/foundation/http/http.ts imports src/domain/projects/model.ts: foundation must not depend on domain.',
+    { 'src/foundation/http/http.ts': "import { Project } from '#domain/projects/projects/model.ts';" },
+    'src/foundation/http/http.ts imports src/domain/projects/projects/model.ts: foundation must not depend on domain.',
   ],
   'a type is an import too, and so is a lazy one': [
     layering.layersImportDownwards,
@@ -126,53 +126,56 @@ const cases: Record<string, Case> = {
   ],
   'operations never see GraphQL': [
     layering.nounFilesKeepTheirRoles,
-    { 'src/domain/projects/operations.ts': "import { GraphQLError } from 'graphql';" },
-    'src/domain/projects/operations.ts imports graphql: of a noun only schema.ts declares GraphQL.',
+    { 'src/domain/projects/projects/operations.ts': "import { GraphQLError } from 'graphql';" },
+    'src/domain/projects/projects/operations.ts imports graphql: of a noun only schema.ts declares GraphQL.',
   ],
   'a model does not declare GraphQL': [
     layering.nounFilesKeepTheirRoles,
-    { 'src/domain/projects/model.ts': "import { builder } from '#graph/builder.ts';" },
-    'src/domain/projects/model.ts imports #graph/builder.ts: of a noun only schema.ts declares GraphQL.',
+    { 'src/domain/projects/projects/model.ts': "import { builder } from '#graph/builder.ts';" },
+    'src/domain/projects/projects/model.ts imports #graph/builder.ts: of a noun only schema.ts declares GraphQL.',
   ],
   'a model does not import operations': [
     layering.nounFilesKeepTheirRoles,
-    { 'src/domain/projects/model.ts': "import { listProjects } from './operations.ts';" },
-    'src/domain/projects/model.ts imports src/domain/projects/operations.ts: a model must not import operations.',
+    { 'src/domain/projects/projects/model.ts': "import { listProjects } from './operations.ts';" },
+    'src/domain/projects/projects/model.ts imports src/domain/projects/projects/operations.ts: a model must not import operations.',
   ],
   'a model knows of another noun its model': [
     layering.nounFilesKeepTheirRoles,
     {
-      'src/domain/projects/model.ts':
-        "import { a } from '../integrations/model.ts';\nimport { b } from '../people/session.ts';",
+      'src/domain/projects/projects/model.ts':
+        "import { a } from '../integrations/model.ts';\nimport { b } from '../../organization/people/session.ts';",
     },
-    'src/domain/projects/model.ts imports src/domain/people/session.ts: a model imports of another noun its model only.',
+    'src/domain/projects/projects/model.ts imports src/domain/organization/people/session.ts: a model imports of another noun its model only.',
   ],
   'operations do not import a schema': [
     layering.nounFilesKeepTheirRoles,
-    { 'src/domain/projects/operations.ts': "import { ProjectType } from './schema.ts';" },
-    'src/domain/projects/operations.ts imports src/domain/projects/schema.ts: only schemas import a schema.',
+    { 'src/domain/projects/projects/operations.ts': "import { ProjectType } from './schema.ts';" },
+    'src/domain/projects/projects/operations.ts imports src/domain/projects/projects/schema.ts: only schemas import a schema.',
   ],
   'a schema knows of another noun its schema': [
     layering.nounFilesKeepTheirRoles,
     {
-      'src/domain/projects/schema.ts':
-        "import { a } from './operations.ts';\nimport { b } from '../people/schema.ts';\nimport { c } from '../people/operations.ts';",
+      'src/domain/projects/projects/schema.ts':
+        "import { a } from './operations.ts';\nimport { b } from '../../organization/people/schema.ts';\nimport { c } from '../../organization/people/operations.ts';",
     },
-    'src/domain/projects/schema.ts imports src/domain/people/operations.ts: a schema imports of another noun its schema only.',
+    'src/domain/projects/projects/schema.ts imports src/domain/organization/people/operations.ts: a schema imports of another noun its schema only.',
   ],
   'a statement names the tables of its noun': [
     layering.tablesAreNamedByTheirNoun,
     {
-      'src/domain/projects/model.ts': "class Project extends BaseModel {\n  static override tableName = 'projects';",
-      'src/domain/projects/operations.ts': 'select id from projects',
-      'src/domain/invites/operations.ts': '// from projects\nselect i.id from invites i join projects p on true',
+      'src/domain/projects/projects/model.ts':
+        "class Project extends BaseModel {\n  static override tableName = 'projects';",
+      'src/domain/projects/projects/operations.ts': 'select id from projects',
+      'src/domain/organization/invites/operations.ts':
+        '// from projects\nselect i.id from invites i join projects p on true',
     },
-    'src/domain/invites/operations.ts names the table projects: call the operations of projects.',
+    'src/domain/organization/invites/operations.ts names the table projects: call the operations of projects.',
   ],
   'also where the table is an argument': [
     layering.tablesAreNamedByTheirNoun,
     {
-      'src/domain/projects/model.ts': "class Project extends BaseModel {\n  static override tableName = 'projects';",
+      'src/domain/projects/projects/model.ts':
+        "class Project extends BaseModel {\n  static override tableName = 'projects';",
       'src/surfaces/console/home.ts': "await trx('projects').insert({});",
     },
     'src/surfaces/console/home.ts names the table projects: call the operations of projects.',
@@ -180,47 +183,48 @@ const cases: Record<string, Case> = {
   'or the table name of a model': [
     layering.tablesAreNamedByTheirNoun,
     {
-      'src/domain/projects/model.ts': "class Project extends BaseModel {\n  static override tableName = 'projects';",
-      'src/domain/invites/operations.ts': 'await trx(Project.tableName).insert({});',
+      'src/domain/projects/projects/model.ts':
+        "class Project extends BaseModel {\n  static override tableName = 'projects';",
+      'src/domain/organization/invites/operations.ts': 'await trx(Project.tableName).insert({});',
     },
-    'src/domain/invites/operations.ts names the table projects: call the operations of projects.',
+    'src/domain/organization/invites/operations.ts names the table projects: call the operations of projects.',
   ],
   'a table without a model has one home too': [
     layering.tablesWithoutAModelHaveOneHome,
     {
-      'src/domain/credits/missions.ts': "sql('delete from credit_reviews where run_id = $1');",
-      'src/domain/credits/reviews.ts': "sql('insert into credit_reviews (run_id) values ($1)');",
-      'src/domain/billing/settle.ts': "sql('select from credit_reviews limit 1');",
+      'src/domain/money/credits/missions.ts': "sql('delete from credit_reviews where run_id = $1');",
+      'src/domain/money/credits/reviews.ts': "sql('insert into credit_reviews (run_id) values ($1)');",
+      'src/domain/lifecycle/billing-summary/settle.ts': "sql('select from credit_reviews limit 1');",
     },
-    'credit_reviews is named in src/domain/billing and src/domain/credits: call the functions of one.',
+    'credit_reviews is named in src/domain/lifecycle/billing-summary and src/domain/money/credits: call the functions of one.',
   ],
   'a schema holds no SQL': [
     layering.nounFilesKeepTheirRoles,
-    { 'src/domain/projects/schema.ts': "import { sql } from '#foundation/database.ts';" },
-    'src/domain/projects/schema.ts imports the database: a schema contains no SQL.',
+    { 'src/domain/projects/projects/schema.ts': "import { sql } from '#foundation/database.ts';" },
+    'src/domain/projects/projects/schema.ts imports the database: a schema contains no SQL.',
   ],
   'neither are its subscriptions hidden': [
     layering.schemasAreRegistered,
     {
-      'src/schema.ts': "import './domain/sandboxes/schema.ts';",
-      'src/domain/sandboxes/schema.ts': '',
-      'src/domain/sandboxes/live.ts': "import { builder } from '#graph/builder.ts';",
+      'src/schema.ts': "import './domain/work/sandboxes/schema.ts';",
+      'src/domain/work/sandboxes/schema.ts': '',
+      'src/domain/work/sandboxes/live.ts': "import { builder } from '#graph/builder.ts';",
     },
-    'src/domain/sandboxes/live.ts is not imported in src/schema.ts, so it is not part of the graph.',
+    'src/domain/work/sandboxes/live.ts is not imported in src/schema.ts, so it is not part of the graph.',
   ],
   'a surface does not import a schema': [
     layering.schemasAreImportedBySchemas,
-    { 'src/surfaces/console/surface.ts': "import { ProjectType } from '#domain/projects/schema.ts';" },
-    'src/surfaces/console/surface.ts imports src/domain/projects/schema.ts: outside the domain only src/schema.ts imports schemas.',
+    { 'src/surfaces/console/surface.ts': "import { ProjectType } from '#domain/projects/projects/schema.ts';" },
+    'src/surfaces/console/surface.ts imports src/domain/projects/projects/schema.ts: outside the domain only src/schema.ts imports schemas.',
   ],
   'a noun is announced': [
     layering.schemasAreRegistered,
     {
-      'src/schema.ts': "import './domain/people/schema.ts';",
-      'src/domain/people/schema.ts': '',
-      'src/domain/projects/schema.ts': '',
+      'src/schema.ts': "import './domain/organization/people/schema.ts';",
+      'src/domain/organization/people/schema.ts': '',
+      'src/domain/projects/projects/schema.ts': '',
     },
-    'src/domain/projects/schema.ts is not imported in src/schema.ts, so it is not part of the graph.',
+    'src/domain/projects/projects/schema.ts is not imported in src/schema.ts, so it is not part of the graph.',
   ],
   'surfaces do not import surfaces, but who is asking': [
     layering.surfacesAreIndependent,
@@ -233,11 +237,11 @@ const cases: Record<string, Case> = {
   'a surface that projects the graph calls no operation': [
     layering.surfacesAreIndependent,
     {
-      'src/surfaces/rest/surface.ts': "import { a } from '#domain/projects/operations.ts';",
-      'src/surfaces/console/surface.ts': "import { a } from '#domain/people/operations.ts';",
-      'src/surfaces/bearer.ts': "import { a } from '#domain/tokens/operations.ts';",
+      'src/surfaces/rest/surface.ts': "import { a } from '#domain/projects/projects/operations.ts';",
+      'src/surfaces/console/surface.ts': "import { a } from '#domain/organization/people/operations.ts';",
+      'src/surfaces/bearer.ts': "import { a } from '#domain/identity/tokens/operations.ts';",
     },
-    'src/surfaces/rest/surface.ts imports src/domain/projects/operations.ts: rest must go through the graph.',
+    'src/surfaces/rest/surface.ts imports src/domain/projects/projects/operations.ts: rest must go through the graph.',
   ],
   'nothing is exported again': [
     layering.importsAreWellFormed,
@@ -299,36 +303,42 @@ const cases: Record<string, Case> = {
   ],
   'a schema and a surface query no record': [
     layering.recordsAreQueriedByTheirNoun,
-    { 'src/domain/organizations/model.ts': organization, 'src/surfaces/console/surface.ts': 'Organization.query()' },
+    {
+      'src/domain/organization/organizations/model.ts': organization,
+      'src/surfaces/console/surface.ts': 'Organization.query()',
+    },
     'src/surfaces/console/surface.ts queries Organization directly: call the operations of organizations.',
   ],
   "another noun's record is touched only within a transaction": [
     layering.recordsAreQueriedByTheirNoun,
     {
-      'src/domain/organizations/model.ts': organization,
-      'src/domain/organizations/operations.ts': 'Organization.query()',
-      'src/domain/people/operations.ts': 'Organization.query(trx)',
-      'src/domain/projects/operations.ts': 'Organization.query()',
+      'src/domain/organization/organizations/model.ts': organization,
+      'src/domain/organization/organizations/operations.ts': 'Organization.query()',
+      'src/domain/organization/people/operations.ts': 'Organization.query(trx)',
+      'src/domain/projects/projects/operations.ts': 'Organization.query()',
     },
-    'src/domain/projects/operations.ts queries Organization outside a transaction: call the operations of organizations.',
+    'src/domain/projects/projects/operations.ts queries Organization outside a transaction: call the operations of organizations.',
   ],
   'a statement names its columns': [
     layering.columnsAreNamed,
     {
-      'src/domain/agents/operations.ts':
+      'src/domain/projects/agents/operations.ts':
         "const a = `select count(*) from agents`;\n// select * from agents\nconst b = 'select * from agents';",
     },
-    'src/domain/agents/operations.ts has "select *": list the columns, because a later release may add some while this one runs.',
+    'src/domain/projects/agents/operations.ts has "select *": list the columns, because a later release may add some while this one runs.',
   ],
   'also of an alias': [
     layering.columnsAreNamed,
-    { 'src/domain/runs/operations.ts': 'const a = `update runs r set b = 1 returning r.*`;' },
-    'src/domain/runs/operations.ts has "r.*": list the columns, because a later release may add some while this one runs.',
+    { 'src/domain/work/runs/operations.ts': 'const a = `update runs r set b = 1 returning r.*`;' },
+    'src/domain/work/runs/operations.ts has "r.*": list the columns, because a later release may add some while this one runs.',
   ],
   'also where a builder writes the statement': [
     layering.columnsAreNamed,
-    { 'src/domain/runs/operations.ts': "Run.query(trx).patch({ status }).returning('*');\nconst pattern = /^a.*b/;" },
-    'src/domain/runs/operations.ts has ".returning(\'*": list the columns, because a later release may add some while this one runs.',
+    {
+      'src/domain/work/runs/operations.ts':
+        "Run.query(trx).patch({ status }).returning('*');\nconst pattern = /^a.*b/;",
+    },
+    'src/domain/work/runs/operations.ts has ".returning(\'*": list the columns, because a later release may add some while this one runs.',
   ],
   'a cycle of three files is reported once': [
     layering.importsHaveNoCycle,
@@ -340,17 +350,30 @@ const cases: Record<string, Case> = {
     },
     'src/graph/a.ts → src/graph/b.ts → src/graph/c.ts → src/graph/a.ts: an import cycle.',
   ],
+  'an area depends on the areas below it': [
+    layering.areasDependDownwards,
+    {
+      'src/domain/money/credits/ledger.ts':
+        "import { a } from '../../organization/organizations/model.ts';\nimport { b } from '../../work/runs/model.ts';",
+    },
+    'src/domain/money/credits/ledger.ts imports src/domain/work/runs/model.ts: money must not depend on work.',
+  ],
+  'a folder of the domain is a known area': [
+    layering.areasDependDownwards,
+    { 'src/domain/projects.ts': '' },
+    'src/domain/projects.ts is in no known area: organization, money, projects, identity, work, execution, lifecycle.',
+  ],
   'noun folders depend in one direction': [
     layering.nounFoldersHaveNoCycle,
     {
-      'src/domain/projects/schema.ts': "import '../organizations/schema.ts';",
-      'src/domain/organizations/schema.ts': "import '../projects/slug.ts';",
+      'src/domain/projects/projects/schema.ts': "import '../../organization/organizations/schema.ts';",
+      'src/domain/organization/organizations/schema.ts': "import '../../projects/projects/slug.ts';",
     },
     'organizations → projects → organizations: these noun folders import each other.',
   ],
   'a name says what is inside': [
     layering.namesAreSpecific,
-    { 'src/graph/utils/page.ts': '', 'src/domain/tokens/service-tokens.ts': '' },
+    { 'src/graph/utils/page.ts': '', 'src/domain/identity/tokens/service-tokens.ts': '' },
     'src/graph/utils/page.ts: "utils" does not say what it contains.',
   ],
   'a file introduces itself': [

@@ -3,7 +3,7 @@
 import { request as sendRaw } from 'node:http';
 import { getNamedType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Invite } from '#domain/invites/model.ts';
+import { Invite } from '#domain/organization/invites/model.ts';
 import { days } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { requestRecords } from '#graph/input.ts';

@@ -91,7 +91,7 @@ describe('the columns of a model', () => {
     const texts = Object.values(tree).join('\n');
     const listed = declared.filter(([name]) => new RegExp(`\\b${name}\\.page\\(`).test(texts));
     expect(listed.map(([name]) => name)).toContain('Project');
-    for (const [name, file] of [...listed, ['RecurringMission', 'src/domain/recurring/model.ts'] as const]) {
+    for (const [name, file] of [...listed, ['RecurringMission', 'src/domain/work/recurring/model.ts'] as const]) {
       const model = ((await import(`../${file}`)) as Record<string, ModelClass>)[name]!;
       const { rows } = await knex.raw('select indexdef from pg_indexes where tablename = ?', [model.tableName]);
       const indexes = (rows as { indexdef: string }[]).map(({ indexdef }) => indexdef).join('\n');

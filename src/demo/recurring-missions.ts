@@ -1,11 +1,11 @@
 // The demo's recurring missions: an agent that runs shell scripts, a scheduled task due on Mondays at 09:00 in Auckland, and a
 // disabled automation. src/runner executes them.
 import type { Caller } from '#access/principal.ts';
-import { Agent } from '#domain/agents/model.ts';
-import { createAgent } from '#domain/agents/operations.ts';
-import { lockOrganization } from '#domain/organizations/operations.ts';
-import { Automation, ScheduledTask } from '#domain/recurring/model.ts';
-import { createRecurring } from '#domain/recurring/operations.ts';
+import { lockOrganization } from '#domain/organization/organizations/operations.ts';
+import { Agent } from '#domain/projects/agents/model.ts';
+import { createAgent } from '#domain/projects/agents/operations.ts';
+import { Automation, ScheduledTask } from '#domain/work/recurring/model.ts';
+import { createRecurring } from '#domain/work/recurring/operations.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 
 export const missionName = 'Monday health check';

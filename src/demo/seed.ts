@@ -3,12 +3,12 @@
 // in thousands (projects, runs, sandboxes, artifacts) is inserted in bulk: one statement per many rows, in their final state.
 import type { Caller } from '#access/principal.ts';
 import { scopesOfRole } from '#access/scopes.ts';
-import { type VendorKind, vendorKinds } from '#domain/integrations/model.ts';
-import { Organization } from '#domain/organizations/model.ts';
-import { foundOrganization, lockOrganization } from '#domain/organizations/operations.ts';
-import { Person } from '#domain/people/model.ts';
-import { findOrCreatePerson } from '#domain/people/operations.ts';
-import { connectIntegration, defaultConnectors } from '#domain/projects/connectors.ts';
+import { Organization } from '#domain/organization/organizations/model.ts';
+import { foundOrganization, lockOrganization } from '#domain/organization/organizations/operations.ts';
+import { Person } from '#domain/organization/people/model.ts';
+import { findOrCreatePerson } from '#domain/organization/people/operations.ts';
+import { type VendorKind, vendorKinds } from '#domain/projects/integrations/model.ts';
+import { connectIntegration, defaultConnectors } from '#domain/projects/projects/connectors.ts';
 import { minutes, now } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { database, sql, transaction } from '#foundation/postgres/database.ts';

@@ -1,9 +1,9 @@
 // The text that `npm start` prints at the end: the addresses and, if the demo exists, a sign-in link and a token for it.
 import { presetScopes } from '#access/scopes.ts';
-import { Person } from '#domain/people/model.ts';
-import { createSignInLink } from '#domain/people/sign-in-links.ts';
-import { ScheduledTask } from '#domain/recurring/model.ts';
-import { createToken } from '#domain/tokens/operations.ts';
+import { createToken } from '#domain/identity/tokens/operations.ts';
+import { Person } from '#domain/organization/people/model.ts';
+import { createSignInLink } from '#domain/organization/people/sign-in-links.ts';
+import { ScheduledTask } from '#domain/work/recurring/model.ts';
 import { addresses, baseUrl } from '#foundation/http/addresses.ts';
 import { mailboxAddress } from '#foundation/mail/mail.ts';
 import { missionName } from './recurring-missions.ts';

@@ -2,12 +2,12 @@
 // request, never cached: a revocation must act on the next call, on every process.
 import type { Caller } from '#access/principal.ts';
 import type { Scope } from '#access/scopes.ts';
-import { callerOfAgentToken } from '#domain/agent-identities/caller.ts';
-import { callerOfOAuthToken } from '#domain/oauth/access-tokens.ts';
-import { type Resource, resourceMetadataUrl } from '#domain/oauth/resources.ts';
-import { callerStillBehind } from '#domain/sessions/operations.ts';
-import { callerOfToken } from '#domain/tokens/operations.ts';
-import { callerOfServiceToken } from '#domain/tokens/service-tokens.ts';
+import { callerOfAgentToken } from '#domain/identity/agent-identities/caller.ts';
+import { callerOfOAuthToken } from '#domain/identity/oauth/access-tokens.ts';
+import { type Resource, resourceMetadataUrl } from '#domain/identity/oauth/resources.ts';
+import { callerStillBehind } from '#domain/identity/sessions/operations.ts';
+import { callerOfToken } from '#domain/identity/tokens/operations.ts';
+import { callerOfServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { seconds } from '#foundation/clock.ts';
 import { createCapacity } from '#foundation/http/capacity.ts';
 import type { Exchange } from '#foundation/http/http.ts';

@@ -2,7 +2,7 @@
 // own pages only (design decisions, People): a foreign site can make a browser send the cookie, but not these headers.
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '#access/principal.ts';
-import { callerOfSession, type SessionInUse } from '#domain/sessions/operations.ts';
+import { callerOfSession, type SessionInUse } from '#domain/identity/sessions/operations.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import type { Exchange } from '#foundation/http/http.ts';
 import { forbidden } from '#foundation/problem.ts';

@@ -3,12 +3,12 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { replaceCredentials, revokeCredentials } from '#domain/integrations/operations.ts';
-import { connectIntegration } from '#domain/projects/connectors.ts';
-import { explainWaits } from '#domain/runs/waiting.ts';
-import { answersSettled } from '#domain/runtime/agent-choice.ts';
-import { readChoice } from '#domain/runtime/agent-question.ts';
-import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import { answersSettled } from '#domain/execution/runtime/agent-choice.ts';
+import { readChoice } from '#domain/execution/runtime/agent-question.ts';
+import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
+import { replaceCredentials, revokeCredentials } from '#domain/projects/integrations/operations.ts';
+import { connectIntegration } from '#domain/projects/projects/connectors.ts';
+import { explainWaits } from '#domain/work/runs/waiting.ts';
 import { seconds } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';

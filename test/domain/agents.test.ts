@@ -1,6 +1,6 @@
 // Agents: the catalog they are made of, the built-in ones that are everywhere, and Alice's own.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { builtinAgents } from '#domain/agents/catalog.ts';
+import { builtinAgents } from '#domain/projects/agents/catalog.ts';
 import { type Account, createCallers } from '../support/callers.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 

@@ -1,7 +1,7 @@
 // Automations are scheduled tasks by another name (specification): what is told in scheduled-tasks.test.ts holds for them too.
 // Here: their own names, and that the two kinds don't mix.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dispatchDue } from '#domain/recurring/dispatch.ts';
+import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { days } from '#foundation/clock.ts';
 import { type Account, createCallers, createProject } from '../support/callers.ts';
 import { openWorld, present, type World } from '../support/world.ts';

@@ -1,15 +1,15 @@
 // Billing, told as a story: an organization reads offers, buys with test money, uses a plan and withdraws; and everything that
 // must not count twice or favor anyone. The clock begins on Monday 23 November 2026, 09:00 UTC.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { credit } from '#domain/credits/amounts.ts';
-import { bookMission } from '#domain/credits/missions.ts';
-import { readPosition } from '#domain/credits/operations.ts';
-import type { Organization } from '#domain/organizations/model.ts';
-import type { Person } from '#domain/people/model.ts';
-import { renewTestSubscriptions } from '#domain/plans/events.ts';
-import { type PaymentEvent, signEvent } from '#domain/plans/provider.ts';
-import { billing } from '#domain/plans/terms.ts';
-import { refundOf, sendRefunds } from '#domain/plans/withdrawal.ts';
+import { renewTestSubscriptions } from '#domain/money/billing/events.ts';
+import { type PaymentEvent, signEvent } from '#domain/money/billing/provider.ts';
+import { billing } from '#domain/money/billing/terms.ts';
+import { refundOf, sendRefunds } from '#domain/money/billing/withdrawal.ts';
+import { credit } from '#domain/money/credits/amounts.ts';
+import { bookMission } from '#domain/money/credits/missions.ts';
+import { readPosition } from '#domain/money/credits/operations.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import type { Person } from '#domain/organization/people/model.ts';
 import { days } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';

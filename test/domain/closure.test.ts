@@ -1,14 +1,14 @@
 // Closing an organization: everything in it ends, also when a process is lost in between; owners can read it for thirty days, and
 // then no row of it is left.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { settleMissions } from '#domain/billing/settle.ts';
-import { eraseClosedOrganizations } from '#domain/closure/erase.ts';
-import { settleClosures, steps } from '#domain/closure/steps.ts';
-import { readPosition } from '#domain/credits/operations.ts';
-import type { Organization } from '#domain/organizations/model.ts';
-import type { Person } from '#domain/people/model.ts';
-import { applyEvent } from '#domain/plans/events.ts';
-import { sendRefunds } from '#domain/plans/withdrawal.ts';
+import { settleMissions } from '#domain/lifecycle/billing-summary/settle.ts';
+import { eraseClosedOrganizations } from '#domain/lifecycle/closure/erase.ts';
+import { settleClosures, steps } from '#domain/lifecycle/closure/steps.ts';
+import { applyEvent } from '#domain/money/billing/events.ts';
+import { sendRefunds } from '#domain/money/billing/withdrawal.ts';
+import { readPosition } from '#domain/money/credits/operations.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import type { Person } from '#domain/organization/people/model.ts';
 import { days } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
@@ -129,7 +129,7 @@ describe('POST /organizations/{orgId}/closure', () => {
     const token = await world.token(owner, org);
     const invite = (await world.rest('POST', '/invites', { session, body: { email: guest.email, role: 'admin' } }))
       .body;
-    const { acceptInvite } = await import('#domain/invites/operations.ts');
+    const { acceptInvite } = await import('#domain/organization/invites/operations.ts');
     await Promise.allSettled([
       close(),
       ...Array.from({ length: 4 }, (_, n) =>

@@ -1,7 +1,7 @@
 // Connectors of an organization: connected with credentials that nobody reads again and that the vendor accepts, checked, rotated,
 // revoked and disconnected; where their addresses may lead; and what the vendor says of the credentials, asked and remembered.
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { bindCheckLog, vendorChecks } from '#domain/vendors/check.ts';
+import { bindCheckLog, vendorChecks } from '#domain/projects/vendors/check.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { unseal } from '#foundation/secrets/secrets.ts';
 import { type Account, createMember, createOwner, createProject } from '../support/callers.ts';

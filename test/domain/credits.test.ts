@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { credit } from '#domain/credits/amounts.ts';
-import { grantCredits, refundRun, spentByRunSql, withdrawCredits } from '#domain/credits/grants.ts';
-import { append, balanceOf, openBook, readLots } from '#domain/credits/ledger.ts';
-import { bookMission, readReserved, reserveForRuns, startableMissions } from '#domain/credits/missions.ts';
-import { readPosition, usageSince, usageSql } from '#domain/credits/operations.ts';
+import { credit } from '#domain/money/credits/amounts.ts';
+import { grantCredits, refundRun, spentByRunSql, withdrawCredits } from '#domain/money/credits/grants.ts';
+import { append, balanceOf, openBook, readLots } from '#domain/money/credits/ledger.ts';
+import { bookMission, readReserved, reserveForRuns, startableMissions } from '#domain/money/credits/missions.ts';
+import { readPosition, usageSince, usageSql } from '#domain/money/credits/operations.ts';
 import { days } from '#foundation/clock.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { credits } from '#limits.ts';

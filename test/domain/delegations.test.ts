@@ -1,9 +1,9 @@
 // What a person has lent to programs, and taking it back (specification, AgentDelegationList and RevokeAgentDelegationResult;
 // Authentication 10; numbers in brackets are §17 of agent authentication).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { revokeRegistration } from '#domain/agent-identities/revoke.ts';
-import { issueAccessToken } from '#domain/oauth/access-tokens.ts';
-import { SignIn } from '#domain/oauth/sign-ins.ts';
+import { revokeRegistration } from '#domain/identity/agent-identities/revoke.ts';
+import { issueAccessToken } from '#domain/identity/oauth/access-tokens.ts';
+import { SignIn } from '#domain/identity/oauth/sign-ins.ts';
 import { days, hours, minutes } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { transaction } from '#foundation/postgres/database.ts';

@@ -1,7 +1,7 @@
 // Preview environments: listed, read, and destroyed on request; who can't reach the project sees none of it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Environment, environmentStatuses, statusesBefore } from '#domain/environments/model.ts';
-import { expireEnvironments } from '#domain/environments/operations.ts';
+import { type Environment, environmentStatuses, statusesBefore } from '#domain/work/environments/model.ts';
+import { expireEnvironments } from '#domain/work/environments/operations.ts';
 import { days } from '#foundation/clock.ts';
 import { type Account, createCallersWithProjects } from '../support/callers.ts';
 import { openEnvironment, type Place } from '../support/runtime-records.ts';

@@ -1,9 +1,9 @@
 // The end of a run reaches the issue that it began with, in the background: a tracker that is away is asked again.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Organization } from '#domain/organizations/model.ts';
-import { connectIntegration } from '#domain/projects/connectors.ts';
-import { releaseSilentRuns } from '#domain/runs/waiting.ts';
-import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import { connectIntegration } from '#domain/projects/projects/connectors.ts';
+import { releaseSilentRuns } from '#domain/work/runs/waiting.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { silenceMs } from '#limits.ts';

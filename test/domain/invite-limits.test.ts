@@ -1,7 +1,7 @@
 // What an organization, a person and a recipient see of invites in a day, and what a mail makes of an organization's name.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { bindInvitesPerDay } from '#domain/invites/rate.ts';
-import type { Organization } from '#domain/organizations/model.ts';
+import { bindInvitesPerDay } from '#domain/organization/invites/rate.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
 import { days, hours } from '#foundation/clock.ts';
 import { developmentMailbox } from '#foundation/mail/mail.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';

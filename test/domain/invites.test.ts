@@ -1,10 +1,10 @@
 // Invites from being sent to being accepted, revoked or forgotten (specification, Invite).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OrgRole } from '#access/roles.ts';
-import { acceptInvite, pendingInvitesFor } from '#domain/invites/operations.ts';
-import type { Organization } from '#domain/organizations/model.ts';
-import { organizationsOf } from '#domain/organizations/operations.ts';
-import type { Person } from '#domain/people/model.ts';
+import { acceptInvite, pendingInvitesFor } from '#domain/organization/invites/operations.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import { organizationsOf } from '#domain/organization/organizations/operations.ts';
+import type { Person } from '#domain/organization/people/model.ts';
 import { days } from '#foundation/clock.ts';
 import { developmentMailbox, openMail } from '#foundation/mail/mail.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';

@@ -1,6 +1,6 @@
 // What a config file declares, and what is refused of one: pure.
 import { describe, expect, it } from 'vitest';
-import { InvalidConfig, maxFileBytes, parseConfig } from '#domain/mcp-servers/declared.ts';
+import { InvalidConfig, maxFileBytes, parseConfig } from '#domain/execution/mcp-servers/declared.ts';
 
 const secret = (name: string): string => `\${secret:${name}}`;
 const parse = (servers: unknown) => parseConfig(JSON.stringify({ mcpServers: servers }));

@@ -1,10 +1,10 @@
 // Memberships over REST and in the graph (specification, Organizations and people).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OrgRole } from '#access/roles.ts';
-import { addMember } from '#domain/memberships/operations.ts';
-import type { Organization } from '#domain/organizations/model.ts';
-import { organizationsOf } from '#domain/organizations/operations.ts';
-import type { Person } from '#domain/people/model.ts';
+import { addMember } from '#domain/organization/memberships/operations.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import { organizationsOf } from '#domain/organization/organizations/operations.ts';
+import type { Person } from '#domain/organization/people/model.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { openWorld, present, type World } from '../support/world.ts';

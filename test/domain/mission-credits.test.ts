@@ -1,12 +1,12 @@
 // Missions and credits, told as a story: a mission reserves when it starts, is settled by its cost when it ends, and does not
 // start, or is stopped, when there are no credits. The clock begins on Monday 23 November 2026, 09:00 UTC.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { bindCreditsGrace, settleMissions, stopExhaustedMissions } from '#domain/billing/settle.ts';
-import { credit } from '#domain/credits/amounts.ts';
-import { readPosition } from '#domain/credits/operations.ts';
-import type { Organization } from '#domain/organizations/model.ts';
-import { dispatchDue } from '#domain/recurring/dispatch.ts';
-import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
+import { bindCreditsGrace, settleMissions, stopExhaustedMissions } from '#domain/lifecycle/billing-summary/settle.ts';
+import { credit } from '#domain/money/credits/amounts.ts';
+import { readPosition } from '#domain/money/credits/operations.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { days, minutes } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Answer, openWorld, type World } from '../support/world.ts';

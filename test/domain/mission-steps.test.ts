@@ -1,10 +1,10 @@
 // Missions of several roles, as a runtime and a person see them: planner, builder, reviewer and QA in turn, messages and decisions
 // of people in between, and what happens when a runtime is lost, output is invalid, or a bound is reached.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { harnesses, modelsByVendor } from '#domain/agents/catalog.ts';
-import { priceOf } from '#domain/agents/prices.ts';
-import { explainWaits, releaseSilentRuns } from '#domain/runs/waiting.ts';
-import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
+import { harnesses, modelsByVendor } from '#domain/projects/agents/catalog.ts';
+import { priceOf } from '#domain/projects/agents/prices.ts';
+import { explainWaits, releaseSilentRuns } from '#domain/work/runs/waiting.ts';
 import { minutes, seconds } from '#foundation/clock.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
 import { openWorld, type World } from '../support/world.ts';

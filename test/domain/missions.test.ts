@@ -1,9 +1,9 @@
 // Missions without a schedule: started in a project, with the rules of a start by hand, worked on by the agent that they name.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Organization } from '#domain/organizations/model.ts';
-import { dispatchDue } from '#domain/recurring/dispatch.ts';
-import { cancelRunsOfDeletedAgents, explainWaits } from '#domain/runs/waiting.ts';
-import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
+import { cancelRunsOfDeletedAgents, explainWaits } from '#domain/work/runs/waiting.ts';
 import { minutes } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';

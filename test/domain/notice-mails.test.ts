@@ -1,8 +1,8 @@
 // Emails about notices: to whom, once whatever the number of processes, and not what a person has turned off.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { mailNotices } from '#domain/notices/mails.ts';
-import type { Organization } from '#domain/organizations/model.ts';
-import type { Person } from '#domain/people/model.ts';
+import { mailNotices } from '#domain/lifecycle/notices/mails.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import type { Person } from '#domain/organization/people/model.ts';
 import { days, minutes } from '#foundation/clock.ts';
 import { developmentMailbox } from '#foundation/mail/mail.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';

@@ -1,8 +1,8 @@
 // Notices: each is there while its cause is, is dismissed for one person, and comes back for a new cause only.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sweepDismissals } from '#domain/notices/operations.ts';
-import type { Organization } from '#domain/organizations/model.ts';
-import type { Person } from '#domain/people/model.ts';
+import { sweepDismissals } from '#domain/lifecycle/notices/operations.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import type { Person } from '#domain/organization/people/model.ts';
 import { days, hours, minutes } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';

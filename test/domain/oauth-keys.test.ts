@@ -2,7 +2,7 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { publicKeys, rotateSigningKey, signJwt, sweepSigningKeys, verifyOwnJwt } from '#domain/oauth/keys.ts';
+import { publicKeys, rotateSigningKey, signJwt, sweepSigningKeys, verifyOwnJwt } from '#domain/identity/oauth/keys.ts';
 import { days, minutes } from '#foundation/clock.ts';
 import { openDatabase } from '#foundation/postgres/database.ts';
 import { openWorld, present, type World } from '../support/world.ts';

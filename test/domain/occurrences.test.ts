@@ -1,7 +1,7 @@
 // What comes next in an organization: both kinds of missions that return, in the order in which they are due.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Organization } from '#domain/organizations/model.ts';
-import type { Person } from '#domain/people/model.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import type { Person } from '#domain/organization/people/model.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { openWorld, type World } from '../support/world.ts';
 

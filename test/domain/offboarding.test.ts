@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OrgRole } from '#access/roles.ts';
 import type { GrantableScope } from '#access/scopes.ts';
-import { approve } from '#domain/oauth/codes.ts';
-import { disablePerson, enablePerson } from '#domain/offboarding/disable.ts';
-import type { Organization } from '#domain/organizations/model.ts';
-import type { Person } from '#domain/people/model.ts';
-import { findPersonByAddress } from '#domain/people/operations.ts';
+import { approve } from '#domain/identity/oauth/codes.ts';
+import { disablePerson, enablePerson } from '#domain/lifecycle/offboarding/disable.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import type { Person } from '#domain/organization/people/model.ts';
+import { findPersonByAddress } from '#domain/organization/people/operations.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { type AgentWorld, openAgentWorld } from '../support/agent-world.ts';

@@ -1,11 +1,11 @@
 // The orchestrator of an organization: its settings, and a daily cost cap that says whether a mission may start.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { modelsByVendor } from '#domain/agents/catalog.ts';
-import { costCap, dayOf } from '#domain/orchestrator/cost-cap.ts';
-import { mayStartMission } from '#domain/orchestrator/operations.ts';
-import type { Organization } from '#domain/organizations/model.ts';
-import type { Person } from '#domain/people/model.ts';
-import { connectIntegration } from '#domain/projects/connectors.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import type { Person } from '#domain/organization/people/model.ts';
+import { modelsByVendor } from '#domain/projects/agents/catalog.ts';
+import { connectIntegration } from '#domain/projects/projects/connectors.ts';
+import { costCap, dayOf } from '#domain/work/orchestrator/cost-cap.ts';
+import { mayStartMission } from '#domain/work/orchestrator/operations.ts';
 import { days, hours } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';

@@ -2,16 +2,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Caller } from '#access/principal.ts';
 import { scopesOfRole } from '#access/scopes.ts';
-import { addMember } from '#domain/memberships/operations.ts';
-import { foundOrganization } from '#domain/organizations/operations.ts';
-import { emailAddress } from '#domain/people/email.ts';
-import {
-  ensurePerson,
-  findOrCreatePerson,
-  findPersonByAddress,
-  peopleOf,
-  updateOwnName,
-} from '#domain/people/operations.ts';
 import {
   callerOfSession,
   callerStillBehind,
@@ -21,7 +11,17 @@ import {
   listSessions,
   openSession,
   sweepSessions,
-} from '#domain/sessions/operations.ts';
+} from '#domain/identity/sessions/operations.ts';
+import { addMember } from '#domain/organization/memberships/operations.ts';
+import { foundOrganization } from '#domain/organization/organizations/operations.ts';
+import { emailAddress } from '#domain/organization/people/email.ts';
+import {
+  ensurePerson,
+  findOrCreatePerson,
+  findPersonByAddress,
+  peopleOf,
+  updateOwnName,
+} from '#domain/organization/people/operations.ts';
 import { days, hours, minutes, now } from '#foundation/clock.ts';
 import { sql, transaction, watchStatements } from '#foundation/postgres/database.ts';
 import type { Problem } from '#foundation/problem.ts';

@@ -1,8 +1,8 @@
 // The branch that a run pushes: access for its runtime, the pull request at GitHub, its merge, and the issue that it closes.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { connectIntegration } from '#domain/projects/connectors.ts';
-import { followPullRequests } from '#domain/runs/branch.ts';
-import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
+import { connectIntegration } from '#domain/projects/projects/connectors.ts';
+import { followPullRequests } from '#domain/work/runs/branch.ts';
 import { hours, isoTime, minutes } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { type Account, createOwner } from '../support/callers.ts';

@@ -1,6 +1,6 @@
 // Scheduled tasks and automations that name their agent: in GraphQL and as tools; REST keeps the record of the specification.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { dispatchDue } from '#domain/recurring/dispatch.ts';
+import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { schema } from '#schema.ts';
 import { toolsOf } from '../../src/surfaces/mcp/tools.ts';
 import { type Account, createCallers, createProject } from '../support/callers.ts';

@@ -5,7 +5,7 @@ import {
   isSameRedirectUri,
   redirectUriError,
   withParameters,
-} from '#domain/oauth/redirect-uris.ts';
+} from '#domain/identity/oauth/redirect-uris.ts';
 
 describe('a redirect address is accepted', () => {
   it.each([

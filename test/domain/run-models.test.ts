@@ -1,10 +1,10 @@
 // Models that an organization has connected, for the runtimes that work for it: who gets their keys, when another one is to be asked
 // for, and which runs can be claimed with them.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { replaceCredentials, revokeCredentials } from '#domain/integrations/operations.ts';
-import { connectIntegration, disconnectIntegration } from '#domain/projects/connectors.ts';
-import { explainWaits } from '#domain/runs/waiting.ts';
-import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
+import { replaceCredentials, revokeCredentials } from '#domain/projects/integrations/operations.ts';
+import { connectIntegration, disconnectIntegration } from '#domain/projects/projects/connectors.ts';
+import { explainWaits } from '#domain/work/runs/waiting.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
 import { openWorld, type World } from '../support/world.ts';
 

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from 'vitest';
-import { Run } from '#domain/runs/model.ts';
+import { Run } from '#domain/work/runs/model.ts';
 import {
   isInState,
   moveRuns,
@@ -11,7 +11,7 @@ import {
   runStates,
   statesBefore,
   statusOf,
-} from '#domain/runs/states.ts';
+} from '#domain/work/runs/states.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
 import { openWorld, type World } from '../support/world.ts';

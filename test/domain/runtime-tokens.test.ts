@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Caller } from '#access/principal.ts';
 import { scopesOfRole } from '#access/scopes.ts';
-import { createRuntimeToken, runtimeTokens } from '#domain/tokens/runtime-tokens.ts';
-import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import { createRuntimeToken, runtimeTokens } from '#domain/identity/tokens/runtime-tokens.ts';
+import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { seconds } from '#foundation/clock.ts';
 import { digest } from '#foundation/secrets/secrets.ts';
 import { type Account, createMember, createOwner } from '../support/callers.ts';

@@ -1,7 +1,7 @@
 // The partitions that samples of sandboxes lie in: made before their week begins, dropped when it is long over.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { keepMetricPartitions } from '#domain/sandboxes/metric-partitions.ts';
-import { maxSamplesPerPoint, metricsOf } from '#domain/sandboxes/operations.ts';
+import { keepMetricPartitions } from '#domain/work/sandboxes/metric-partitions.ts';
+import { maxSamplesPerPoint, metricsOf } from '#domain/work/sandboxes/operations.ts';
 import { days, seconds } from '#foundation/clock.ts';
 import { metricRetentionMs } from '#limits.ts';
 import { measure } from '../support/runtime-records.ts';

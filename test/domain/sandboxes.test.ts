@@ -1,7 +1,7 @@
 // Sandboxes: what the runtime has reported of them, read, filtered and ended by people. Alice sees all of Acme's, a token that
 // is bound to a project sees that project's, and Mallory sees none.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { desiredOf, type Sandbox } from '#domain/sandboxes/model.ts';
+import { desiredOf, type Sandbox } from '#domain/work/sandboxes/model.ts';
 import { hours, minutes, seconds } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { watchStatements } from '#foundation/postgres/database.ts';

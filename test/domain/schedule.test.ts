@@ -3,7 +3,13 @@
 import { Cron } from 'croner';
 import { DateTime, IANAZone } from 'luxon';
 import { describe, expect, it, test } from 'vitest';
-import { isTimeZone, nextOccurrence, nextOccurrences, type Schedule, weekdays } from '#domain/recurring/schedule.ts';
+import {
+  isTimeZone,
+  nextOccurrence,
+  nextOccurrences,
+  type Schedule,
+  weekdays,
+} from '#domain/work/recurring/schedule.ts';
 
 const ms = (iso: string): number => Date.parse(iso);
 const iso = (at: number): string => new Date(at).toISOString().replace('.000Z', 'Z');

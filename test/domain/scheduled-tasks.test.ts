@@ -1,7 +1,7 @@
 // Scheduled tasks, told as a story: what Alice schedules, what comes of it, and everyone who may not touch it. The clock begins
 // on Monday 23 November 2026, 09:00 UTC. How runs are shared by processes is told in surfaces/scheduler.test.ts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dispatchDue } from '#domain/recurring/dispatch.ts';
+import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { days, hours, minutes } from '#foundation/clock.ts';
 import { watchStatements } from '#foundation/postgres/database.ts';
 import { type Account, createCallers, createProject } from '../support/callers.ts';

@@ -1,8 +1,13 @@
 // Sign-in by mail: codes that belong to the browser that asked, links that open any browser once, and what a stranger can use up.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findPersonByAddress } from '#domain/people/operations.ts';
-import { type SignInBrowser, sendSignInCode, sweepSignIns, useSignInCode } from '#domain/people/sign-in-codes.ts';
-import { createSignInLink, findSignInLink, useSignInLink } from '#domain/people/sign-in-links.ts';
+import { findPersonByAddress } from '#domain/organization/people/operations.ts';
+import {
+  type SignInBrowser,
+  sendSignInCode,
+  sweepSignIns,
+  useSignInCode,
+} from '#domain/organization/people/sign-in-codes.ts';
+import { createSignInLink, findSignInLink, useSignInLink } from '#domain/organization/people/sign-in-links.ts';
 import { hours, minutes, now } from '#foundation/clock.ts';
 import { developmentMailbox } from '#foundation/mail/mail.ts';
 import { sql } from '#foundation/postgres/database.ts';

@@ -1,15 +1,15 @@
 // Payments through Stripe with its official library, against a stand-in that holds each request against what Stripe publishes: what
 // an organization buys, and what an event may never do twice, late, forged or for someone else.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { credit } from '#domain/credits/amounts.ts';
-import { bookMission } from '#domain/credits/missions.ts';
-import { readPosition } from '#domain/credits/operations.ts';
-import type { Organization } from '#domain/organizations/model.ts';
-import type { Person } from '#domain/people/model.ts';
-import { renewTestSubscriptions } from '#domain/plans/events.ts';
-import { bindPaymentProvider } from '#domain/plans/provider.ts';
-import { stripeProvider } from '#domain/plans/stripe.ts';
-import { sendRefunds } from '#domain/plans/withdrawal.ts';
+import { renewTestSubscriptions } from '#domain/money/billing/events.ts';
+import { bindPaymentProvider } from '#domain/money/billing/provider.ts';
+import { stripeProvider } from '#domain/money/billing/stripe.ts';
+import { sendRefunds } from '#domain/money/billing/withdrawal.ts';
+import { credit } from '#domain/money/credits/amounts.ts';
+import { bookMission } from '#domain/money/credits/missions.ts';
+import { readPosition } from '#domain/money/credits/operations.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import type { Person } from '#domain/organization/people/model.ts';
 import { days, minutes } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';

@@ -3,11 +3,15 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type OrgRole, orgRoles } from '#access/roles.ts';
 import { catalog, scopesOfRole } from '#access/scopes.ts';
-import { lastUsedIntervalMs } from '#domain/credentials/last-used.ts';
-import type { Organization } from '#domain/organizations/model.ts';
-import type { Person } from '#domain/people/model.ts';
-import { callerOfToken } from '#domain/tokens/operations.ts';
-import { callerOfServiceToken, createServiceToken, revokeServiceToken } from '#domain/tokens/service-tokens.ts';
+import { lastUsedIntervalMs } from '#domain/identity/credentials/last-used.ts';
+import { callerOfToken } from '#domain/identity/tokens/operations.ts';
+import {
+  callerOfServiceToken,
+  createServiceToken,
+  revokeServiceToken,
+} from '#domain/identity/tokens/service-tokens.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import type { Person } from '#domain/organization/people/model.ts';
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { watchStatements } from '#foundation/postgres/database.ts';

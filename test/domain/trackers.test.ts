@@ -1,18 +1,18 @@
 // Trackers of vendors: what they are asked is held against what they have published, an issue is made once whatever gets lost on
 // the way, and each failure becomes a problem that says whether to try again, or what a person has to do.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { VendorKind } from '#domain/integrations/model.ts';
-import { replaceCredentials } from '#domain/integrations/operations.ts';
-import { type AskedIssue, createIssues } from '#domain/issues/operations.ts';
-import type { Organization } from '#domain/organizations/model.ts';
-import { connectIntegration } from '#domain/projects/connectors.ts';
-import type { Project, ProjectTracker } from '#domain/projects/model.ts';
-import { dispatchDue } from '#domain/recurring/dispatch.ts';
-import { createRuns } from '#domain/runs/create.ts';
-import { dispatching, takeOverRuns } from '#domain/runs/dispatch.ts';
-import { trackerOf } from '#domain/trackers/choose.ts';
-import type { Outcome } from '#domain/trackers/tracker.ts';
-import { vendorPauseMs } from '#domain/vendors/connection.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import type { VendorKind } from '#domain/projects/integrations/model.ts';
+import { replaceCredentials } from '#domain/projects/integrations/operations.ts';
+import { type AskedIssue, createIssues } from '#domain/projects/issues/operations.ts';
+import { connectIntegration } from '#domain/projects/projects/connectors.ts';
+import type { Project, ProjectTracker } from '#domain/projects/projects/model.ts';
+import { trackerOf } from '#domain/projects/trackers/choose.ts';
+import type { Outcome } from '#domain/projects/trackers/tracker.ts';
+import { vendorPauseMs } from '#domain/projects/vendors/connection.ts';
+import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
+import { createRuns } from '#domain/work/runs/create.ts';
+import { dispatching, takeOverRuns } from '#domain/work/runs/dispatch.ts';
 import { hours, isoTime, seconds } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { type Id, newId } from '#foundation/ids.ts';

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { harnesses } from '../../src/domain/agents/catalog.ts';
+import { harnesses } from '../../src/domain/projects/agents/catalog.ts';
 import type { AgentHarness } from '../../src/runner/harness/port.ts';
 import { scripted } from '../support/harness-turns.ts';
 import { fileOf, isolation, openWorld, programs, whyMissing } from './world.ts';

@@ -5,7 +5,7 @@ import { createServer, request as forward, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { releaseSilentRuns } from '#domain/runs/waiting.ts';
+import { releaseSilentRuns } from '#domain/work/runs/waiting.ts';
 import { seconds } from '#foundation/clock.ts';
 import { kill, openMissionWorld } from '../support/mission-world.ts';
 import { freePort, startService } from '../support/processes.ts';

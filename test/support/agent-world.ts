@@ -1,8 +1,8 @@
 // A world with a trusted provider, and the steps of the claim ceremony as an agent and its person take them.
 import type { OrgRole } from '#access/roles.ts';
-import { bindTrustedIssuers } from '#domain/agent-identities/id-jag/issuers.ts';
-import type { Organization } from '#domain/organizations/model.ts';
-import type { Person } from '#domain/people/model.ts';
+import { bindTrustedIssuers } from '#domain/identity/agent-identities/id-jag/issuers.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import type { Person } from '#domain/organization/people/model.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import type { TrustedIssuer } from '#foundation/http/trusted-issuers.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';

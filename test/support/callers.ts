@@ -1,8 +1,8 @@
 // The callers that most tests need: the owner and a viewer of Acme, and a stranger, the owner of an organization to which Acme's
 // records do not exist.
 import type { OrgRole } from '#access/roles.ts';
-import type { Organization } from '#domain/organizations/model.ts';
-import type { Person } from '#domain/people/model.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import type { Person } from '#domain/organization/people/model.ts';
 import type { Id } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Place } from './runtime-records.ts';

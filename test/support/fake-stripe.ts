@@ -3,7 +3,7 @@
 import { createHmac } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import Stripe from 'stripe';
-import type { StripeSettings } from '#domain/plans/stripe.ts';
+import type { StripeSettings } from '#domain/money/billing/stripe.ts';
 import { type Asked, openStandIn, type Reply, type Violate } from './fake-vendor.ts';
 import {
   type Invoice,

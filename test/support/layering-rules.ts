@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Path → text. Paths are relative to the project: `src/domain/projects/model.ts`. */
+/** Path → text. Paths are relative to the project: `src/domain/projects/projects/model.ts`. */
 export type Tree = Readonly<Record<string, string>>;
 export type Rule = (tree: Tree) => string[];
 
@@ -52,7 +52,7 @@ function resolve(file: string, name: string): string | null {
 const importsOf = (file: string, text: string): string[] =>
   specifiersOf(text).flatMap((name) => resolve(file, name) ?? []);
 
-/** `domain` for src/domain/projects/model.ts, `app.ts` for src/app.ts. */
+/** `domain` for src/domain/projects/projects/model.ts, `app.ts` for src/app.ts. */
 const layerOf = (file: string): string => file.split('/')[1]!;
 
 // Lowest first: a layer imports from the layers before it.
@@ -136,9 +136,11 @@ export const theRunnerIsAProgramOfItsOwn: Rule = (tree) =>
     });
   });
 
+/** Areas of the domain, lowest first: the nouns of an area import those of their own area and of the areas before it. */
+const areas = ['organization', 'money', 'projects', 'identity', 'work', 'execution', 'lifecycle'];
 const roleOf = (file: string) => {
-  const [, , noun, ...rest] = file.split('/');
-  return { noun: noun!, role: rest.join('/') };
+  const [, , area, noun, ...rest] = file.split('/');
+  return { area: area!, noun: noun!, role: rest.join('/') };
 };
 /** The files of a noun that declare GraphQL; `live.ts` holds its subscriptions, `fields.ts`, `<part>-fields.ts` and `answers.ts` its other types. */
 const declaresGraph = (role: string): boolean => /^(schema|(\w+-)?fields|answers|live)\.ts$/.test(role);
@@ -182,7 +184,7 @@ export const schemasAreImportedBySchemas: Rule = (tree) =>
 export const schemasAreRegistered: Rule = (tree) => {
   const announced = new Set(importsOf('src/schema.ts', tree['src/schema.ts'] ?? ''));
   return Object.keys(tree)
-    .filter((file) => /^src\/domain\/[^/]+\/(schema|live)\.ts$/.test(file) && !announced.has(file))
+    .filter((file) => /^src\/domain\/[^/]+\/[^/]+\/(schema|live)\.ts$/.test(file) && !announced.has(file))
     .map((file) => `${file} is not imported in src/schema.ts, so it is not part of the graph.`);
 };
 
@@ -294,7 +296,10 @@ export const recordsAreQueriedByTheirNoun: Rule = (tree) => {
  * longer named there is a violation.
  */
 const tablesOfOtherNouns: Record<string, { tables: string[]; because: string }> = {
-  'src/domain/memberships': { tables: ['people'], because: 'locks a membership and its account in one statement' },
+  'src/domain/organization/memberships': {
+    tables: ['people'],
+    because: 'locks a membership and its account in one statement',
+  },
   'src/demo': {
     tables: [
       'artifacts',
@@ -311,7 +316,12 @@ const tablesOfOtherNouns: Record<string, { tables: string[]; because: string }> 
     because: 'seeds demo data in bulk',
   },
 };
-const folderOf = (file: string): string => path.posix.dirname(file).split('/').slice(0, 3).join('/');
+const folderOf = (file: string): string =>
+  path.posix
+    .dirname(file)
+    .split('/')
+    .slice(0, layerOf(file) === 'domain' ? 4 : 3)
+    .join('/');
 
 const namedTable =
   /\b(?:from|join|into|update)\s+(?:only\s+)?"?([a-z_]+)\b|\b(?:trx|knex)(?:<[^>]*>)?\(\s*(?:'([a-z_]+)'|(\w+)\.tableName)/g;
@@ -339,7 +349,7 @@ export const tablesWithoutAModelHaveOneHome: Rule = (tree) => {
 export const tablesAreNamedByTheirNoun: Rule = (tree) => {
   const models = domainFiles(tree).flatMap(([file, text]) =>
     [...text.matchAll(/\bclass (\w+) extends \w+ \{\s+static override tableName = '(\w+)'/g)].map(
-      ([, model, table]) => ({ model: model!, table: table!, home: roleOf(file).noun }),
+      ([, model, table]) => ({ model: model!, table: table!, home: roleOf(file).noun, folder: folderOf(file) }),
     ),
   );
   const found = sourceFiles(tree).flatMap(([file, text]) => {
@@ -347,7 +357,7 @@ export const tablesAreNamedByTheirNoun: Rule = (tree) => {
       models.filter((one) => (name ? one.model === name : one.table === (table ?? quoted))),
     );
     return [...new Set(named)]
-      .filter(({ home }) => folderOf(file) !== `src/domain/${home}`)
+      .filter(({ folder }) => folderOf(file) !== folder)
       .map(({ table, home }) => ({ file, table, home }));
   });
   const isFound = (folder: string, table: string) =>
@@ -417,6 +427,16 @@ export const importsHaveNoCycle: Rule = (tree) => {
   const files = new Map(sourceFiles(tree).map(([file, text]) => [file, importsOf(file, text)]));
   return cyclesOf(files).map((cycle) => `${cycle}: an import cycle.`);
 };
+
+/** The areas of the domain depend on each other in one direction, so that a reader learns them one after the other. */
+export const areasDependDownwards: Rule = (tree) =>
+  domainFiles(tree).flatMap(([file, text]) => {
+    const { area } = roleOf(file);
+    if (!areas.includes(area)) return [`${file} is in no known area: ${areas.join(', ')}.`];
+    return importsOf(file, text)
+      .filter((target) => layerOf(target) === 'domain' && areas.indexOf(roleOf(target).area) > areas.indexOf(area))
+      .map((target) => `${file} imports ${target}: ${area} must not depend on ${roleOf(target).area}.`);
+  });
 
 /** The folders of nouns depend on each other in one direction: a child knows its parent, never the reverse. */
 export const nounFoldersHaveNoCycle: Rule = (tree) => {

@@ -3,10 +3,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { OrgRole } from '#access/roles.ts';
-import { callerOfOAuthToken } from '#domain/oauth/access-tokens.ts';
-import type { Resource } from '#domain/oauth/resources.ts';
-import type { Organization } from '#domain/organizations/model.ts';
-import type { Person } from '#domain/people/model.ts';
+import { callerOfOAuthToken } from '#domain/identity/oauth/access-tokens.ts';
+import type { Resource } from '#domain/identity/oauth/resources.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import type { Person } from '#domain/organization/people/model.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { createOAuth } from '../../src/surfaces/oauth/surface.ts';
 import { type Answer, openWorld, type Session } from './world.ts';

@@ -1,10 +1,10 @@
 // What a runtime would report, written straight into its tables: the least that each record needs, and what a test adds to it.
-import { storeContent } from '#domain/artifacts/content.ts';
-import { Artifact, StoredContent } from '#domain/artifacts/model.ts';
-import { Environment } from '#domain/environments/model.ts';
-import { MissionCost } from '#domain/orchestrator/model.ts';
-import { RunMessage } from '#domain/runs/message-model.ts';
-import { RunStep } from '#domain/runs/step-model.ts';
+import { storeContent } from '#domain/work/artifacts/content.ts';
+import { Artifact, StoredContent } from '#domain/work/artifacts/model.ts';
+import { Environment } from '#domain/work/environments/model.ts';
+import { MissionCost } from '#domain/work/orchestrator/model.ts';
+import { RunMessage } from '#domain/work/runs/message-model.ts';
+import { RunStep } from '#domain/work/runs/step-model.ts';
 import {
   type LogPart,
   Sandbox,
@@ -12,7 +12,7 @@ import {
   SandboxLogPart,
   SandboxMetric,
   SandboxSession,
-} from '#domain/sandboxes/model.ts';
+} from '#domain/work/sandboxes/model.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { lifetimesMs } from '#limits.ts';
 import { present } from './world.ts';

@@ -1,6 +1,6 @@
 // One of several processes that run what is due, on a clock that goes faster than the world's. It is there to be killed
 // (surfaces/scheduler.test.ts starts it).
-import { dispatchDue } from '#domain/recurring/dispatch.ts';
+import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { setClock } from '#foundation/clock.ts';
 import { bindAddresses } from '#foundation/http/addresses.ts';
 import { openLog } from '#foundation/log.ts';

@@ -22,10 +22,10 @@ import {
 import { type Client, ClientFactory, JsonRpcTransportFactory } from '@a2a-js/sdk/client';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { configsPerTask, writePushNotifications } from '#domain/a2a/push.ts';
-import type { Organization } from '#domain/organizations/model.ts';
-import type { Person } from '#domain/people/model.ts';
-import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import type { Person } from '#domain/organization/people/model.ts';
+import { configsPerTask, writePushNotifications } from '#domain/work/a2a/push.ts';
 import { seconds } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';

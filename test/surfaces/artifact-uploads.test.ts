@@ -8,15 +8,15 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { contentAddress } from '#domain/artifacts/address.ts';
+import { contentAddress } from '#domain/work/artifacts/address.ts';
 import {
   claimContent,
   type ReservedContent,
   reserveContent,
   storeContent,
   sweepArtifacts,
-} from '#domain/artifacts/content.ts';
-import { Artifact } from '#domain/artifacts/model.ts';
+} from '#domain/work/artifacts/content.ts';
+import { Artifact } from '#domain/work/artifacts/model.ts';
 import { days, minutes, seconds } from '#foundation/clock.ts';
 import { type Exchange, readBody } from '#foundation/http/http.ts';
 import { transaction } from '#foundation/postgres/database.ts';

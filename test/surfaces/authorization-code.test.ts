@@ -2,8 +2,8 @@
 // RFC 8252, RFC 8707, RFC 9207; agent authentication §17, Authorize and code).
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { catalog } from '#access/scopes.ts';
-import { callerOfOAuthToken } from '#domain/oauth/access-tokens.ts';
-import { defaultScopes } from '#domain/oauth/authorization-request.ts';
+import { callerOfOAuthToken } from '#domain/identity/oauth/access-tokens.ts';
+import { defaultScopes } from '#domain/identity/oauth/authorization-request.ts';
 import { days, hours, seconds } from '#foundation/clock.ts';
 import {
   authorizationRequest,

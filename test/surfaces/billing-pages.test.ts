@@ -2,11 +2,11 @@
 // where they are (domain/billing).
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { credit } from '#domain/credits/amounts.ts';
-import { bookMission } from '#domain/credits/missions.ts';
-import type { Organization } from '#domain/organizations/model.ts';
-import { bindPaymentProvider, builtinProvider } from '#domain/plans/provider.ts';
-import { sendRefunds } from '#domain/plans/withdrawal.ts';
+import { bindPaymentProvider, builtinProvider } from '#domain/money/billing/provider.ts';
+import { sendRefunds } from '#domain/money/billing/withdrawal.ts';
+import { credit } from '#domain/money/credits/amounts.ts';
+import { bookMission } from '#domain/money/credits/missions.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { launchBrowser } from '../support/browser.ts';

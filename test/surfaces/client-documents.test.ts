@@ -4,7 +4,7 @@ import type { RequestListener } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { maxDocumentBytes } from '#domain/oauth/client-documents.ts';
+import { maxDocumentBytes } from '#domain/identity/oauth/client-documents.ts';
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { rates } from '#limits.ts';

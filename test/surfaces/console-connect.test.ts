@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Organization } from '#domain/organizations/model.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { launchBrowser } from '../support/browser.ts';

@@ -2,8 +2,8 @@
 // when a connection or a session ends, or somebody else was faster.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Organization } from '#domain/organizations/model.ts';
-import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';

@@ -2,10 +2,10 @@
 import { get } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scopesOfRole } from '#access/scopes.ts';
-import { createInvite } from '#domain/invites/operations.ts';
-import { organizationsOf } from '#domain/organizations/operations.ts';
-import { createSignInLink } from '#domain/people/sign-in-links.ts';
-import { openSession } from '#domain/sessions/operations.ts';
+import { openSession } from '#domain/identity/sessions/operations.ts';
+import { createInvite } from '#domain/organization/invites/operations.ts';
+import { organizationsOf } from '#domain/organization/organizations/operations.ts';
+import { createSignInLink } from '#domain/organization/people/sign-in-links.ts';
 import { days, minutes } from '#foundation/clock.ts';
 import { bindAddresses } from '#foundation/http/addresses.ts';
 import { developmentMailbox, mailboxAddress, openMail } from '#foundation/mail/mail.ts';

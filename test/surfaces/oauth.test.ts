@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { calculateJwkThumbprint, createLocalJWKSet, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { catalog } from '#access/scopes.ts';
-import { rotateSigningKey, signJwt } from '#domain/oauth/keys.ts';
+import { rotateSigningKey, signJwt } from '#domain/identity/oauth/keys.ts';
 import { oauthPaths, oauthSchemas } from '../../src/surfaces/oauth/openapi.ts';
 import { claimGrantType, type OAuthWorld, openOAuthWorld } from '../support/oauth-world.ts';
 import { present } from '../support/world.ts';

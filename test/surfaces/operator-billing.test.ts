@@ -1,9 +1,9 @@
 // The operator's commands for credits and plans: what they change, what the ledger says of it, and what they refuse.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { settleMissions } from '#domain/billing/settle.ts';
-import { readPosition } from '#domain/credits/operations.ts';
-import type { Organization } from '#domain/organizations/model.ts';
-import type { Person } from '#domain/people/model.ts';
+import { settleMissions } from '#domain/lifecycle/billing-summary/settle.ts';
+import { readPosition } from '#domain/money/credits/operations.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import type { Person } from '#domain/organization/people/model.ts';
 import { days } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { readOptions } from '#surfaces/operator/command.ts';

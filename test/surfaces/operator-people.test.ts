@@ -1,9 +1,9 @@
 // The operator's commands about people and credentials: off-boarding, sessions, lists; and the help of every command.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { registerAnonymous } from '#domain/agent-identities/register.ts';
-import type { Organization } from '#domain/organizations/model.ts';
-import type { Person } from '#domain/people/model.ts';
-import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import { registerAnonymous } from '#domain/identity/agent-identities/register.ts';
+import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import type { Person } from '#domain/organization/people/model.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { helpOf, readOptions } from '#surfaces/operator/command.ts';
 import { commands } from '#surfaces/operator/commands.ts';

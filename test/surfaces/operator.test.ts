@@ -1,7 +1,7 @@
 // For whoever runs the service: is the process alive, can it serve, what does it measure.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Organization } from '#domain/organizations/model.ts';
-import { createServiceToken } from '#domain/tokens/service-tokens.ts';
+import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { openDatabase } from '#foundation/postgres/database.ts';
 import { openWorld, type World } from '../support/world.ts';

@@ -1,6 +1,6 @@
 // Passkeys over real HTTP, with an authenticator in software: what is asked of it, what is believed, and what is not.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sweepChallenges } from '#domain/people/passkey-challenge.ts';
+import { sweepChallenges } from '#domain/organization/people/passkey-challenge.ts';
 import { minutes, now } from '#foundation/clock.ts';
 import { bindAddresses } from '#foundation/http/addresses.ts';
 import { developmentMailbox } from '#foundation/mail/mail.ts';

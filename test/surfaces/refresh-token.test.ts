@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Caller } from '#access/principal.ts';
 import { scopesOfRole } from '#access/scopes.ts';
-import { signJwt } from '#domain/oauth/keys.ts';
-import { listSignIns, revokeSignIn } from '#domain/oauth/sign-ins.ts';
-import { sweepOAuth } from '#domain/oauth/sweep.ts';
+import { signJwt } from '#domain/identity/oauth/keys.ts';
+import { listSignIns, revokeSignIn } from '#domain/identity/oauth/sign-ins.ts';
+import { sweepOAuth } from '#domain/identity/oauth/sweep.ts';
 import { days, hours } from '#foundation/clock.ts';
 import {
   authorizationRequest,

@@ -1,8 +1,8 @@
 // What every call to /v1 has in common, whatever it asks: request ids, rates, credentials and where they are read from, ETags,
 // headers, and what is answered while the database is away.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Organization } from '#domain/organizations/model.ts';
-import type { Person } from '#domain/people/model.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import type { Person } from '#domain/organization/people/model.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { watchStatements } from '#foundation/postgres/database.ts';
 import { rates } from '#limits.ts';

@@ -2,8 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test, vi } from 'vitest';
-import { dispatchDue } from '#domain/recurring/dispatch.ts';
-import { dispatching } from '#domain/runs/dispatch.ts';
+import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
+import { dispatching } from '#domain/work/runs/dispatch.ts';
 import { isoTime, minutes, seconds } from '#foundation/clock.ts';
 import { openLog } from '#foundation/log.ts';
 import type { DatabaseConnection } from '#foundation/postgres/embedded/database.ts';

@@ -1,8 +1,8 @@
 // The page of a person's sessions over real HTTP. What a browser does with it is in pages-in-browser.test.ts.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OrgRole } from '#access/roles.ts';
-import type { Organization } from '#domain/organizations/model.ts';
-import type { Person } from '#domain/people/model.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import type { Person } from '#domain/organization/people/model.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { deviceName } from '../../src/surfaces/console/device.ts';
 import { type OAuthWorld, openOAuthWorld } from '../support/oauth-world.ts';

@@ -1,7 +1,7 @@
 // The agent card (A2A 1.0 §4.4, with the members that readers of 0.3 expect, §5.5 there), signed with the service's key (§8.4).
 import { canonicalizeAgentCard } from '@a2a-js/sdk';
 import { catalog } from '#access/scopes.ts';
-import { signText } from '#domain/oauth/keys.ts';
+import { signText } from '#domain/identity/oauth/keys.ts';
 import { addresses, baseUrl } from '#foundation/http/addresses.ts';
 
 const transport = 'JSONRPC';

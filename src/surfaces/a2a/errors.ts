@@ -7,7 +7,7 @@ import {
   TaskNotFoundError,
   UnsupportedOperationError,
 } from '@a2a-js/sdk/errors';
-import { Run } from '#domain/runs/model.ts';
+import { Run } from '#domain/work/runs/model.ts';
 import { isTooBusy, notFound, type Problem, toProblem } from '#foundation/problem.ts';
 
 /** The code of JSON-RPC 2.0 §5.1 for errors that servers define. */

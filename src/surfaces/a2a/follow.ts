@@ -2,7 +2,7 @@
 import { type StreamResponse, type Task, TaskState } from '@a2a-js/sdk';
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
-import { readTask, taskStates } from '#domain/a2a/tasks.ts';
+import { readTask, taskStates } from '#domain/work/a2a/tasks.ts';
 import { now, seconds } from '#foundation/clock.ts';
 import { watch } from '#foundation/postgres/changes.ts';
 

@@ -16,10 +16,10 @@ import {
   type PushConfig,
   requirePublicAddress,
   savePushConfig,
-} from '#domain/a2a/push.ts';
-import { listTasks, readTask, taskStates } from '#domain/a2a/tasks.ts';
-import type { RunStatus } from '#domain/runs/model.ts';
-import { cancelRun } from '#domain/runs/operations.ts';
+} from '#domain/work/a2a/push.ts';
+import { listTasks, readTask, taskStates } from '#domain/work/a2a/tasks.ts';
+import type { RunStatus } from '#domain/work/runs/model.ts';
+import { cancelRun } from '#domain/work/runs/operations.ts';
 import { invalid, notFound, Problem } from '#foundation/problem.ts';
 import { text } from '#limits.ts';
 import { a2a, a2aPush } from './bounds.ts';

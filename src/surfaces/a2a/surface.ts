@@ -7,7 +7,7 @@ import { JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import type { Scope } from '#access/scopes.ts';
-import { resourceMetadataUrl } from '#domain/oauth/resources.ts';
+import { resourceMetadataUrl } from '#domain/identity/oauth/resources.ts';
 import { now, seconds } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import { answerJson, type Exchange, mediaType, parseJson, readText } from '#foundation/http/http.ts';

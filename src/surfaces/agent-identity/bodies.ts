@@ -1,9 +1,9 @@
 // Reading the JSON bodies of the agent endpoints, and the members that several answers share.
 import type { z } from 'zod';
-import type { Ceremony } from '#domain/agent-identities/claim.ts';
-import { invalidRequest } from '#domain/agent-identities/errors.ts';
-import type { Claimable } from '#domain/agent-identities/register.ts';
-import { defaultScopes } from '#domain/oauth/authorization-request.ts';
+import type { Ceremony } from '#domain/identity/agent-identities/claim.ts';
+import { invalidRequest } from '#domain/identity/agent-identities/errors.ts';
+import type { Claimable } from '#domain/identity/agent-identities/register.ts';
+import { defaultScopes } from '#domain/identity/oauth/authorization-request.ts';
 import { isoTime } from '#foundation/clock.ts';
 import { baseUrl } from '#foundation/http/addresses.ts';
 import { type Exchange, readJson } from '#foundation/http/http.ts';

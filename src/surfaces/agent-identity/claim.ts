@@ -1,7 +1,7 @@
 // POST /agent/identity/claim: an agent requests a code for its person to type (specification, InitiateClaimRequest).
-import { startClaim } from '#domain/agent-identities/claim.ts';
-import { invalidRequest } from '#domain/agent-identities/errors.ts';
-import { emailAddress } from '#domain/people/email.ts';
+import { startClaim } from '#domain/identity/agent-identities/claim.ts';
+import { invalidRequest } from '#domain/identity/agent-identities/errors.ts';
+import { emailAddress } from '#domain/organization/people/email.ts';
 import { isoTime } from '#foundation/clock.ts';
 import { answerJson, type Handler } from '#foundation/http/http.ts';
 import { ceremonyMembers, checked, readObject } from './bodies.ts';

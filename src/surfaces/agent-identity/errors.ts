@@ -1,6 +1,6 @@
 // Answers errors as `AgentAuthError`. A problem that is not the agents' own (rate, size, availability) also carries the members of
 // `Error`, for clients that read either (agent authentication §4.5).
-import { AgentAuthError } from '#domain/agent-identities/errors.ts';
+import { AgentAuthError } from '#domain/identity/agent-identities/errors.ts';
 import { apiResourceMetadata } from '#foundation/http/addresses.ts';
 import { answerJson, type Exchange } from '#foundation/http/http.ts';
 import type { Problem } from '#foundation/problem.ts';

@@ -1,7 +1,7 @@
 // POST /agent/event/notify: security events, pushed by trusted providers (RFC 8935). 202 means that an event was accepted, not
 // that it changed something; senders repeat after a 5xx.
-import { eventError, VerificationError } from '#domain/agent-identities/id-jag/reasons.ts';
-import { receiveSecurityEvent } from '#domain/agent-identities/security-events.ts';
+import { eventError, VerificationError } from '#domain/identity/agent-identities/id-jag/reasons.ts';
+import { receiveSecurityEvent } from '#domain/identity/agent-identities/security-events.ts';
 import { answer, answerJson, type Exchange, type Handler, mediaType, readText } from '#foundation/http/http.ts';
 import { createThrottle } from '#foundation/http/throttle.ts';
 import type { Problem } from '#foundation/problem.ts';

@@ -1,14 +1,14 @@
 // POST /agent/identity: an agent registers itself, in one of three ways (specification, AgentIdentityRequest; auth.md v0.6). No
 // credential is needed, so the source address is what is counted.
 import { z } from 'zod';
-import { registrationKinds } from '#domain/agent-identities/model.ts';
+import { registrationKinds } from '#domain/identity/agent-identities/model.ts';
 import {
   type AgentToBeClaimed,
   type LinkedAgent,
   registerAnonymous,
   registerForEmail,
   registerWithIdJag,
-} from '#domain/agent-identities/register.ts';
+} from '#domain/identity/agent-identities/register.ts';
 import { answerJson, type Exchange, type Handler } from '#foundation/http/http.ts';
 import { networkOf } from '#foundation/http/network.ts';
 import { createSharedThrottle } from '#foundation/http/throttle.ts';

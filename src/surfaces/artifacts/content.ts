@@ -1,7 +1,7 @@
 // The whole content of an artifact, for a surface that answers it inside a message.
 import type { Caller } from '#access/principal.ts';
-import { readContent } from '#domain/artifacts/content.ts';
-import { findArtifact } from '#domain/artifacts/operations.ts';
+import { readContent } from '#domain/work/artifacts/content.ts';
+import { findArtifact } from '#domain/work/artifacts/operations.ts';
 
 /** Null when the storage has lost it; the caller has checked its size. @throws 404 */
 export async function readWholeContent(caller: Caller, artifactId: string): Promise<Buffer | null> {

@@ -1,10 +1,10 @@
 // Sends an artifact's content to the holder of a signed address: whole or a range of it (RFC 9110 §14), unless unchanged (§13).
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { addressExpiry } from '#domain/artifacts/address.ts';
-import { readContent } from '#domain/artifacts/content.ts';
-import { findArtifactByAddress } from '#domain/artifacts/operations.ts';
-import { findArchive } from '#domain/closure/export.ts';
+import { findArchive } from '#domain/lifecycle/closure/export.ts';
+import { addressExpiry } from '#domain/work/artifacts/address.ts';
+import { readContent } from '#domain/work/artifacts/content.ts';
+import { findArtifactByAddress } from '#domain/work/artifacts/operations.ts';
 import { now } from '#foundation/clock.ts';
 import { answer, type Exchange } from '#foundation/http/http.ts';
 import { isNotModified } from '#foundation/http/http-cache.ts';

@@ -1,7 +1,7 @@
 // Receives an artifact's content from the holder of a signed address: PUT, streamed into the storage (RFC 9110 §9.3.4).
 import type { IncomingMessage } from 'node:http';
-import { addressExpiry } from '#domain/artifacts/address.ts';
-import { organizationOfContent, receiveContent } from '#domain/artifacts/content.ts';
+import { addressExpiry } from '#domain/work/artifacts/address.ts';
+import { organizationOfContent, receiveContent } from '#domain/work/artifacts/content.ts';
 import { minutes } from '#foundation/clock.ts';
 import { createCapacity } from '#foundation/http/capacity.ts';
 import { answerJson, type Exchange } from '#foundation/http/http.ts';

@@ -1,7 +1,7 @@
 // POST /v1/billing/events/{provider}: events of payment providers, verified by their signatures (design decisions, section 14). An
 // event that was seen before is a 200 that changes nothing; one that is forged, or does not fit, a 400.
-import { applyEvent } from '#domain/plans/events.ts';
-import { providerNamed } from '#domain/plans/provider.ts';
+import { applyEvent } from '#domain/money/billing/events.ts';
+import { providerNamed } from '#domain/money/billing/provider.ts';
 import { answerJson, type Exchange, readBody } from '#foundation/http/http.ts';
 import { createThrottle } from '#foundation/http/throttle.ts';
 import { notFound } from '#foundation/problem.ts';

@@ -3,9 +3,9 @@
 // person's role in the selected organization holds.
 import { z } from 'zod';
 import { presetScopes, scopesOfRole } from '#access/scopes.ts';
-import { type OwnOrganization, organizationsOf } from '#domain/organizations/operations.ts';
-import type { Project } from '#domain/projects/model.ts';
-import { listProjects } from '#domain/projects/operations.ts';
+import { type OwnOrganization, organizationsOf } from '#domain/organization/organizations/operations.ts';
+import type { Project } from '#domain/projects/projects/model.ts';
+import { listProjects } from '#domain/projects/projects/operations.ts';
 import { type Html, html } from '#foundation/http/html.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { Problem } from '#foundation/problem.ts';

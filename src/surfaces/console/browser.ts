@@ -2,8 +2,8 @@
 // have signed in there before (a device cookie: requests from elsewhere do not use up that browser's limits).
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { normalizeEmail } from '#domain/people/email.ts';
-import type { SignInBrowser } from '#domain/people/sign-in-codes.ts';
+import { normalizeEmail } from '#domain/organization/people/email.ts';
+import type { SignInBrowser } from '#domain/organization/people/sign-in-codes.ts';
 import { now } from '#foundation/clock.ts';
 import type { Exchange } from '#foundation/http/http.ts';
 import { newSecret, seal, unseal } from '#foundation/secrets/secrets.ts';

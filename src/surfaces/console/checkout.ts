@@ -1,9 +1,9 @@
 // The page of a checkout: at the built-in provider it takes test money, says so, and pays with one button. From other providers a
 // person comes back to it.
 import { admit, admits } from '#access/gate.ts';
-import { findCheckout, payInTestMoney } from '#domain/plans/checkout.ts';
-import { builtinProvider, checkoutBase } from '#domain/plans/provider.ts';
-import { billing } from '#domain/plans/terms.ts';
+import { findCheckout, payInTestMoney } from '#domain/money/billing/checkout.ts';
+import { builtinProvider, checkoutBase } from '#domain/money/billing/provider.ts';
+import { billing } from '#domain/money/billing/terms.ts';
 import { html } from '#foundation/http/html.ts';
 import type { Handler } from '#foundation/http/http.ts';
 import { answerPage, csrfField, seeOther } from './layout.ts';

@@ -1,8 +1,8 @@
 // The claim page: an agent names this person as its owner; the person types the code that the agent shows and selects its access,
 // or denies (specification, Authentication 6; agent authentication §6). What the agent says about itself is marked as unverified.
 import { z } from 'zod';
-import { approveClaim, claimPageState, denyClaim, type OpenClaim } from '#domain/agent-identities/approval.ts';
-import { defaultScopes } from '#domain/oauth/authorization-request.ts';
+import { approveClaim, claimPageState, denyClaim, type OpenClaim } from '#domain/identity/agent-identities/approval.ts';
+import { defaultScopes } from '#domain/identity/oauth/authorization-request.ts';
 import { minutes, now } from '#foundation/clock.ts';
 import { type Html, html } from '#foundation/http/html.ts';
 import type { Exchange, Handler } from '#foundation/http/http.ts';

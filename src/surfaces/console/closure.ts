@@ -1,11 +1,11 @@
 // The page on which an owner closes the organization, and on which its closure is shown afterwards.
 import { z } from 'zod';
-import { createExportAddress } from '#domain/artifacts/address.ts';
-import { exportOf, exportOrganization } from '#domain/closure/export.ts';
-import { type OrgClosure, type OrgExport, retentionMs } from '#domain/closure/model.ts';
-import { closeOrganization, findClosure } from '#domain/closure/operations.ts';
-import type { Organization } from '#domain/organizations/model.ts';
-import { findOrganization } from '#domain/organizations/operations.ts';
+import { exportOf, exportOrganization } from '#domain/lifecycle/closure/export.ts';
+import { type OrgClosure, type OrgExport, retentionMs } from '#domain/lifecycle/closure/model.ts';
+import { closeOrganization, findClosure } from '#domain/lifecycle/closure/operations.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import { findOrganization } from '#domain/organization/organizations/operations.ts';
+import { createExportAddress } from '#domain/work/artifacts/address.ts';
 import { type Html, html } from '#foundation/http/html.ts';
 import type { Handler } from '#foundation/http/http.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';

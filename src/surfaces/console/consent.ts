@@ -8,12 +8,12 @@ import {
   errorAddress,
   type ReturnedError,
   readAuthorizationRequest,
-} from '#domain/oauth/authorization-request.ts';
-import { isDocumentAddress } from '#domain/oauth/client-documents.ts';
-import { approve } from '#domain/oauth/codes.ts';
-import { OAuthError } from '#domain/oauth/errors.ts';
-import { isLoopbackRedirect } from '#domain/oauth/redirect-uris.ts';
-import { type Resource, resourceUri } from '#domain/oauth/resources.ts';
+} from '#domain/identity/oauth/authorization-request.ts';
+import { isDocumentAddress } from '#domain/identity/oauth/client-documents.ts';
+import { approve } from '#domain/identity/oauth/codes.ts';
+import { OAuthError } from '#domain/identity/oauth/errors.ts';
+import { isLoopbackRedirect } from '#domain/identity/oauth/redirect-uris.ts';
+import { type Resource, resourceUri } from '#domain/identity/oauth/resources.ts';
 import { type Html, html } from '#foundation/http/html.ts';
 import type { Exchange, Handler } from '#foundation/http/http.ts';
 import { createThrottle } from '#foundation/http/throttle.ts';

@@ -1,10 +1,14 @@
 // The account: the person, their organizations and invites, and the forms that change them. Sign-in leads here where one of them
 // waits for the person, and to the overview otherwise.
 import { z } from 'zod';
-import { acceptInvite, type PendingInvite, pendingInvitesFor } from '#domain/invites/operations.ts';
-import { foundOrganization, type OwnOrganization, organizationsOf } from '#domain/organizations/operations.ts';
-import { updateOwnName } from '#domain/people/operations.ts';
-import { chooseOrganization } from '#domain/sessions/operations.ts';
+import { chooseOrganization } from '#domain/identity/sessions/operations.ts';
+import { acceptInvite, type PendingInvite, pendingInvitesFor } from '#domain/organization/invites/operations.ts';
+import {
+  foundOrganization,
+  type OwnOrganization,
+  organizationsOf,
+} from '#domain/organization/organizations/operations.ts';
+import { updateOwnName } from '#domain/organization/people/operations.ts';
 import { isoTime } from '#foundation/clock.ts';
 import { type Html, html } from '#foundation/http/html.ts';
 import type { Handler } from '#foundation/http/http.ts';

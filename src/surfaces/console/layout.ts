@@ -2,8 +2,8 @@
 // addresses of pages can carry secrets.
 import type { Caller } from '#access/principal.ts';
 import type { Scope } from '#access/scopes.ts';
-import { type OwnOrganization, organizationsOf } from '#domain/organizations/operations.ts';
-import type { SessionInUse } from '#domain/sessions/operations.ts';
+import type { SessionInUse } from '#domain/identity/sessions/operations.ts';
+import { type OwnOrganization, organizationsOf } from '#domain/organization/organizations/operations.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import { type Html, html, htmlText } from '#foundation/http/html.ts';
 import { answer, answerHtml, type Exchange, type Headers } from '#foundation/http/http.ts';

@@ -2,7 +2,7 @@
 // to the page where they started.
 import { z } from 'zod';
 import { admit } from '#access/gate.ts';
-import { clientDocument, completeOAuth } from '#domain/mcp-servers/authorization.ts';
+import { clientDocument, completeOAuth } from '#domain/execution/mcp-servers/authorization.ts';
 import { answerJson, type Handler } from '#foundation/http/http.ts';
 import { invalid } from '#foundation/problem.ts';
 import { boundedText } from '#graph/validation.ts';

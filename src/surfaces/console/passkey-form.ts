@@ -1,7 +1,7 @@
 // The forms through which a browser creates a passkey or signs in with one (passkey-script.ts), and what they send back.
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import { z } from 'zod';
-import { arePasskeysPossible } from '#domain/people/passkeys.ts';
+import { arePasskeysPossible } from '#domain/organization/people/passkeys.ts';
 import { type Html, html } from '#foundation/http/html.ts';
 import { invalid } from '#foundation/problem.ts';
 import { plainText } from '#graph/validation.ts';

@@ -7,7 +7,7 @@ import {
   type Passkey,
   passkeyCreationOptions,
   removePasskey,
-} from '#domain/people/passkeys.ts';
+} from '#domain/organization/people/passkeys.ts';
 import { type Html, html } from '#foundation/http/html.ts';
 import { answerJson, type Exchange, type Handler } from '#foundation/http/http.ts';
 import { type Problem, toProblem } from '#foundation/problem.ts';

@@ -1,11 +1,11 @@
 // The receipt of an order, or of a paid period of a subscription, as a page that prints well.
 import { admit } from '#access/gate.ts';
-import { lotOfOrder } from '#domain/credits/operations.ts';
-import { findOrganization } from '#domain/organizations/operations.ts';
-import { teamPlan } from '#domain/plans/catalog.ts';
-import type { BillingOrder } from '#domain/plans/model.ts';
-import { findOrder } from '#domain/plans/operations.ts';
-import { providerNamed } from '#domain/plans/provider.ts';
+import { teamPlan } from '#domain/money/billing/catalog.ts';
+import type { BillingOrder } from '#domain/money/billing/model.ts';
+import { findOrder } from '#domain/money/billing/operations.ts';
+import { providerNamed } from '#domain/money/billing/provider.ts';
+import { lotOfOrder } from '#domain/money/credits/operations.ts';
+import { findOrganization } from '#domain/organization/organizations/operations.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import { html } from '#foundation/http/html.ts';
 import type { Handler } from '#foundation/http/http.ts';

@@ -1,7 +1,7 @@
 // A person's sessions, one per browser: the list, ending one, and ending all others (design decisions, People).
 import { z } from 'zod';
-import type { Session } from '#domain/sessions/model.ts';
-import { endOtherSessions, endSession, listSessions } from '#domain/sessions/operations.ts';
+import type { Session } from '#domain/identity/sessions/model.ts';
+import { endOtherSessions, endSession, listSessions } from '#domain/identity/sessions/operations.ts';
 import { type Html, html } from '#foundation/http/html.ts';
 import type { Exchange, Handler } from '#foundation/http/http.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';

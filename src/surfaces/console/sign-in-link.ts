@@ -1,7 +1,7 @@
 // The page of a sign-in link. Opening it only shows a button: programs that scan mails and chats open links, and must not use up
 // this one.
 import { z } from 'zod';
-import { findSignInLink, useSignInLink } from '#domain/people/sign-in-links.ts';
+import { findSignInLink, useSignInLink } from '#domain/organization/people/sign-in-links.ts';
 import { html } from '#foundation/http/html.ts';
 import type { Exchange } from '#foundation/http/http.ts';
 import { plainText } from '#graph/validation.ts';

@@ -1,10 +1,10 @@
 // Sign-in by an emailed code, and sign-out. Links, passkeys and the upstream provider have files of their own; all call `signIn`.
 import { z } from 'zod';
-import { emailAddress } from '#domain/people/email.ts';
-import type { Person } from '#domain/people/model.ts';
-import { arePasskeysPossible, passkeySignInOptions, usePasskey } from '#domain/people/passkeys.ts';
-import { sendSignInCode, useSignInCode } from '#domain/people/sign-in-codes.ts';
-import { endSession, openSession } from '#domain/sessions/operations.ts';
+import { endSession, openSession } from '#domain/identity/sessions/operations.ts';
+import { emailAddress } from '#domain/organization/people/email.ts';
+import type { Person } from '#domain/organization/people/model.ts';
+import { arePasskeysPossible, passkeySignInOptions, usePasskey } from '#domain/organization/people/passkeys.ts';
+import { sendSignInCode, useSignInCode } from '#domain/organization/people/sign-in-codes.ts';
 import { html } from '#foundation/http/html.ts';
 import { answerJson, type Exchange, type Handler } from '#foundation/http/http.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';

@@ -1,6 +1,6 @@
 // The console: pages for people. Lists all of its paths; errors are pages too.
-import { callbackPath, clientPath } from '#domain/mcp-servers/authorization.ts';
-import { checkoutBase } from '#domain/plans/provider.ts';
+import { callbackPath, clientPath } from '#domain/execution/mcp-servers/authorization.ts';
+import { checkoutBase } from '#domain/money/billing/provider.ts';
 import type { Exchange, Handler } from '#foundation/http/http.ts';
 import { notFound, type Problem } from '#foundation/problem.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';

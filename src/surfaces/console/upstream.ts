@@ -19,8 +19,8 @@ import {
   randomState,
 } from 'openid-client';
 import { z } from 'zod';
-import { emailAddress } from '#domain/people/email.ts';
-import { findOrCreatePerson } from '#domain/people/operations.ts';
+import { emailAddress } from '#domain/organization/people/email.ts';
+import { findOrCreatePerson } from '#domain/organization/people/operations.ts';
 import { hours, now } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import type { Exchange, Handler } from '#foundation/http/http.ts';

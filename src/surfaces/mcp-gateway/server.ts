@@ -3,7 +3,7 @@
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
-import { callToolOfRun, listToolsOfRun, type ServerOfRun, serverOfRun } from '#domain/mcp-servers/gateway.ts';
+import { callToolOfRun, listToolsOfRun, type ServerOfRun, serverOfRun } from '#domain/execution/mcp-servers/gateway.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import type { Exchange, Handler } from '#foundation/http/http.ts';
 import { invalid, notFound, type Problem, toProblem } from '#foundation/problem.ts';

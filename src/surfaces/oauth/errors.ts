@@ -1,6 +1,6 @@
 // Answers errors as `OAuthError` (RFC 6749 §5.2). A problem that is not OAuth's own (rate, size, availability) also carries the
 // members of `Error`, for clients that read either.
-import { OAuthError, type OAuthErrorBody } from '#domain/oauth/errors.ts';
+import { OAuthError, type OAuthErrorBody } from '#domain/identity/oauth/errors.ts';
 import { apiResourceMetadata } from '#foundation/http/addresses.ts';
 import { answerJson, type Exchange, type Headers } from '#foundation/http/http.ts';
 import type { Problem } from '#foundation/problem.ts';

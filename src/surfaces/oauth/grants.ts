@@ -1,9 +1,9 @@
 // The grants of the token endpoint by their type (RFC 6749 §4.5; RFC 7523 §2.1). Those of agents belong to agent-identities.
-import { claim } from '#domain/agent-identities/grants/claim.ts';
-import { jwtBearer } from '#domain/agent-identities/grants/jwt-bearer.ts';
-import { authorizationCode } from '#domain/oauth/grants/authorization-code.ts';
-import { refreshToken } from '#domain/oauth/grants/refresh-token.ts';
-import type { Grant } from '#domain/oauth/token-request.ts';
+import { claim } from '#domain/identity/agent-identities/grants/claim.ts';
+import { jwtBearer } from '#domain/identity/agent-identities/grants/jwt-bearer.ts';
+import { authorizationCode } from '#domain/identity/oauth/grants/authorization-code.ts';
+import { refreshToken } from '#domain/identity/oauth/grants/refresh-token.ts';
+import type { Grant } from '#domain/identity/oauth/token-request.ts';
 
 const grants: Readonly<Record<string, Grant>> = {
   authorization_code: authorizationCode,

@@ -1,9 +1,9 @@
 // The well-known documents: what this authorization server can do (RFC 8414), what each resource requires (RFC 9728), and the keys
 // (RFC 7517). Written once, from the live addresses and settings (agent authentication §2).
 import { catalog } from '#access/scopes.ts';
-import { revocationEvents } from '#domain/agent-identities/security-events.ts';
-import { offlineAccess } from '#domain/oauth/authorization-request.ts';
-import { metadataUrlOf, type Resource, resources, resourceUri } from '#domain/oauth/resources.ts';
+import { revocationEvents } from '#domain/identity/agent-identities/security-events.ts';
+import { offlineAccess } from '#domain/identity/oauth/authorization-request.ts';
+import { metadataUrlOf, type Resource, resources, resourceUri } from '#domain/identity/oauth/resources.ts';
 import { addresses, baseUrl } from '#foundation/http/addresses.ts';
 
 export interface MetadataSettings {

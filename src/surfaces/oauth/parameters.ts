@@ -1,7 +1,7 @@
 // Reading the parameters of the token and revocation endpoints: form-encoded (RFC 6749 §3.2), or the same names as JSON.
 import type { z } from 'zod';
-import { oneResource } from '#domain/oauth/authorization-request.ts';
-import { invalidRequest } from '#domain/oauth/errors.ts';
+import { oneResource } from '#domain/identity/oauth/authorization-request.ts';
+import { invalidRequest } from '#domain/identity/oauth/errors.ts';
 import { type Exchange, mediaType, readForm, readJson } from '#foundation/http/http.ts';
 import { describeIssues } from '#graph/validation.ts';
 import { bytes } from '#limits.ts';

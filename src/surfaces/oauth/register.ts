@@ -1,6 +1,6 @@
 // The registration endpoint (RFC 7591): anyone may register a client, limited per hour and network.
-import { type OAuthClient, registerClient } from '#domain/oauth/clients.ts';
-import { invalidClientMetadata, invalidRedirectUri } from '#domain/oauth/errors.ts';
+import { type OAuthClient, registerClient } from '#domain/identity/oauth/clients.ts';
+import { invalidClientMetadata, invalidRedirectUri } from '#domain/identity/oauth/errors.ts';
 import { answerJson, type Exchange, type Handler, readJson } from '#foundation/http/http.ts';
 import { networkOf } from '#foundation/http/network.ts';
 import { createSharedThrottle } from '#foundation/http/throttle.ts';

@@ -1,5 +1,5 @@
 // The revocation endpoint (RFC 7009): 200 and nothing else, whether or not there was something to end.
-import { revokePresentedToken } from '#domain/oauth/revocation.ts';
+import { revokePresentedToken } from '#domain/identity/oauth/revocation.ts';
 import { answer, type Handler } from '#foundation/http/http.ts';
 import { readParameters } from './parameters.ts';
 import { OAuthRevokeRequest } from './records.ts';

@@ -1,6 +1,6 @@
 // The endpoints and documents of the authorization server. Programs of any origin may call them, because no cookie is read here
 // (RFC 9700 §2.6); no cache keeps what the token endpoints answer (RFC 6749 §5.1).
-import { publicKeys } from '#domain/oauth/keys.ts';
+import { publicKeys } from '#domain/identity/oauth/keys.ts';
 import { answer, answerJson, type Exchange, type Handler } from '#foundation/http/http.ts';
 import { notFound } from '#foundation/problem.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';

@@ -1,6 +1,6 @@
 // The token endpoint: a grant → tokens (RFC 6749 §3.2). Public clients only: they do not authenticate, but prove possession (PKCE).
-import { unsupportedGrantType } from '#domain/oauth/errors.ts';
-import type { TokenParameters } from '#domain/oauth/token-request.ts';
+import { unsupportedGrantType } from '#domain/identity/oauth/errors.ts';
+import type { TokenParameters } from '#domain/identity/oauth/token-request.ts';
 import { answerJson, type Handler } from '#foundation/http/http.ts';
 import { grantOf } from './grants.ts';
 import { readParameters } from './parameters.ts';

@@ -1,16 +1,16 @@
 // The operator's commands for credits: grant them, give back what a run spent, answer requests, agree on the enterprise plan. The
 // ledger's note says that the operator did it, and why.
 import { z } from 'zod';
-import { creditsOf } from '#domain/credits/amounts.ts';
-import { grantCredits, refundRun } from '#domain/credits/grants.ts';
-import { readPosition } from '#domain/credits/operations.ts';
-import type { Organization } from '#domain/organizations/model.ts';
-import { organizationsWithIds } from '#domain/organizations/operations.ts';
-import { peopleOf } from '#domain/people/operations.ts';
-import { setEnterprise } from '#domain/plans/operations.ts';
-import { closeCreditRequest, listOpenCreditRequests } from '#domain/plans/requests.ts';
-import { Run } from '#domain/runs/model.ts';
-import { isOpen } from '#domain/runs/states.ts';
+import { setEnterprise } from '#domain/money/billing/operations.ts';
+import { closeCreditRequest, listOpenCreditRequests } from '#domain/money/billing/requests.ts';
+import { creditsOf } from '#domain/money/credits/amounts.ts';
+import { grantCredits, refundRun } from '#domain/money/credits/grants.ts';
+import { readPosition } from '#domain/money/credits/operations.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import { organizationsWithIds } from '#domain/organization/organizations/operations.ts';
+import { peopleOf } from '#domain/organization/people/operations.ts';
+import { Run } from '#domain/work/runs/model.ts';
+import { isOpen } from '#domain/work/runs/states.ts';
 import { days, now } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';

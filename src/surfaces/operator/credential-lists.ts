@@ -1,9 +1,9 @@
 // The operator's lists of credentials, without secrets, of which only digests are stored.
 import { z } from 'zod';
-import { listRegistrations } from '#domain/agent-identities/list.ts';
-import { emailAddress } from '#domain/people/email.ts';
-import { listAllTokens } from '#domain/tokens/operations.ts';
-import { listServiceTokens } from '#domain/tokens/service-tokens.ts';
+import { listRegistrations } from '#domain/identity/agent-identities/list.ts';
+import { listAllTokens } from '#domain/identity/tokens/operations.ts';
+import { listServiceTokens } from '#domain/identity/tokens/service-tokens.ts';
+import { emailAddress } from '#domain/organization/people/email.ts';
 import { type Command, command, wholeNumber } from './command.ts';
 import { slug } from './organization-option.ts';
 

@@ -7,12 +7,12 @@ import {
   type VendorKind,
   vendorKinds,
   vendorNames,
-} from '#domain/integrations/model.ts';
-import { replaceCredentials, revokeCredentials } from '#domain/integrations/operations.ts';
-import { connectIntegration, disconnectIntegration } from '#domain/projects/connectors.ts';
-import { checkBaseUrl } from '#domain/vendors/addresses.ts';
-import { connectorText } from '#domain/vendors/bounds.ts';
-import { checkConnector } from '#domain/vendors/check.ts';
+} from '#domain/projects/integrations/model.ts';
+import { replaceCredentials, revokeCredentials } from '#domain/projects/integrations/operations.ts';
+import { connectIntegration, disconnectIntegration } from '#domain/projects/projects/connectors.ts';
+import { checkBaseUrl } from '#domain/projects/vendors/addresses.ts';
+import { connectorText } from '#domain/projects/vendors/bounds.ts';
+import { checkConnector } from '#domain/projects/vendors/check.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { type Command, command, flag } from './command.ts';

@@ -2,7 +2,7 @@
 // executes the scripts of missions, so it starts only where the service is reachable from this machine alone (config.ts).
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { createServiceToken, revokeServiceTokensNamed } from '#domain/tokens/service-tokens.ts';
+import { createServiceToken, revokeServiceTokensNamed } from '#domain/identity/tokens/service-tokens.ts';
 import { minutes, now, seconds } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import type { Log } from '#foundation/log.ts';

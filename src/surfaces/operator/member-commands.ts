@@ -1,15 +1,15 @@
 // The operator's commands for people and organizations: lists, roles, removal, disabled accounts, sessions.
 import { z } from 'zod';
 import { type OrgRole, orgRoles } from '#access/roles.ts';
-import { Membership } from '#domain/memberships/model.ts';
-import { disablePerson, enablePerson } from '#domain/offboarding/disable.ts';
-import { lockMember, removeMember, setRole } from '#domain/offboarding/operations.ts';
-import { Organization } from '#domain/organizations/model.ts';
-import { listAllOrganizations, organizationsWithIds } from '#domain/organizations/operations.ts';
-import { emailAddress } from '#domain/people/email.ts';
-import type { Person } from '#domain/people/model.ts';
-import { findPersonByAddress, listPeople } from '#domain/people/operations.ts';
-import { endSessionsOf, listSessionsOf } from '#domain/sessions/operations.ts';
+import { endSessionsOf, listSessionsOf } from '#domain/identity/sessions/operations.ts';
+import { disablePerson, enablePerson } from '#domain/lifecycle/offboarding/disable.ts';
+import { lockMember, removeMember, setRole } from '#domain/lifecycle/offboarding/operations.ts';
+import { Membership } from '#domain/organization/memberships/model.ts';
+import { Organization } from '#domain/organization/organizations/model.ts';
+import { listAllOrganizations, organizationsWithIds } from '#domain/organization/organizations/operations.ts';
+import { emailAddress } from '#domain/organization/people/email.ts';
+import type { Person } from '#domain/organization/people/model.ts';
+import { findPersonByAddress, listPeople } from '#domain/organization/people/operations.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { boundedText } from '#graph/validation.ts';

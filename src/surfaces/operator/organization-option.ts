@@ -1,6 +1,6 @@
 // The option --org: an organization by its slug.
-import { Organization } from '#domain/organizations/model.ts';
-import { slugPattern } from '#domain/organizations/slug.ts';
+import { Organization } from '#domain/organization/organizations/model.ts';
+import { slugPattern } from '#domain/organization/organizations/slug.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';

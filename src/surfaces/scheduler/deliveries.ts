@@ -1,7 +1,8 @@
 // The handler of each background queue. A job may run twice, and in any process.
-import { deliverPush } from '#domain/a2a/push.ts';
-import { writeExport } from '#domain/closure/export.ts';
-import { finishIssue } from '#domain/runs/finish-issue.ts';
+
+import { writeExport } from '#domain/lifecycle/closure/export.ts';
+import { deliverPush } from '#domain/work/a2a/push.ts';
+import { finishIssue } from '#domain/work/runs/finish-issue.ts';
 import type { Handlers } from '#foundation/jobs/background.ts';
 import { deliverMail } from '#foundation/mail/mail.ts';
 

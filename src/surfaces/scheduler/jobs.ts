@@ -1,25 +1,31 @@
 // The periodic jobs with their intervals. Every process runs every job: jobs are idempotent, also when they run concurrently.
-import { writePushNotifications } from '#domain/a2a/push.ts';
-import { sweepAgentIdentities } from '#domain/agent-identities/sweep.ts';
-import { deleteStaleHarnesses } from '#domain/agents/runtime-harnesses.ts';
-import { sweepArtifacts } from '#domain/artifacts/content.ts';
-import { settleMissions, stopExhaustedMissions } from '#domain/billing/settle.ts';
-import { eraseClosedOrganizations } from '#domain/closure/erase.ts';
-import { settleClosures } from '#domain/closure/steps.ts';
-import { expireEnvironments } from '#domain/environments/operations.ts';
-import { sweepMcpAuthorizations } from '#domain/mcp-servers/authorization.ts';
-import { mailNotices } from '#domain/notices/mails.ts';
-import { sweepDismissals } from '#domain/notices/operations.ts';
-import { sweepOAuth } from '#domain/oauth/sweep.ts';
-import { sweepSignIns } from '#domain/people/sign-in-codes.ts';
-import { renewTestSubscriptions } from '#domain/plans/events.ts';
-import { sendRefunds } from '#domain/plans/withdrawal.ts';
-import { dispatchDue } from '#domain/recurring/dispatch.ts';
-import { followPullRequests } from '#domain/runs/branch.ts';
-import { cancelRunsOfDeletedAgents, explainWaits, failOverdueRuns, releaseSilentRuns } from '#domain/runs/waiting.ts';
-import { endOverdueSandboxes } from '#domain/sandboxes/end.ts';
-import { keepMetricPartitions } from '#domain/sandboxes/metric-partitions.ts';
-import { sweepSessions } from '#domain/sessions/operations.ts';
+
+import { sweepMcpAuthorizations } from '#domain/execution/mcp-servers/authorization.ts';
+import { sweepAgentIdentities } from '#domain/identity/agent-identities/sweep.ts';
+import { sweepOAuth } from '#domain/identity/oauth/sweep.ts';
+import { sweepSessions } from '#domain/identity/sessions/operations.ts';
+import { settleMissions, stopExhaustedMissions } from '#domain/lifecycle/billing-summary/settle.ts';
+import { eraseClosedOrganizations } from '#domain/lifecycle/closure/erase.ts';
+import { settleClosures } from '#domain/lifecycle/closure/steps.ts';
+import { mailNotices } from '#domain/lifecycle/notices/mails.ts';
+import { sweepDismissals } from '#domain/lifecycle/notices/operations.ts';
+import { renewTestSubscriptions } from '#domain/money/billing/events.ts';
+import { sendRefunds } from '#domain/money/billing/withdrawal.ts';
+import { sweepSignIns } from '#domain/organization/people/sign-in-codes.ts';
+import { deleteStaleHarnesses } from '#domain/projects/agents/runtime-harnesses.ts';
+import { writePushNotifications } from '#domain/work/a2a/push.ts';
+import { sweepArtifacts } from '#domain/work/artifacts/content.ts';
+import { expireEnvironments } from '#domain/work/environments/operations.ts';
+import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
+import { followPullRequests } from '#domain/work/runs/branch.ts';
+import {
+  cancelRunsOfDeletedAgents,
+  explainWaits,
+  failOverdueRuns,
+  releaseSilentRuns,
+} from '#domain/work/runs/waiting.ts';
+import { endOverdueSandboxes } from '#domain/work/sandboxes/end.ts';
+import { keepMetricPartitions } from '#domain/work/sandboxes/metric-partitions.ts';
 import { hours, minutes, seconds } from '#foundation/clock.ts';
 import { sweepThrottleCounts } from '#foundation/http/throttle.ts';
 import { sweepIdempotencyKeys } from '#foundation/postgres/idempotency.ts';

@@ -1,4 +1,4 @@
-// The next times of schedules that are not saved yet, as the service will compute them (domain/recurring/schedule.ts): in the
+// The next times of schedules that are not saved yet, as the service will compute them (domain/work/recurring/schedule.ts): in the
 // zone of each, a day that a month does not have is its last one, and a time that the clocks skip comes an hour later.
 
 export interface Schedule {

@@ -1,0 +1,104 @@
+// Continues a run that has ended: another one begins from a checkpoint, with the same agents, issue and project.
+import type { Caller } from '#access/principal.ts';
+import { withinReach } from '#access/reach.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { firstStep } from '#foundation/postgres/idempotency.ts';
+import { conflict } from '#foundation/problem.ts';
+import { text } from '#limits.ts';
+import { vendorNeeded } from '../../projects/agents/catalog.ts';
+import { writeMission } from '../../work/missions/operations.ts';
+import { RecurringMission } from '../../work/recurring/model.ts';
+import { Run } from '../../work/runs/model.ts';
+import { isOpen } from '../../work/runs/states.ts';
+import { RunStep } from '../../work/runs/step-model.ts';
+import { appendStep, stepsOf } from '../../work/runs/steps.ts';
+import { Checkpoint } from './model.ts';
+
+export interface Continuation {
+  runId: string;
+  /** What is still to be done. */
+  prompt: string;
+  /** Whose checkpoint it begins from; absent: the newest of the run. */
+  stepId?: string | null | undefined;
+  budgetUsd?: number | null | undefined;
+}
+
+/**
+ * Starts a run that continues another one.
+ * @throws 402 when the budget is used up, 404 for an unknown run, step or agent, 409 for a run that is open or a step without a
+ * checkpoint
+ */
+export async function continueRun(caller: Caller, continuation: Continuation): Promise<Row<Run>> {
+  const runId = await firstStep(() => transaction((trx) => writeContinuation(trx, caller, continuation)));
+  return Run.get({ id: runId });
+}
+
+async function writeContinuation(
+  trx: Transaction,
+  caller: Caller,
+  { runId, prompt, stepId, budgetUsd }: Continuation,
+): Promise<Run['id']> {
+  const before = await Run.query(trx).findOne({ id: runId, ...withinReach(caller) } as object);
+  if (!before) return Run.refuse();
+  if (isOpen(before)) throw conflict('The run has not ended: send it a message, or cancel it first.');
+  const steps = await stepsOf(trx, before.id);
+  const { step, checkpoint } = await chooseCheckpoint(trx, steps, stepId ?? null);
+  const { issueId, issueUrl } = before;
+  const issue = issueId === null ? null : { id: issueId, url: issueUrl! };
+  const { projectId, agentId } = before;
+  const task = continuedTask(await taskOf(trx, before), prompt);
+  const run = await writeMission(trx, caller, { projectId, prompt, agentId, budgetUsd }, issue);
+  const changes = { prompt: task, team: before.team, continuesStepId: step.id };
+  await Run.query(trx).findById(run.id).patch(changes);
+  const agent = before.team!.find(({ role }) => role === 'builder') ?? before.team![0]!;
+  const earlier = steps.filter(({ seq, role }) => seq <= step.seq && role === agent.role);
+  const resumeSessionId =
+    (step.role === agent.role ? checkpoint.sessionId : null) ??
+    earlier.findLast(({ outcome, sessionId }) => outcome !== null && sessionId !== null)?.sessionId ??
+    null;
+  const first = { agent, round: 1, prompt, hasSchema: false, isRepeated: false, resumeSessionId };
+  const { role: agentRole, harness: nextHarness } = await appendStep(trx, { ...run, ...changes } as Run, first);
+  await Run.query(trx)
+    .findById(run.id)
+    .patch({ agentRole, nextHarness, nextVendor: vendorNeeded(agent) });
+  return run.id;
+}
+
+/** @throws 404 for an unknown step, 409 without a checkpoint */
+async function chooseCheckpoint(trx: Transaction, steps: readonly RunStep[], stepId: string | null) {
+  const wanted = stepId === null ? steps : [steps.find(({ id }) => id === stepId) ?? RunStep.refuse()];
+  const ids = wanted.map(({ id }) => id);
+  const found = await Checkpoint.query(trx).whereIn('stepId', ids);
+  const step = wanted.findLast(({ id }) => found.some((one) => one.stepId === id));
+  if (step) return { step, checkpoint: found.find((one) => one.stepId === step.id)! };
+  const what = stepId === null ? 'run' : 'step';
+  throw conflict(`The ${what} has no checkpoint: scripts leave none, and one is kept for 90 days.`);
+}
+
+const taskOf = async (trx: Transaction, { prompt, recurringId, missionTitle }: Run): Promise<string> =>
+  prompt ??
+  (recurringId ? (await RecurringMission.find({ id: recurringId }, trx))?.prompt : undefined) ??
+  missionTitle ??
+  '';
+
+/** The whole task, for those who review and test the change: the earlier one is shortened where both are too long. */
+function continuedTask(before: string, prompt: string): string {
+  const further = `\n\n# What is to be done now\n\n${prompt}`;
+  return `${before.slice(0, Math.max(0, text.prompt.max - further.length)).toWellFormed()}${further}`;
+}
+
+/** Those of these steps that the caller reaches. */
+export const findCheckpoints = (caller: Caller, stepIds: readonly string[]): Promise<Row<Checkpoint>[]> =>
+  Checkpoint.findByKeys('stepId', stepIds, withinReach(caller));
+
+/** The checkpoint that a step begins from: its own when it was begun before, else that of the step before it. */
+export async function checkpointFor(trx: Transaction, run: Run, step: RunStep): Promise<Checkpoint | undefined> {
+  const steps = await stepsOf(trx, run.id);
+  const found = await Checkpoint.query(trx).where({ runId: run.id } as object);
+  const latest = steps
+    .filter(({ seq }) => seq <= step.seq)
+    .findLast(({ id }) => found.some((one) => one.stepId === id));
+  if (latest) return found.find((one) => one.stepId === latest.id);
+  return run.continuesStepId ? Checkpoint.query(trx).findById(run.continuesStepId) : undefined;
+}

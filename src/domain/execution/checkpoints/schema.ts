@@ -1,0 +1,82 @@
+// Checkpoints in the graph, and the mutation that continues a run from one.
+import { z } from 'zod';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { builder } from '#graph/builder.ts';
+import { toOne } from '#graph/context.ts';
+import { pathId } from '#graph/input.ts';
+import { boundedText } from '#graph/validation.ts';
+import { text } from '#limits.ts';
+import { mission } from '../../work/runs/bounds.ts';
+import { RunType } from '../../work/runs/schema.ts';
+import { MissionStepType } from '../../work/runs/step-fields.ts';
+import { Checkpoint } from './model.ts';
+import * as operations from './operations.ts';
+
+const CheckpointType = builder.modelType(Checkpoint, 'Checkpoint').implement({
+  description:
+    'The workspace as it was after a step, with uncommitted files, but for those that git ignores. Kept as long as its artifact.',
+  fields: (t) => ({
+    commitSha: t.exposeString('commitSha', {
+      description: 'A commit of all files, which is not on the branch of the run.',
+    }),
+    createdAt: t.expose('createdAt', {
+      type: 'EpochMs',
+      description: 'When it was taken: at the end of the step, or while it goes on.',
+    }),
+    artifactId: t.exposeString('artifactId', { description: 'The artifact that holds it: a bundle of git.' }),
+    artifact: t.belongsTo('artifact', {
+      link: 'artifacts:read',
+      description: 'The artifact that holds it: a bundle of git.',
+    }),
+  }),
+});
+
+const loadCheckpoint = toOne<Row<Checkpoint>>(
+  (stepIds, caller) => operations.findCheckpoints(caller, stepIds),
+  ({ stepId }) => stepId,
+);
+
+builder.objectField(MissionStepType, 'checkpoint', (t) =>
+  t.field({
+    type: CheckpointType,
+    nullable: true,
+    description: 'Its newest checkpoint; null before there is one, for scripts, and once it has expired.',
+    resolve: ({ id }, _, context) => loadCheckpoint(context).load(id),
+  }),
+);
+builder.objectField(RunType, 'continuesStep', (t) =>
+  t.byId(MissionStepType, 'continuesStepId', {
+    link: 'missions:read',
+    description: 'The step of another run whose checkpoint it began from; null for a run that continues none.',
+  }),
+);
+
+builder.mutationField('continueRun', (t) =>
+  t.field({
+    description:
+      'Continues a run that has ended, by another run with the same agents and issue: it begins from a checkpoint, on a branch ' +
+      'of its own. The session of the agent is resumed where its files are in the checkpoint; else its prompt says what has ' +
+      'happened so far.',
+    scope: 'missions:run',
+    tool: { name: 'continue_run', startsRun: true },
+    type: RunType,
+    args: {
+      runId: t.arg.string({ ...pathId, description: 'The run that has ended.' }),
+      prompt: t.arg.string({
+        required: true,
+        description: `What is to be done now: 1 to ${text.prompt.max} characters.`,
+        validate: { schema: boundedText(text.prompt) },
+      }),
+      stepId: t.arg.string({
+        description: 'The step whose checkpoint it begins from; absent: the newest checkpoint of the run.',
+        validate: { schema: boundedText(text.pathId) },
+      }),
+      budgetUsd: t.arg.float({
+        description:
+          'It ends when it has cost this many US dollars, 0.01 to 10,000. Absent: when the credits allow no more.',
+        validate: { schema: z.number().min(mission.budgetUsd.min).max(mission.budgetUsd.max) },
+      }),
+    },
+    resolve: (_, args, { caller }) => operations.continueRun(caller, args),
+  }),
+);

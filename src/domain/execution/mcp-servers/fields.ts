@@ -1,0 +1,218 @@
+// The records of MCP servers on every surface (specification, MCP server binding; MCP servers of a project).
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { builder } from '#graph/builder.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { AgentRole } from '../../projects/agents/fields.ts';
+import { CallsOfDay } from './calls-fields.ts';
+import { DeclaredType } from './declared-fields.ts';
+import type { RunMcpServer } from './gateway.ts';
+import {
+  type ApprovedTool,
+  authKinds,
+  bindingStatuses,
+  McpBinding,
+  statusOf,
+  type ToolDefinition,
+  toolsFor,
+  transports,
+} from './model.ts';
+import type { BindingOfProject } from './operations.ts';
+import { recentCalls } from './review.ts';
+import { configStatuses, type McpServer, type ProjectMcpView } from './view.ts';
+
+export const ToolType = builder.objectRef<ToolDefinition>('McpTool').implement({
+  description: 'A tool as its server described it last. The hints are the server’s own claims.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'What agents call it by; unique on its server.' }),
+    title: t.string({
+      nullable: true,
+      description: 'A name for people; null when the server has none.',
+      resolve: ({ title, annotations }) => title ?? (annotations?.title as string | undefined) ?? null,
+    }),
+    description: t.string({
+      nullable: true,
+      description: 'What it does, in the words of its server; null when the server says nothing.',
+      resolve: ({ description }) => description ?? null,
+    }),
+    readOnlyHint: t.boolean({
+      description: 'Whether it claims to change nothing.',
+      resolve: ({ annotations }) => annotations?.readOnlyHint === true,
+    }),
+    destructiveHint: t.boolean({
+      description: 'Whether it may destroy; true unless the server says otherwise of a tool that changes something.',
+      resolve: ({ annotations }) => annotations?.readOnlyHint !== true && annotations?.destructiveHint !== false,
+    }),
+  }),
+});
+
+const ApprovedToolType = builder.objectRef<ApprovedTool>('McpApprovedTool').implement({
+  description: 'A tool that a person has approved.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'As the server names the tool.' }),
+    attestedReadOnly: t.exposeBoolean('attestedReadOnly', {
+      description: 'Whether a person vouches that it changes nothing.',
+    }),
+  }),
+});
+
+const ConfigPathSource = wordSet('McpConfigPathSource', ['service.yml', 'project'], 'Where the path comes from.');
+const ConfigStatus = wordSet('McpConfigStatus', configStatuses, 'Whether the config file could be read.', {
+  ok: 'It was read.',
+  missing: 'The repository has no such file.',
+  invalid: 'The file has an error: see `configError`.',
+  unreachable: 'The repository could not be read.',
+});
+const Transport = wordSet('McpTransport', transports, 'Where a bound server runs: elsewhere, or in sandboxes.', {
+  remote: 'Elsewhere, reached over HTTP through the gateway of the service.',
+  sandbox: 'As a command inside the sandboxes of runs.',
+});
+const BindingStatus = wordSet('McpBindingStatus', bindingStatuses, 'Whether a bound server can be used.', {
+  ready: 'Runs can use the approved tools.',
+  needs_auth: 'A credential is missing or was rejected.',
+  needs_review: 'Its declaration or its tools have changed since they were approved.',
+  error: 'The config file does not declare it, or connecting to it failed.',
+  disabled: 'A person has turned it off.',
+});
+const AuthKind = wordSet('McpAuthKind', authKinds, 'How a bound server is authenticated to.', {
+  none: 'No credential.',
+  bearer: 'A bearer token.',
+  headers: 'Headers of the declaration, with secrets filled in.',
+  oauth: 'OAuth, connected by a person.',
+});
+const countedRoles = ['planner', 'builder', 'reviewer', 'qa'] as const;
+const ToolCounts = builder.objectRef<Row<McpBinding>>('McpToolCounts').implement({
+  description: 'How many tools an agent of each role gets: approved, and unchanged since.',
+  fields: (t) =>
+    Object.fromEntries(
+      countedRoles.map((role) => [
+        role,
+        t.int({ description: `For an agent in the role ${role}.`, resolve: (one) => toolsFor(one, role).length }),
+      ]),
+    ),
+});
+
+type FieldsOfBinding = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Row<McpBinding>>;
+const bindingFields = (t: FieldsOfBinding) => ({
+  transport: t.expose('transport', { type: Transport.type, description: 'As it was declared when it was bound.' }),
+  status: t.field({
+    type: BindingStatus.type,
+    description: 'Derived from the binding, its declaration and its tools at the time of the read.',
+    resolve: (one) => statusOf(one).status,
+  }),
+  statusDetail: t.string({
+    nullable: true,
+    description: 'What a person must do; null when nothing is needed.',
+    resolve: (one) => statusOf(one).statusDetail,
+  }),
+  roles: t.expose('roles', { type: [AgentRole.type], description: 'Whose agents may use it.' }),
+  authKind: t.expose('authKind', {
+    type: AuthKind.type,
+    description: 'Follows from the declaration and the credentials.',
+  }),
+});
+
+export const BindingType = builder.modelType(McpBinding, 'McpBinding').implement({
+  description: 'How a declared server is bound to its project: who may use which of its tools.',
+  fields: (t) => ({
+    ...bindingFields(t),
+    pinnedUrl: t.exposeString('pinnedUrl', {
+      nullable: true,
+      description: 'The address when it was bound: the only one that anything is sent to.',
+    }),
+    packageSpec: t.exposeString('packageSpec', { nullable: true, description: 'The package when it was bound.' }),
+    allowedEgressHosts: t.exposeStringList('allowedEgressHosts', {
+      description: 'Hosts that may get requests besides that of `pinnedUrl`.',
+    }),
+    credentialFields: t.exposeStringList('credentialFields', { description: 'Names of the credentials it has.' }),
+    toolSnapshot: t.expose('toolSnapshot', {
+      type: [ToolType],
+      description: 'The tools as they were last read from the server.',
+    }),
+    approvedTools: t.expose('approvedTools', {
+      type: [ApprovedToolType],
+      description: 'The tools that agents may use; no others are offered.',
+    }),
+    toolsRefreshedAt: t.expose('toolsRefreshedAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When the tools were last read; null: never.',
+    }),
+    effectiveToolCounts: t.field({
+      type: ToolCounts,
+      description: 'How many tools an agent of each role can use now.',
+      resolve: (one) => one,
+    }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was bound.' }),
+    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When a person last changed it.' }),
+  }),
+});
+
+const ServerType = builder.objectRef<McpServer>('McpServer').implement({
+  description: 'A server that is declared, bound, or both.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Unique in the project.' }),
+    declared: t.expose('declared', {
+      type: DeclaredType,
+      nullable: true,
+      description: 'Null: not, or no longer.',
+    }),
+    binding: t.expose('binding', { type: BindingType, nullable: true, description: 'Null: not bound.' }),
+  }),
+});
+
+export const ViewType = builder.objectRef<ProjectMcpView>('ProjectMcpView').implement({
+  description: 'The MCP servers of a project: declared in its repository and bound here, side by side.',
+  fields: (t) => ({
+    projectId: t.exposeString('projectId', { description: 'The id of the project; starts with `prj_`.' }),
+    configPath: t.exposeString('configPath', { description: 'Path of the config file in the repository.' }),
+    configPathSource: t.expose('configPathSource', {
+      type: ConfigPathSource.type,
+      description: '`project` when the project has set a path of its own.',
+    }),
+    configRef: t.exposeString('configRef', { nullable: true, description: 'The ref that was read; null: none was.' }),
+    configStatus: t.expose('configStatus', {
+      type: ConfigStatus.type,
+      description: 'The outcome of reading the file now.',
+    }),
+    configError: t.exposeString('configError', { nullable: true, description: 'What is wrong; null when `ok`.' }),
+    warnings: t.exposeStringList('warnings', { description: 'What the file had better not hold.' }),
+    servers: t.expose('servers', {
+      type: [ServerType],
+      description: 'The declared ones in the order of the file, then those that are only bound.',
+    }),
+    callsOfDay: t.field({
+      graphOnly: true,
+      type: CallsOfDay,
+      description: 'Calls of their tools by runs in the last 24 hours.',
+      resolve: ({ projectId }) => recentCalls(projectId),
+    }),
+  }),
+});
+
+const ListItem = builder.objectRef<BindingOfProject>('McpBindingListItem').implement({
+  description: 'A bound server, in short.',
+  fields: (t) => ({
+    projectId: t.exposeString('projectId', { description: 'The project that it is bound to.' }),
+    projectName: t.exposeString('projectName', { description: 'The name of that project.' }),
+    serverName: t.exposeString('serverName', { description: 'As the config file names it.' }),
+    ...bindingFields(t as unknown as FieldsOfBinding),
+    credentialFields: t.exposeStringList('credentialFields', { description: 'Names of the credentials it has.' }),
+    updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When a person last changed it.' }),
+  }),
+});
+
+export const Bindings = builder.objectRef<{ bindings: BindingOfProject[] }>('McpBindingList').implement({
+  description: 'The bound servers that the caller may see.',
+  fields: (t) => ({
+    bindings: t.expose('bindings', { type: [ListItem], description: 'Ordered by the name of the project.' }),
+  }),
+});
+export const RunServer = builder.objectRef<RunMcpServer>('RunMcpServer').implement({
+  description: 'An MCP server that the agent of a run may use.',
+  fields: (t) => ({
+    serverName: t.exposeString('serverName', { description: 'As the config file names it.' }),
+    url: t.exposeString('url', {
+      description: 'Streamable HTTP; requests carry the service token, and the lease in the header X-Lease-Id.',
+    }),
+  }),
+});

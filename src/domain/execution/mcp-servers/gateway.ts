@@ -1,0 +1,136 @@
+// What the runtime that holds a run may do with the MCP servers of its project: see the tools that a person has approved for the
+// role of its agent, and call them. It never sees an address or a credential, and every call is recorded with the run.
+import type { CallToolResult } from '@modelcontextprotocol/client';
+import type { Caller } from '#access/principal.ts';
+import { minutes, now } from '#foundation/clock.ts';
+import { addresses } from '#foundation/http/addresses.ts';
+import { newId } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { transaction } from '#foundation/postgres/database.ts';
+import { badGateway, conflict, notFound } from '#foundation/problem.ts';
+import { text } from '#limits.ts';
+import type { AgentRole } from '../../projects/agents/model.ts';
+import { Project } from '../../projects/projects/model.ts';
+import type { Run } from '../../work/runs/model.ts';
+import { leaseIsLost, lockHeldRun } from '../runtime/lease.ts';
+import { McpBinding, McpCall, obstacleOf, type ToolDefinition, toolsFor } from './model.ts';
+import { McpServerError, withRemote } from './remote.ts';
+import { sdk } from './sdk.ts';
+import { noteFailure, takeSnapshot } from './tools.ts';
+import { markDrift, readConfigFile } from './view.ts';
+
+const callTimeoutMs = minutes(2);
+/** An older snapshot is refreshed when a run lists its tools. */
+const maxSnapshotAgeMs = minutes(10);
+
+export interface Hold {
+  runId: string;
+  leaseId: string;
+}
+
+export interface ServerOfRun {
+  run: Row<Run>;
+  role: AgentRole;
+  binding: Row<McpBinding>;
+}
+
+/** The run while it is held and running: a canceled run makes no more calls. @throws 404, or 409 `lease_lost` */
+async function runningRun(caller: Caller, hold: Hold): Promise<Row<Run>> {
+  const run = await transaction((trx) => lockHeldRun(trx, caller, hold));
+  if (run.status !== 'running' || run.leaseUntil! <= now()) throw leaseIsLost();
+  return run;
+}
+
+export interface RunMcpServer {
+  serverName: string;
+  /** Where surfaces/mcp-gateway answers for it. */
+  url: string;
+}
+
+/** The remote servers that the agent of the run may use. @throws 404, or 409 `lease_lost` */
+export async function serversOfRun(caller: Caller, hold: Hold): Promise<RunMcpServer[]> {
+  const { id, projectId, agentRole } = await runningRun(caller, hold);
+  const filter = { projectId, transport: 'remote' as const, enabled: true };
+  const bindings = await McpBinding.findAll(filter);
+  return bindings
+    .filter(({ roles }) => agentRole !== null && roles.includes(agentRole))
+    .map(({ serverName }) => ({ serverName, url: `${addresses().mcp}/mcp/runs/${id}/${serverName}` }));
+}
+
+/** @throws 404 also for a server that is not for the role of the run's agent; 409 `lease_lost` */
+export async function serverOfRun(caller: Caller, hold: Hold, serverName: string): Promise<ServerOfRun> {
+  const run = await runningRun(caller, hold);
+  const { projectId, agentRole: role } = run;
+  const binding = await McpBinding.find({ projectId, serverName, transport: 'remote' });
+  if (!binding || !role || !binding.roles.includes(role)) throw notFound('MCP server for this run');
+  return { run, role, binding };
+}
+
+/** As they were reviewed, not as the server defines them by now; read again when that was a while ago. */
+export async function listToolsOfRun({ binding, role, run }: ServerOfRun): Promise<ToolDefinition[]> {
+  const age = now() - (binding.toolsRefreshedAt ?? 0);
+  const current = age < maxSnapshotAgeMs ? binding : await lookAgain(binding, run);
+  refuseObstacle(current);
+  return toolsFor(current, role);
+}
+
+async function lookAgain({ id }: Row<McpBinding>, run: Row<Run>): Promise<Row<McpBinding>> {
+  const project = await Project.get({ id: run.projectId });
+  await markDrift(project.id, await readConfigFile(project));
+  return takeSnapshot(await McpBinding.get({ id }));
+}
+
+/** @throws 409 that says what a person must do */
+function refuseObstacle(binding: Row<McpBinding>): void {
+  const obstacle = obstacleOf(binding);
+  if (obstacle) throw conflict(`The MCP server cannot be used: ${obstacle[1] ?? 'it is disabled.'}`);
+}
+
+/** @throws 409 when the server cannot be used, 404 for a tool that is not approved, 502; a ProtocolError of the server as it is */
+export async function callToolOfRun(
+  server: ServerOfRun,
+  name: string,
+  toolArguments: Record<string, unknown> | undefined,
+): Promise<CallToolResult> {
+  const { binding, role } = server;
+  const recorded = recorder(server, name);
+  const isApproved = obstacleOf(binding) === null && toolsFor(binding, role).some((tool) => tool.name === name);
+  if (!isApproved) {
+    await recorded('refused');
+    refuseObstacle(binding);
+    throw notFound('tool that is approved for this run');
+  }
+  try {
+    const result = await withRemote(binding, callTimeoutMs, (client, signal) =>
+      client.request(
+        { method: 'tools/call', params: { name, arguments: toolArguments ?? {} } },
+        { signal, timeout: callTimeoutMs },
+      ),
+    );
+    await recorded(result.isError ? 'tool_error' : 'ok');
+    return result as CallToolResult;
+  } catch (error) {
+    const { ProtocolError } = await sdk();
+    await recorded(error instanceof ProtocolError ? 'tool_error' : 'failed');
+    if (!(error instanceof McpServerError)) throw error;
+    if (error.needsAuthorization) await noteFailure(binding, error);
+    throw badGateway(`The MCP server ${binding.serverName} failed: ${error.message}`);
+  }
+}
+
+/** Called when the outcome is known, whatever it is. */
+function recorder({ run, binding }: ServerOfRun, tool: string) {
+  const createdAt = now();
+  return async (outcome: McpCall['outcome']): Promise<void> => {
+    await McpCall.query().insert({
+      ...{ id: newId('mcpCall'), orgId: run.orgId, projectId: run.projectId, runId: run.id },
+      ...{
+        serverName: binding.serverName,
+        tool: tool.replace(/[^\x21-\x7e]/g, '?').slice(0, text.mcpToolName.max),
+        outcome,
+        createdAt,
+      },
+      durationMs: now() - createdAt,
+    });
+  };
+}

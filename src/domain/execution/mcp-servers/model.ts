@@ -1,0 +1,193 @@
+// The binding of an MCP server to a project, and the calls that runs make of its tools (specification, MCP server binding). The
+// status of a binding is not stored: it follows from what is.
+import { createHash } from 'node:crypto';
+import { withinReach } from '#access/reach.ts';
+import type { Id } from '#foundation/ids.ts';
+import { BaseModel, type Row } from '#foundation/postgres/base-model.ts';
+import type { AgentRole } from '../../projects/agents/model.ts';
+import { Project } from '../../projects/projects/model.ts';
+import { Run } from '../../work/runs/model.ts';
+
+export const transports = ['remote', 'sandbox'] as const;
+export const authKinds = ['none', 'bearer', 'headers', 'oauth'] as const;
+export type AuthKind = (typeof authKinds)[number];
+export const bindingStatuses = ['ready', 'needs_auth', 'needs_review', 'error', 'disabled'] as const;
+export type BindingStatus = (typeof bindingStatuses)[number];
+export type Drift = 'undeclared' | 'address' | 'declaration';
+
+/** A tool as its server defines it. */
+export interface ToolDefinition {
+  name: string;
+  title?: string | undefined;
+  description?: string | undefined;
+  inputSchema: Record<string, unknown>;
+  outputSchema?: Record<string, unknown> | undefined;
+  annotations?: Record<string, unknown> | undefined;
+}
+
+export interface ApprovedTool {
+  name: string;
+  /** A person vouches that it changes nothing. What the server says of itself is not enough. */
+  attestedReadOnly: boolean;
+}
+
+export class McpBinding extends BaseModel {
+  static override tableName = 'mcp_bindings';
+  static override noun = 'MCP server binding';
+  static override order = '"project_id", "server_name"';
+  static override columns = [
+    'id',
+    'orgId',
+    'projectId',
+    'serverName',
+    'transport',
+    'enabled',
+    'roles',
+    'authKind',
+    'pinnedUrl',
+    'packageSpec',
+    'declaredDigest',
+    'secretRefs',
+    'drift',
+    'allowedEgressHosts',
+    'credentialFields',
+    'needsAuthorization',
+    'lastError',
+    'toolSnapshot',
+    'toolsRefreshedAt',
+    'reviewedTools',
+    'approvedTools',
+    'createdAt',
+    'updatedAt',
+  ];
+  static override jsonAttributes = ['toolSnapshot', 'reviewedTools', 'reviewedDefinitions', 'approvedTools'];
+
+  static visibleTo = withinReach;
+  static {
+    this.belongsTo('project', Project, 'projectId');
+  }
+
+  declare id: Id<'mcpBinding'>;
+  declare orgId: Id<'organization'>;
+  declare projectId: Id<'project'>;
+  /** As the config file names it. */
+  declare serverName: string;
+  declare transport: (typeof transports)[number];
+  declare enabled: boolean;
+  /** Whose agents may use it. */
+  declare roles: AgentRole[];
+  declare authKind: AuthKind;
+  /** The address when it was bound: the only one that anything is sent to. */
+  declare pinnedUrl: string | null;
+  declare packageSpec: string | null;
+  /** Of the declaration when it was bound; null: it was not declared. */
+  declare declaredDigest: string | null;
+  declare secretRefs: string[];
+  /** How the declaration differs from the one that was bound. */
+  declare drift: Drift | null;
+  /** Hosts that may be asked in addition to that of `pinnedUrl`. */
+  declare allowedEgressHosts: string[];
+  declare credentialFields: string[];
+  /** Whether the server refused what it was sent as credentials. */
+  declare needsAuthorization: boolean;
+  declare lastError: string | null;
+  declare toolSnapshot: ToolDefinition[];
+  declare toolsRefreshedAt: number | null;
+  /** The digest of each definition that was there when tools were last approved, by name. */
+  declare reviewedTools: Record<string, string>;
+  declare approvedTools: ApprovedTool[];
+  declare createdAt: number;
+  declare updatedAt: number;
+  /** The definitions behind `reviewedTools`; large, so that only the review reads them. Null before they were kept. */
+  declare reviewedDefinitions: ToolDefinition[] | null;
+  /** The declared headers, and the values of the credentials: in no list of columns, so that no read shows them. */
+  declare sealedHeaders: string | null;
+  declare sealedCredentials: string | null;
+}
+
+/** The digest of what a person reviews: name, descriptions, schemas and hints. */
+export const toolDigest = (tool: ToolDefinition): string =>
+  createHash('sha256').update(JSON.stringify(tool)).digest('hex');
+
+export const isReviewed = ({ reviewedTools }: Row<McpBinding>, tool: ToolDefinition): boolean =>
+  Object.hasOwn(reviewedTools, tool.name) && reviewedTools[tool.name] === toolDigest(tool);
+
+const drifts: Record<Drift, [status: BindingStatus, detail: string]> = {
+  undeclared: ['error', 'The config file of the project does not declare this server, or cannot be read.'],
+  address: ['needs_review', 'The declared address has changed. Nothing is sent to it until the server is bound again.'],
+  declaration: ['needs_review', 'The declaration has changed. Nothing is sent until the server is bound again.'],
+};
+
+type Facts = Pick<
+  McpBinding,
+  'enabled' | 'drift' | 'secretRefs' | 'credentialFields' | 'needsAuthorization' | 'authKind'
+>;
+
+/** What keeps a binding from being used at all; null when nothing does. */
+export function obstacleOf(binding: Facts): [status: BindingStatus, detail: string | null] | null {
+  if (!binding.enabled) return ['disabled', null];
+  if (binding.drift) return drifts[binding.drift];
+  const missing = binding.secretRefs.filter((name) => !binding.credentialFields.includes(name));
+  if (missing.length > 0) return ['needs_auth', `Credentials are missing: ${missing.join(', ')}.`];
+  if (!binding.needsAuthorization) return null;
+  const remedy = binding.authKind === 'oauth' ? 'Connect it again.' : 'Replace them, or connect it with OAuth.';
+  return ['needs_auth', `The server does not accept the credentials. ${remedy}`];
+}
+
+/** The status follows from the stored facts, the gravest first. */
+export function statusOf(binding: Row<McpBinding>): { status: BindingStatus; statusDetail: string | null } {
+  const obstacle = obstacleOf(binding);
+  if (obstacle) return { status: obstacle[0], statusDetail: obstacle[1] };
+  if (binding.lastError) return { status: 'error', statusDetail: binding.lastError };
+  const news = binding.toolSnapshot.filter((tool) => !isReviewed(binding, tool)).map(({ name }) => name);
+  if (news.length === 0) return { status: 'ready', statusDetail: null };
+  const more = news.length > 5 ? ` and ${news.length - 5} more` : '';
+  return { status: 'needs_review', statusDetail: `New or changed tools: ${news.slice(0, 5).join(', ')}${more}.` };
+}
+
+/** Roles that change things; the others get what a person attests to change nothing. */
+const changing: readonly AgentRole[] = ['builder'];
+
+/** The tools that an agent of the role gets: approved, and still as they were when they were. */
+export function toolsFor(binding: Row<McpBinding>, role: AgentRole): ToolDefinition[] {
+  if (!binding.roles.includes(role)) return [];
+  const approved = new Map(binding.approvedTools.map((tool) => [tool.name, tool]));
+  return binding.toolSnapshot.filter((tool) => {
+    const approval = approved.get(tool.name);
+    return approval && isReviewed(binding, tool) && (changing.includes(role) || approval.attestedReadOnly);
+  });
+}
+
+export const callOutcomes = ['ok', 'tool_error', 'refused', 'failed'] as const;
+
+/** One call of a tool, by a run. */
+export class McpCall extends BaseModel {
+  static override tableName = 'mcp_calls';
+  static override noun = 'MCP call';
+  static override columns = [
+    'id',
+    'orgId',
+    'projectId',
+    'runId',
+    'serverName',
+    'tool',
+    'outcome',
+    'durationMs',
+    'createdAt',
+  ];
+
+  static visibleTo = withinReach;
+  static {
+    this.belongsTo('run', Run, 'runId', 'mcpCalls');
+  }
+
+  declare id: Id<'mcpCall'>;
+  declare orgId: Id<'organization'>;
+  declare projectId: Id<'project'>;
+  declare runId: Id<'run'>;
+  declare serverName: string;
+  declare tool: string;
+  declare outcome: (typeof callOutcomes)[number];
+  declare durationMs: number;
+  declare createdAt: number;
+}

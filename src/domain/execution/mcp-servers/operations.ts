@@ -1,0 +1,180 @@
+// What can be done with the bindings of MCP servers: list them, bind a server or change how it is bound, take it off.
+import type { Caller } from '#access/principal.ts';
+import { withinReach } from '#access/reach.ts';
+import { now } from '#foundation/clock.ts';
+import { newId } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { conflict, invalid, refuseChanged } from '#foundation/problem.ts';
+import { seal } from '#foundation/secrets/secrets.ts';
+import type { AgentRole } from '../../projects/agents/model.ts';
+import { Project } from '../../projects/projects/model.ts';
+import { type Declared, maxServers } from './declared.ts';
+import { forgetGrant } from './grants.ts';
+import { type ApprovedTool, type AuthKind, McpBinding, toolDigest } from './model.ts';
+import { type Sealed, sealedFor, unsealed } from './remote.ts';
+import { type ConfigFile, driftOf, findOwnProject, readConfigFile } from './view.ts';
+
+/** Of one binding. */
+export const maxCredentials = 20;
+export const secretLength = { min: 1, max: 8_192 } as const;
+/** What a header can carry. */
+export const secretPattern = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+
+export type BindingOfProject = Row<McpBinding> & { projectName: string };
+
+/** Those of the projects that the caller may look into, by project and name. */
+export async function listBindings(caller: Caller): Promise<BindingOfProject[]> {
+  const bindings = await McpBinding.findAll(withinReach(caller));
+  const ids = [...new Set(bindings.map(({ projectId }) => projectId))];
+  const projects = await Project.findByKeys('id', ids, Project.visibleTo(caller));
+  const byName = projects.sort((a, b) => compare(a.name, b.name) || compare(a.id, b.id));
+  return byName.flatMap(({ id, name: projectName }) =>
+    bindings.filter(({ projectId }) => projectId === id).map((binding) => ({ ...binding, projectName })),
+  );
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+
+export interface BindingInput {
+  roles: AgentRole[];
+  /** Left out: as they were. Given, even unchanged, it says that the tools have been reviewed as they are now. */
+  approvedTools?: ApprovedTool[] | undefined;
+  /** Null forgets one; those that are left out are kept. */
+  credentials?: Record<string, string | null> | undefined;
+  allowedEgressHosts?: string[] | undefined;
+  enabled?: boolean | undefined;
+}
+
+/**
+ * Binds a server as it is declared now, or changes how it is bound. One that is not declared yet can be bound as well; nothing is
+ * sent anywhere before it is. `ifUpdatedAt`: what the change was decided on, its roles and its tools.
+ * @throws 409 for a server that may not run, and when another one has changed it
+ */
+export async function putBinding(
+  caller: Caller,
+  projectId: string,
+  serverName: string,
+  input: BindingInput,
+  ifUpdatedAt?: number | null,
+): Promise<Row<McpBinding>> {
+  const project = await findOwnProject(caller, projectId);
+  const file = await readConfigFile(project);
+  const declared = file.declared.find(({ name }) => name === serverName);
+  if (declared?.isolation.kind === 'refused') {
+    throw conflict(`The server ${serverName} may not run: ${declared.isolation.reason}.`);
+  }
+  await transaction(async (trx) => {
+    // One writer at a time for the bindings of a project: that is how their number stays bounded.
+    if (!(await Project.query(trx).findById(projectId).select('id').forNoKeyUpdate())) Project.refuse();
+    const before = await McpBinding.query(trx).findOne({ projectId, serverName });
+    // One that was removed meanwhile has changed as well.
+    refuseChanged(before ?? { updatedAt: 0 }, ifUpdatedAt);
+    if (before) await changeBinding(trx, before, input, file, declared);
+    else await insertBinding(trx, project, serverName, input, declared);
+  });
+  return McpBinding.get({ projectId, serverName });
+}
+
+async function insertBinding(
+  trx: Transaction,
+  project: Row<Project>,
+  serverName: string,
+  input: BindingInput,
+  declared: Declared | undefined,
+): Promise<void> {
+  const { id: projectId, orgId } = project;
+  const count = await McpBinding.query(trx).where({ projectId }).resultSize();
+  if (count >= maxServers) throw conflict(`A project binds at most ${maxServers} servers.`);
+  const id = newId('mcpBinding');
+  const credentials = merged({}, input.credentials);
+  await McpBinding.query(trx).insert({
+    ...{ id, orgId, projectId, serverName, roles: unique(input.roles), enabled: input.enabled ?? true },
+    ...{ approvedTools: input.approvedTools ?? [], allowedEgressHosts: unique(input.allowedEgressHosts ?? []) },
+    ...pinned(id, declared ?? null),
+    ...sealedCredentials(id, credentials),
+    createdAt: now(),
+    updatedAt: now(),
+  });
+}
+
+async function changeBinding(
+  trx: Transaction,
+  before: Row<McpBinding>,
+  input: BindingInput,
+  { configStatus }: ConfigFile,
+  declared: Declared | undefined,
+): Promise<void> {
+  const { roles, approvedTools, enabled, allowedEgressHosts } = input;
+  const isRead = configStatus === 'ok' || configStatus === 'missing';
+  const drift = isRead ? driftOf(before, declared) : before.drift;
+  const isElsewhere = declared !== undefined && declared.url !== before.pinnedUrl;
+  // Credentials and grants were for the address that was bound. Another one gets what is given now, and nothing of before.
+  if (isElsewhere) await forgetGrant(trx, before.id);
+  const kept = isElsewhere ? {} : (await unsealed(before.id)).credentials;
+  const snapshot = isElsewhere ? [] : before.toolSnapshot;
+  await McpBinding.query(trx)
+    .findById(before.id)
+    .patch({
+      roles: unique(roles),
+      ...(enabled !== undefined && { enabled }),
+      ...(allowedEgressHosts && { allowedEgressHosts: unique(allowedEgressHosts) }),
+      ...(declared && drift ? pinned(before.id, declared) : { drift }),
+      ...(before.authKind === 'oauth' && !isElsewhere && { authKind: 'oauth' as const }),
+      ...(isElsewhere && {
+        toolSnapshot: [],
+        toolsRefreshedAt: null,
+        reviewedTools: {},
+        reviewedDefinitions: [],
+        lastError: null,
+      }),
+      ...((isElsewhere || input.credentials) && { needsAuthorization: false }),
+      ...sealedCredentials(before.id, merged(kept, input.credentials)),
+      ...(approvedTools && { approvedTools, reviewedTools: digestsOf(snapshot), reviewedDefinitions: snapshot }),
+      updatedAt: now(),
+    });
+}
+
+/** A binding to what is declared; to nothing yet, when nothing is. */
+function pinned(id: string, declared: Declared | null): Partial<McpBinding> {
+  return {
+    transport: declared?.isolation.kind === 'sandbox' ? 'sandbox' : 'remote',
+    authKind: declared ? authKindOf(declared) : 'none',
+    pinnedUrl: declared?.url ?? null,
+    packageSpec: declared?.isolation.packageSpec ?? null,
+    declaredDigest: declared?.digest ?? null,
+    secretRefs: declared?.secretRefs ?? [],
+    sealedHeaders: declared ? seal(sealedFor(id, 'headers'), JSON.stringify(declared.headers)) : null,
+    drift: declared ? null : 'undeclared',
+  };
+}
+
+function authKindOf({ headers }: Declared): AuthKind {
+  const secret = Object.entries(headers).filter(([, value]) => value.includes('${secret:'));
+  if (secret.length === 0) return 'none';
+  return secret.some(([name, value]) => /^authorization$/i.test(name) && /^bearer /i.test(value))
+    ? 'bearer'
+    : 'headers';
+}
+
+function merged(before: Sealed['credentials'], changes: BindingInput['credentials'] = {}): Sealed['credentials'] {
+  const all = Object.entries({ ...before, ...changes }).filter((entry): entry is [string, string] => entry[1] !== null);
+  if (all.length > maxCredentials) throw invalid(`credentials: must be at most ${maxCredentials}.`);
+  return Object.fromEntries(all);
+}
+
+const sealedCredentials = (id: string, credentials: Sealed['credentials']): Partial<McpBinding> => ({
+  credentialFields: Object.keys(credentials).sort(),
+  sealedCredentials: seal(sealedFor(id, 'credentials'), JSON.stringify(credentials)),
+});
+
+const digestsOf = (snapshot: McpBinding['toolSnapshot']): McpBinding['reviewedTools'] =>
+  Object.fromEntries(snapshot.map((tool) => [tool.name, toolDigest(tool)]));
+
+const unique = <T>(list: readonly T[]): T[] => [...new Set(list)];
+
+export async function deleteBinding(caller: Caller, projectId: string, serverName: string): Promise<{ deleted: true }> {
+  await findOwnProject(caller, projectId);
+  const deleted = await McpBinding.query().delete().where({ projectId, serverName });
+  return deleted ? { deleted: true } : McpBinding.refuse();
+}

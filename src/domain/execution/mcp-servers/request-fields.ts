@@ -1,0 +1,144 @@
+// The requests about MCP servers, with the bounds of each field, and the answers of signing in (specification, MCP server binding).
+import { z } from 'zod';
+import { builder } from '#graph/builder.ts';
+import { request } from '#graph/input.ts';
+import { boundedText } from '#graph/validation.ts';
+import { text } from '#limits.ts';
+import { AgentRole } from '../../projects/agents/fields.ts';
+import { serverNamePattern } from './declared.ts';
+import { maxCredentials, secretLength, secretPattern } from './operations.ts';
+
+const maxEntries = { roles: 5, approvedTools: 500, egressHosts: 20 } as const;
+
+const nameRule = 'must be up to 64 letters, digits, _ or -, beginning with a letter or digit';
+/** The path parameter. */
+export const serverName = {
+  required: true,
+  description: 'As the config file names it: up to 64 letters, digits, `_` or `-`, beginning with a letter or digit.',
+  validate: { schema: boundedText(text.mcpServerName).regex(serverNamePattern, nameRule) },
+} as const;
+
+export const UpdateProjectMcpRequest = request(
+  'UpdateProjectMcpRequest',
+  z
+    .object({
+      configPath: boundedText(text.filePath)
+        .nullable()
+        .optional()
+        .describe('Path of the config file from the top of the repository; null: `service.yml`.'),
+    })
+    .meta({ description: 'Where the config file of a project is.', examples: [{ configPath: 'config/service.yml' }] }),
+);
+
+const approvedTool = z
+  .object({
+    name: boundedText(text.mcpToolName).describe('As the server names the tool.'),
+    attestedReadOnly: z
+      .boolean()
+      .default(false)
+      .describe('Whether a person vouches that it changes nothing. Roles other than `builder` get such tools alone.'),
+  })
+  .describe('A tool that agents may use.');
+
+const secretName = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+const credentialValue = boundedText(secretLength).regex(
+  secretPattern,
+  'must be one line of printable ASCII characters',
+);
+const credentials = z
+  .record(
+    z.string().regex(secretName, 'must be named with up to 64 letters, digits and _, not beginning with a digit'),
+    credentialValue.nullable(),
+  )
+  .refine((values) => Object.keys(values).length <= maxCredentials, `must be at most ${maxCredentials}`)
+  .meta({ maxProperties: maxCredentials });
+
+const hostname = boundedText({ min: 1, max: 253 }).regex(
+  /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$|^\[[0-9a-f:.]+\]$/,
+  'must be a host name in lower case, without scheme, port and path',
+);
+
+export const PutMcpBindingRequest = request(
+  'PutMcpBindingRequest',
+  z
+    .object({
+      roles: z.array(AgentRole.zod).max(maxEntries.roles).describe('Whose agents may use the server.'),
+      approvedTools: z
+        .array(approvedTool)
+        .max(maxEntries.approvedTools)
+        .refine((tools) => new Set(tools.map(({ name }) => name)).size === tools.length, 'must name each tool once')
+        .optional()
+        .describe('Left out: as they were. Given, it also says that all tools have been reviewed as they are now.'),
+      credentials: credentials
+        .optional()
+        .describe('Values of the declared secrets by name; never shown again. Null forgets one, one left out is kept.'),
+      allowedEgressHosts: z
+        .array(hostname)
+        .max(maxEntries.egressHosts)
+        .optional()
+        .describe('Hosts that may get requests besides that of the server, such as its authorization server.'),
+      enabled: z.boolean().optional().describe('True unless said otherwise when the server is bound.'),
+    })
+    .meta({
+      description: 'How a declared server is bound.',
+      examples: [{ roles: ['planner', 'builder'], approvedTools: [{ name: 'search', attestedReadOnly: true }] }],
+    }),
+);
+
+const returnTo = boundedText({ min: 1, max: 2_000 })
+  .regex(/^\/console(?:[/?][\x21-\x5b\x5d-\x7e]*)?$/, 'must be a path of the console, such as /console/projects')
+  .refine((path) => !path.split(/[/?]/).includes('..'), 'must have no .. in it');
+export const StartMcpOAuthRequest = request(
+  'StartMcpOAuthRequest',
+  z.object({ returnTo: returnTo.optional().describe('The path of the console that the person returns to.') }).meta({
+    description: 'Where the person returns to after signing in to the server.',
+    examples: [{ returnTo: '/console/projects' }],
+  }),
+);
+
+export const CompleteMcpOAuthRequest = request(
+  'CompleteMcpOAuthRequest',
+  z
+    .object({
+      code: boundedText(text.oauthCode).describe('The authorization code (RFC 6749, section 4.1.2).'),
+      state: boundedText(text.oauthState).describe('The state parameter: accepted once, from the person who started.'),
+      iss: boundedText(text.redirectUri)
+        .optional()
+        .describe('The issuer identifier, where the server sends one (RFC 9207).'),
+    })
+    .meta({
+      description: 'The parameters with which the authorization server redirected the person.',
+      examples: [{ code: 'SplxlOBeZQQYbYS6WxSbIA', state: 'af0ifjsldkj' }],
+    }),
+);
+
+export const OAuthStart = builder
+  .objectRef<{ authorizeUrl: string; expiresAt: number }>('McpOAuthStartResponse')
+  .implement({
+    description: 'Where the person goes to sign in to the server.',
+    fields: (t) => ({
+      authorizeUrl: t.exposeString('authorizeUrl', { description: 'To be opened in the browser of the person.' }),
+      expiresAt: t.expose('expiresAt', {
+        type: 'EpochMs',
+        description: 'Until then the person can finish signing in.',
+      }),
+    }),
+  });
+export const OAuthComplete = builder
+  .objectRef<{ projectId: string; serverName: string; returnTo: string }>('McpOAuthCompleteResponse')
+  .implement({
+    description: 'The server that is connected now.',
+    fields: (t) => ({
+      projectId: t.exposeString('projectId', { description: 'The project of the server.' }),
+      serverName: t.exposeString('serverName', { description: 'As the config file names it.' }),
+      returnTo: t.exposeString('returnTo', {
+        description: 'The path of the console that was given to `startMcpOAuth`.',
+      }),
+    }),
+  });
+export const Deleted = builder.objectRef<{ deleted: true }>('McpDeleteResponse').implement({
+  description: 'The binding is gone, with its credentials.',
+  fields: (t) => ({
+    deleted: t.expose('deleted', { type: 'True', description: 'Always true: without a binding the answer is a 404.' }),
+  }),
+});

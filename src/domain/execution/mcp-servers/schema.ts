@@ -1,0 +1,155 @@
+// MCP servers of a project on every surface (specification, MCP server binding; MCP servers of a project).
+import { z } from 'zod';
+import { builder } from '#graph/builder.ts';
+import { ifUpdatedAt, pathId } from '#graph/input.ts';
+import { boundedText } from '#graph/validation.ts';
+import { previewSizes, text } from '#limits.ts';
+import { RunType } from '../../work/runs/schema.ts';
+import * as authorization from './authorization.ts';
+import * as fields from './fields.ts';
+import * as gateway from './gateway.ts';
+import * as operations from './operations.ts';
+import * as requests from './request-fields.ts';
+import { reviewTools } from './review.ts';
+import { mostNames, ToolReviewType } from './review-fields.ts';
+import { refreshTools } from './tools.ts';
+import { setConfigPath, viewProject } from './view.ts';
+
+builder.queryFields((t) => ({
+  projectMcp: t.field({
+    description: 'The MCP servers that a project declares and those that are bound to it.',
+    scope: 'mcp:read',
+    rest: 'GET /mcp/projects/{projectId}',
+    tool: 'get_project_mcp',
+    type: fields.ViewType,
+    args: { projectId: t.arg.string(pathId) },
+    resolve: (_, { projectId }, { caller }) => viewProject(caller, projectId),
+  }),
+  mcpBindings: t.field({
+    description: 'The bound MCP servers of all projects that the caller may see.',
+    scope: 'mcp:read',
+    rest: 'GET /mcp/bindings',
+    tool: 'list_mcp_bindings',
+    type: fields.Bindings,
+    resolve: async (_, _args, { caller }) => ({ bindings: await operations.listBindings(caller) }),
+  }),
+  mcpToolReview: t.field({
+    description: 'The tools of a bound server as a person reviews them before approving.',
+    scope: 'mcp:read',
+    type: ToolReviewType,
+    complexity: ({ names }) => ({ field: 1, multiplier: names?.length ?? 10 }),
+    args: {
+      projectId: t.arg.string(pathId),
+      serverName: t.arg.string(requests.serverName),
+      names: t.arg.stringList({
+        description: `Only these tools, at most ${mostNames}, with their definitions; absent: all tools, without.`,
+        validate: { schema: z.array(boundedText(text.mcpToolName)).max(mostNames) },
+      }),
+    },
+    resolve: (_, { projectId, serverName, names }, { caller }) => reviewTools(caller, projectId, serverName, names),
+  }),
+  runMcpServers: t.field({
+    description: 'The MCP servers that the agent of a run may use, for the runtime that holds the run.',
+    scope: 'runtime:report',
+    type: [fields.RunServer],
+    args: { runId: t.arg.string(pathId), leaseId: t.arg.string(pathId) },
+    resolve: (_, hold, { caller }) => gateway.serversOfRun(caller, hold),
+  }),
+}));
+
+const ofServer = { projectId: pathId, serverName: requests.serverName };
+
+builder.mutationFields((t) => ({
+  updateProjectMcp: t.field({
+    description: 'Sets where the config file is. A member that is left out stays.',
+    scope: 'mcp:write',
+    rest: 'PATCH /mcp/projects/{projectId}',
+    tool: { name: 'update_project_mcp', idempotent: true },
+    type: fields.ViewType,
+    args: {
+      projectId: t.arg.string(pathId),
+      input: t.arg({ type: requests.UpdateProjectMcpRequest, required: true, description: 'The path to set.' }),
+    },
+    resolve: (_, { projectId, input }, { caller }) => setConfigPath(caller, projectId, input.configPath),
+  }),
+  putMcpBinding: t.field({
+    description: 'Binds an MCP server as it is declared now, or changes how it is bound.',
+    scope: 'mcp:write',
+    rest: {
+      route: 'PUT /mcp/projects/{projectId}/servers/{serverName}',
+      without: ['ifUpdatedAt'],
+      errors: [409],
+    },
+    tool: { name: 'put_mcp_binding', idempotent: true },
+    type: fields.BindingType,
+    args: {
+      projectId: t.arg.string(ofServer.projectId),
+      serverName: t.arg.string(ofServer.serverName),
+      input: t.arg({
+        type: requests.PutMcpBindingRequest,
+        required: true,
+        description: 'The binding; optional members that are left out stay as they are.',
+      }),
+      ifUpdatedAt: t.arg({ type: 'EpochMs', ...ifUpdatedAt }),
+    },
+    resolve: (_, { projectId, serverName, input, ifUpdatedAt: seen }, { caller }) =>
+      operations.putBinding(caller, projectId, serverName, input, seen),
+  }),
+  deleteMcpBinding: t.field({
+    description: 'Takes a binding off, with its credentials and what its server has granted.',
+    scope: 'mcp:write',
+    rest: 'DELETE /mcp/projects/{projectId}/servers/{serverName}',
+    tool: { name: 'delete_mcp_binding', destructive: true, idempotent: true },
+    type: requests.Deleted,
+    args: { projectId: t.arg.string(ofServer.projectId), serverName: t.arg.string(ofServer.serverName) },
+    resolve: (_, { projectId, serverName }, { caller }) => operations.deleteBinding(caller, projectId, serverName),
+  }),
+  refreshMcpTools: t.field({
+    description: 'Connects to a bound remote server and reads its tools; the status says how that went.',
+    scope: 'mcp:write',
+    rest: { route: 'POST /mcp/projects/{projectId}/servers/{serverName}/tools/refresh', errors: [409] },
+    tool: { name: 'refresh_mcp_tools', idempotent: true, openWorld: true },
+    type: fields.BindingType,
+    args: { projectId: t.arg.string(ofServer.projectId), serverName: t.arg.string(ofServer.serverName) },
+    resolve: (_, { projectId, serverName }, { caller }) => refreshTools(caller, projectId, serverName),
+  }),
+  startMcpOAuth: t.field({
+    description: 'Begins to connect a person to a server that requires OAuth.',
+    scope: 'mcp:write',
+    rest: { route: 'POST /mcp/projects/{projectId}/servers/{serverName}/oauth/start', errors: [409, 502] },
+    type: requests.OAuthStart,
+    args: {
+      projectId: t.arg.string(ofServer.projectId),
+      serverName: t.arg.string(ofServer.serverName),
+      input: t.arg({
+        type: requests.StartMcpOAuthRequest,
+        required: true,
+        description: 'Where the person returns to.',
+      }),
+    },
+    resolve: (_, { projectId, serverName, input }, { caller }) =>
+      authorization.startOAuth(caller, projectId, serverName, input.returnTo),
+  }),
+  completeMcpOAuth: t.field({
+    description: 'Ends what `startMcpOAuth` began: for the person who began it, once.',
+    scope: 'mcp:write',
+    rest: { route: 'POST /mcp/oauth/complete', errors: [404, 409, 502] },
+    type: requests.OAuthComplete,
+    args: {
+      input: t.arg({
+        type: requests.CompleteMcpOAuthRequest,
+        required: true,
+        description: 'What the authorization server sent.',
+      }),
+    },
+    resolve: (_, { input }, { caller }) => authorization.completeOAuth(caller, input),
+  }),
+}));
+
+builder.objectField(RunType, 'mcpCalls', (t) =>
+  t.hasMany('mcpCalls', {
+    link: 'mcp:read',
+    limit: previewSizes.perParent,
+    description: `The newest ${previewSizes.perParent} calls of tools of MCP servers.`,
+  }),
+);

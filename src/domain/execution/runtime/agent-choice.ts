@@ -1,0 +1,151 @@
+// Which agents work on a run: what the orchestrator's model answers when it is asked once, or what roles and harnesses say. The model
+// is asked outside of transactions while the run waits, so that it holds up no other one: `opened` in the transaction of a claim,
+// `ask` after it, and the answer is taken up by a later claim. A process that dies leaves the question to its deadline.
+
+import { now, seconds } from '#foundation/clock.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { Agent } from '../../projects/agents/model.ts';
+import { priceOf } from '../../projects/agents/prices.ts';
+import { type CanRun, canAnyRuntimeRun } from '../../projects/agents/runtime-harnesses.ts';
+import { Integration } from '../../projects/integrations/model.ts';
+import type { Project } from '../../projects/projects/model.ts';
+import { askModel, type Question, type Reply } from '../../projects/vendors/ask-model.ts';
+import { inferenceSettings } from '../../work/orchestrator/operations.ts';
+import { markCostIncomplete } from '../../work/runs/cost.ts';
+import { type AgentChoice, Run, type RunAgent } from '../../work/runs/model.ts';
+import { isWaiting } from '../../work/runs/states.ts';
+import { questionAbout, readChoice } from './agent-question.ts';
+import { asRunAgent, chooseTeam, inOrder } from './team.ts';
+import { costOf, countCost } from './usage.ts';
+
+/** How long a run waits for the answer: longer than it is waited for (`answerTimeoutMs`). */
+const deadlineMs = seconds(30);
+/** Questions of one process at once: runs beyond are not asked about. */
+const atOnce = 20;
+const agentsShown = 50;
+
+export interface AskedQuestion {
+  runId: Run['id'];
+  connectorId: Integration['id'];
+  question: Question;
+  /** Ids of the agents to choose from. */
+  agentIds: readonly string[];
+}
+
+/** The team, or the question to ask after the transaction: until `until` no other claim takes the run. */
+export type Choice = { team: RunAgent[] } | { ask: AskedQuestion; until: number };
+
+const unasked = { askedAt: null, model: null, agents: [], tokens: null, costUsd: 0 };
+
+/** For a run that a claim has locked and that has no step yet. */
+export async function chooseAgents(
+  trx: Transaction,
+  run: Run,
+  project: Row<Project>,
+  prompt: string,
+  canRun: CanRun,
+): Promise<Choice> {
+  const before = run.agentChoice;
+  const keep = (choice: AgentChoice) => Run.query(trx).findById(run.id).patch({ agentChoice: choice });
+  const byRules = async (choice: AgentChoice): Promise<Choice> => {
+    await keep(choice);
+    return { team: await chooseTeam(trx, run, project, canRun) };
+  };
+  if (before?.way === 'rules') return { team: await chooseTeam(trx, run, project, canRun) };
+  if (before?.way === 'model') {
+    const team = await teamOf(trx, run, before.agents);
+    if (team) return { team };
+    return byRules({ ...before, way: 'rules', reason: 'An agent that the model has chosen is no longer there.' });
+  }
+  if (before) {
+    await markCostIncomplete(trx, run.id);
+    return byRules({ ...before, way: 'rules', reason: 'The model did not answer in time.' });
+  }
+  const asked = await questionFor(trx, run, prompt);
+  if (typeof asked === 'string') return byRules({ ...unasked, way: 'rules', reason: asked });
+  const { model } = asked.question;
+  await keep({ ...unasked, way: 'asked', reason: 'The model is being asked.', askedAt: now(), model });
+  return { ask: asked, until: now() + deadlineMs };
+}
+
+/** The question, or why none is asked. */
+async function questionFor(trx: Transaction, run: Run, prompt: string): Promise<AskedQuestion | string> {
+  if (run.agentId !== null) return 'The mission names its agent.';
+  const { inferenceEnabled, llmConnectorId: id, model, vendor } = await inferenceSettings(trx, run.orgId);
+  if (!inferenceEnabled) return 'The orchestrator may not ask its model: inferenceEnabled is off.';
+  if (id === null) return 'The orchestrator has no model connector.';
+  const connector = await Integration.find({ id, vendor, hasCredentials: true }, trx);
+  if (!connector) return 'The model connector of the orchestrator has no key for its model.';
+  const canAnyRun = await canAnyRuntimeRun(trx, run.orgId);
+  const owned = await Agent.query(trx)
+    .where({ orgId: run.orgId })
+    .whereNot({ harness: 'shell' })
+    .orderBy(['createdAt', 'id']);
+  const agents = owned.filter(canAnyRun).slice(0, agentsShown);
+  if (agents.length < 2) return 'The organization has no two agents of its own to choose from.';
+  if (underWay.size >= atOnce) return 'Too many questions are under way.';
+  const agentIds = agents.map((agent) => agent.id);
+  return { runId: run.id, connectorId: connector.id, question: questionAbout(model, agents, prompt), agentIds };
+}
+
+/** In the order of their first steps; null when one is gone. */
+async function teamOf(trx: Transaction, { orgId }: Run, ids: readonly string[]): Promise<RunAgent[] | null> {
+  const agents = await Agent.query(trx)
+    .where({ orgId })
+    .whereIn('id', [...ids]);
+  return agents.length === ids.length ? inOrder(agents).map(asRunAgent) : null;
+}
+
+const underWay = new Set<Promise<void>>();
+
+/** Asks in the background; what goes wrong leaves the run to the rules. */
+export function ask(asked: AskedQuestion): void {
+  const work: Promise<void> = answer(asked)
+    .catch(() => settle(asked, { value: undefined, failure: 'The question failed.', tokens: null }))
+    // Without a database the deadline decides.
+    .catch(() => {})
+    .finally(() => underWay.delete(work));
+  underWay.add(work);
+}
+
+/** Resolves when no question of this process is under way. */
+export async function answersSettled(): Promise<void> {
+  while (underWay.size > 0) await Promise.all(underWay);
+}
+
+async function answer(asked: AskedQuestion): Promise<void> {
+  const connector = await Integration.find({ id: asked.connectorId });
+  const reply: Reply = connector
+    ? await askModel(connector, asked.question)
+    : { value: undefined, failure: 'The model connector was deleted.', tokens: null };
+  await settle(asked, reply);
+}
+
+/** Writes the answer and counts its cost: also of one that is late, which decides nothing. */
+async function settle({ runId, question, agentIds }: AskedQuestion, reply: Reply): Promise<void> {
+  const { value, failure, tokens } = reply;
+  await transaction(async (trx) => {
+    const run = await Run.query(trx).findById(runId).forNoKeyUpdate();
+    if (!run?.agentChoice || run.agentChoice.tokens) return;
+    const price = priceOf(question.model);
+    const costUsd = tokens && price ? costOf(tokens, price) : 0;
+    if (!tokens || !price) await markCostIncomplete(trx, runId);
+    const known = { ...run.agentChoice, tokens, costUsd };
+    const isOpen = run.agentChoice.way === 'asked';
+    const read =
+      failure === null ? readChoice(value, await Agent.query(trx).whereIn('id', [...agentIds])) : { failure };
+    const decided: Pick<AgentChoice, 'way' | 'reason' | 'agents'> =
+      'failure' in read
+        ? { way: 'rules', reason: read.failure, agents: [] }
+        : { way: 'model', reason: read.reason, agents: read.agentIds };
+    const choice: AgentChoice = isOpen ? { ...known, ...decided } : known;
+    const isUnclaimed = isOpen && isWaiting(run) && run.leaseId === null;
+    await Run.query(trx)
+      .findById(runId)
+      .patch({ agentChoice: choice, ...(isUnclaimed && { leaseUntil: null, reason: null, missionActivity: null }) });
+    if (costUsd > 0) await countCost(trx, run, { runId, leaseId: '', costId: 'agent choice', usd: costUsd });
+    await announce(trx, runId);
+  });
+}

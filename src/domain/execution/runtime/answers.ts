@@ -1,0 +1,236 @@
+// The answers to runtimes in the graph.
+import { builder } from '#graph/builder.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { weightOf } from '#graph/weight.ts';
+import { bytes, lease, text } from '#limits.ts';
+import { InstanceType, ModelVendor } from '../../projects/agents/fields.ts';
+import { stepText } from '../../work/runs/bounds.ts';
+import type { Delivered } from '../../work/runs/messages.ts';
+import type { ClaimedRun } from './claim.ts';
+import { desiredOfRun, type HeartbeatAnswer } from './heartbeat.ts';
+import type { RunModels } from './models.ts';
+import { RunAgentType, RunStepType } from './order-fields.ts';
+import type { RunRepository } from './repository.ts';
+
+export const ClaimedRunType = builder.objectRef<ClaimedRun>('ClaimedRun').implement({
+  description: 'A run that this runtime now holds, with all it needs to work on it.',
+  fields: (t) => ({
+    runId: t.exposeString('runId', { description: 'The id of the run.' }),
+    leaseId: t.exposeString('leaseId', { description: 'Required in every report on this run.' }),
+    leaseUntil: t.expose('leaseUntil', {
+      type: 'EpochMs',
+      description: `When the lease expires. Each heartbeat renews it for ${lease.lastsMs / 1_000} seconds; send one every ${lease.heartbeatMs / 1_000} seconds.`,
+    }),
+    orgId: t.exposeString('orgId', { description: 'The organization of the run.' }),
+    projectId: t.exposeString('projectId', { description: 'The project in whose repository it works.' }),
+    missionTitle: t.exposeString('missionTitle', {
+      nullable: true,
+      description: 'The name of the scheduled task or automation when the run began.',
+    }),
+    prompt: t.exposeString('prompt', {
+      complexity: weightOf(text.prompt.max),
+      description: 'The task for the agent. The shell harness runs it as a script.',
+    }),
+    issueId: t.exposeString('issueId', { description: 'The issue’s id in the project’s tracker.' }),
+    issueUrl: t.exposeString('issueUrl', {
+      nullable: true,
+      description: 'The page of the issue; null when its tracker has none.',
+    }),
+    repoFullName: t.exposeString('repoFullName', { description: 'The project’s repository, `<owner>/<repo>`.' }),
+    autoMerge: t.exposeBoolean('autoMerge', { description: 'Whether the runtime merges an approved change.' }),
+    instanceType: t.expose('instanceType', { type: InstanceType.type, description: 'The size of the sandbox.' }),
+    memoryMb: t.exposeInt('memoryMb', { description: 'The memory that the instance type has, MiB.' }),
+    agent: t.expose('agent', { type: RunAgentType, description: 'The agent of the step.' }),
+    step: t.expose('step', {
+      type: RunStepType,
+      description: 'What to do now; `finishStep` answers with what follows.',
+    }),
+    baseBranch: t.exposeString('baseBranch', {
+      nullable: true,
+      description: 'The branch that the change is for; null: the default branch of the repository.',
+    }),
+    branch: t.exposeString('branch', { description: 'The branch that the agents of the run commit to.' }),
+    budgetUsd: t.exposeFloat('budgetUsd', {
+      nullable: true,
+      description: 'What the run may still cost, US dollars; null: as much as there are credits.',
+    }),
+    stepTimeoutMs: t.exposeInt('stepTimeoutMs', {
+      description: 'How long a step may last, milliseconds; one that lasts longer is reported as failed.',
+    }),
+    maxTurns: t.exposeInt('maxTurns', {
+      description: 'How many turns of the model a step may take; one that takes more is reported as failed.',
+    }),
+  }),
+});
+
+const Desired = wordSet(
+  'Desired',
+  ['run', 'stop'],
+  'What a runtime must do: `run` continues, `stop` ends it at once.',
+  { run: 'Continue.', stop: 'End it at once: it was canceled, killed, or has expired.' },
+);
+const desiredType = <K extends string>(name: string, id: K, noun: string) =>
+  builder.objectRef<Record<K, string> & { desired: 'run' | 'stop' }>(name).implement({
+    description: `What a runtime must do with ${noun}.`,
+    fields: (t) => ({
+      [id]: t.string({ description: 'As in the request.', resolve: (answer) => answer[id] }),
+      desired: t.field({
+        type: Desired.type,
+        description: '`stop` also for what is unknown, ended or lost.',
+        resolve: (answer) => answer.desired,
+      }),
+    }),
+  });
+const RunDesired = wordSet('RunDesired', desiredOfRun, 'What a runtime must do with a run.', {
+  run: 'Continue; after `interrupt`, resume the session.',
+  interrupt: 'Interrupt the turn of the agent, and keep its session until `run` or `stop`. Heartbeats continue.',
+  stop: 'End it at once: it was canceled, has expired, or has reached its budget.',
+});
+const HeartbeatMessage = builder.objectRef<Omit<Delivered, 'runId'>>('HeartbeatMessage').implement({
+  description: 'What a person says to the agent of a run.',
+  fields: (t) => ({
+    messageId: t.exposeString('messageId', { description: 'For `acknowledged`, when the agent has taken it up.' }),
+    text: t.exposeString('text', {
+      complexity: weightOf(stepText.message.max),
+      description: 'The text for the agent.',
+    }),
+    author: t.exposeString('author', { description: 'The name of the person who sent it.' }),
+  }),
+});
+const HeartbeatRun = builder.objectRef<HeartbeatAnswer['runs'][number]>('HeartbeatRun').implement({
+  description: 'What a runtime must do with a run.',
+  fields: (t) => ({
+    runId: t.exposeString('runId', { description: 'As in the request.' }),
+    desired: t.expose('desired', {
+      type: RunDesired.type,
+      description: '`stop` also for what is unknown, ended or lost.',
+    }),
+    messages: t.expose('messages', {
+      type: [HeartbeatMessage],
+      description: 'In order, again in each answer until they are acknowledged.',
+    }),
+    leaseUntil: t.expose('leaseUntil', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When the lease expires; null when the run must stop.',
+    }),
+    modelRevision: t.exposeString('modelRevision', {
+      nullable: true,
+      description:
+        'Another value than that of `runModels` means: ask again, and use no credentials that are no longer there. Null when ' +
+        'the run must stop, or no agent with a model works on it.',
+    }),
+  }),
+});
+export const HeartbeatResponse = builder.objectRef<HeartbeatAnswer>('HeartbeatResponse').implement({
+  description: 'What a runtime must do with each run, sandbox and environment of its heartbeat.',
+  fields: (t) => ({
+    runs: t.expose('runs', { type: [HeartbeatRun], description: 'In the order of the request.' }),
+    sandboxes: t.expose('sandboxes', {
+      type: [desiredType('HeartbeatSandbox', 'sandboxId', 'a sandbox')],
+      description: 'In the order of the request.',
+    }),
+    nextHeartbeatMs: t.exposeInt('nextHeartbeatMs', {
+      description: `When the next heartbeat is wanted, milliseconds: sooner while an agent works that takes messages.`,
+    }),
+    environments: t.expose('environments', {
+      type: [desiredType('HeartbeatEnvironment', 'environmentId', 'a preview environment')],
+      description: 'In the order of the request.',
+    }),
+  }),
+});
+
+export const ReportAcknowledgement = builder.objectRef<{ ok: true }>('ReportAcknowledgement').implement({
+  description: 'The report was recorded, now or by an earlier request.',
+  fields: (t) => ({ ok: t.expose('ok', { type: 'True', description: 'Always true.' }) }),
+});
+export const Appended = builder.objectRef<{ nextSeq: number }>('Appended').implement({
+  description: 'Where the log or the list of fragments continues.',
+  fields: (t) => ({ nextSeq: t.exposeInt('nextSeq', { description: 'The sequence number of the next entry.' }) }),
+});
+const registeredType = <K extends string>(name: string, id: K, noun: string) =>
+  builder.objectRef<Record<K, string>>(name).implement({
+    description: `The id of ${noun} that was registered, now or by an earlier request.`,
+    fields: (t) => ({
+      [id]: t.string({ description: 'Required in further reports.', resolve: (registered) => registered[id] }),
+    }),
+  });
+export const RegisteredSandbox = registeredType('RegisteredSandbox', 'sandboxId', 'a sandbox');
+export const RegisteredArtifact = registeredType('RegisteredArtifact', 'artifactId', 'an artifact');
+export const RegisteredEnvironment = registeredType('RegisteredEnvironment', 'environmentId', 'a preview environment');
+export const ArtifactUpload = builder
+  .objectRef<{ contentKey: string; uploadUrl: string; expiresAt: number }>('ArtifactUpload')
+  .implement({
+    description: 'Where the bytes of one artifact are uploaded.',
+    fields: (t) => ({
+      contentKey: t.exposeString('contentKey', { description: 'The value for `registerArtifact`.' }),
+      uploadUrl: t.exposeString('uploadUrl', {
+        description: 'PUT the bytes to this URL; it needs no other credential.',
+      }),
+      expiresAt: t.expose('expiresAt', { type: 'EpochMs', description: 'The URL does not work after this time.' }),
+    }),
+  });
+export const RepositoryFile = builder
+  .objectRef<{ path: string; ref: string; content: string }>('RepositoryFile')
+  .implement({
+    description: 'A text file of a repository.',
+    fields: (t) => ({
+      path: t.exposeString('path', { description: 'From the root of the repository.' }),
+      ref: t.exposeString('ref', { description: 'The branch, tag or commit that it was read from.' }),
+      content: t.exposeString('content', {
+        complexity: weightOf(bytes.repositoryFile),
+        description: `At most ${bytes.repositoryFile.toLocaleString('en')} bytes.`,
+      }),
+    }),
+  });
+
+const RunModel = builder.objectRef<RunModels['connectors'][number]>('RunModel').implement({
+  description: 'A model connector of the organization of a run, with its credentials.',
+  fields: (t) => ({
+    integrationId: t.exposeString('integrationId', { description: 'The id of the connector; starts with `int_`.' }),
+    name: t.exposeString('name', { description: 'Its name, for messages to people.' }),
+    vendor: t.expose('vendor', { type: ModelVendor.type, description: 'Whose protocol the server speaks.' }),
+    baseUrl: t.exposeString('baseUrl', {
+      description:
+        'Where the server is, without a slash at the end; for `openai` with the version. An organization may have chosen it: ' +
+        'connect to public addresses only.',
+    }),
+    apiKey: t.exposeString('apiKey', {
+      description: 'A secret: for the gateway of the runtime alone, never for an agent, a log or a file.',
+    }),
+  }),
+});
+export const RunModelsType = builder.objectRef<RunModels>('RunModels').implement({
+  description: 'The credentials of models that the agents of a run use instead of those of the runtime.',
+  fields: (t) => ({
+    revision: t.exposeString('revision', {
+      description: 'For comparison with `modelRevision` of the answers to heartbeats.',
+    }),
+    connectors: t.expose('connectors', { type: [RunModel], description: 'At most one of each vendor.' }),
+  }),
+});
+
+export const RunRepositoryType = builder.objectRef<RunRepository>('RunRepository').implement({
+  description: 'How the runtime of a run clones its repository and pushes its branch.',
+  fields: (t) => ({
+    url: t.exposeString('url', {
+      description: 'An https address, or the absolute path of a folder on the machine of the service.',
+    }),
+    username: t.exposeString('username', {
+      nullable: true,
+      description: 'For HTTP basic authentication; null for a folder.',
+    }),
+    password: t.exposeString('password', { nullable: true, description: 'A secret; null for a folder.' }),
+    defaultBranch: t.exposeString('defaultBranch', { description: 'Where the work begins.' }),
+    branch: t.exposeString('branch', { description: 'The branch that the run pushes.' }),
+  }),
+});
+export const ReportedBranch = builder
+  .objectRef<{ prNumber: number | null; prUrl: string | null }>('ReportedBranch')
+  .implement({
+    description: 'The pull request of a branch.',
+    fields: (t) => ({
+      prNumber: t.exposeInt('prNumber', { nullable: true, description: 'Null where the source host has none.' }),
+      prUrl: t.exposeString('prUrl', { nullable: true, description: 'Its page; null where the source host has none.' }),
+    }),
+  });

@@ -1,0 +1,144 @@
+// Claims of runs by runtimes: the answer holds all that a runtime needs to work on the run.
+import type { Caller } from '#access/principal.ts';
+import { now } from '#foundation/clock.ts';
+import { derivedId, type Id, newId } from '#foundation/ids.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { lease } from '#limits.ts';
+import { currentPlan } from '../../money/billing/operations.ts';
+import { instanceTypes } from '../../projects/agents/catalog.ts';
+import type { InstanceTypeId } from '../../projects/agents/model.ts';
+import { canRunWith, type RuntimeOffer, recordHarnesses } from '../../projects/agents/runtime-harnesses.ts';
+import { Project } from '../../projects/projects/model.ts';
+import { mission } from '../../work/runs/bounds.ts';
+import { claimLongestWaitingRun } from '../../work/runs/claim.ts';
+import { releaseRun } from '../../work/runs/finish.ts';
+import { Run, type RunAgent } from '../../work/runs/model.ts';
+import { type AskedQuestion, ask, chooseAgents } from './agent-choice.ts';
+import { firstStep } from './chain.ts';
+import { branchOf } from './repository.ts';
+import { newStep, openStep, type StepOrder, taskOfRun, writeStep } from './steps.ts';
+
+export interface ClaimedRun {
+  runId: Id<'run'>;
+  leaseId: Id<'lease'>;
+  leaseUntil: number;
+  orgId: Id<'organization'>;
+  projectId: Id<'project'>;
+  missionTitle: string | null;
+  prompt: string;
+  issueId: string;
+  issueUrl: string | null;
+  repoFullName: string;
+  /** Null: the default branch of the repository. */
+  baseBranch: string | null;
+  branch: string;
+  /** Whether the runtime merges an approved change. */
+  autoMerge: boolean;
+  instanceType: InstanceTypeId;
+  /** MiB that the instance type has. */
+  memoryMb: number;
+  /** Of the step. */
+  agent: RunAgent;
+  step: StepOrder;
+  /** What it may still cost, US dollars; null: as much as the credits of the organization. */
+  budgetUsd: number | null;
+  stepTimeoutMs: number;
+  maxTurns: number;
+}
+
+export interface Claim extends RuntimeOffer {
+  /** The runtime's own id of this claim: a repeated claim returns the same run. */
+  claimId?: string | undefined;
+}
+
+/** How many runs one claim may pass on to runtimes that have the harness of their first step. */
+const passedOn = 10;
+
+/** The run that has waited longest for a runtime that offers one of these harnesses; null when none does. */
+export async function claimRun(caller: Caller, claim: Claim): Promise<ClaimedRun | null> {
+  await recordHarnesses(caller, claim);
+  const questions: AskedQuestion[] = [];
+  const claimed = await transaction(async (trx) => {
+    questions.length = 0;
+    for (let tries = 0; tries < passedOn; tries++) {
+      const claimed = await claimNext(trx, caller, claim, questions);
+      if (claimed !== 'another') return claimed;
+    }
+    return null;
+  });
+  for (const question of questions) ask(question);
+  return claimed;
+}
+
+/** `another`: the run needs another runtime for its first step, or waits for the answer to a question. */
+async function claimNext(
+  trx: Transaction,
+  caller: Caller,
+  claim: Claim,
+  questions: AskedQuestion[],
+): Promise<ClaimedRun | 'another' | null> {
+  const { runtime, harnesses, modelVendors, claimId } = claim;
+  const leaseId = claimId ? derivedId('lease', caller.credentialId, claimId) : newId('lease');
+  const leaseUntil = now() + lease.lastsMs;
+  const wanted = { runtime, harnesses, modelVendors, leaseId, leaseUntil, isRepeatable: claimId !== undefined };
+  const found = await claimLongestWaitingRun(trx, caller, wanted);
+  if (!found) return null;
+  const run = (await Run.query(trx).findById(found.id))!;
+  const { id: runId, orgId, projectId, missionTitle, issueUrl } = run;
+  const project = (await Project.find({ id: projectId }, trx))!;
+  const prompt = (await taskOfRun(trx, run))!;
+  let step = await openStep(trx, run, leaseId);
+  if (!step) {
+    const canRun = await canRunWith(trx, orgId, claim);
+    const choice = await chooseAgents(trx, run, project, prompt, canRun);
+    if ('ask' in choice) {
+      questions.push(choice.ask);
+      const reason = 'The orchestrator’s model is being asked which agents fit.';
+      const waiting = { leaseUntil: choice.until, reason, missionActivity: 'Choosing the agents' };
+      await releaseRun(trx, { id: runId, leaseId }, waiting);
+      await announce(trx, runId);
+      return 'another';
+    }
+    const { team } = choice;
+    await Run.query(trx).findById(runId).patch({ team });
+    const first = firstStep(team, { prompt, plan: null, branch: branchOf(runId) });
+    const written = await writeStep(trx, run, newStep(team, first, []));
+    if (!canRun(written)) {
+      await releaseRun(trx, { id: runId, leaseId }, {});
+      return 'another';
+    }
+    step = (await openStep(trx, run, leaseId))!;
+  }
+  await announce(trx, runId);
+  return {
+    runId,
+    leaseId,
+    leaseUntil,
+    orgId,
+    projectId,
+    missionTitle,
+    prompt,
+    issueId: run.issueId!,
+    issueUrl,
+    repoFullName: `${project.scmOwner}/${project.scmRepo}`,
+    baseBranch: run.baseBranch,
+    branch: branchOf(runId),
+    autoMerge: project.autoMerge,
+    instanceType: defaultInstanceType.id,
+    memoryMb: defaultInstanceType.memory,
+    agent: step.agent,
+    step,
+    budgetUsd: await budgetOf(trx, run),
+    stepTimeoutMs: mission.stepMs,
+    maxTurns: mission.turns,
+  };
+}
+
+const defaultInstanceType = instanceTypes.find(({ id }) => id === 'standard-1')!;
+
+/** A credit is a US dollar of mission cost. */
+async function budgetOf(trx: Transaction, { orgId, budgetUsd, missionCostUsd }: Run): Promise<number> {
+  const budget = budgetUsd ?? (await currentPlan(orgId, trx)).missionCeiling;
+  return Math.max(0, budget - missionCostUsd);
+}

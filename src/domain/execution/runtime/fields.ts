@@ -1,0 +1,250 @@
+// The requests of runtimes about runs, their artifacts and environments, with the bounds of each field (design decisions, section 9).
+import { z } from 'zod';
+import { request } from '#graph/input.ts';
+import { epochMs, wordSet } from '#graph/scalars.ts';
+import { boundedText, nameText } from '#graph/validation.ts';
+import { report, text } from '#limits.ts';
+import { AgentRole, Harness, ModelVendor } from '../../projects/agents/fields.ts';
+import { ArtifactKind } from '../../work/artifacts/schema.ts';
+import { maxChanges, messagesAtOnce, stepText } from '../../work/runs/bounds.ts';
+
+export const Ending = wordSet('Ending', ['completed', 'failed'], 'How a run or a sandbox has ended.', {
+  completed: 'The agent finished its work.',
+  failed: 'It ended before the work was finished.',
+});
+const nextStatuses = ['active', 'destroying', 'destroyed', 'failed'] as const;
+const EnvironmentMove = wordSet('EnvironmentMove', nextStatuses, 'The next status of a preview environment.', {
+  active: 'It can be reached at its address.',
+  destroying: 'Taking it down has started.',
+  destroyed: 'It has been taken down.',
+  failed: 'It could not be started, or could not be taken down.',
+});
+
+export const id = boundedText(text.pathId);
+export const ofRun = {
+  runId: id.describe('A run that this runtime holds.'),
+  leaseId: id.describe('From the answer of `claimRun`.'),
+};
+export const ofSandbox = {
+  sandboxId: id.describe('From the answer of `registerSandbox`.'),
+  leaseId: id.describe('The lease of its run.'),
+};
+export const sessionDescription = 'The runtime’s own id of the session.';
+export const sessionId = boundedText(text.sessionId).describe(sessionDescription);
+export const role = AgentRole.zod.describe('The role of the agent.');
+export const key = boundedText(text.runtimeKey).describe(
+  'The runtime’s own id: a repeated request with it changes nothing.',
+);
+export const commitSha = z
+  .string()
+  .regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/, 'must be the id of a commit: 40 or 64 hexadecimal digits')
+  .describe('The commit of all files of the workspace.');
+const real = (max: number) => z.number().min(0).max(max);
+
+export const ClaimRunRequest = request(
+  'ClaimRunRequest',
+  z
+    .object({
+      runtime: nameText(text.runtimeName).describe('The name of this runtime, shown to people.'),
+      claimId: key.optional().describe('The runtime’s own id of this claim: a repeated claim returns the same run.'),
+      harnesses: z
+        .array(Harness.zod)
+        .min(report.harnesses.min)
+        .max(report.harnesses.max)
+        .describe('The harnesses that it can execute.'),
+      versions: z
+        .array(
+          z
+            .object({
+              harness: Harness.zod.describe('One of `harnesses`.'),
+              version: boundedText(text.harnessVersion).describe('As the program says it.'),
+            })
+            .describe('The version of a harness.'),
+        )
+        .max(report.harnesses.max)
+        .optional()
+        .describe('The versions of the harnesses, shown to people.'),
+      isolation: boundedText(stepText.isolation)
+        .nullish()
+        .describe('How it keeps missions apart, such as `cell`, `container` or `none`; shown to people.'),
+      modelVendors: z
+        .array(ModelVendor.zod)
+        .max(10)
+        .nullish()
+        .describe('The vendors of whose models it has credentials; absent: of all that its harnesses need.'),
+      places: z.int().min(0).max(1_000).nullish().describe('How many missions it can take at once, in all.'),
+    })
+    .describe('What a runtime offers when it asks for a run.'),
+);
+
+const sample = z
+  .object({
+    t: epochMs.describe('When it was measured: within the last 28 days.'),
+    cpuPct: real(100_000).describe('Percent of all cores, 0 to 100.'),
+    memUsedMb: real(1e9).describe('Megabytes in use.'),
+    memTotalMb: real(1e9).describe('Megabytes in all.'),
+    diskUsedPct: real(100).describe('Percent of the disk in use.'),
+  })
+  .describe('One measurement of a sandbox.');
+export const HeartbeatRequest = request(
+  'HeartbeatRequest',
+  z
+    .object({
+      runs: z
+        .array(
+          z
+            .object({
+              ...ofRun,
+              acknowledged: z
+                .array(id)
+                .max(messagesAtOnce * 10)
+                .optional()
+                .describe('Ids of messages that its agent has taken up; they are not delivered again.'),
+              progress: z.int().min(0).max(100).nullish().describe('Percent; absent: unchanged.'),
+              activity: boundedText(text.activity).nullish().describe('Current activity; absent: unchanged.'),
+            })
+            .describe('A run that the runtime works on.'),
+        )
+        .max(report.runs)
+        .default([])
+        .describe(`At most ${report.runs} runs that it works on.`),
+      sandboxes: z
+        .array(
+          z
+            .object({
+              ...ofSandbox,
+              metrics: z
+                .array(sample)
+                .max(report.metricsPerSandbox)
+                .default([])
+                .describe(`At most ${report.metricsPerSandbox} samples; one that is repeated is kept once.`),
+            })
+            .describe('A sandbox that is running.'),
+        )
+        .max(report.sandboxes)
+        .default([])
+        .describe(`At most ${report.sandboxes} sandboxes that are running.`),
+      environments: z
+        .array(id)
+        .max(report.environments)
+        .default([])
+        .describe(`Ids of the preview environments that it serves, at most ${report.environments}.`),
+    })
+    .describe('Everything that a runtime works on. What is left out gets no heartbeat.'),
+);
+
+export const ReportCostRequest = request(
+  'ReportCostRequest',
+  z
+    .object({
+      ...ofRun,
+      costId: key,
+      usd: z.number().min(report.usd.min).max(report.usd.max).describe('US dollars, rounded to a millionth.'),
+      sandboxId: id.nullish().describe('The sandbox that caused it.'),
+      role: AgentRole.zod.nullish().describe('With `sessionId`: the session that it is added to.'),
+      sessionId: sessionId.nullish().describe(sessionDescription),
+      incomplete: z.boolean().default(false).describe('Whether costs are known to be missing.'),
+    })
+    .describe('A cost that a run has caused.'),
+);
+
+export const CreateArtifactUploadRequest = request(
+  'CreateArtifactUploadRequest',
+  z.object(ofRun).describe('The run whose artifact is to be uploaded.'),
+);
+export const RegisterArtifactRequest = request(
+  'RegisterArtifactRequest',
+  z
+    .object({
+      ...ofRun,
+      contentKey: id.describe('From the answer of `createArtifactUpload`, after the upload.'),
+      role,
+      kind: ArtifactKind.zod.describe('What it shows.'),
+      contentType: boundedText(text.contentType)
+        .regex(/^[\w.+-]+\/[\w.+-]+( *;.*)?$/, 'must be a media type such as image/png')
+        .describe('The media type of the bytes, such as image/png.'),
+      sandboxId: id.nullish().describe('The sandbox that it was created in.'),
+      sessionId: sessionId.nullish().describe(sessionDescription),
+      caption: boundedText(text.caption).nullish().describe('A title to show.'),
+      criterion: boundedText(text.caption).nullish().describe('The acceptance criterion that it is evidence for.'),
+      criterionPassed: z.boolean().nullish().describe('Whether that criterion is met.'),
+      traceViewerUrl: boundedText(text.redirectUri)
+        .regex(/^https?:\/\/\S+$/, 'must be an http or https address')
+        .nullish()
+        .describe('A page that shows a trace, where the artifact is one.'),
+    })
+    .describe('An artifact whose content has been uploaded.'),
+);
+
+export const RegisterEnvironmentRequest = request(
+  'RegisterEnvironmentRequest',
+  z
+    .object({
+      ...ofRun,
+      key,
+      prNumber: z.int().min(1).max(2_147_483_647).nullish().describe('The pull request of the change.'),
+      workerName: boundedText(text.runtimeKey).nullish().describe('Its name where it runs.'),
+      expiresAt: epochMs
+        .nullish()
+        .describe('When it is to be taken down; absent: when a person or the runtime ends it.'),
+    })
+    .describe('A preview environment that the runtime is starting.'),
+);
+export const MoveEnvironmentRequest = request(
+  'MoveEnvironmentRequest',
+  z
+    .object({
+      environmentId: id.describe('From the answer of `registerEnvironment`.'),
+      status: EnvironmentMove.zod.describe('A status that may follow the present one.'),
+    })
+    .describe('The next status of a preview environment.'),
+);
+
+const count = z.int().min(0).max(maxChanges).nullish();
+export const OpenRepositoryRequest = request(
+  'OpenRepositoryRequest',
+  z
+    .object({
+      ...ofRun,
+      skillRepo: boundedText(text.repoFullName)
+        .nullish()
+        .describe('One of the `skillRepos` of the agents of the run; absent: the repository of its project.'),
+    })
+    .describe('The run whose repository is to be reached.'),
+);
+export const ReportBranchRequest = request(
+  'ReportBranchRequest',
+  z
+    .object({
+      ...ofRun,
+      headSha: commitSha.describe('The newest commit of the branch.'),
+      baseBranch: boundedText(text.gitRef).describe('The branch that it is to be merged into.'),
+      title: boundedText(text.caption).nullish().describe('Of the pull request; absent: the title of the mission.'),
+      body: boundedText(text.runError).nullish().describe('Of the pull request: what was done and why.'),
+      commits: count.describe('Commits of the branch since it left the base branch.'),
+      files: count.describe('Files that these commits change.'),
+      insertions: count.describe('Lines that they add.'),
+      deletions: count.describe('Lines that they remove.'),
+    })
+    .describe('A branch that the runtime of a run has pushed.'),
+);
+export const FinishRunRequest = request(
+  'FinishRunRequest',
+  z
+    .object({
+      ...ofRun,
+      status: Ending.zod.describe('Whether the mission was completed.'),
+      error: boundedText(text.runError).nullish().describe('What went wrong; shown to people.'),
+      costIncomplete: z.boolean().default(false).describe('Whether costs are known to be missing from the sum.'),
+    })
+    .describe('The end of a run.'),
+);
+export const HandBackRunRequest = request(
+  'HandBackRunRequest',
+  z
+    .object({
+      ...ofRun,
+      reason: boundedText({ min: 1, max: 400 }).describe('Why it cannot continue: 1 to 400 characters.'),
+    })
+    .describe('A run that the runtime cannot continue; another runtime may claim it.'),
+);

@@ -1,0 +1,102 @@
+// What a runtime is told to do in the graph: a step, its agent, and what follows it.
+import { builder } from '#graph/builder.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { weightOf } from '#graph/weight.ts';
+import { text } from '#limits.ts';
+import { AgentRole, Effort, Harness } from '../../projects/agents/fields.ts';
+import { stepOutcomes } from '../../work/runs/step-model.ts';
+import type { StepAnswer, StepOrder } from './steps.ts';
+
+export const RunAgentType = builder.objectRef<StepOrder['agent']>('RunAgent').implement({
+  description: 'The agent that works on a run, as it was when the run was claimed.',
+  fields: (t) => ({
+    agentId: t.exposeString('agentId', { nullable: true, description: 'Null for a built-in agent.' }),
+    name: t.exposeString('name', { description: 'The name of the agent.' }),
+    role: t.expose('role', { type: AgentRole.type, description: 'A builder is chosen before the other roles.' }),
+    harness: t.expose('harness', { type: Harness.type, description: 'One of those that the claim offered.' }),
+    model: t.exposeString('model', { description: 'The model that the harness is to use, by its vendor’s name.' }),
+    effort: t.expose('effort', { type: Effort.type, nullable: true, description: 'Null: the default of the model.' }),
+    userPrompt: t.exposeString('userPrompt', {
+      nullable: true,
+      complexity: weightOf(text.userPrompt.max),
+      description: 'Instructions beside the prompt of the mission; null without any.',
+    }),
+    skillRepos: t.exposeStringList('skillRepos', {
+      description: 'Repositories with skills to install, `<owner>/<repo>`.',
+    }),
+    sandboxTemplateId: t.exposeString('sandboxTemplateId', {
+      description: 'The template that the sandbox is created from.',
+    }),
+  }),
+});
+
+const CheckpointOrder = builder.objectRef<NonNullable<StepOrder['checkpoint']>>('CheckpointOrder').implement({
+  description: 'A checkpoint for a runtime.',
+  fields: (t) => ({
+    commitSha: t.exposeString('commitSha', {
+      description: 'The commit of all files; its parent is the one that was checked out.',
+    }),
+    url: t.exposeString('url', {
+      description: 'Address of the bundle, for about an hour; a 404 when it is lost.',
+    }),
+  }),
+});
+
+export const RunStepType = builder.objectRef<StepOrder>('RunStep').implement({
+  description: 'What the runtime has to have an agent do now. Its session, sandbox and cost are its own.',
+  fields: (t) => ({
+    stepId: t.exposeString('stepId', { description: 'Required in reports on the step.' }),
+    seq: t.exposeInt('seq', { description: 'Position among the steps of the run, from 0.' }),
+    role: t.expose('role', { type: AgentRole.type, description: 'The role of the agent.' }),
+    agent: t.expose('agent', { type: RunAgentType, description: 'The agent that works on it.' }),
+    prompt: t.exposeString('prompt', {
+      complexity: weightOf(text.prompt.max),
+      description: 'The task of the agent. The shell harness runs it as a script.',
+    }),
+    outputSchema: t.exposeString('outputSchema', {
+      nullable: true,
+      description: 'The JSON schema of its structured output, as JSON text; null when none is wanted.',
+    }),
+    resumeSessionId: t.exposeString('resumeSessionId', {
+      nullable: true,
+      description: 'The session of the harness to continue; null, or where that session is lost: a new one.',
+    }),
+    resumePrompt: t.exposeString('resumePrompt', {
+      nullable: true,
+      complexity: weightOf(text.prompt.max),
+      description: 'The prompt of that session instead of `prompt`, which it has had already; null: `prompt`.',
+    }),
+    preamble: t.exposeString('preamble', {
+      nullable: true,
+      complexity: weightOf(text.prompt.max),
+      description: 'Precedes `prompt` in a new session: what has happened so far; null: nothing.',
+    }),
+    checkpoint: t.expose('checkpoint', {
+      type: CheckpointOrder,
+      nullable: true,
+      description: 'What a new workspace begins from; null: the branch of the run, or else its base branch.',
+    }),
+  }),
+});
+
+const StepOutcomeType = wordSet('StepOutcome', stepOutcomes, 'What follows a finished step.', {
+  next: 'The runtime works on `step`.',
+  waiting: 'A person must approve the plan. The lease is over: the run can be claimed once it is approved.',
+  handed_back: 'The next step needs another harness. The lease is over: a runtime that offers it can claim the run.',
+  done: 'The runtime opens the pull request where it does so, and calls `finishRun`.',
+});
+export const FinishedStep = builder.objectRef<StepAnswer>('FinishedStep').implement({
+  description: 'What follows a finished step.',
+  fields: (t) => ({
+    outcome: t.expose('outcome', { type: StepOutcomeType.type, description: 'What the runtime does next.' }),
+    step: t.expose('step', {
+      type: RunStepType,
+      nullable: true,
+      description: 'The next step; null unless it is `next`.',
+    }),
+    failure: t.exposeString('failure', {
+      nullable: true,
+      description: 'With `done`: why the run has failed, whatever `finishRun` says; null when it has not.',
+    }),
+  }),
+});

@@ -1,0 +1,96 @@
+// What each step of a mission is asked. Words of people, of agents and of the platform are kept apart by headings.
+import type { Delivered } from '../../work/runs/messages.ts';
+import type { Plan, Review, Test } from './handovers.ts';
+
+export interface Task {
+  /** Of the mission. */
+  prompt: string;
+  plan: Plan | null;
+  branch: string;
+}
+
+const sections = (...parts: (string | null)[]): string => parts.filter((part) => part !== null).join('\n\n');
+const listed = (items: readonly string[]): string => items.map((item) => `- ${item}`).join('\n');
+const planOf = ({ plan }: Task): string | null =>
+  plan && `# The plan\n\n${plan.steps.map((step, i) => `${i + 1}. ${step}`).join('\n')}`;
+
+export const planPrompt = ({ prompt }: Task): string =>
+  sections(prompt, '# Your part\n\nWrite the plan of this task: steps that somebody else can follow. Change nothing.');
+
+/** Without a plan the task alone: what an agent is asked that works on its own. */
+export const buildPrompt = (task: Task): string =>
+  task.plan
+    ? sections(task.prompt, planOf(task), '# Your part\n\nFollow the plan, and commit the change.')
+    : task.prompt;
+
+export const reviewPrompt = (task: Task): string =>
+  sections(
+    `# The task\n\n${task.prompt}`,
+    planOf(task),
+    `# Your part\n\nReview the commits on the branch ${task.branch} against the branch that it began from. Request changes only ` +
+      'for what is wrong or missing, and say what to do. Change nothing.',
+  );
+
+export const testPrompt = (task: Task): string =>
+  sections(
+    `# The task\n\n${task.prompt}`,
+    planOf(task),
+    `# Your part\n\nTry the change on the branch ${task.branch} as a user would. It has passed when it does what the task asks ` +
+      'for. Change nothing.',
+  );
+
+/** Of the recap of earlier steps: characters of each output and message. */
+const recapCharacters = 1_000;
+const shortened = (words: string): string =>
+  words.length <= recapCharacters ? words : `${words.slice(0, recapCharacters).toWellFormed()} …`;
+const said = (messages: readonly { author: string; text: string }[]): string =>
+  listed(messages.map(({ author, text }) => `${author}: ${shortened(text)}`));
+
+interface History {
+  /** Null: the prompt that follows says it. */
+  task: string | null;
+  steps: readonly { role: string; status: string; output: string | null; error: string | null }[];
+  /** Whether another runtime has worked on the present step, and was lost. */
+  wasBegun: boolean;
+  messages: readonly { author: string; text: string }[];
+}
+
+/** For a new session that continues work of a session that is lost. */
+export const historyPrompt = ({ task, steps, wasBegun, messages }: History): string =>
+  sections(
+    '# What has happened so far',
+    'You continue work that began in another session, whose conversation is lost. Its files are in your folder as far as they ' +
+      'were saved: look at them before you begin.',
+    task && `## The task\n\n${task}`,
+    steps.length > 0
+      ? `## Steps\n\n${listed(steps.map(({ role, status, output, error }) => `${role}, ${status}${shortened(output ?? error ?? '') && `: ${shortened(output ?? error ?? '')}`}`))}`
+      : null,
+    messages.length > 0 ? `## What was said meanwhile\n\n${said(messages)}` : null,
+    wasBegun ? 'The step that follows was begun, and interrupted when its machine was lost.' : null,
+    '# What to do now',
+  );
+
+/** For a session that is resumed where it was at that time. */
+export const lostPrompt = (at: string, messages: readonly { author: string; text: string }[]): string =>
+  sections(
+    `The machine that you worked on was lost. Your files and this conversation are as they were at ${at}: what you did after ` +
+      'that is gone. Continue your work.',
+    messages.length > 0 ? `What was said to you since then:\n\n${said(messages)}` : null,
+  );
+
+export const reviewedPrompt = ({ comments }: Review): string =>
+  sections(
+    '# The review requests changes',
+    listed(comments.map(({ path, line, body }) => `${path ? `${path}${line ? `:${line}` : ''}: ` : ''}${body}`)),
+    'Address each point, and commit the change.',
+  );
+
+export const testedPrompt = ({ findings }: Test): string =>
+  sections('# The test has failed', listed(findings), 'Correct what is wrong, and commit the change.');
+
+export const messagesPrompt = (messages: readonly Delivered[]): string =>
+  sections(...messages.map(({ author, text }) => `# Message from ${author}\n\n${text}`));
+
+/** Within the session that gave the invalid output. */
+export const repeatPrompt = (problem: string): string =>
+  `Your structured output was not accepted: ${problem} Answer again with output that matches the schema.`;

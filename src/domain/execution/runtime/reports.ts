@@ -1,0 +1,102 @@
+// Reports of a runtime that works on a run: costs, sandboxes, their sessions, logs and live fragments. A report may be repeated,
+// because its answer can get lost: the second one changes nothing.
+import type { Caller } from '#access/principal.ts';
+import { derivedId, type Id } from '#foundation/ids.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { transaction } from '#foundation/postgres/database.ts';
+import type { AgentRole, HarnessId, InstanceTypeId } from '../../projects/agents/model.ts';
+import { markCostIncomplete } from '../../work/runs/cost.ts';
+import { addStepUsage, placeStep } from '../../work/runs/steps.ts';
+import { appendLogPiece, type Fragment, insertFragments, type LogPiece } from '../../work/sandboxes/append.ts';
+import { endRunningSandbox } from '../../work/sandboxes/end.ts';
+import { insertSandbox, recordSession, type SessionKey } from '../../work/sandboxes/register.ts';
+import { lockHeldRun, lockHeldSandbox } from './lease.ts';
+import { type Cost, countCost } from './usage.ts';
+
+/** Counts a cost once: for the run, for its session, and against the organization's day. */
+export const reportCost = (caller: Caller, cost: Cost): Promise<void> =>
+  transaction(async (trx) => {
+    const run = await lockHeldRun(trx, caller, cost);
+    if (cost.incomplete) await markCostIncomplete(trx, run.id);
+    if (await countCost(trx, run, cost)) await addStepUsage(trx, run.id, null, cost.usd);
+  });
+
+export interface NewSandbox {
+  runId: string;
+  leaseId: string;
+  /** The runtime's own id: registered again it stays one sandbox. */
+  key: string;
+  role: AgentRole;
+  harness: HarnessId;
+  harnessVersion?: string | null | undefined;
+  instanceType: InstanceTypeId;
+  timeoutAt?: number | null | undefined;
+}
+
+export const registerSandbox = (caller: Caller, input: NewSandbox): Promise<{ sandboxId: Id<'sandbox'> }> =>
+  transaction(async (trx) => {
+    const run = await lockHeldRun(trx, caller, input);
+    const { key, leaseId: _, ...described } = input;
+    // Derived from the lease: a runtime that claims the run later registers sandboxes of its own.
+    const id = derivedId('sandbox', input.leaseId, key);
+    const { orgId, projectId, issueId, leaseId } = run;
+    const isCanceled = run.status === 'canceled';
+    await insertSandbox(trx, { id, orgId, projectId, issueId, leaseId, ...described }, isCanceled);
+    await placeStep(trx, run.id, input.leaseId, id);
+    await announce(trx, run.id, id);
+    return { sandboxId: id };
+  });
+
+export interface SandboxOutcome {
+  sandboxId: string;
+  leaseId: string;
+  status: 'completed' | 'failed';
+  terminationReason?: string | null | undefined;
+}
+
+/** One that was killed stays destroyed. */
+export const finishSandbox = (caller: Caller, input: SandboxOutcome): Promise<void> =>
+  transaction(async (trx) => {
+    const { id, runId } = await lockHeldSandbox(trx, caller, input);
+    const { status, terminationReason = null } = input;
+    if (await endRunningSandbox(trx, id, { status, terminationReason })) await announce(trx, id, runId!);
+  });
+
+type SessionReport = SessionKey & { leaseId: string };
+
+/** Opens a session, or records its outcome. */
+export const reportSession = (
+  caller: Caller,
+  input: SessionReport & { outcome?: string | null | undefined },
+): Promise<void> =>
+  transaction(async (trx) => {
+    const { id } = await lockHeldSandbox(trx, caller, input);
+    await recordSession(trx, input, input.outcome ?? null);
+    await announce(trx, id);
+  });
+
+/** Appends a piece of a log. @throws 409 for a gap, or for a sequence number that is stored with another content */
+export const appendLog = (caller: Caller, input: SessionReport & LogPiece): Promise<{ nextSeq: number }> =>
+  transaction(async (trx) => {
+    await lockHeldSandbox(trx, caller, input);
+    return { nextSeq: await appendLogPiece(trx, input, input) };
+  });
+
+export interface FragmentsReport {
+  sandboxId: string;
+  leaseId: string;
+  /** Of the first fragment; the others follow without a gap. */
+  seq: number;
+  fragments: Fragment[];
+}
+
+/** Appends what an agent thinks, does and says. @throws 409 as above */
+export const appendFragments = (caller: Caller, input: FragmentsReport): Promise<{ nextSeq: number }> =>
+  transaction(async (trx) => {
+    const { id, runId } = await lockHeldSandbox(trx, caller, input);
+    const { nextSeq, added } = await insertFragments(trx, id, input.seq, input.fragments);
+    const asks = input.fragments.some(({ kind }) => kind === 'elicitation');
+    // Who follows the run hears that it waits for an answer.
+    if (added > 0) await announce(trx, id, ...(asks && runId ? [runId] : []));
+    return { nextSeq };
+  });

@@ -1,0 +1,91 @@
+// The repository of a run for its runtime: files, access with git, and the branch that it has pushed.
+import type { Caller } from '#access/principal.ts';
+import { addresses } from '#foundation/http/addresses.ts';
+import { transaction } from '#foundation/postgres/database.ts';
+import { invalid, notFound } from '#foundation/problem.ts';
+import { parseRepository } from '../../projects/integrations/repository-name.ts';
+import { Project } from '../../projects/projects/model.ts';
+import { hostOf, readRepositoryFile } from '../../projects/repositories/choose.ts';
+import type { RepositoryAccess, RepositoryFile } from '../../projects/repositories/repository.ts';
+import { recordBranch, recordCheckout } from '../../work/runs/branch.ts';
+import { lockHeldRun } from './lease.ts';
+
+export interface OfRun {
+  runId: string;
+  leaseId: string;
+}
+
+export interface FileRequest extends OfRun {
+  path: string;
+  ref?: string | null | undefined;
+}
+
+/** Null when there is no such file, or no such ref. @throws 404, or 409 `lease_lost` */
+export async function readFileOfRun(
+  caller: Caller,
+  { path, ref, ...held }: FileRequest,
+): Promise<RepositoryFile | null> {
+  const { projectId: id } = await transaction((trx) => lockHeldRun(trx, caller, held));
+  const project = await Project.get({ id });
+  return readRepositoryFile(project, path, ref ?? undefined);
+}
+
+/** The branch that a run works on. */
+export const branchOf = (runId: string): string => `mission/${runId}`;
+
+export interface RunRepository extends RepositoryAccess {
+  branch: string;
+}
+
+export interface RepositoryRequest extends OfRun {
+  /** `<owner>/<repo>` with skills of an agent of the run. */
+  skillRepo?: string | null | undefined;
+}
+
+/**
+ * How the runtime of a run clones its repository and pushes its branch, or clones one with skills, which the source host of the
+ * project has. @throws 404, or 409 `lease_lost` or without a source host
+ */
+export async function openRepository(
+  caller: Caller,
+  { skillRepo, ...held }: RepositoryRequest,
+): Promise<RunRepository> {
+  const { id, projectId, team } = await transaction((trx) => lockHeldRun(trx, caller, held));
+  const runProject = await Project.get({ id: projectId });
+  if (skillRepo && !team?.some(({ skillRepos }) => skillRepos.includes(skillRepo))) throw notFound('skill repository');
+  const project = skillRepo ? { ...runProject, ...parseRepository(skillRepo) } : runProject;
+  const { connector, host } = await hostOf(project);
+  if (!skillRepo) await recordCheckout(id);
+  return { ...(await host.access(project, connector)), branch: branchOf(id) };
+}
+
+export interface BranchReport extends OfRun {
+  headSha: string;
+  baseBranch: string;
+  title?: string | null | undefined;
+  body?: string | null | undefined;
+  commits?: number | null | undefined;
+  files?: number | null | undefined;
+  insertions?: number | null | undefined;
+  deletions?: number | null | undefined;
+}
+
+/** Records a pushed branch; opens or updates its pull request where the source host has them. */
+export async function reportBranch(caller: Caller, report: BranchReport) {
+  const run = await transaction((trx) => lockHeldRun(trx, caller, report));
+  const { headSha, baseBranch } = report;
+  if (baseBranch === branchOf(run.id)) throw invalid('baseBranch: must not be the branch of the run.');
+  const title = report.title ?? run.missionTitle ?? 'Mission';
+  const body = [report.body, referenceTo(run), `${addresses().issuer}/console/runs/${run.id}`].filter(Boolean);
+  const { commits = null, files: changedFiles = null, insertions = null, deletions = null } = report;
+  const size = { commits, changedFiles, insertions, deletions };
+  const text = { title, body: body.join('\n\n') };
+  const pullRequest = await recordBranch(run, { branch: branchOf(run.id), baseBranch, headSha, ...size, ...text });
+  return { prNumber: pullRequest?.number ?? null, prUrl: pullRequest?.url ?? null };
+}
+
+/** GitHub links the word, and closes its own issues by it when the pull request is merged. */
+const referenceTo = ({ issueId, issueUrl }: { issueId: string | null; issueUrl: string | null }): string | null => {
+  if (!issueId) return null;
+  return /^[^/#]+\/[^/#]+#\d+$/.test(issueId) ? `Closes ${issueId}` : `Issue: ${issueUrl ?? issueId}`;
+};

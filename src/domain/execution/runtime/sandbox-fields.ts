@@ -1,0 +1,127 @@
+// The requests of runtimes about sandboxes and what happens inside, with the bounds of each field (design decisions, section 9).
+import { z } from 'zod';
+import { request } from '#graph/input.ts';
+import { epochMs } from '#graph/scalars.ts';
+import { boundedText } from '#graph/validation.ts';
+import { report, text } from '#limits.ts';
+import { Harness, InstanceType } from '../../projects/agents/fields.ts';
+import { FragmentKind, LogPart, PromptScope } from '../../work/sandboxes/fields.ts';
+import { Ending, key, ofRun, ofSandbox, role, sessionId } from './fields.ts';
+
+const ofSession = { ...ofSandbox, role, sessionId };
+const seq = (most: number) =>
+  z
+    .int()
+    .min(0)
+    .max(most - 1)
+    .describe('Counts from 0 without a gap; entries that are stored already may be repeated.');
+
+export const RegisterSandboxRequest = request(
+  'RegisterSandboxRequest',
+  z
+    .object({
+      ...ofRun,
+      key,
+      role,
+      harness: Harness.zod.describe('The harness that runs in it.'),
+      harnessVersion: boundedText(text.harnessVersion).nullish().describe('As the harness reports it.'),
+      instanceType: InstanceType.zod.describe('The machine that it runs on.'),
+      timeoutAt: epochMs.nullish().describe('When it is ended at the latest.'),
+    })
+    .describe('A sandbox that the runtime has started for a run.'),
+);
+export const FinishSandboxRequest = request(
+  'FinishSandboxRequest',
+  z
+    .object({
+      ...ofSandbox,
+      status: Ending.zod.describe('How it has ended.'),
+      terminationReason: boundedText(text.outcome).nullish().describe('Why it has ended, shown to people.'),
+    })
+    .describe('The end of a sandbox.'),
+);
+export const ReportSessionRequest = request(
+  'ReportSessionRequest',
+  z
+    .object({
+      ...ofSession,
+      outcome: boundedText(text.outcome).nullish().describe('How the session has ended; absent while it is open.'),
+    })
+    .describe('A session of a harness in a sandbox: its start, or its outcome.'),
+);
+
+export const AppendLogRequest = request(
+  'AppendLogRequest',
+  z
+    .object({
+      ...ofSession,
+      part: LogPart.zod.describe('The log of the session that it belongs to.'),
+      seq: seq(report.logPieces),
+      content: boundedText(text.logPiece).describe('The text of the piece.'),
+      spanId: boundedText(text.spanId)
+        .nullish()
+        .describe('The span of the prompt: required in the part `prompt`, not allowed in the others.'),
+      promptScope: PromptScope.zod
+        .nullish()
+        .describe('The origin of a span of a prompt; `repo-contributed` when absent.'),
+    })
+    .superRefine(({ part, spanId, promptScope }, issues) => {
+      if (part !== 'prompt' && promptScope != null) {
+        issues.addIssue({ code: 'custom', path: ['promptScope'], message: 'belongs to the part prompt alone' });
+      }
+      if ((part === 'prompt') === (spanId != null)) return;
+      const message = part === 'prompt' ? 'is required when part is prompt' : 'belongs to the part prompt alone';
+      issues.addIssue({ code: 'custom', path: ['spanId'], message });
+    })
+    .describe('The next piece of a session’s log.'),
+);
+
+const fragmentText = boundedText(text.fragmentBody).nullish();
+export const AppendFragmentsRequest = request(
+  'AppendFragmentsRequest',
+  z
+    .object({
+      ...ofSandbox,
+      seq: seq(report.fragmentsPerSandbox).describe('Of the first fragment; the others follow without a gap.'),
+      fragments: z
+        .array(
+          z
+            .object({
+              kind: FragmentKind.zod.describe('What the agent does; it decides which of the other fields are present.'),
+              t: epochMs.describe('When it happened.'),
+              body: fragmentText.describe('The text of a thought, an answer, a question, an error or a prompt.'),
+              action: boundedText(text.fragmentWord).nullish().describe('Of an action: the name of the tool.'),
+              parameter: fragmentText.describe('Of an action: the input of the tool.'),
+              result: fragmentText.describe('Of an action: the output of the tool.'),
+              toolUseId: boundedText(text.fragmentWord)
+                .nullish()
+                .describe('Of an action: the model’s id of this use; a later action with it brings the result.'),
+              failed: z.boolean().nullish().describe('Of an action that has ended: whether it failed.'),
+              exitCode: z
+                .number()
+                .int()
+                .min(-2_147_483_648)
+                .max(2_147_483_647)
+                .nullish()
+                .describe('Of a command that has ended: its exit code.'),
+              items: z
+                .array(
+                  z
+                    .object({
+                      content: boundedText(text.activity).describe('What the step does.'),
+                      status: boundedText(text.fragmentWord).describe('How far the step is.'),
+                    })
+                    .describe('A step of a plan.'),
+                )
+                .max(report.planItems)
+                .default([])
+                .describe('The steps of a plan.'),
+            })
+            .describe('One thought, action or message of the agent.'),
+        )
+        .min(1)
+        .max(report.fragments)
+        .describe(`1 to ${report.fragments}.`),
+    })
+    .describe('The next fragments of a sandbox.'),
+);

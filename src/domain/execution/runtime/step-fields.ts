@@ -1,0 +1,65 @@
+// The requests of runtimes about the steps of a run and the tokens that they use, with the bounds of each field.
+import { z } from 'zod';
+import { request } from '#graph/input.ts';
+import { boundedText } from '#graph/validation.ts';
+import { text } from '#limits.ts';
+import { AgentRole } from '../../projects/agents/fields.ts';
+import { stepText } from '../../work/runs/bounds.ts';
+import { commitSha, Ending, id, key, ofRun, sessionDescription, sessionId } from './fields.ts';
+
+const stepId = id.describe('A step of the run.');
+const tokens = z.int().min(0).max(1e9);
+export const ReportUsageRequest = request(
+  'ReportUsageRequest',
+  z
+    .object({
+      ...ofRun,
+      usageId: key,
+      stepId,
+      sandboxId: id.nullish().describe('The sandbox that caused it.'),
+      role: AgentRole.zod.nullish().describe('With `sessionId`: the session that it is added to.'),
+      sessionId: sessionId.nullish().describe(sessionDescription),
+      model: boundedText(text.modelId).describe(
+        'The model that answered, by its vendor’s name; a date after it is ignored.',
+      ),
+      inputTokens: tokens.describe('Without those that were read from or written to a cache.'),
+      cachedInputTokens: tokens.default(0).describe('Read from the vendor’s cache.'),
+      cacheWriteTokens: tokens.default(0).describe('Written to the vendor’s cache.'),
+      outputTokens: tokens.describe('Also those of thoughts.'),
+    })
+    .describe('Tokens that a step has used. The platform computes their cost from the list prices of the catalog.'),
+);
+export const ReportCheckpointRequest = request(
+  'ReportCheckpointRequest',
+  z
+    .object({
+      ...ofRun,
+      stepId,
+      contentKey: id.describe('From the answer of `createArtifactUpload`, after the upload of a bundle of git.'),
+      commitSha,
+      sessionId: sessionId.nullish().describe('The harness’ own id of the session that works on the step.'),
+    })
+    .describe('The workspace during or after a step. It replaces the checkpoint of that step.'),
+);
+export const ReportModelRejectedRequest = request(
+  'ReportModelRejectedRequest',
+  z
+    .object({ ...ofRun, integrationId: id.describe('A model connector, from the answer of `runModels`.') })
+    .describe('A model connector whose credentials the vendor rejects.'),
+);
+export const FinishStepRequest = request(
+  'FinishStepRequest',
+  z
+    .object({
+      ...ofRun,
+      stepId,
+      status: Ending.zod.describe('Whether the agent finished its turn.'),
+      output: boundedText(stepText.output)
+        .nullish()
+        .describe('The structured output as JSON, for a step with a schema.'),
+      error: boundedText(text.runError).nullish().describe('What went wrong; shown to people.'),
+      sessionId: sessionId.nullish().describe('The harness’ own id of the session: a later step may continue it.'),
+      turns: z.int().min(0).max(1e6).nullish().describe('How many turns of the model it took.'),
+    })
+    .describe('The end of a step. Its commits are pushed before: the next step may be of another runtime.'),
+);

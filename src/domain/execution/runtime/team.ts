@@ -1,0 +1,69 @@
+// Which agents work on a run. A builder with a model works with the organization's own planner, reviewer and QA agents, where it
+// has such agents for harnesses that connected runtimes offer; the built-in ones of these roles wait for a mission that names them.
+import type { Row } from '#foundation/postgres/base-model.ts';
+import type { Transaction } from '#foundation/postgres/database.ts';
+import { builtinAgentId, builtinAgents } from '../../projects/agents/catalog.ts';
+import { Agent, type AgentRole } from '../../projects/agents/model.ts';
+import { type CanRun, canAnyRuntimeRun } from '../../projects/agents/runtime-harnesses.ts';
+import type { Project } from '../../projects/projects/model.ts';
+import type { Run, RunAgent } from '../../work/runs/model.ts';
+
+const order: readonly AgentRole[] = ['planner', 'builder', 'reviewer', 'qa'];
+
+/** In the order of their first steps; one alone for a run that names its agent, and for the shell. */
+export async function chooseTeam(
+  trx: Transaction,
+  run: Run,
+  project: Row<Project>,
+  canRun: CanRun,
+): Promise<RunAgent[]> {
+  const lead = await chooseAgent(trx, run, project, canRun);
+  if (run.agentId !== null || lead.role !== 'builder' || lead.harness === 'shell') return [lead];
+  const canAnyRun = await canAnyRuntimeRun(trx, run.orgId);
+  const inOtherRoles = await Agent.query(trx)
+    .where({ orgId: run.orgId })
+    .whereIn('role', ['planner', 'reviewer', 'qa'])
+    .whereNot({ harness: 'shell' })
+    .orderBy(['createdAt', 'id']);
+  const owned = inOtherRoles.filter(canAnyRun);
+  // Of several in a role, one that the claiming runtime can execute.
+  const inRole = (role: AgentRole): Agent | undefined =>
+    owned.find((one) => one.role === role && canRun(one)) ?? owned.find((one) => one.role === role);
+  return order.flatMap((role) => {
+    if (role === 'builder') return [lead];
+    const agent = inRole(role);
+    return agent ? [asRunAgent(agent)] : [];
+  });
+}
+
+/** The one that the run names; without one a fallback last, else a builder before the other roles, and the organization's own before those that are built in. */
+async function chooseAgent(
+  trx: Transaction,
+  { agentId: named }: Run,
+  { orgId, defaultSandboxTemplateId }: Row<Project>,
+  canRun: CanRun,
+): Promise<RunAgent> {
+  const owned = (await Agent.query(trx).where({ orgId }).orderBy(['createdAt', 'id'])).filter(canRun);
+  const builtin = builtinAgents.filter(canRun);
+  const candidates = [...owned, ...builtin.filter(({ isFallback }) => !isFallback)];
+  const agent =
+    owned.find(({ id }) => id === named) ??
+    builtin.find((one) => builtinAgentId(one) === named) ??
+    candidates.find(({ role }) => role === 'builder') ??
+    candidates[0] ??
+    builtin[0]!;
+  if (agent instanceof Agent) return asRunAgent(agent);
+  const { name, role, harness, model, userPrompt, sandboxTemplateKey, skillRepos } = agent;
+  const sandboxTemplateId = defaultSandboxTemplateId ?? sandboxTemplateKey;
+  const agentFields = { name, role, harness, model, userPrompt, sandboxTemplateId };
+  return { ...agentFields, agentId: null, effort: null, skillRepos: [...skillRepos] };
+}
+
+/** In the order of their first steps. */
+export const inOrder = (agents: readonly Agent[]): Agent[] =>
+  [...agents].sort((a, b) => order.indexOf(a.role) - order.indexOf(b.role));
+
+export const asRunAgent = (agent: Agent): RunAgent => {
+  const { id: agentId, name, role, harness, model, effort, userPrompt, skillRepos, sandboxTemplateId } = agent;
+  return { agentId, name, role, harness, model, effort, userPrompt, skillRepos, sandboxTemplateId };
+};

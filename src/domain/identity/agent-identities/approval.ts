@@ -1,0 +1,152 @@
+// A claim from the person's side: what the page shows, and the decision (agent authentication §6). Only the account that the
+// attempt names sees or decides it, and it lends no more than its role holds.
+
+import { days, now } from '#foundation/clock.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { conflict, forbidden, Problem, unauthenticated } from '#foundation/problem.ts';
+import { digest } from '#foundation/secrets/secrets.ts';
+import type { Person } from '../../organization/people/model.ts';
+import { lendChosen } from '../credentials/lend.ts';
+import { revokeAccessTokens } from '../oauth/access-tokens.ts';
+import { trustedIssuer } from './id-jag/issuers.ts';
+import { ClaimAttempt, isSpent, Registration, type RegistrationKind, stateOf } from './model.ts';
+import { tryUserCode } from './user-code.ts';
+
+type Claimant = Pick<Row<Person>, 'id' | 'email'>;
+
+const gone = (description: string) =>
+  new Problem(410, { category: 'validation', title: 'No longer open', description, retryable: false, code: 'gone' });
+
+const requestNewCode = 'Have the agent request a new code.';
+
+interface Claim {
+  attempt: Row<ClaimAttempt>;
+  registration: Row<Registration>;
+}
+
+const currentAttempt = (attemptToken: string) => ({ tokenDigest: digest(attemptToken), supersededAt: null });
+
+/** The attempt of a verification address. @throws 404 when it is unknown or superseded */
+async function findClaim(attemptToken: string): Promise<Claim> {
+  const attempt = await ClaimAttempt.get(currentAttempt(attemptToken));
+  return { attempt, registration: await Registration.get({ id: attempt.registrationId }) };
+}
+
+/** `findClaim`, locked until the transaction ends. The registration is locked first, as everywhere. */
+async function holdClaim(trx: Transaction, attemptToken: string): Promise<Claim> {
+  const found = (await ClaimAttempt.find(currentAttempt(attemptToken), trx)) ?? ClaimAttempt.refuse();
+  const registration = await Registration.query(trx).findById(found.registrationId).forUpdate();
+  const attempt = await ClaimAttempt.query(trx).findOne(currentAttempt(attemptToken)).forUpdate();
+  return registration && attempt ? { registration, attempt } : ClaimAttempt.refuse();
+}
+
+/** @throws 410 for a claim that has ended, 403 for another account */
+function refuseUnlessOpen({ attempt, registration }: Claim, person: Claimant): void {
+  const at = now();
+  const state = stateOf(registration, at);
+  if (state === 'revoked') throw gone('This agent was revoked.');
+  if (attempt.deniedAt !== null) throw gone(`You denied this claim. ${requestNewCode}`);
+  if (state === 'expired') throw gone('The 24 hours in which this agent could be claimed are over.');
+  if (isSpent(attempt, at)) {
+    throw gone(`The code of this claim has expired, or was locked after five wrong ones. ${requestNewCode}`);
+  }
+  if (attempt.email !== person.email) {
+    throw forbidden('This claim is for another account. Sign in with the email that the agent was given.');
+  }
+}
+
+export interface OpenClaim {
+  /** As the agent named itself; any text. */
+  agentName: string | null;
+  kind: RegistrationKind;
+  registeredAt: number;
+  codeExpiresAt: number;
+  /** The network address that requested this code; null when it is unknown. */
+  address: string | null;
+  /** The provider that vouches for the agent, by its name in the trust list. */
+  providerName: string | null;
+  /** Whether the person has never claimed an agent before. */
+  isFirstAgent: boolean;
+  /** Whether the person has never claimed one of this provider before. */
+  isFirstOfProvider: boolean;
+}
+
+/**
+ * What the claim page shows this person; `claimed` for an agent that is claimed already.
+ * @throws 404 for an unknown or superseded attempt, 410 for one that ended, 403 for another account
+ */
+export async function claimPageState(attemptToken: string, person: Claimant): Promise<OpenClaim | 'claimed'> {
+  const claim = await findClaim(attemptToken);
+  const { attempt, registration } = claim;
+  if (stateOf(registration, now()) === 'claimed') return 'claimed';
+  refuseUnlessOpen(claim, person);
+  const { agentName, kind, createdAt, issuer } = registration;
+  const claimed = await Registration.query().select('issuer').distinct().where({ userId: person.id });
+  return {
+    agentName,
+    kind,
+    registeredAt: createdAt,
+    codeExpiresAt: attempt.expiresAt,
+    address: attempt.address,
+    providerName: issuer && (trustedIssuer(issuer)?.displayName ?? new URL(issuer).host),
+    isFirstAgent: claimed.length === 0,
+    isFirstOfProvider: issuer !== null && !claimed.some((other) => other.issuer === issuer),
+  };
+}
+
+export interface Denial {
+  attemptToken: string;
+  person: Claimant;
+}
+
+export interface Approval extends Denial {
+  userCode: string;
+  orgId: string;
+  projectId: string | null;
+  scopes: readonly string[];
+  expiresInDays: number;
+}
+
+/** The claim, locked. @throws as `claimPageState`, and 409 when the agent was claimed in the meantime */
+async function holdOpenClaim(trx: Transaction, { attemptToken, person }: Denial): Promise<Claim> {
+  const claim = await holdClaim(trx, attemptToken);
+  if (stateOf(claim.registration, now()) === 'claimed') throw conflict('This agent has been claimed already.');
+  refuseUnlessOpen(claim, person);
+  return claim;
+}
+
+/** Denies the claim; the agent may start another. @throws as `approveClaim`, but for the code and the access */
+export const denyClaim = (denial: Denial): Promise<void> =>
+  transaction(async (trx) => {
+    const { attempt } = await holdOpenClaim(trx, denial);
+    await ClaimAttempt.query(trx).findById(attempt.id).patch({ deniedAt: now() });
+  });
+
+/**
+ * Approves the claim with the code that the agent showed. It revokes every token and assertion that the agent had, and lends what
+ * was chosen and the person's role holds; for a provider's user it also is the link.
+ * @throws 404, 410 and 403 as `claimPageState`; 409 when the agent was claimed in the meantime; as `lendChosen`; 401 for a wrong code
+ */
+export async function approveClaim(approval: Approval): Promise<void> {
+  // A wrong code is returned, not thrown, so that the transaction commits its count.
+  const isRight = await transaction(async (trx) => {
+    const { attempt, registration } = await holdOpenClaim(trx, approval);
+    // Before the code is tried: an invalid choice must not cost a try.
+    const lent = await lendChosen(trx, { ...approval, userId: approval.person.id }, approval.scopes);
+    if (!(await tryUserCode(trx, attempt, approval.userCode))) return false;
+    const claimedAt = now();
+    await revokeAccessTokens(trx, { registrationId: registration.id });
+    await ClaimAttempt.query(trx).findById(attempt.id).patch({ completedAt: claimedAt });
+    await Registration.query(trx)
+      .findById(registration.id)
+      .patch({
+        ...lent,
+        grantExpiresAt: claimedAt + days(approval.expiresInDays),
+        claimedAt,
+        generation: registration.generation + 1,
+      });
+    return true;
+  });
+  if (!isRight) throw unauthenticated('That code doesn’t match. The request locks after five wrong codes.');
+}

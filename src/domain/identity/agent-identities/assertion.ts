@@ -1,0 +1,79 @@
+// Our own identity assertion: the JWT that a registered agent exchanges for access tokens, repeatedly, until it expires or is
+// superseded. It names the generation of its registration; a claim and a revocation begin a new one (§13.1).
+import { randomUUID } from 'node:crypto';
+import { isoTime, now } from '#foundation/clock.ts';
+import { addresses } from '#foundation/http/addresses.ts';
+import type { Id } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import type { Transaction } from '#foundation/postgres/database.ts';
+import { text } from '#limits.ts';
+import { holdMembership } from '../../organization/memberships/operations.ts';
+import { signJwt, verifyOwnJwt } from '../oauth/keys.ts';
+import { type Grant, grantOf, Registration, stateOf } from './model.ts';
+
+const typ = 'oauth-id-jag+jwt';
+
+export interface IdentityAssertion {
+  assertion: string;
+  /** ISO 8601, UTC, with milliseconds. */
+  expires: string;
+}
+
+/** Signs an assertion of the present generation; with the person's email address once the agent is claimed. */
+export async function mintAssertion(
+  { id, generation }: Pick<Registration, 'id' | 'generation'>,
+  { expiresAt, email }: { expiresAt: number; email?: string },
+): Promise<IdentityAssertion> {
+  const { issuer } = addresses();
+  const exp = Math.floor(expiresAt / 1_000);
+  const assertion = await signJwt(
+    {
+      iss: issuer,
+      sub: id,
+      aud: issuer,
+      jti: `jti_${randomUUID()}`,
+      iat: Math.floor(now() / 1_000),
+      exp,
+      ver: generation,
+      ...(email !== undefined && { email, email_verified: true }),
+    },
+    { typ },
+  );
+  return { assertion, expires: isoTime(exp * 1_000) };
+}
+
+export interface Presented {
+  registrationId: Id<'registration'>;
+  generation: number;
+}
+
+/** The content of an assertion of ours; null for anything else. Whether it is still valid: `holdRegistration`. */
+export async function readAssertion(jwt: string): Promise<Presented | null> {
+  const payload = jwt.length <= text.assertion.max ? await verifyOwnJwt(jwt, { typ }) : null;
+  if (!payload || !Number.isSafeInteger(payload.ver)) return null;
+  return { registrationId: payload.sub as Id<'registration'>, generation: payload.ver as number };
+}
+
+/**
+ * The registration of an assertion, locked until the transaction ends, and the person's grant, which is null for an agent that is
+ * not claimed yet. Undefined when the assertion was superseded, the registration revoked, the grant has ended, or the person has
+ * left the organization.
+ */
+export async function holdRegistration(
+  trx: Transaction,
+  { registrationId, generation }: Presented,
+): Promise<{ registration: Row<Registration>; grant: Grant | null } | undefined> {
+  const registration = await Registration.query(trx).findOne({ id: registrationId, generation }).forShare();
+  if (!registration) return undefined;
+  const grant = await standingGrant(trx, registration);
+  if (grant) return { registration, grant };
+  // Of unclaimed agents only anonymous ones get tokens.
+  const isAnonymous = registration.kind === 'anonymous' && stateOf(registration, now()) === 'unclaimed';
+  return isAnonymous ? { registration, grant } : undefined;
+}
+
+/** The grant; null when it has ended or its person has left the organization. */
+export async function standingGrant(trx: Transaction, registration: Row<Registration>): Promise<Grant | null> {
+  const grant = grantOf(registration, now());
+  return grant && (await holdMembership(trx, grant.orgId, grant.userId)) ? grant : null;
+}

@@ -1,0 +1,47 @@
+// The caller of an agent's access token (specification, Me): before the claim the agent alone, afterwards the person who claimed it,
+// within what that person lent and their role still holds.
+import { narrowedText } from '#access/authority.ts';
+import type { Caller } from '#access/principal.ts';
+import type { OrgRole } from '#access/roles.ts';
+import { now } from '#foundation/clock.ts';
+import type { Id } from '#foundation/ids.ts';
+import { findCredential } from '#foundation/postgres/database.ts';
+import { digest } from '#foundation/secrets/secrets.ts';
+import { joinMembershipSql } from '../../organization/memberships/join.ts';
+import { recordUse } from '../credentials/last-used.ts';
+import { presentedTokenSql } from '../oauth/access-tokens.ts';
+import type { Resource } from '../oauth/resources.ts';
+import { Registration } from './model.ts';
+
+interface Bearer {
+  id: Id<'registration'>;
+  lastUsedAt: number | null;
+  userId: Id<'person'> | null;
+  orgId: Id<'organization'> | null;
+  projectId: Id<'project'> | null;
+  granted: string;
+  role: OrgRole | null;
+}
+
+const findCallerSql = `select r.id, r.last_used_at, r.user_id, r.org_id, r.project_id, array_to_string(a.scopes, ' ') as granted, m.role
+  from ${presentedTokenSql} a
+  join agent_registrations r on r.id = a.registration_id
+  left ${joinMembershipSql('r')}
+  where r.revoked_at is null and (r.claimed_at is null or (r.grant_expires_at > $3 and m.role is not null))`;
+
+/**
+ * The caller behind an `agt_` secret at this resource, in one statement; null when it is unknown, expired, revoked or issued for
+ * another resource, the agent was revoked, what was lent has ended, or its person has left the organization. Looked up on every
+ * request and never cached. The registration is the credential: new tokens do not reset an agent's rate limit.
+ */
+export async function callerOfAgentToken(secret: string, resource: Resource): Promise<Caller | null> {
+  const row = await findCredential<Bearer>(findCallerSql, [digest(secret), resource, now()]);
+  if (!row) return null;
+  const { id, userId, orgId, projectId, granted, role, bookmark } = row;
+  recordUse(Registration, row);
+  const principalType = userId === null ? 'agent' : 'user';
+  const scopes = role === null ? nothing : narrowedText(granted, role);
+  return { principalType, credentialId: id, userId, orgId, role, scopes, projectId, bookmark };
+}
+
+const nothing: Caller['scopes'] = new Set();

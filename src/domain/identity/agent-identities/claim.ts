@@ -1,0 +1,115 @@
+// A claim from the agent's side: requesting a code that its person will type (specification, Authentication 6). For 24 hours the
+// agent may start attempts; each has a code and an address of its own, and supersedes the one before.
+
+import { hours, now } from '#foundation/clock.ts';
+import { addresses } from '#foundation/http/addresses.ts';
+import { type Id, newId } from '#foundation/ids.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { tooMany } from '#foundation/problem.ts';
+import { digest, newCode, newSecret } from '#foundation/secrets/secrets.ts';
+import { lifetimesMs, polling, rates } from '#limits.ts';
+import { normalizeEmail } from '../../organization/people/email.ts';
+import { alreadyClaimed, claimExpired, emailMismatch, invalidClaimToken } from './errors.ts';
+import { ClaimAttempt, Registration, stateOf } from './model.ts';
+import { userCodeDigest } from './user-code.ts';
+
+/** What the agent shows its person. The code and the address are returned here only. */
+export interface Ceremony {
+  attemptId: Id<'claimAttempt'>;
+  userCode: string;
+  /** Names the attempt, not the code: typing it is the proof that person and agent are in touch. */
+  verificationUri: string;
+  expiresAt: number;
+  /** Seconds. */
+  expiresIn: number;
+  /** Seconds between polls. */
+  interval: number;
+}
+
+export interface InitiatedClaim extends Ceremony {
+  registrationId: Id<'registration'>;
+}
+
+/** Whose account may claim the agent, and the network address of the request. */
+export interface Asker {
+  email: string;
+  address: string;
+}
+
+const rateWindowMs = hours(1);
+
+/** A new attempt; the one before stops working. @throws 429 after too many in an hour. The registration must be locked. */
+export async function openAttempt(
+  trx: Transaction,
+  { id: registrationId, claimExpiresAt }: Pick<Registration, 'id' | 'claimExpiresAt'>,
+  { email, address }: Asker,
+): Promise<Ceremony> {
+  const createdAt = now();
+  await refuseTooMany(trx, registrationId, createdAt);
+  await ClaimAttempt.query(trx).where({ registrationId, supersededAt: null }).patch({ supersededAt: createdAt });
+  const attemptId = newId('claimAttempt');
+  const userCode = newCode();
+  const token = newSecret('cvt_', 24);
+  const expiresAt = Math.min(createdAt + lifetimesMs.userCode, claimExpiresAt);
+  await ClaimAttempt.query(trx).insert({
+    id: attemptId,
+    registrationId,
+    tokenDigest: digest(token),
+    codeDigest: userCodeDigest(attemptId, userCode),
+    email,
+    address,
+    createdAt,
+    expiresAt,
+  });
+  // Polling for the new code starts with the normal interval.
+  await Registration.query(trx)
+    .findById(registrationId)
+    .patch({ pollInterval: polling.intervalSeconds, lastPolledAt: null });
+  return {
+    attemptId,
+    userCode,
+    verificationUri: `${addresses().issuer}/claim?claim_attempt_token=${token}`,
+    expiresAt,
+    expiresIn: Math.floor((expiresAt - createdAt) / 1_000),
+    interval: polling.intervalSeconds,
+  };
+}
+
+async function refuseTooMany(trx: Transaction, registrationId: Id<'registration'>, at: number): Promise<void> {
+  const recent = await ClaimAttempt.query(trx)
+    .select('createdAt')
+    .where({ registrationId })
+    .where('createdAt', '>', at - rateWindowMs)
+    .orderBy('createdAt', 'desc')
+    .limit(rates.claimAttemptsPerHour);
+  if (recent.length < rates.claimAttemptsPerHour) return;
+  const freeAt = recent.at(-1)!.createdAt + rateWindowMs;
+  throw tooMany(Math.ceil((freeAt - at) / 1_000), 'Too many codes were requested for this registration.');
+}
+
+/**
+ * Starts a claim, or starts it again. An anonymous agent names whose account it is for, each time; of others it is known.
+ * @throws invalid_claim_token, claimed_or_in_flight, claim_expired, email_mismatch, 429
+ */
+export function startClaim(claimToken: string, asker: Asker): Promise<InitiatedClaim> {
+  const email = normalizeEmail(asker.email);
+  return transaction(async (trx) => {
+    const registration = await Registration.query(trx)
+      .findOne({ claimTokenDigest: digest(claimToken) })
+      .forUpdate();
+    if (!registration) throw invalidClaimToken('claim_token: is not known. Register again.');
+    switch (stateOf(registration, now())) {
+      case 'revoked':
+        throw claimExpired('The registration was revoked. Register again.');
+      case 'claimed':
+        throw alreadyClaimed('A person has claimed this agent already: ask the token endpoint.');
+      case 'expired':
+        throw claimExpired('The 24 hours in which this agent could be claimed are over. Register again.');
+      case 'unclaimed':
+    }
+    if (registration.email !== null && registration.email !== email) {
+      throw emailMismatch('email: must be the address that this agent was registered for.');
+    }
+    return { registrationId: registration.id, ...(await openAttempt(trx, registration, { ...asker, email })) };
+  });
+}

@@ -1,0 +1,87 @@
+// The claim grant: an agent polls until its person has decided (specification, Authentication 6; RFC 8628 §3.4 and §3.5; agent
+// authentication §7.2). The tokens of a claim are collected once: of concurrent polls one gets them.
+
+import { now } from '#foundation/clock.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { digest } from '#foundation/secrets/secrets.ts';
+import { polling } from '#limits.ts';
+import { Person } from '../../../organization/people/model.ts';
+import { issueAccessToken } from '../../oauth/access-tokens.ts';
+import {
+  accessDenied,
+  authorizationPending,
+  expiredToken,
+  invalidGrant,
+  OAuthError,
+  slowDown,
+} from '../../oauth/errors.ts';
+import { agentResourceOf, type Resource } from '../../oauth/resources.ts';
+import { type Grant, required, type TokenResponse } from '../../oauth/token-request.ts';
+import { mintAssertion, standingGrant } from '../assertion.ts';
+import { ClaimAttempt, collectionEndsAt, isSpent, Registration } from '../model.ts';
+
+/** A poll may come this much early: the clocks of both sides tick apart. */
+const earlyToleranceMs = 500;
+
+const requestNewCode = 'Request a new one at the claim endpoint.';
+
+export const claim: Grant = async (parameters) => {
+  const claimTokenDigest = digest(required(parameters, 'claim_token'));
+  const resource = agentResourceOf(parameters.resource);
+  // An error is returned, not thrown, so that the transaction commits and the poll is counted.
+  const outcome = await transaction(async (trx) => {
+    const registration = await Registration.query(trx).findOne({ claimTokenDigest }).forUpdate();
+    if (!registration) return invalidGrant('The claim token is unknown.');
+    if (registration.revokedAt !== null || collectionEndsAt(registration) <= now()) {
+      return expiredToken('The registration was revoked, or has expired. Register again.');
+    }
+    if (registration.collectedAt !== null) return invalidGrant('The claim token was used.');
+    if (registration.claimedAt !== null) return collect(trx, registration, resource);
+    return refuseWaiting(trx, registration);
+  });
+  if (outcome instanceof OAuthError) throw outcome;
+  return outcome;
+};
+
+async function collect(
+  trx: Transaction,
+  registration: Row<Registration>,
+  resource: Resource,
+): Promise<TokenResponse | OAuthError> {
+  // The person may have left the organization since.
+  const grant = await standingGrant(trx, registration);
+  if (!grant) return invalidGrant('The grant of the person has ended.');
+  const { scopes, grantExpiresAt, userId } = grant;
+  await Registration.query(trx).findById(registration.id).patch({ collectedAt: now() });
+  const issued = await issueAccessToken(trx, {
+    owner: { registrationId: registration.id },
+    resource,
+    scopes,
+    grantExpiresAt,
+  });
+  const { email } = (await Person.find({ id: userId }, trx))!;
+  const { assertion, expires } = await mintAssertion(registration, { expiresAt: grantExpiresAt, email });
+  return {
+    access_token: issued.accessToken,
+    token_type: 'Bearer',
+    expires_in: issued.expiresIn,
+    scope: issued.scope,
+    identity_assertion: assertion,
+    assertion_expires: expires,
+  };
+}
+
+async function refuseWaiting(trx: Transaction, registration: Row<Registration>): Promise<OAuthError> {
+  const { id, pollInterval, lastPolledAt } = registration;
+  const at = now();
+  const attempt = await ClaimAttempt.query(trx).findOne({ registrationId: id, supersededAt: null });
+  if (attempt && attempt.deniedAt !== null) return accessDenied('The person denied the claim.');
+  if (attempt && isSpent(attempt, at)) return expiredToken(`The code has expired or was locked. ${requestNewCode}`);
+  const isEarly = lastPolledAt !== null && at - lastPolledAt < pollInterval * 1_000 - earlyToleranceMs;
+  // For this and all later polls (RFC 8628 §3.5).
+  const interval = isEarly ? pollInterval + polling.slowDownSeconds : pollInterval;
+  await Registration.query(trx).findById(id).patch({ lastPolledAt: at, pollInterval: interval });
+  if (isEarly) return slowDown(`Wait ${interval} seconds between polls.`);
+  return authorizationPending(attempt ? 'The person has not decided yet.' : 'No claim has been started yet.');
+}

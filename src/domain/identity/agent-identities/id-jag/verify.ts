@@ -1,0 +1,158 @@
+// Verification of what a provider signed: the checks of agent authentication §15.1 in their order, up to the first that fails
+// (draft-ietf-oauth-identity-assertion-authz-grant; RFC 8725). Step 15, the link, is the registration's.
+import { compactVerify, errors } from 'jose';
+import { now } from '#foundation/clock.ts';
+import { addresses } from '#foundation/http/addresses.ts';
+import { OutboundError } from '#foundation/http/outbound.ts';
+import type { TrustedIssuer } from '#foundation/http/trusted-issuers.ts';
+import { clockSkewMs, lifetimesMs } from '#limits.ts';
+import { emailAddress, normalizeEmail } from '../../../organization/people/email.ts';
+import { OAuthError } from '../../oauth/errors.ts';
+import { agentResourceOf, resourceUri } from '../../oauth/resources.ts';
+import { keyOf, trustedIssuer } from './issuers.ts';
+import { type Members, type Parsed, parseJws } from './parse.ts';
+import { registrationError, reject, VerificationError } from './reasons.ts';
+import { useJti } from './replay.ts';
+
+/** A user of a provider, as the provider vouches for them. */
+export interface ProvidedIdentity {
+  issuer: string;
+  subject: string;
+  /** Lower case. */
+  email: string;
+}
+
+/** @throws AgentAuthError */
+export async function verifyIdJag(jwt: string): Promise<ProvidedIdentity> {
+  try {
+    return await verify(jwt);
+  } catch (error) {
+    throw error instanceof VerificationError ? registrationError(error) : error;
+  }
+}
+
+async function verify(jwt: string): Promise<ProvidedIdentity> {
+  const parsed = parseJws(jwt, 'oauth-id-jag+jwt');
+  const provider = issuerOf(parsed);
+  await checkSignature(parsed, provider);
+  const { claims } = parsed;
+  const expiresAt = checkTimes(claims);
+  checkAudience(claims);
+  const subject = idOf(claims, 'sub') ?? reject('no subject', `sub: must be ${anId}.`);
+  const jti = idOf(claims, 'jti') ?? reject('no id', `jti: must be ${anId}.`);
+  const { issuer } = provider;
+  // Used up even when a later check fails: the agent needs a new one anyway.
+  if (!(await useJti('assertion', { issuer, jti, expiresAt: expiresAt + clockSkewMs }))) {
+    reject('replayed', 'jti: was presented before.');
+  }
+  checkClient(claims, provider);
+  const email = verifiedEmailOf(claims);
+  checkLogin(claims);
+  checkResource(claims);
+  return { issuer, subject, email };
+}
+
+/** The provider, from the trust list. Nothing is fetched before this. */
+export const issuerOf = ({ claims }: Parsed): TrustedIssuer =>
+  trustedIssuer(claims.iss) ?? reject('untrusted issuer', 'iss: is no provider that is trusted here.');
+
+const algorithms = ['ES256', 'ES384', 'PS256', 'RS256', 'EdDSA'];
+
+/** A key in the header, or an address of one, is ignored: keys come from the provider's published set alone. */
+export async function checkSignature({ jws, header }: Parsed, provider: TrustedIssuer): Promise<void> {
+  if (!algorithms.includes(header.alg as string)) {
+    reject('wrong algorithm', `alg: must be one of ${algorithms.join(', ')}.`);
+  }
+  try {
+    await compactVerify(jws, (protectedHeader, token) => keyOf(provider, protectedHeader, token), { algorithms });
+  } catch (error) {
+    if (error instanceof errors.JWSSignatureVerificationFailed) {
+      reject('bad signature', 'The signature does not verify.');
+    }
+    // Whatever else is wrong with a key: none for this kid, no fit for the algorithm, malformed, too short, not to be fetched.
+    const ofKey = [errors.JOSEError, OutboundError, TypeError, DOMException].some((kind) => error instanceof kind);
+    if (ofKey) reject('no such key', 'kid: the provider publishes no usable key for it.');
+    throw error;
+  }
+}
+
+/** Epoch ms of a claim in epoch seconds (RFC 7519 §2, NumericDate). */
+const timeOf = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isFinite(value) ? Math.trunc(value * 1_000) : null;
+
+/** When it was issued; not in the future. */
+export function issuedAt(claims: Members): number {
+  const iat = timeOf(claims.iat) ?? reject('bad times', 'iat: must be a time in epoch seconds.');
+  return iat > now() + clockSkewMs ? reject('bad times', 'iat: must not be in the future.') : iat;
+}
+
+function checkTimes(claims: Members): number {
+  const exp = timeOf(claims.exp) ?? reject('bad times', 'exp: must be a time in epoch seconds.');
+  if (exp + clockSkewMs <= now()) reject('expired', 'exp: has passed.');
+  const iat = issuedAt(claims);
+  if (claims.nbf !== undefined && (timeOf(claims.nbf) ?? Number.POSITIVE_INFINITY) > now() + clockSkewMs) {
+    reject('bad times', 'nbf: must be a time in epoch seconds, and not in the future.');
+  }
+  if (exp - iat > lifetimesMs.idJag) reject('bad times', 'exp: must be at most one hour after iat.');
+  return exp;
+}
+
+/** One value: the issuer, or the identifier of the API, with or without a slash at the end. Never a prefix (§15.2). */
+export function checkAudience({ aud }: Members): void {
+  const audiences: unknown[] = Array.isArray(aud) ? aud : [aud];
+  const ours = [addresses().issuer, resourceUri('api')].flatMap((name) => [name, `${name}/`]);
+  if (audiences.length !== 1 || !ours.includes(audiences[0] as string)) {
+    reject('wrong audience', `aud: must be "${addresses().issuer}" and nothing else.`);
+  }
+}
+
+/** Of the `sub` and `jti` of an assertion, in characters. */
+const [min, max] = [1, 255];
+export const anId = `a text of ${min} to ${max} characters`;
+
+/** A text that the database can hold. */
+export function idOf(claims: Members, name: 'sub' | 'jti'): string | null {
+  const id = claims[name];
+  if (typeof id !== 'string' || id.length < min || id.length > max) return null;
+  return id.includes('\0') || !id.isWellFormed() ? null : id;
+}
+
+/** Clients are not authenticated here, so the provider must vouch for the client id. */
+function checkClient({ client_id }: Members, { issuer, clientIds }: TrustedIssuer): void {
+  const isOwn = (id: string) => URL.canParse(id) && new URL(id).origin === new URL(issuer).origin;
+  const isGood = typeof client_id === 'string' && (clientIds ? clientIds.includes(client_id) : isOwn(client_id));
+  if (!isGood) reject('foreign client', 'client_id: must be a client that the provider answers for.');
+}
+
+function verifiedEmailOf({ email, email_verified }: Members): string {
+  const { data } = emailAddress.safeParse(email);
+  if (data === undefined || email_verified !== true) {
+    return reject('no verified email', 'email: must be there, with email_verified true.');
+  }
+  return normalizeEmail(data);
+}
+
+function checkLogin({ auth_time }: Members): void {
+  const at = timeOf(auth_time) ?? reject('stale login', 'auth_time: must say when the person logged in.');
+  if (at > now() + clockSkewMs) reject('stale login', 'auth_time: must not be in the future.');
+  // Without skew: an hour is what the specification allows, and an `auth_time` that is late gains nothing by our clock.
+  if (at + lifetimesMs.idJagLogin < now()) {
+    reject('stale login', 'auth_time: the login is older than one hour. Have the person log in again.');
+  }
+}
+
+function checkResource({ resource }: Members): void {
+  if (resource === undefined) return;
+  const named: unknown[] = Array.isArray(resource) ? resource : [resource];
+  if (!named.some(isForAgents)) reject('other resource', 'resource: must include the API or the MCP server.');
+}
+
+function isForAgents(uri: unknown): boolean {
+  if (typeof uri !== 'string') return false;
+  try {
+    return Boolean(agentResourceOf(uri));
+  } catch (error) {
+    if (error instanceof OAuthError) return false;
+    throw error;
+  }
+}

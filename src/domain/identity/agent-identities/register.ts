@@ -1,0 +1,155 @@
+// Registration: anonymous, for an email address, or with the assertion of a trusted provider (specification, Authentication 5).
+// The first two need no consent and grant nothing; a person's grant comes with the claim.
+import { narrowed } from '#access/authority.ts';
+import type { Scope } from '#access/scopes.ts';
+import { now } from '#foundation/clock.ts';
+import { type Id, newId } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { digest, newSecret } from '#foundation/secrets/secrets.ts';
+import { lifetimesMs, polling } from '#limits.ts';
+import { holdMembership } from '../../organization/memberships/operations.ts';
+import { emailAddress, normalizeEmail } from '../../organization/people/email.ts';
+import { Person } from '../../organization/people/model.ts';
+import { revokeAccessTokens } from '../oauth/access-tokens.ts';
+import { type IdentityAssertion, mintAssertion, standingGrant } from './assertion.ts';
+import { type Ceremony, openAttempt } from './claim.ts';
+import { invalidLoginHint } from './errors.ts';
+import { verifyIdJag } from './id-jag/verify.ts';
+import { type Grant, Registration, type RegistrationKind } from './model.ts';
+
+/** What a claim needs; the token is returned here only. */
+export interface Claimable {
+  registrationId: Id<'registration'>;
+  kind: RegistrationKind;
+  claimToken: string;
+  claimExpiresAt: number;
+}
+
+export type AnonymousAgent = Claimable & IdentityAssertion;
+export type AgentToBeClaimed = Claimable & { ceremony: Ceremony };
+
+export interface LinkedAgent extends IdentityAssertion {
+  registrationId: Id<'registration'>;
+  kind: RegistrationKind;
+  /** What the person lent and the person's role still holds. */
+  scopes: Scope[];
+}
+
+type Particulars = Pick<Registration, 'kind'> & Partial<Pick<Registration, 'email' | 'issuer' | 'subject'>>;
+
+function draft(agentName: string | undefined, particulars: Particulars) {
+  const claimToken = newSecret('clm_', 19);
+  const createdAt = now();
+  const row = {
+    id: newId('registration'),
+    agentName: agentName ?? null,
+    createdAt,
+    claimTokenDigest: digest(claimToken),
+    claimExpiresAt: createdAt + lifetimesMs.claimWindow,
+    pollInterval: polling.intervalSeconds,
+    generation: 1,
+    ...particulars,
+  };
+  return { row, claimToken };
+}
+
+const claimable = ({ id, kind }: Pick<Registration, 'id' | 'kind'>, { row, claimToken }: ReturnType<typeof draft>) => ({
+  registrationId: id,
+  kind,
+  claimToken,
+  claimExpiresAt: row.claimExpiresAt,
+});
+
+/** Registers an agent that nobody vouches for. Its assertion expires when it can no longer be claimed. */
+export async function registerAnonymous(agentName: string | undefined): Promise<AnonymousAgent> {
+  const drafted = draft(agentName, { kind: 'anonymous' });
+  const assertion = await mintAssertion(drafted.row, { expiresAt: drafted.row.claimExpiresAt });
+  await Registration.query().insert(drafted.row);
+  return { ...claimable(drafted.row, drafted), ...assertion };
+}
+
+/**
+ * Registers an agent that names the email address of its person. Whether such an account exists is not checked, so that nobody
+ * learns of it. @throws invalid_login_hint
+ */
+export async function registerForEmail(
+  loginHint: string,
+  agentName: string | undefined,
+  address: string,
+): Promise<AgentToBeClaimed> {
+  if (!emailAddress.safeParse(loginHint).success) throw invalidLoginHint('login_hint: must be an email address.');
+  const email = normalizeEmail(loginHint);
+  const drafted = draft(agentName, { kind: 'service_auth', email });
+  const ceremony = await transaction(async (trx) => {
+    await Registration.query(trx).insert(drafted.row);
+    return openAttempt(trx, drafted.row, { email, address });
+  });
+  return { ...claimable(drafted.row, drafted), ceremony };
+}
+
+/**
+ * Registers an agent with an ID-JAG. For a provider's user whom a person has linked it returns an assertion of ours, for one hour.
+ * Any other, also one with the email address of an account, has to be claimed first (§15.1, step 15). A provider's user has one
+ * registration; a new claim token replaces the one before.
+ * @throws AgentAuthError of the first check that fails
+ */
+export async function registerWithIdJag(
+  jwt: string,
+  agentName: string | undefined,
+  address: string,
+): Promise<LinkedAgent | AgentToBeClaimed> {
+  const { issuer, subject, email } = await verifyIdJag(jwt);
+  const drafted = draft(agentName, { kind: 'identity_assertion', issuer, subject, email });
+  return transaction(async (trx) => {
+    const registration = await ensureRegistration(trx, drafted.row);
+    const grant = await standingGrant(trx, registration);
+    if (grant) return answerLinked(trx, registration, grant);
+    if (registration.claimedAt !== null) await dropGrant(trx, registration);
+    const { claimTokenDigest, claimExpiresAt } = drafted.row;
+    const name = drafted.row.agentName ?? registration.agentName;
+    await Registration.query(trx)
+      .findById(registration.id)
+      .patch({ email, agentName: name, claimTokenDigest, claimExpiresAt });
+    const ceremony = await openAttempt(trx, { id: registration.id, claimExpiresAt }, { email, address });
+    return { ...claimable(registration, drafted), ceremony };
+  });
+}
+
+/** The one registration of a provider's user, locked. Of concurrent first presentations one inserts it. */
+async function ensureRegistration(trx: Transaction, row: ReturnType<typeof draft>['row']): Promise<Row<Registration>> {
+  const { issuer, subject } = row;
+  for (;;) {
+    await Registration.query(trx).insert(row).onConflict().ignore();
+    const registration = await Registration.query(trx).findOne({ issuer, subject, revokedAt: null }).forUpdate();
+    // None when it was revoked between the two statements: the next turn inserts a new one.
+    if (registration) return registration;
+  }
+}
+
+async function answerLinked(trx: Transaction, registration: Row<Registration>, grant: Grant): Promise<LinkedAgent> {
+  const { userId, orgId, grantExpiresAt } = grant;
+  const { email } = (await Person.find({ id: userId }, trx))!;
+  const { role } = (await holdMembership(trx, orgId, userId))!;
+  const expiresAt = Math.min(now() + lifetimesMs.linkedAssertion, grantExpiresAt);
+  const assertion = await mintAssertion(registration, { expiresAt, email });
+  const { id, kind } = registration;
+  return { registrationId: id, kind, scopes: [...narrowed(grant.scopes, role)], ...assertion };
+}
+
+/** The grant has expired: a person must claim the agent again, and no earlier token becomes valid. */
+async function dropGrant(trx: Transaction, { id, generation }: Row<Registration>): Promise<void> {
+  await revokeAccessTokens(trx, { registrationId: id });
+  await Registration.query(trx)
+    .findById(id)
+    .patch({
+      generation: generation + 1,
+      claimedAt: null,
+      collectedAt: null,
+      userId: null,
+      orgId: null,
+      projectId: null,
+      scopes: null,
+      grantExpiresAt: null,
+    });
+}

@@ -1,0 +1,66 @@
+// Revoking an agent: its registration, its assertions and every token it holds are invalid from the next call on (specification,
+// Authentication 10). The claim ends with it, and for a provider's user the link.
+import type { Caller } from '#access/principal.ts';
+import { ownOrganization, ownPerson } from '#access/reach.ts';
+import { now } from '#foundation/clock.ts';
+import type { Id } from '#foundation/ids.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { notFound } from '#foundation/problem.ts';
+import type { PersonIn } from '../../organization/memberships/model.ts';
+import { revokeAccessTokens } from '../oauth/access-tokens.ts';
+import { Registration } from './model.ts';
+
+export interface RevokedRegistration {
+  kind: 'revoked' | 'already-revoked';
+  revokedAt: number;
+  /** Live access tokens that stopped working with it. */
+  revokedTokens: number;
+}
+
+type Which = Partial<Pick<Registration, 'userId' | 'orgId' | 'issuer' | 'subject'>> & { id?: string };
+
+async function end(trx: Transaction, { id, ...which }: Which): Promise<RevokedRegistration | undefined> {
+  const registration = await Registration.query(trx)
+    .findOne({ ...which, ...(id !== undefined && { id: id as Id<'registration'> }) })
+    .forUpdate();
+  if (!registration) return undefined;
+  if (registration.revokedAt !== null) {
+    return { kind: 'already-revoked', revokedAt: registration.revokedAt, revokedTokens: 0 };
+  }
+  const revokedAt = now();
+  await Registration.query(trx)
+    .findById(registration.id)
+    .patch({ revokedAt, generation: registration.generation + 1 });
+  const revokedTokens = await revokeAccessTokens(trx, { registrationId: registration.id });
+  return { kind: 'revoked', revokedAt, revokedTokens };
+}
+
+/** Revokes one of the agents that the person has claimed; revoking it again changes nothing. @throws 404 for any other */
+export function revokeOwnRegistration(caller: Caller, id: string): Promise<RevokedRegistration> {
+  const filter = { id, userId: ownPerson(caller), orgId: ownOrganization(caller) };
+  return transaction(async (trx) => {
+    const revoked = await end(trx, filter);
+    if (!revoked) throw notFound('delegation');
+    return revoked;
+  });
+}
+
+/** Revokes any registration, claimed or not, for the operator. @throws 404 for an unknown one */
+export function revokeRegistration(id: string): Promise<RevokedRegistration> {
+  return transaction(async (trx) => {
+    const revoked = await end(trx, { id });
+    return revoked ?? Registration.refuse();
+  });
+}
+
+/** Revokes the agent of a provider's user, if there is one, within a transaction. */
+export async function endProviderUser(trx: Transaction, issuer: string, subject: string): Promise<void> {
+  const live = await Registration.query(trx).select('id').findOne({ issuer, subject, revokedAt: null });
+  if (live) await end(trx, { id: live.id });
+}
+
+/** Ends every agent that a person has claimed; its access tokens work only with it. */
+export const revokeRegistrationsOf = async (trx: Transaction, person: PersonIn): Promise<number> =>
+  Registration.query(trx)
+    .where({ ...person, revokedAt: null })
+    .patch({ revokedAt: now(), generation: Registration.raw('generation + 1') as never });

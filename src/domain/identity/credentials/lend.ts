@@ -1,0 +1,48 @@
+// Lending authority: what a person's new token, authorization code or claimed agent may do. The person's membership and the
+// project stay locked until the credential is stored, so that none outlives the removal of either.
+import { narrowed, requireFewScopes } from '#access/authority.ts';
+import type { Id } from '#foundation/ids.ts';
+import type { Transaction } from '#foundation/postgres/database.ts';
+import { invalid } from '#foundation/problem.ts';
+import { requireMembership } from '../../organization/memberships/operations.ts';
+import { holdProject } from '../../projects/projects/operations.ts';
+
+/** Who lends, and where. */
+export interface Lender {
+  userId: Id<'person'>;
+  orgId: string;
+  /** Null: the whole organization. */
+  projectId: string | null;
+}
+
+/** What the credential stores. */
+export interface LentAuthority {
+  userId: Id<'person'>;
+  orgId: Id<'organization'>;
+  projectId: Id<'project'> | null;
+  scopes: string[];
+}
+
+/**
+ * Lends, of these scopes, those that the person's role holds at this moment.
+ * @throws 404 for an organization or a project of others, 409 for a closed organization, 400 for more scopes than one credential may hold
+ */
+export async function lend(trx: Transaction, lender: Lender, scopes: readonly string[]): Promise<LentAuthority> {
+  const { userId, orgId, projectId } = lender;
+  const membership = await requireMembership(trx, orgId, userId);
+  const lent = {
+    userId,
+    orgId: membership.orgId,
+    projectId: projectId === null ? null : await holdProject(trx, membership.orgId, projectId),
+    scopes: [...narrowed([...new Set(scopes)], membership.role)],
+  };
+  requireFewScopes(lent.scopes);
+  return lent;
+}
+
+/** `lend` of what a person chose on a page. @throws as `lend`, and 400 when the role holds nothing of it */
+export async function lendChosen(trx: Transaction, lender: Lender, scopes: readonly string[]): Promise<LentAuthority> {
+  const lent = await lend(trx, lender, scopes);
+  if (lent.scopes.length > 0) return lent;
+  throw invalid('Choose at least one kind of access that your role holds, or deny.');
+}

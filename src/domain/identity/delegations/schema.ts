@@ -1,0 +1,125 @@
+// Delegations, for a person who is signed in to the console (specification, AgentDelegationList and RevokeAgentDelegationResult). A
+// token can neither list nor revoke them, so there is no MCP tool.
+import { builder } from '#graph/builder.ts';
+import { pathId } from '#graph/input.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { ProjectType } from '../../projects/projects/schema.ts';
+import { RevocationKind } from '../tokens/schema.ts';
+import * as operations from './operations.ts';
+
+const DelegationKind = wordSet(
+  'DelegationKind',
+  operations.delegationKinds,
+  'How a program came to act for a person: as an agent of one of the registration types that the person claimed, or by an ' +
+    'authorization code.',
+  {
+    anonymous: 'An agent that registered without naming a person.',
+    identity_assertion: 'An agent whose provider vouched for it with an identity assertion.',
+    service_auth: 'An agent that asked for the person by email address.',
+    authorization_code: 'An OAuth client that the person gave consent to.',
+  },
+);
+const DelegationStatus = wordSet(
+  'DelegationStatus',
+  operations.delegationStatuses,
+  'Whether the delegation is in effect.',
+  {
+    active: 'The program can act for the person.',
+    revoked: 'The person, or an administrator, ended it.',
+    expired: 'Its time has run out.',
+  },
+);
+
+const AgentDelegation = builder.objectRef<operations.Delegation>('AgentDelegation').implement({
+  description: 'Authority that a person has lent to an agent or an OAuth client.',
+  fields: (t) => ({
+    id: t.exposeString('id', { description: 'The id of the agent’s registration or of the client’s sign-in.' }),
+    agentName: t.exposeString('agentName', {
+      nullable: true,
+      description: 'As the agent named itself, unverified; null for a client and for an agent without a name.',
+    }),
+    registrationType: t.expose('registrationType', {
+      type: DelegationKind.type,
+      description: 'How the program came to act for the person.',
+    }),
+    provider: t.exposeString('provider', {
+      nullable: true,
+      description: 'The issuer that vouches for the agent; null where none does.',
+    }),
+    clientName: t.exposeString('clientName', {
+      nullable: true,
+      description: 'As the client named itself when the person consented, unverified; null for an agent.',
+    }),
+    scopes: t.exposeStringList('scopes', {
+      description: 'As lent. Each use is narrowed to what the person’s role still holds.',
+    }),
+    projectId: t.exposeString('projectId', {
+      nullable: true,
+      description: 'The only project that the program reaches; null: the whole organization.',
+    }),
+    resource: t.exposeString('resource', {
+      description: 'The resource identifier (RFC 8707) that its tokens are valid for.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the person consented.' }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'EpochMs',
+      description: 'When the delegation ends, or ended, unless revoked.',
+    }),
+    lastUsedAt: t.expose('lastUsedAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'The last use of one of its tokens, accurate to the minute; null before the first.',
+    }),
+    status: t.expose('status', { type: DelegationStatus.type, description: 'Whether the delegation is in effect.' }),
+    project: t.byId(ProjectType, 'projectId', { link: 'projects:read', description: 'The project of `projectId`.' }),
+  }),
+});
+
+const AgentDelegationList = builder.objectRef<{ data: operations.Delegation[] }>('AgentDelegationList').implement({
+  description: 'The delegations of one person in one organization.',
+  fields: (t) => ({
+    data: t.expose('data', {
+      type: [AgentDelegation],
+      description: 'All of them, also those that have ended; newest first.',
+    }),
+  }),
+});
+const RevokeAgentDelegationResult = builder
+  .objectRef<operations.RevokedDelegation>('RevokeAgentDelegationResult')
+  .implement({
+    description: 'The outcome of revoking a delegation.',
+    fields: (t) => ({
+      kind: t.expose('kind', { type: RevocationKind.type, description: 'Whether this call revoked the delegation.' }),
+      delegationId: t.exposeString('delegationId', { description: 'The `id` of the delegation.' }),
+      revokedAt: t.expose('revokedAt', {
+        type: 'EpochMs',
+        description: 'When the delegation was revoked, by this call or before.',
+      }),
+      revokedTokens: t.exposeInt('revokedTokens', {
+        description: 'How many live access tokens this call revoked with it.',
+      }),
+    }),
+  });
+
+builder.queryField('agentDelegations', (t) =>
+  t.field({
+    description:
+      'What the signed-in person has lent to agents and clients in this organization, newest first; also what has ended.',
+    scope: 'person',
+    rest: 'GET /agent-delegations',
+    type: AgentDelegationList,
+    resolve: async (_, _args, { caller }) => ({ data: await operations.listDelegations(caller) }),
+  }),
+);
+
+builder.mutationField('revokeAgentDelegation', (t) =>
+  t.field({
+    description:
+      'Revokes a delegation of the signed-in person: the next request with any token that it led to is refused.',
+    scope: 'person',
+    rest: 'DELETE /agent-delegations/{delegationId}',
+    type: RevokeAgentDelegationResult,
+    args: { delegationId: t.arg.string({ ...pathId, description: 'The `id` of the delegation.' }) },
+    resolve: (_, { delegationId }, { caller }) => operations.revokeDelegation(caller, delegationId),
+  }),
+);

@@ -1,0 +1,112 @@
+// Access tokens of programs: `agt_` of a registered agent, `oat_` of a sign-in. Each is valid for one resource and at most one
+// hour, can be revoked, and is stored as a digest (specification, Authentication 2 and 3; agent authentication §12).
+import type { Caller } from '#access/principal.ts';
+import { now } from '#foundation/clock.ts';
+import { type Id, newId } from '#foundation/ids.ts';
+import { BaseModel } from '#foundation/postgres/base-model.ts';
+import { findCredential, type Transaction } from '#foundation/postgres/database.ts';
+import { digest, newSecret } from '#foundation/secrets/secrets.ts';
+import { lifetimesMs } from '#limits.ts';
+import { joinMembershipSql } from '../../organization/memberships/join.ts';
+import { type Bearer, callerOfBearer } from '../credentials/bearer.ts';
+import type { Resource } from './resources.ts';
+
+export class AccessToken extends BaseModel {
+  static override tableName = 'access_tokens';
+  static override columns = [
+    'id',
+    'kind',
+    'resource',
+    'registrationId',
+    'signInId',
+    'scopes',
+    'createdAt',
+    'expiresAt',
+    'lastUsedAt',
+    'revokedAt',
+  ];
+
+  declare id: Id<'accessToken'>;
+  declare digest: Buffer;
+  declare kind: 'agent' | 'oauth';
+  declare resource: Resource;
+  declare registrationId: string | null;
+  declare signInId: Id<'signIn'> | null;
+  /** As granted; each use is narrowed to what the person's role still holds. */
+  declare scopes: string[];
+  declare createdAt: number;
+  declare expiresAt: number;
+  /** To the minute. */
+  declare lastUsedAt: number | null;
+  declare revokedAt: number | null;
+}
+
+/** Whose token it is. */
+export type TokenOwner = { registrationId: string } | { signInId: string };
+
+export interface NewAccessToken {
+  owner: TokenOwner;
+  resource: Resource;
+  scopes: readonly string[];
+  /** Epoch ms, in the future: when the grant ends. The token expires then, or after one hour if that is earlier. */
+  grantExpiresAt: number;
+  /** Epoch ms: the time that `grantExpiresAt` counts from, where the grant begins with the token. Now by default. */
+  createdAt?: number;
+}
+
+export interface IssuedAccessToken {
+  accessToken: string;
+  /** Seconds. */
+  expiresIn: number;
+  scope: string;
+}
+
+/** Creates a token; its secret is returned here only. */
+export async function issueAccessToken(
+  trx: Transaction,
+  { owner, resource, scopes, grantExpiresAt, createdAt = now() }: NewAccessToken,
+): Promise<IssuedAccessToken> {
+  const ofAgent = 'registrationId' in owner;
+  const accessToken = newSecret(ofAgent ? 'agt_' : 'oat_');
+  const lifetime = ofAgent ? lifetimesMs.agentAccessToken : lifetimesMs.oauthAccessToken;
+  const expiresAt = Math.min(createdAt + lifetime, grantExpiresAt);
+  await AccessToken.query(trx).insert({
+    id: newId('accessToken'),
+    digest: digest(accessToken),
+    kind: ofAgent ? 'agent' : 'oauth',
+    resource,
+    ...(owner as Partial<AccessToken>),
+    scopes: [...scopes],
+    createdAt,
+    expiresAt,
+  });
+  return { accessToken, expiresIn: Math.floor((expiresAt - createdAt) / 1_000), scope: scopes.join(' ') };
+}
+
+/** Revokes the tokens of an owner, or the one with this secret; returns how many were live. */
+export async function revokeAccessTokens(trx: Transaction, by: TokenOwner | { secret: string }): Promise<number> {
+  const which = 'secret' in by ? { digest: digest(by.secret) } : by;
+  const revokedAt = now();
+  return AccessToken.query(trx)
+    .where({ ...which, revokedAt: null })
+    .where('expiresAt', '>', revokedAt)
+    .patch({ revokedAt });
+}
+
+/** The live access token with the digest $1 for the resource $2 at the time $3, as a table. */
+export const presentedTokenSql = `(select id, sign_in_id, registration_id, scopes, last_used_at from access_tokens
+    where digest = $1 and resource = $2 and expires_at > $3 and revoked_at is null)`;
+
+const findCallerSql = `select a.id, array_to_string(a.scopes, ' ') as granted, a.last_used_at, s.user_id, s.org_id, s.project_id, m.role
+  from ${presentedTokenSql} a
+  join sign_ins s on s.id = a.sign_in_id
+  ${joinMembershipSql('s')}
+  where s.expires_at > $3 and s.revoked_at is null`;
+
+/**
+ * The caller of an `oat_` secret at this resource, in one statement; null when it is unknown, expired, revoked or for another
+ * resource, its sign-in has ended, or its person has left the organization. Read on every request and never cached.
+ */
+export async function callerOfOAuthToken(secret: string, resource: Resource): Promise<Caller | null> {
+  return callerOfBearer(AccessToken, await findCredential<Bearer>(findCallerSql, [digest(secret), resource, now()]));
+}

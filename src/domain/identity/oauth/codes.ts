@@ -1,0 +1,118 @@
+// Authorization codes: created when a person consents, valid for one minute, one use and one client. The person has settled what
+// a code grants; presenting it a second time revokes all of it (RFC 6749 §4.1.2; specification, Authentication 8).
+
+import { days, now } from '#foundation/clock.ts';
+import type { Id } from '#foundation/ids.ts';
+import { BaseModel, type Row } from '#foundation/postgres/base-model.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { digest, newSecret } from '#foundation/secrets/secrets.ts';
+import { lifetimesMs } from '#limits.ts';
+import type { PersonIn } from '../../organization/memberships/model.ts';
+import { type Lender, lendChosen } from '../credentials/lend.ts';
+import { type AuthorizationRequest, offlineAccess } from './authorization-request.ts';
+import type { Resource } from './resources.ts';
+
+export class AuthorizationCode extends BaseModel {
+  static override tableName = 'authorization_codes';
+  static override idColumn = 'digest';
+  static override columns = [
+    'digest',
+    'clientId',
+    'clientName',
+    'redirectUri',
+    'codeChallenge',
+    'userId',
+    'orgId',
+    'projectId',
+    'resource',
+    'scopes',
+    'accessExpiresAt',
+    'createdAt',
+    'expiresAt',
+    'usedAt',
+    'signInId',
+  ];
+
+  declare digest: Buffer;
+  declare clientId: string;
+  declare clientName: string | null;
+  /** As in the request, with the port of a program on the person's machine. */
+  declare redirectUri: string;
+  declare codeChallenge: string;
+  declare userId: Id<'person'>;
+  declare orgId: Id<'organization'>;
+  declare projectId: Id<'project'> | null;
+  declare resource: Resource;
+  declare scopes: string[];
+  /** When the access ends, as the person chose. */
+  declare accessExpiresAt: number;
+  declare createdAt: number;
+  declare expiresAt: number;
+  declare usedAt: number | null;
+  declare signInId: Id<'signIn'> | null;
+}
+
+/** What the person chose on the page. */
+export interface Approval extends Lender {
+  scopes: readonly string[];
+  expiresInDays: number;
+}
+
+/**
+ * Creates the code of an authorization request that a person consented to. It grants what the client requested, the person chose
+ * and the person's role in the organization holds. @throws as `lendChosen`
+ */
+export function approve(request: AuthorizationRequest, approval: Approval): Promise<string> {
+  return transaction(async (trx) => {
+    const chosen = request.scopes.filter((scope) => approval.scopes.includes(scope));
+    const lent = await lendChosen(trx, approval, chosen);
+    const code = newSecret('oac_');
+    const createdAt = now();
+    await AuthorizationCode.query(trx).insert({
+      digest: digest(code),
+      clientId: request.client.id,
+      clientName: request.client.name,
+      redirectUri: request.redirectUri,
+      codeChallenge: request.codeChallenge,
+      ...lent,
+      resource: request.resource,
+      scopes: request.isOffline ? [...lent.scopes, offlineAccess] : lent.scopes,
+      accessExpiresAt: createdAt + days(approval.expiresInDays),
+      createdAt,
+      expiresAt: createdAt + lifetimesMs.authorizationCode,
+    });
+    return code;
+  });
+}
+
+/** Uses up the code and returns it, for one of any number of concurrent presentations. */
+export async function useCode(trx: Transaction, secret: string): Promise<Row<AuthorizationCode> | undefined> {
+  const [code] = await AuthorizationCode.query(trx)
+    .where({ digest: digest(secret), usedAt: null })
+    .patch({ usedAt: now() })
+    .returning([...AuthorizationCode.columns] as never);
+  return code;
+}
+
+/** The sign-in of a code that was used before. */
+export async function signInOfCode(trx: Transaction, secret: string): Promise<Id<'signIn'> | null> {
+  const code = await AuthorizationCode.query(trx).select('signInId').findById(digest(secret));
+  return code?.signInId ?? null;
+}
+
+/** Stores which sign-in a code led to. */
+export async function bindCode(trx: Transaction, code: Row<AuthorizationCode>, signInId: Id<'signIn'>): Promise<void> {
+  await AuthorizationCode.query(trx).findById(code.digest).patch({ signInId });
+}
+
+const spendCodesSql = (where: string) => `update authorization_codes set used_at = $2 where digest in (
+  select digest from authorization_codes where ${where} and used_at is null for update skip locked)`;
+
+/**
+ * Uses up every code of a person, whose membership or account the caller has locked. A code that is locked is being redeemed:
+ * that waits for the membership, and is refused.
+ */
+export async function spendCodesOf(trx: Transaction, { userId, orgId }: PersonIn): Promise<void> {
+  if (orgId) await sql(spendCodesSql('user_id = $1 and org_id = $3'), [userId, now(), orgId], trx);
+  else await sql(spendCodesSql('user_id = $1'), [userId, now()], trx);
+}

@@ -1,0 +1,79 @@
+// The refresh grant: exchanges a refresh token for the next one and an access token, within the person's grant (RFC 6749 §6; RFC
+// 9700 §4.14.2; agent authentication §7.4). A token that is presented twice, even concurrently, ends the sign-in.
+import type { OrgRole } from '#access/roles.ts';
+import { now } from '#foundation/clock.ts';
+import type { Id } from '#foundation/ids.ts';
+import { sql, transaction } from '#foundation/postgres/database.ts';
+import { digest } from '#foundation/secrets/secrets.ts';
+import { joinMembershipSql } from '../../../organization/memberships/join.ts';
+import { issueAccessToken } from '../access-tokens.ts';
+import { requireClient } from '../clients.ts';
+import { invalidGrant, invalidScope, invalidTarget, OAuthError } from '../errors.ts';
+import { type Resource, resourceOf } from '../resources.ts';
+import { endSignIn, holdSignIn, issueRefreshToken, useRefreshToken } from '../sign-ins.ts';
+import { type Grant, required, type TokenParameters } from '../token-request.ts';
+
+const refused = () => invalidGrant('The refresh token is unknown, expired, used, revoked, or of another client.');
+
+interface Family {
+  usedAt: number | null;
+  signInId: Id<'signIn'>;
+  clientId: string;
+  resource: Resource;
+  granted: string;
+  expiresAt: number;
+  revokedAt: number | null;
+  /** Null: the person has left the organization. */
+  role: OrgRole | null;
+}
+
+const findFamilySql = `select r.used_at, s.id as sign_in_id, s.client_id, s.resource, array_to_string(s.scopes, ' ') as granted,
+    s.expires_at, s.revoked_at, m.role
+  from refresh_tokens r
+  join sign_ins s on s.id = r.sign_in_id
+  left ${joinMembershipSql('s')}
+  where r.digest = $1`;
+
+export const refreshToken: Grant = async (parameters) => {
+  const secret = required(parameters, 'refresh_token');
+  if (parameters.client_id !== undefined) await requireClient(parameters.client_id);
+  const [family] = await sql<Family>(findFamilySql, [digest(secret)]);
+  if (!family) throw refused();
+  const { signInId, resource, expiresAt } = family;
+  // A used one is passed to the transaction, which ends the sign-in.
+  const scopes = family.usedAt === null ? requestedScopes(family, parameters) : [];
+  // An error is returned, not thrown, so that the transaction commits: the token stays used, or the sign-in ended.
+  const outcome = await transaction(async (trx) => {
+    if (!(await useRefreshToken(trx, secret))) {
+      await endSignIn(trx, signInId);
+      return refused();
+    }
+    if (!(await holdSignIn(trx, signInId))) return refused();
+    const issued = await issueAccessToken(trx, { owner: { signInId }, resource, scopes, grantExpiresAt: expiresAt });
+    return { ...issued, next: await issueRefreshToken(trx, signInId) };
+  });
+  if (outcome instanceof OAuthError) throw outcome;
+  return {
+    access_token: outcome.accessToken,
+    token_type: 'Bearer',
+    expires_in: outcome.expiresIn,
+    scope: outcome.scope,
+    refresh_token: outcome.next,
+  };
+};
+
+/** The scopes of the next access token. An error thrown here leaves the refresh token unused. */
+function requestedScopes(family: Family, { client_id, resource, scope }: TokenParameters): string[] {
+  const { clientId, revokedAt, expiresAt, role } = family;
+  if (revokedAt !== null || expiresAt <= now() || role === null) throw refused();
+  if (client_id !== undefined && client_id !== clientId) throw refused();
+  if (resource !== undefined && resourceOf(resource) !== family.resource) {
+    throw invalidTarget('resource: must be the one that the person consented to.');
+  }
+  const granted = family.granted.split(' ');
+  if (scope === undefined) return granted;
+  const requested = [...new Set(scope.split(' ').filter((word) => word !== ''))];
+  const beyond = requested.filter((word) => !granted.includes(word));
+  if (beyond.length > 0) throw invalidScope('scope: must not go beyond what the person granted.');
+  return requested;
+}

@@ -1,0 +1,120 @@
+// The sign-in of a person to a client, which one authorization code led to. Its refresh tokens are a family: each is used once and
+// replaced by the next; one that is presented again was copied, and ends the sign-in with all its tokens (RFC 9700 §4.14.2).
+import type { Caller } from '#access/principal.ts';
+import { ownOrganization, ownPerson } from '#access/reach.ts';
+import { now } from '#foundation/clock.ts';
+import type { Id } from '#foundation/ids.ts';
+import { BaseModel, columnsOf, type Row } from '#foundation/postgres/base-model.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { digest, newSecret } from '#foundation/secrets/secrets.ts';
+import type { PersonIn } from '../../organization/memberships/model.ts';
+import { revokeAccessTokens } from './access-tokens.ts';
+import { offlineAccess } from './authorization-request.ts';
+import type { Resource } from './resources.ts';
+
+export class SignIn extends BaseModel {
+  static override tableName = 'sign_ins';
+  static override noun = 'sign-in';
+  static override columns = [
+    'id',
+    'clientId',
+    'clientName',
+    'userId',
+    'orgId',
+    'projectId',
+    'resource',
+    'scopes',
+    'createdAt',
+    'expiresAt',
+    'revokedAt',
+  ];
+
+  declare id: Id<'signIn'>;
+  declare clientId: string;
+  /** As it was called when the person agreed. */
+  declare clientName: string | null;
+  declare userId: Id<'person'>;
+  declare orgId: Id<'organization'>;
+  declare projectId: Id<'project'> | null;
+  declare resource: Resource;
+  /** As the person granted them, with `offline_access` where there are refresh tokens. */
+  declare scopes: string[];
+  declare createdAt: number;
+  /** Refreshing does not move it. */
+  declare expiresAt: number;
+  declare revokedAt: number | null;
+}
+
+export class RefreshToken extends BaseModel {
+  static override tableName = 'refresh_tokens';
+  static override idColumn = 'digest';
+  static override columns = ['digest', 'signInId', 'createdAt', 'usedAt'];
+
+  declare digest: Buffer;
+  declare signInId: Id<'signIn'>;
+  declare createdAt: number;
+  declare usedAt: number | null;
+}
+
+/** Creates the next token of the family; its secret is returned here only. */
+export async function issueRefreshToken(trx: Transaction, signInId: Id<'signIn'>): Promise<string> {
+  const secret = newSecret('ort_');
+  await RefreshToken.query(trx).insert({ digest: digest(secret), signInId, createdAt: now() });
+  return secret;
+}
+
+/** Uses up a refresh token; true for one of any number of concurrent presentations. */
+export async function useRefreshToken(trx: Transaction, secret: string): Promise<boolean> {
+  const used = await RefreshToken.query(trx)
+    .where({ digest: digest(secret), usedAt: null })
+    .patch({ usedAt: now() });
+  return used > 0;
+}
+
+/** Locks the sign-in against its end until the transaction ends; false when it has ended already. */
+export const holdSignIn = async (trx: Transaction, id: Id<'signIn'>): Promise<boolean> =>
+  (await SignIn.query(trx).select('id').findOne({ id, revokedAt: null }).forShare()) !== undefined;
+
+/** Ends a sign-in with all its tokens; returns how many access tokens were live. Ending it again changes nothing. */
+export async function endSignIn(trx: Transaction, id: Id<'signIn'>): Promise<number> {
+  await SignIn.query(trx).where({ id, revokedAt: null }).patch({ revokedAt: now() });
+  return revokeAccessTokens(trx, { signInId: id });
+}
+
+/** Ends every sign-in of a person; its access and refresh tokens work only with it. */
+export const endSignInsOf = async (trx: Transaction, person: PersonIn): Promise<number> =>
+  SignIn.query(trx)
+    .where({ ...person, revokedAt: null })
+    .patch({ revokedAt: now() });
+
+/** A sign-in with the scopes of its access, and when one of its tokens was last used. */
+export type ListedSignIn = Row<SignIn> & { lastUsedAt: number | null };
+
+const listSignInsSql = `select ${columnsOf(SignIn, 's')},
+    (select max(a.last_used_at) from access_tokens a where a.sign_in_id = s.id) as last_used_at
+  from sign_ins s where s.user_id = $1 and s.org_id = $2 order by s.created_at desc, s.id desc`;
+
+/** The person's own sign-ins in this organization, also those that ended; newest first. */
+export async function listSignIns(caller: Caller): Promise<ListedSignIn[]> {
+  const signIns = await sql<ListedSignIn>(listSignInsSql, [ownPerson(caller), ownOrganization(caller)]);
+  return signIns.map((signIn) => ({ ...signIn, scopes: signIn.scopes.filter((scope) => scope !== offlineAccess) }));
+}
+
+export interface RevokedSignIn {
+  kind: 'revoked' | 'already-revoked';
+  revokedAt: number;
+  /** Live access tokens that stopped working with it. */
+  revokedTokens: number;
+}
+
+/** Ends one of the person's own sign-ins. @throws 404 for any other */
+export function revokeSignIn(caller: Caller, id: string): Promise<RevokedSignIn> {
+  const filter = { id: id as Id<'signIn'>, userId: ownPerson(caller), orgId: ownOrganization(caller) };
+  return transaction(async (trx) => {
+    const signIn = await SignIn.query(trx).findOne(filter).forNoKeyUpdate();
+    if (!signIn) return SignIn.refuse();
+    const revokedTokens = await endSignIn(trx, signIn.id);
+    if (signIn.revokedAt !== null) return { kind: 'already-revoked', revokedAt: signIn.revokedAt, revokedTokens };
+    return { kind: 'revoked', revokedAt: now(), revokedTokens };
+  });
+}

@@ -1,0 +1,196 @@
+// Console sessions: opened at sign-in, found by the digest of the cookie's secret, ended by the person or after 14 days without
+// use. A session acts as its person, with all that the person's role holds (principalType `cookie`).
+import type { Caller } from '#access/principal.ts';
+import { ownPerson } from '#access/reach.ts';
+import type { OrgRole } from '#access/roles.ts';
+import { type Scope, scopesOfRole } from '#access/scopes.ts';
+import { now } from '#foundation/clock.ts';
+import { type Id, newId } from '#foundation/ids.ts';
+import { columnsOf, type Row } from '#foundation/postgres/base-model.ts';
+import { findCredential, sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import type { Bookmark } from '#foundation/postgres/replica.ts';
+import { forbidden, notFound } from '#foundation/problem.ts';
+import { digest, newSecret } from '#foundation/secrets/secrets.ts';
+import { lifetimesMs } from '#limits.ts';
+import { isMemberSql, joinOneMembershipSql } from '../../organization/memberships/join.ts';
+import type { PersonIn } from '../../organization/memberships/model.ts';
+import { joinEnabledPersonSql } from '../../organization/people/join.ts';
+import { Person } from '../../organization/people/model.ts';
+import { lastUsedIntervalMs } from '../credentials/last-used.ts';
+import { Session } from './model.ts';
+
+/** Where a person signed in, as the list of sessions shows it. */
+export interface Device {
+  userAgent: string | null;
+  address: string | null;
+}
+
+const userAgentKept = 300;
+
+/**
+ * Opens a session. Its secret goes to the browser and is stored as a digest. The person is locked, so that no session is opened
+ * while the account is being disabled. @throws 403 for a disabled account
+ */
+export async function openSession(
+  personId: Id<'person'>,
+  device: Device,
+): Promise<{ id: Id<'session'>; secret: string }> {
+  const secret = newSecret('');
+  const id = newId('session');
+  const createdAt = now();
+  await transaction(async (trx) => {
+    if (!(await Person.query(trx).select('id').findOne({ id: personId, disabledAt: null }).forShare())) {
+      throw forbidden('This account is disabled.');
+    }
+    await Session.query(trx).insert({
+      id,
+      digest: digest(secret),
+      personId,
+      userAgent: device.userAgent?.slice(0, userAgentKept) ?? null,
+      address: device.address,
+      createdAt,
+      lastUsedAt: createdAt,
+      expiresAt: createdAt + lifetimesMs.consoleSession,
+    });
+  });
+  return { id, secret };
+}
+
+export interface SessionInUse {
+  id: Id<'session'>;
+  person: { id: Id<'person'>; email: string; name: string };
+  /** Whether its expiry was just moved, and that of the browser's cookie must follow. */
+  renewed: boolean;
+}
+
+interface FoundSession {
+  id: Id<'session'>;
+  personId: Id<'person'>;
+  email: string;
+  name: string;
+  lastUsedAt: number;
+  orgId: Id<'organization'> | null;
+  role: OrgRole | null;
+  closedAt: number | null;
+  bookmark?: Bookmark | undefined;
+}
+
+const findSessionSql = `select s.id, s.person_id, p.email, p.name, s.last_used_at, m.org_id, m.role, m.closed_at
+  from sessions s
+  ${joinEnabledPersonSql('s.person_id')}
+  ${joinOneMembershipSql('s.person_id', { requested: '$3', preferred: 's.org_id' })}
+  where s.digest = $1 and s.ended_at is null and s.expires_at > $2`;
+
+/** A person without an organization may create one, and see which they are in: none. */
+const withoutOrganization: ReadonlySet<Scope> = new Set(['organizations:read', 'organizations:write']);
+
+/**
+ * The caller of a session cookie, in one statement; null when the session is unknown or has ended. The organization is the
+ * requested one (404 unless the person belongs to it), or the one last chosen, or the first joined, or none.
+ */
+export async function callerOfSession(
+  secret: string,
+  requestedOrgId: string | null,
+): Promise<{ caller: Caller; session: SessionInUse } | null> {
+  const at = now();
+  const row = await findCredential<FoundSession>(findSessionSql, [digest(secret), at, requestedOrgId]);
+  if (!row) return null;
+  if (requestedOrgId !== null && row.orgId === null) throw notFound('organization');
+  const renewed = row.lastUsedAt <= at - lastUsedIntervalMs;
+  if (renewed) await renew(row.id, at);
+  return {
+    caller: callerBehind(row),
+    session: { id: row.id, person: { id: row.personId, email: row.email, name: row.name }, renewed },
+  };
+}
+
+/**
+ * The present caller of a session in one organization, read without renewing the session or changing its organization. Null when
+ * the session has ended.
+ */
+export async function callerStillBehind(secret: string, orgId: Id<'organization'> | null): Promise<Caller | null> {
+  const row = await findCredential<FoundSession>(findSessionSql, [digest(secret), now(), orgId]);
+  return row ? callerBehind(row) : null;
+}
+
+const callerBehind = ({ id, personId, orgId, role, closedAt, bookmark }: FoundSession): Caller => ({
+  principalType: 'cookie',
+  credentialId: id,
+  userId: personId,
+  orgId,
+  role,
+  isOrgClosed: closedAt !== null,
+  scopes: role ? scopesOfRole(role) : withoutOrganization,
+  projectId: null,
+  bookmark,
+});
+
+const renewSessionSql = `update sessions set last_used_at = $2, expires_at = $3
+  where id = $1 and ended_at is null and last_used_at <= $4`;
+
+/** Of concurrent requests one writes. */
+const renew = (id: Id<'session'>, at: number) =>
+  sql(renewSessionSql, [id, at, at + lifetimesMs.consoleSession, at - lastUsedIntervalMs]);
+
+const chooseOrganizationSql = `update sessions s set org_id = $2
+  where s.id = $1 and s.ended_at is null and ${isMemberSql('s.person_id', '$2')} returning s.id`;
+
+/** Makes this the organization of the caller's session, unless a request names another. @throws 404 for a foreign one */
+export async function chooseOrganization({ credentialId }: Caller, orgId: string): Promise<void> {
+  if ((await sql(chooseOrganizationSql, [credentialId, orgId])).length === 0) throw notFound('organization');
+}
+
+/** Sessions of the person that work in the organization go back to the default one. */
+export const leaveOrganization = async (trx: Transaction, { userId, orgId }: Required<PersonIn>): Promise<void> => {
+  await Session.query(trx).where({ personId: userId, orgId }).patch({ orgId: null });
+};
+
+/** All sessions that work in the organization go back to the default one, but the one that is named. */
+export const leaveClosedOrganization = async (trx: Transaction, orgId: string, exceptId: string): Promise<void> => {
+  await Session.query(trx)
+    .where({ orgId: orgId as Id<'organization'> })
+    .whereNot({ id: exceptId })
+    .patch({ orgId: null });
+};
+
+const openSessionsSql = `from sessions where person_id = $1 and ended_at is null and expires_at > $2
+  order by last_used_at desc, id desc`;
+const listSessionsSql = `select ${columnsOf(Session)} ${openSessionsSql}`;
+const listSessionsOfSql = `select id, user_agent, address, created_at, last_used_at, expires_at ${openSessionsSql} limit $3`;
+
+/** The caller's open sessions, last used first. */
+export const listSessions = (caller: Caller): Promise<Row<Session>[]> =>
+  sql<Row<Session>>(listSessionsSql, [ownPerson(caller), now()]);
+
+/** The operator's list of a person's open sessions, last used first. */
+export const listSessionsOf = (personId: Id<'person'>, limit: number): Promise<object[]> =>
+  sql(listSessionsOfSql, [personId, now(), limit]);
+
+/** Ends one of the caller's sessions at once; ending it again changes nothing. @throws 404 */
+export async function endSession(caller: Caller, sessionId: string): Promise<void> {
+  const known = await Session.query()
+    .where({ id: sessionId, personId: ownPerson(caller) })
+    .patch({ endedAt: Session.raw('coalesce(ended_at, ?)', now()) as never });
+  if (known === 0) Session.refuse();
+}
+
+/** Ends all of the caller's sessions but the one in use; returns how many. */
+export async function endOtherSessions(caller: Caller): Promise<number> {
+  return Session.query()
+    .where({ personId: ownPerson(caller), endedAt: null })
+    .where('expiresAt', '>', now())
+    .whereNot({ id: caller.credentialId })
+    .patch({ endedAt: now() });
+}
+
+/** Ends all open sessions of a person, or one of them; returns how many. */
+export const endSessionsOf = async (trx: Transaction, personId: string, sessionId?: string): Promise<number> =>
+  Session.query(trx)
+    .where({ personId, endedAt: null, ...(sessionId !== undefined && { id: sessionId }) })
+    .where('expiresAt', '>', now())
+    .patch({ endedAt: now() });
+
+/** Deletes the sessions that have expired or were ended. */
+export async function sweepSessions(): Promise<void> {
+  await Session.query().delete().where('expiresAt', '<=', now()).orWhereNotNull('endedAt');
+}

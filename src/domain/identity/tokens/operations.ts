@@ -1,0 +1,145 @@
+// Operations on personal access tokens: create, list, revoke, and find the caller of one.
+import { refusedScopes, requireFewScopes } from '#access/authority.ts';
+import type { Caller } from '#access/principal.ts';
+import { ownOrganization, ownPerson } from '#access/reach.ts';
+import { days, now } from '#foundation/clock.ts';
+import { type Id, newId } from '#foundation/ids.ts';
+import { columnsOf, type Row } from '#foundation/postgres/base-model.ts';
+import { findCredential, sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { conflict, missingScopes } from '#foundation/problem.ts';
+import { digest, newSecret } from '#foundation/secrets/secrets.ts';
+import { tokens } from '#limits.ts';
+import { joinMembershipSql } from '../../organization/memberships/join.ts';
+import type { PersonIn } from '../../organization/memberships/model.ts';
+import { lockPerson } from '../../organization/people/operations.ts';
+import { type Bearer, callerOfBearer } from '../credentials/bearer.ts';
+import { lend } from '../credentials/lend.ts';
+import { type OwnerFilter, ofOwnerSql, ownerValues } from '../credentials/owner.ts';
+import { Token } from './model.ts';
+
+export interface NewToken {
+  name: string;
+  scopes: readonly string[];
+  expiresInDays: number;
+  projectId?: string | undefined;
+}
+
+/** The record with the raw bearer value, which is returned this once. */
+export type CreatedToken = Omit<Row<Token>, 'digest'> & { token: string };
+
+/**
+ * Creates a token that can do no more than the caller.
+ * @throws 403 naming each scope beyond that, 400 for too many scopes, 404 for an unknown project or another organization's
+ */
+export async function createToken(caller: Caller, input: NewToken): Promise<CreatedToken> {
+  const [orgId, userId] = [ownOrganization(caller), ownPerson(caller)];
+  const scopes = [...new Set(input.scopes)];
+  const refused = refusedScopes(scopes, caller);
+  if (refused.length > 0) throw missingScopes(refused);
+  requireFewScopes(scopes);
+  const token = newSecret('pat_');
+  const createdAt = now();
+  return transaction(async (trx) => {
+    await refuseBeyondQuota(trx, userId);
+    const lent = await lend(trx, { userId, orgId, projectId: input.projectId ?? null }, scopes);
+    // The role may have changed since the caller was authenticated.
+    if (lent.scopes.length < scopes.length) throw missingScopes(scopes.filter((scope) => !lent.scopes.includes(scope)));
+    const record = {
+      id: newId('token'),
+      ...lent,
+      name: input.name,
+      createdAt,
+      expiresAt: createdAt + days(input.expiresInDays),
+      lastUsedAt: null,
+      revokedAt: null,
+    };
+    await Token.query(trx).insert({ ...record, digest: digest(token) });
+    return { ...record, token };
+  });
+}
+
+let perPerson: number = tokens.perPerson;
+/** How many live tokens a person may have, over all organizations. */
+export function bindTokenQuota(quota: number): void {
+  perPerson = quota;
+}
+
+const countLiveTokensSql =
+  'select count(*)::int as live from tokens where user_id = $1 and expires_at > $2 and revoked_at is null';
+
+/**
+ * The row of the person is locked until `trx` ends, so that any number of concurrent calls is counted exactly. Before any weaker
+ * lock of that row: concurrent upgrades would be a deadlock.
+ */
+async function refuseBeyondQuota(trx: Transaction, userId: Id<'person'>): Promise<void> {
+  await lockPerson(trx, userId);
+  const [row] = await sql<{ live: number }>(countLiveTokensSql, [userId, now()], trx);
+  if (row!.live >= perPerson) {
+    throw conflict(`A person may have ${perPerson} live tokens, in all organizations together; revoke one first.`);
+  }
+}
+
+/** The person's own tokens in this organization, also those that ended; newest first. */
+export const listTokens = (caller: Caller): Promise<Row<Token>[]> =>
+  Token.findAll({ userId: ownPerson(caller), orgId: ownOrganization(caller) });
+
+const expiringTokensSql = `select ${columnsOf(Token)} from tokens
+  where user_id = $1 and org_id = $2 and revoked_at is null and expires_at > $3 and expires_at <= $4
+  order by expires_at, id limit 20`;
+
+/** The person's live tokens that expire by then, the first to expire first; at most 20. */
+export const listExpiringTokens = (orgId: string, userId: string, by: number): Promise<Row<Token>[]> =>
+  sql(expiringTokensSql, [userId, orgId, now(), by]);
+
+const expiringOwnersSql = `select distinct user_id from tokens
+  where org_id = $1 and revoked_at is null and expires_at > $2 and expires_at <= $3`;
+
+/** The people whose live tokens expire by then. */
+export const listOwnersOfExpiringTokens = async (orgId: string, by: number): Promise<string[]> =>
+  (await sql<{ userId: string }>(expiringOwnersSql, [orgId, now(), by])).map(({ userId }) => userId);
+
+const listAllSql = `select t.id, o.slug as org, p.email, t.name, t.scopes, t.project_id, t.created_at, t.expires_at,
+    t.last_used_at, t.revoked_at
+  from tokens t ${ofOwnerSql('t')} order by t.created_at desc, t.id desc limit $3`;
+
+/** The operator's list: tokens of all organizations, also ended ones, newest first. */
+export const listAllTokens = (filter: OwnerFilter): Promise<object[]> => sql(listAllSql, ownerValues(filter));
+
+export const revocationKinds = ['revoked', 'already-revoked'] as const;
+
+export interface RevokedToken {
+  kind: (typeof revocationKinds)[number];
+  tokenId: string;
+  revokedAt: number;
+}
+
+/** Revokes one of the person's own tokens at once; revoking it again changes nothing. @throws 404 for any other */
+export async function revokeToken(caller: Caller, tokenId: string): Promise<RevokedToken> {
+  const filter = { id: tokenId, userId: ownPerson(caller), orgId: ownOrganization(caller) };
+  const revokedAt = now();
+  const revoked = await Token.query()
+    .where({ ...filter, revokedAt: null })
+    .patch({ revokedAt });
+  if (revoked > 0) return { kind: 'revoked', tokenId, revokedAt };
+  const token = await Token.get(filter);
+  return { kind: 'already-revoked', tokenId, revokedAt: token.revokedAt! };
+}
+
+/** Revokes every token of a person. */
+export const revokeTokensOf = async (trx: Transaction, person: PersonIn): Promise<number> =>
+  Token.query(trx)
+    .where({ ...person, revokedAt: null })
+    .patch({ revokedAt: now() });
+
+const findCallerSql = `select t.id, t.user_id, t.org_id, t.project_id, array_to_string(t.scopes, ' ') as granted,
+    t.last_used_at, m.role
+  from tokens t ${joinMembershipSql('t')}
+  where t.digest = $1 and t.expires_at > $2 and t.revoked_at is null`;
+
+/**
+ * The caller of a `pat_` secret, in one statement; null when it is unknown, expired or revoked, or its person has left the
+ * organization. Read on every request and never cached, so that a revocation or a changed role takes effect on the next one.
+ */
+export async function callerOfToken(secret: string): Promise<Caller | null> {
+  return callerOfBearer(Token, await findCredential<Bearer>(findCallerSql, [digest(secret), now()]));
+}

@@ -1,0 +1,57 @@
+// Runtime tokens: the service tokens that serve one organization, which its admins create, list and revoke.
+import { admit } from '#access/gate.ts';
+import type { Caller } from '#access/principal.ts';
+import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { columnsOf, type Row } from '#foundation/postgres/base-model.ts';
+import { sql, transaction } from '#foundation/postgres/database.ts';
+import { conflict, organizationClosed } from '#foundation/problem.ts';
+import { isOrganizationOpen, lockOrganization } from '../../organization/organizations/operations.ts';
+import { createServiceToken, revokeServiceToken, ServiceToken } from './service-tokens.ts';
+
+/** Of an organization: active ones, and how many are listed, also of those that are revoked. */
+export const runtimeTokens = { perOrganization: 20, listed: 100 } as const;
+const { perOrganization, listed } = runtimeTokens;
+
+export interface CreatedRuntimeToken {
+  id: string;
+  name: string;
+  createdAt: number;
+  token: string;
+}
+
+/**
+ * The record with the bearer value, which is returned this once. What it allows no scope does: a credential cannot create it.
+ * @throws 403 for a token, 409 at the limit or once the organization is closed
+ */
+export function createRuntimeToken(caller: Caller, name: string): Promise<CreatedRuntimeToken> {
+  admit(caller, 'person');
+  beyondOneProject(caller);
+  const orgId = ownOrganization(caller);
+  return transaction(async (trx) => {
+    await lockOrganization(trx, orgId);
+    if (!(await isOrganizationOpen(trx, orgId))) throw organizationClosed();
+    const active = await ServiceToken.query(trx).where({ orgId, revokedAt: null }).resultSize();
+    if (active >= perOrganization) {
+      throw conflict(`An organization may have ${perOrganization} active runtime tokens; revoke one first.`);
+    }
+    return createServiceToken({ name, orgId }, trx);
+  });
+}
+
+const listSql = `select ${columnsOf(ServiceToken)} from service_tokens where org_id = $1
+  order by revoked_at is not null, created_at desc, id limit ${listed}`;
+
+/** Those of the organization: the active ones, then those that are revoked, the newest first. */
+export async function listRuntimeTokens(caller: Caller): Promise<Row<ServiceToken>[]> {
+  beyondOneProject(caller);
+  return sql(listSql, [ownOrganization(caller)]);
+}
+
+/** Revokes one at once; revoking it again changes nothing. @throws 404 */
+export async function revokeRuntimeToken(caller: Caller, id: string): Promise<Row<ServiceToken>> {
+  beyondOneProject(caller);
+  const filter = { id, orgId: ownOrganization(caller) };
+  await ServiceToken.get(filter);
+  await revokeServiceToken(id);
+  return ServiceToken.get(filter);
+}

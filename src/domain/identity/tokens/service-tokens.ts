@@ -1,0 +1,89 @@
+// Service tokens (`srv_`), with which internal services such as the runtime authenticate. The operator creates and revokes them, and
+// the admins of an organization those that serve it alone (runtime-tokens.ts). They do not expire.
+import type { Caller } from '#access/principal.ts';
+import type { Scope } from '#access/scopes.ts';
+import { now } from '#foundation/clock.ts';
+import { type Id, newId } from '#foundation/ids.ts';
+import { BaseModel } from '#foundation/postgres/base-model.ts';
+import { findCredential, sql, type Transaction } from '#foundation/postgres/database.ts';
+import { digest, newSecret } from '#foundation/secrets/secrets.ts';
+import { joinOrganizationSql } from '../../organization/organizations/join.ts';
+import { recordUse } from '../credentials/last-used.ts';
+import type { OwnerFilter } from '../credentials/owner.ts';
+
+export class ServiceToken extends BaseModel {
+  static override tableName = 'service_tokens';
+  static override noun = 'service token';
+  static override columns = ['id', 'orgId', 'name', 'scopes', 'createdAt', 'lastUsedAt', 'revokedAt'];
+
+  declare id: Id<'service'>;
+  declare digest: Buffer;
+  /** Null: it serves every organization. */
+  declare orgId: Id<'organization'> | null;
+  declare name: string;
+  declare scopes: Scope[];
+  declare createdAt: number;
+  declare lastUsedAt: number | null;
+  declare revokedAt: number | null;
+}
+
+export interface NewServiceToken {
+  name: string;
+  orgId?: Id<'organization'> | undefined;
+}
+
+/** The record with the raw bearer value, which is returned this once. */
+export async function createServiceToken({ name, orgId }: NewServiceToken, trx?: Transaction) {
+  const token = newSecret('srv_');
+  const scopes: Scope[] = ['runtime:report'];
+  const record = { id: newId('service'), name, orgId: orgId ?? null, scopes, createdAt: now() };
+  await ServiceToken.query(trx).insert({ ...record, digest: digest(token) });
+  return { ...record, token };
+}
+
+/** Revokes a service token at once; revoking it again changes nothing. @throws 404 */
+export async function revokeServiceToken(id: string): Promise<{ id: string; revokedAt: number }> {
+  await ServiceToken.query().where({ id, revokedAt: null }).patch({ revokedAt: now() });
+  const { revokedAt } = await ServiceToken.get({ id });
+  return { id, revokedAt: revokedAt! };
+}
+
+/** Revokes all service tokens of this name of an organization, or, with null, of those that serve every organization. */
+export async function revokeServiceTokensNamed(orgId: Id<'organization'> | null, name: string): Promise<void> {
+  await ServiceToken.query().where({ orgId, name, revokedAt: null }).patch({ revokedAt: now() });
+}
+
+/** Revokes all service tokens that serve this organization alone. */
+export async function revokeServiceTokensOf(trx: Transaction, orgId: Id<'organization'>): Promise<void> {
+  await ServiceToken.query(trx).where({ orgId, revokedAt: null }).patch({ revokedAt: now() });
+}
+
+const listSql = `select s.id, o.slug as org, s.name, s.scopes, s.created_at, s.last_used_at, s.revoked_at
+  from service_tokens s ${joinOrganizationSql('s.org_id')}
+  where $1::text is null or o.slug = $1 order by s.created_at desc, s.id desc limit $2`;
+
+/** The operator's list: service tokens, also ended ones, newest first. */
+export const listServiceTokens = ({ org, limit }: Omit<OwnerFilter, 'email'>): Promise<object[]> =>
+  sql(listSql, [org ?? null, limit]);
+
+const findCallerSql =
+  'select id, org_id, scopes, last_used_at from service_tokens where digest = $1 and revoked_at is null';
+
+/** The service behind a `srv_` secret; null when it is unknown or revoked. */
+export async function callerOfServiceToken(secret: string): Promise<Caller | null> {
+  const row = await findCredential<Pick<ServiceToken, 'id' | 'orgId' | 'scopes' | 'lastUsedAt'>>(findCallerSql, [
+    digest(secret),
+  ]);
+  if (!row) return null;
+  recordUse(ServiceToken, row);
+  return {
+    principalType: 'service',
+    credentialId: row.id,
+    userId: null,
+    orgId: row.orgId,
+    role: null,
+    scopes: new Set(row.scopes),
+    projectId: null,
+    bookmark: row.bookmark,
+  };
+}

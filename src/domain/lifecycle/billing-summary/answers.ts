@@ -1,0 +1,168 @@
+// The billing summary in the graph (specification, BillingSummary).
+import { builder } from '#graph/builder.ts';
+import { toOne } from '#graph/context.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { range } from '#graph/validation.ts';
+import { text } from '#limits.ts';
+import { CreditRequestRoute, TeamSubscription, TrackerTriggerPolicy } from '../../money/billing/answers.ts';
+import { billingModes, billingPlans } from '../../money/billing/catalog.ts';
+import { TeamPlanId } from '../../money/billing/fields.ts';
+import { CreditSourceKind } from '../../money/credits/schema.ts';
+import { askersOf, type BillingSummary } from './summary.ts';
+
+const BillingPlan = wordSet('BillingPlan', billingPlans, 'What an organization has: the largest of what it bought.', {
+  free: 'Trial credits only.',
+  pack: 'A credit pack was bought.',
+  team: 'A subscription to a team plan.',
+  enterprise: 'Agreed with the operator.',
+});
+const BillingMode = wordSet('BillingMode', billingModes, 'How an organization pays.', {
+  prepaid: 'Credits are bought ahead.',
+  subscription: 'By the month.',
+  invoice: 'As agreed with the operator.',
+});
+const CreditSource = builder.objectRef<BillingSummary['sources'][number]>('CreditSource').implement({
+  description: 'Credits that came at once and expire together.',
+  fields: (t) => ({
+    kind: t.expose('kind', { type: CreditSourceKind.type, description: 'Where they come from.' }),
+    credits: t.exposeFloat('credits', { description: 'What is left of them, to a millionth; reserved ones included.' }),
+    startsAt: t.expose('startsAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'From when on they can be spent; null: since they came.',
+    }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'What expires first is spent first; null: never.',
+    }),
+  }),
+});
+
+const ProjectUsage = builder.objectRef<BillingSummary['projects']>('BillingProjects').implement({
+  description: 'How many projects the organization has, and may have.',
+  fields: (t) => ({
+    used: t.exposeInt('used', { description: 'All projects, archived ones included.' }),
+    limit: t.exposeInt('limit', { nullable: true, description: 'Of the plan; null: as many as wanted.' }),
+  }),
+});
+
+const BillingUsage = builder.objectRef<BillingSummary['usage']>('BillingUsage').implement({
+  description: 'What missions have used in the current period.',
+  fields: (t) => ({
+    periodStart: t.expose('periodStart', {
+      type: 'EpochMs',
+      description: 'The period of the subscription; without one the month, UTC.',
+    }),
+    missions: t.exposeInt('missions', { description: 'Missions that were settled in it.' }),
+    creditsSpent: t.exposeFloat('creditsSpent', { description: 'To a millionth.' }),
+  }),
+});
+
+const asker = toOne(askersOf, ({ id }) => id);
+
+const CreditMessage = builder
+  .objectRef<NonNullable<BillingSummary['openCreditRequest']>['messages'][number]>('CreditMessage')
+  .implement({
+    description: 'One message of a request for credits.',
+    fields: (t) => ({
+      message: t.exposeString('message', { description: `${range(text.creditMessage)} characters.` }),
+      userId: t.exposeString('userId', { description: 'The id of the person who sent it; starts with `usr_`.' }),
+      name: t.string({
+        graphOnly: true,
+        nullable: true,
+        description: 'The name of who asks; null when the account is gone.',
+        resolve: async ({ userId }, _args, context) => (await asker(context).load(userId))?.name ?? null,
+      }),
+      at: t.expose('at', { type: 'EpochMs', description: 'When it was sent.' }),
+    }),
+  });
+
+const OpenCreditRequest = builder
+  .objectRef<NonNullable<BillingSummary['openCreditRequest']>>('OpenCreditRequest')
+  .implement({
+    description: 'A request for credits that nobody has answered yet.',
+    fields: (t) => ({
+      id: t.exposeString('id', { description: 'Starts with `crq_`.' }),
+      createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When its first message was sent.' }),
+      messages: t.expose('messages', { type: [CreditMessage], description: 'Oldest first.' }),
+    }),
+  });
+
+const BillingPurchaseState = builder.objectRef<BillingSummary['purchase']>('BillingPurchaseState').implement({
+  description: 'Whether and how credits can be bought.',
+  fields: (t) => ({
+    enabled: t.exposeBoolean('enabled', { description: 'Whether a checkout session can be created.' }),
+    provider: t.exposeString('provider', { description: 'Who takes payments, such as `builtin`.' }),
+    testMoney: t.exposeBoolean('testMoney', { description: 'Whether the provider takes test money only.' }),
+  }),
+});
+
+const PlanAdvice = builder.objectRef<NonNullable<BillingSummary['advice']>>('PlanAdvice').implement({
+  description: 'A plan that would cost less than what was used this month.',
+  fields: (t) => ({
+    plan: t.expose('plan', { type: TeamPlanId.type, description: 'The plan.' }),
+    reason: t.exposeString('reason', { description: 'A sentence for people.' }),
+  }),
+});
+
+const BillingTrialState = builder.objectRef<BillingSummary['trial']>('BillingTrialState').implement({
+  description: 'The trial credits of an organization.',
+  fields: (t) => ({
+    granted: t.exposeInt('granted', {
+      description: 'Whole credits; 0 where the founder had the trial in another organization.',
+    }),
+    remaining: t.exposeFloat('remaining', { description: 'To a millionth; 0 once they have expired.' }),
+    endsAt: t.expose('endsAt', { type: 'EpochMs', nullable: true, description: 'When they expire; null: never.' }),
+  }),
+});
+
+export const BillingSummaryType = builder.objectRef<BillingSummary>('BillingSummary').implement({
+  description: 'The plan and the credits of an organization, and what it may do with them.',
+  fields: (t) => ({
+    orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
+    plan: t.expose('plan', { type: BillingPlan.type, description: 'The plan whose limits apply.' }),
+    cohort: t.exposeString('cohort', { nullable: true, description: 'Not used yet: always null.' }),
+    mode: t.expose('mode', { type: BillingMode.type, description: 'How the plan is paid.' }),
+    balance: t.expose('balance', {
+      type: 'SafeInt',
+      description: 'Whole credits, rounded down; credits that running missions have reserved are included.',
+    }),
+    sources: t.expose('sources', { type: [CreditSource], description: 'What expires first comes first.' }),
+    low: t.exposeBoolean('low', { description: 'Whether fewer than 10 credits are left.' }),
+    canStartMission: t.exposeBoolean('canStartMission', {
+      description: 'Whether credits and plan let a mission start now; the daily cost cap may still forbid it.',
+    }),
+    canManage: t.exposeBoolean('canManage', { description: 'Whether the caller may buy credits and change the plan.' }),
+    coveredByShip: t.exposeBoolean('coveredByShip', { description: 'Not used yet: always false.' }),
+    missionCeiling: t.exposeInt('missionCeiling', { description: 'The most credits that one mission may cost.' }),
+    sandboxLimit: t.exposeInt('sandboxLimit', {
+      nullable: true,
+      description: 'Missions that may be open at once; null: as many as there are credits for.',
+    }),
+    projects: t.expose('projects', { type: ProjectUsage, description: 'Projects, and how many the plan has.' }),
+    trackerTriggers: t.expose('trackerTriggers', {
+      type: TrackerTriggerPolicy.type,
+      description:
+        'Whose issues in a connected tracker may start missions. It has no effect yet: missions are started by people, schedules, agents and the API, never by a tracker.',
+    }),
+    usage: t.expose('usage', { type: BillingUsage, description: 'The current period.' }),
+    openCreditRequest: t.expose('openCreditRequest', {
+      type: OpenCreditRequest,
+      nullable: true,
+      description: 'Null when nobody asks for credits.',
+    }),
+    creditRequestsGoTo: t.expose('creditRequestsGoTo', {
+      type: CreditRequestRoute.type,
+      description: 'Who reads requests for credits.',
+    }),
+    purchase: t.expose('purchase', { type: BillingPurchaseState, description: 'How credits are bought.' }),
+    subscription: t.expose('subscription', {
+      type: TeamSubscription,
+      nullable: true,
+      description: 'Null without one.',
+    }),
+    advice: t.expose('advice', { type: PlanAdvice, nullable: true, description: 'Null when no plan would cost less.' }),
+    trial: t.expose('trial', { type: BillingTrialState, description: 'The trial credits.' }),
+  }),
+});

@@ -1,0 +1,41 @@
+// Erases closed organizations after thirty days: the rows of all their tables in batches, at last the organization itself. What was
+// erased stays erased, so that a lost process is continued by the next call.
+import { now } from '#foundation/clock.ts';
+import { sql } from '#foundation/postgres/database.ts';
+import { databaseErrorKind } from '#foundation/postgres/database-errors.ts';
+import { awaitsRefund } from '../../money/billing/withdrawal.ts';
+import { deleteOrganization } from '../../organization/organizations/operations.ts';
+import { removeExport } from './export.ts';
+import { type OrgClosure, retentionMs } from './model.ts';
+
+const dueSql = `select org_id from org_closures where closed_at <= $1 and settled_at is not null order by closed_at`;
+
+export async function eraseClosedOrganizations(): Promise<void> {
+  const due = await sql<Pick<OrgClosure, 'orgId'>>(dueSql, [now() - retentionMs]);
+  for (const { orgId } of due) if (!(await awaitsRefund(orgId))) await erase(orgId);
+}
+
+// Every table whose rows go with their organization, so that none is forgotten. Those that many others refer to come last: their
+// rows take fewer others along. Contents of artifacts keep their row until the sweep has removed the bytes.
+const tablesSql = `select c.conrelid::regclass::text as name from pg_constraint c
+  where c.contype = 'f' and c.confrelid = 'organizations'::regclass and c.confdeltype = 'c'
+    and c.conrelid <> 'org_closures'::regclass
+  order by (select count(*) from pg_constraint r where r.contype = 'f' and r.confrelid = c.conrelid), 1`;
+
+async function erase(orgId: OrgClosure['orgId']): Promise<void> {
+  await removeExport(orgId);
+  for (const { name } of await sql<{ name: string }>(tablesSql)) {
+    try {
+      while ((await sql(eraseBatchSql(name), [orgId])).length > 0);
+    } catch (error) {
+      // The ledger refuses to lose entries of an organization that exists: they go with it.
+      if (databaseErrorKind(error) !== 'final') throw error;
+    }
+  }
+  await deleteOrganization(orgId);
+}
+
+const batch = 500;
+
+const eraseBatchSql = (table: string): string => `delete from ${table} where ctid = any(array(
+    select ctid from ${table} where org_id = $1 limit ${batch})) returning 1 as erased`;

@@ -1,0 +1,64 @@
+// The export of a closed organization in GraphQL: no record of the REST contract speaks of it.
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { builder } from '#graph/builder.ts';
+import { pathId } from '#graph/input.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { createExportAddress } from '../../work/artifacts/address.ts';
+import * as operations from './export.ts';
+import { exportStatuses, type OrgExport } from './model.ts';
+
+const ExportStatus = wordSet('OrganizationExportStatus', exportStatuses, 'Whether an export can be downloaded.', {
+  preparing: 'It is being written, once the closure is settled.',
+  ready: 'It can be downloaded.',
+  failed: 'The last try failed. It is repeated for a day, or when it is requested again.',
+});
+
+const addressOf = ({ orgId, status }: Row<OrgExport>) => (status === 'ready' ? createExportAddress(orgId) : null);
+
+const OrganizationExport = builder.objectRef<Row<OrgExport>>('OrganizationExport').implement({
+  description:
+    'The data of a closed organization: a zip archive with a file of JSON lines for each table, and `manifest.json` with their counts and SHA-256. It is erased with the organization.',
+  fields: (t) => ({
+    orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
+    status: t.expose('status', { type: ExportStatus.type, description: 'Whether it can be downloaded.' }),
+    requestedAt: t.expose('requestedAt', { type: 'EpochMs', description: 'When it was requested.' }),
+    url: t.string({
+      nullable: true,
+      description: 'Where it is downloaded, without a credential; null unless it is ready.',
+      resolve: (row) => addressOf(row)?.url ?? null,
+    }),
+    sizeBytes: t.expose('sizeBytes', {
+      type: 'SafeInt',
+      nullable: true,
+      description: 'Bytes of the archive; null unless it is ready.',
+    }),
+    expiresAt: t.field({
+      type: 'EpochMs',
+      nullable: true,
+      description:
+        'When the address expires, about an hour later; asking again returns another one. Null unless it is ready.',
+      resolve: (row) => addressOf(row)?.expiresAt ?? null,
+    }),
+  }),
+});
+
+builder.queryField('organizationExport', (t) =>
+  t.field({
+    description: 'The export of a closed organization, for its owners in the console; 404 when none was requested.',
+    scope: 'organizations:read',
+    type: OrganizationExport,
+    args: { orgId: t.arg.string(pathId) },
+    resolve: (_, { orgId }, { caller }) => operations.findExport(caller, orgId),
+  }),
+);
+
+builder.mutationField('exportOrganization', (t) =>
+  t.field({
+    description:
+      'Asks for the data of a closed organization, within thirty days; 409 while it is open. Only an owner who is signed in to the console may. Asking again returns the same export, unless it failed.',
+    scope: 'person',
+    type: OrganizationExport,
+    args: { orgId: t.arg.string(pathId) },
+    resolve: (_, { orgId }, { caller }) => operations.exportOrganization(caller, orgId),
+  }),
+);

@@ -1,0 +1,88 @@
+// What the export of an organization holds: the columns that reads of these models return, and no others. Secrets and digests of
+// them are no such columns; the models that have one are left out.
+import { type BaseModel, columnsOf, snake } from '#foundation/postgres/base-model.ts';
+import { Checkpoint } from '../../execution/checkpoints/model.ts';
+import { McpBinding, McpCall } from '../../execution/mcp-servers/model.ts';
+import { Registration } from '../../identity/agent-identities/model.ts';
+import { SignIn } from '../../identity/oauth/sign-ins.ts';
+import { Token } from '../../identity/tokens/model.ts';
+import { ServiceToken } from '../../identity/tokens/service-tokens.ts';
+import {
+  BillingCheckout,
+  BillingOrder,
+  BillingSettings,
+  BillingSubscription,
+  CreditRequest,
+} from '../../money/billing/model.ts';
+import { CreditEntry, CreditLot, CreditTransfer } from '../../money/credits/model.ts';
+import { Invite } from '../../organization/invites/model.ts';
+import { Membership } from '../../organization/memberships/model.ts';
+import { Organization } from '../../organization/organizations/model.ts';
+import { Person } from '../../organization/people/model.ts';
+import { Agent } from '../../projects/agents/model.ts';
+import { Integration } from '../../projects/integrations/model.ts';
+import { Issue } from '../../projects/issues/model.ts';
+import { Project } from '../../projects/projects/model.ts';
+import { Artifact, StoredContent } from '../../work/artifacts/model.ts';
+import { Environment } from '../../work/environments/model.ts';
+import { MissionCost, Orchestrator } from '../../work/orchestrator/model.ts';
+import { RecurringMission } from '../../work/recurring/model.ts';
+import { RunMessage } from '../../work/runs/message-model.ts';
+import { Run } from '../../work/runs/model.ts';
+import { RunStep } from '../../work/runs/step-model.ts';
+import { Sandbox, SandboxFragment, SandboxLogPart, SandboxMetric, SandboxSession } from '../../work/sandboxes/model.ts';
+import { NoticeDismissal } from '../notices/model.ts';
+import { SetupGuide, SetupMilestone } from '../setup/model.ts';
+import { OrgClosure } from './model.ts';
+
+type Model = Pick<typeof BaseModel, 'tableName' | 'columns'>;
+
+/** Their rows name the organization. */
+const ofOrganization: readonly Model[] = [
+  ...[OrgClosure, Membership, Invite, Project, Integration, Orchestrator, Agent, RecurringMission, Issue],
+  ...[
+    Run,
+    RunStep,
+    RunMessage,
+    Checkpoint,
+    MissionCost,
+    Sandbox,
+    Environment,
+    Artifact,
+    StoredContent,
+    McpBinding,
+    McpCall,
+  ],
+  ...[Token, ServiceToken, SignIn, Registration, SetupMilestone, SetupGuide, NoticeDismissal],
+  ...[CreditLot, CreditTransfer, CreditRequest],
+  ...[BillingSettings, BillingOrder, BillingSubscription, BillingCheckout],
+];
+/** Their rows name, by a column, a row of another model that names the organization. */
+const ofParent: readonly (readonly [model: Model, column: string, parent: Model])[] = [
+  [CreditEntry, 'transferId', CreditTransfer],
+  ...[SandboxSession, SandboxLogPart, SandboxFragment, SandboxMetric].map(
+    (model) => [model, 'sandboxId', Sandbox] as const,
+  ),
+];
+
+export interface ExportTable {
+  /** Of the table. */
+  name: string;
+  /** One column `row`, a text with JSON. Its only parameter is the organization. */
+  query: string;
+}
+
+const table = ({ tableName, columns }: Model, condition: string): ExportTable => ({
+  name: tableName,
+  query: `select row_to_json(t)::text as row from (select ${columnsOf({ columns })} from "${tableName}" where ${condition}) t`,
+});
+const idsOf = ({ tableName }: Model, column = 'id'): string =>
+  `select "${column}" from "${tableName}" where org_id = ?`;
+
+export const exportTables: readonly ExportTable[] = [
+  table(Organization, 'id = ?'),
+  // Of an account, what its organization knows.
+  table({ tableName: Person.tableName, columns: ['id', 'email', 'name'] }, `id in (${idsOf(Membership, 'user_id')})`),
+  ...ofOrganization.map((model) => table(model, 'org_id = ?')),
+  ...ofParent.map(([model, column, parent]) => table(model, `"${snake(column)}" in (${idsOf(parent)})`)),
+];

@@ -1,0 +1,108 @@
+// The export of a closed organization's data: asked for by an owner, written in the background, downloaded until the erasure.
+import type { Caller } from '#access/principal.ts';
+import { now } from '#foundation/clock.ts';
+import { type Id, newId } from '#foundation/ids.ts';
+import { enqueue, queues } from '#foundation/jobs/background.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { conflict, forbidden, notFound } from '#foundation/problem.ts';
+import { storage } from '#foundation/storage/storage.ts';
+import { ownOrganizationOnly } from '../../organization/memberships/operations.ts';
+import { findOrganization } from '../../organization/organizations/operations.ts';
+import { writeArchive } from './archive.ts';
+import { OrgClosure, OrgExport, retentionMs } from './model.ts';
+
+/** Asked again, it returns the same one, unless that failed. @throws 403 unless the caller is an owner, 404, 409 while it is open */
+export async function exportOrganization(caller: Caller, orgId: string): Promise<Row<OrgExport>> {
+  const ownOrgId = ownOrganizationOnly(caller, orgId);
+  if (caller.role !== 'owner') throw forbidden('Only an owner exports an organization.');
+  return requestExport(ownOrgId);
+}
+
+/** `exportOrganization` without a check of the caller. */
+export const requestExport = (orgId: Id<'organization'>): Promise<Row<OrgExport>> =>
+  transaction(async (trx) => {
+    const closure = await OrgClosure.query(trx).select('closedAt', 'settledAt').findById(orgId).forUpdate();
+    if (!closure) throw conflict('The organization is open. Its data is exported after it is closed.');
+    if (closure.closedAt <= now() - retentionMs) throw conflict('The organization is being erased.');
+    const earlier = await ownRow(trx, orgId);
+    if (earlier && !isRepeatable(earlier)) return earlier;
+    const request = { orgId, status: 'preparing' as const, requestedAt: now(), failure: null };
+    if (earlier) await OrgExport.query(trx).findById(orgId).patch(request);
+    else await OrgExport.query(trx).insert(request);
+    if (closure.settledAt !== null) await enqueueExport(trx, orgId);
+    return (await ownRow(trx, orgId))!;
+  });
+
+const ownRow = async (trx: Transaction, orgId: string): Promise<OrgExport | undefined> =>
+  OrgExport.query(trx)
+    .select(...OrgExport.columns)
+    .findById(orgId)
+    .forUpdate();
+
+/** Also one whose worker is lost, or that a closure settled by the previous release has left. */
+const isRepeatable = ({ status, requestedAt }: OrgExport): boolean =>
+  status === 'failed' || (status === 'preparing' && requestedAt <= now() - queues['export organization'].timeoutMs);
+
+const enqueueExport = (trx: Transaction, orgId: string): Promise<void> =>
+  enqueue(trx, 'export organization', { orgId });
+
+/** Called when the closure is settled: what was asked for before waits for that, so that the archive holds the final books. */
+export async function startRequestedExport(trx: Transaction, orgId: string): Promise<void> {
+  if (await ownRow(trx, orgId)) await enqueueExport(trx, orgId);
+}
+
+/** @throws 404 for an organization of others, and when no export was asked for */
+export async function findExport(caller: Caller, orgId: string): Promise<Row<OrgExport>> {
+  const { id } = await findOrganization(caller, orgId);
+  // The tokens and the other members of an organization end shortly after it is closed.
+  if (caller.principalType !== 'cookie' || (orgId === caller.orgId && caller.role !== 'owner')) OrgExport.refuse();
+  return OrgExport.get({ orgId: id });
+}
+
+/** Of the closed organization; null when none was asked for. */
+export const exportOf = async (orgId: Id<'organization'>): Promise<Row<OrgExport> | null> =>
+  (await OrgExport.find({ orgId })) ?? null;
+
+/** The archive in the storage, for the holder of its address. @throws 404 */
+export async function findArchive(orgId: string): Promise<{ key: string; size: number }> {
+  const found = await exportOf(orgId as Id<'organization'>);
+  if (found?.status !== 'ready') throw notFound('export');
+  return { key: found.contentKey!, size: found.sizeBytes! };
+}
+
+/**
+ * The job. Each try writes a content of its own, whose key the row names before it is written: a try that was lost leaves no
+ * content behind, and of concurrent ones the last that began counts.
+ */
+export async function writeExport({ orgId }: Pick<OrgExport, 'orgId'>): Promise<void> {
+  const contentKey = newId('content');
+  if (!(await beginTry(orgId, contentKey))) return;
+  const ended = (changes: Partial<OrgExport>) => OrgExport.query().where({ orgId, contentKey }).patch(changes);
+  try {
+    const sizeBytes = await writeArchive(contentKey, orgId);
+    const written = await ended({ status: 'ready', sizeBytes, finishedAt: now() });
+    if (written === 0) await storage().remove(contentKey);
+  } catch (error) {
+    await ended({ status: 'failed', failure: String(error).slice(0, 500) });
+    throw error;
+  }
+}
+
+async function beginTry(orgId: OrgExport['orgId'], contentKey: string): Promise<boolean> {
+  const earlier = await transaction(async (trx) => {
+    const row = await ownRow(trx, orgId);
+    if (!row || row.status === 'ready') return undefined;
+    await OrgExport.query(trx).findById(orgId).patch({ status: 'preparing', contentKey });
+    return row;
+  });
+  if (earlier?.contentKey) await storage().remove(earlier.contentKey);
+  return earlier !== undefined;
+}
+
+/** Removes the archive, and the export. */
+export async function removeExport(orgId: Id<'organization'>): Promise<void> {
+  const found = await exportOf(orgId);
+  if (found?.contentKey) await storage().remove(found.contentKey);
+  await OrgExport.query().deleteById(orgId);
+}

@@ -1,0 +1,62 @@
+// Closing an organization: it is read-only for its owners from then on, and erased after thirty days.
+import type { Caller } from '#access/principal.ts';
+import { ownPerson } from '#access/reach.ts';
+import { now } from '#foundation/clock.ts';
+import type { Id } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { transaction } from '#foundation/postgres/database.ts';
+import { forbidden, invalid, notFound } from '#foundation/problem.ts';
+import { leaveClosedOrganization } from '../../identity/sessions/operations.ts';
+import { ownOrganizationOnly } from '../../organization/memberships/operations.ts';
+import { Organization } from '../../organization/organizations/model.ts';
+import { findOrganization, lockOrganization } from '../../organization/organizations/operations.ts';
+import { type ClosureBasis, OrgClosure } from './model.ts';
+import { settleClosure } from './steps.ts';
+
+/** @throws 404 for an organization that is open, or of others */
+export async function findClosure(caller: Caller, orgId: string): Promise<Row<OrgClosure>> {
+  const { id } = await findOrganization(caller, orgId);
+  return OrgClosure.get({ orgId: id });
+}
+
+export interface ClosureRequest {
+  confirmSlug: string;
+}
+
+/** Closing it again returns the closure that is there. @throws 400 for another slug, 403 unless the caller is an owner, 404 */
+export async function closeOrganization(
+  caller: Caller,
+  orgId: string,
+  { confirmSlug }: ClosureRequest,
+): Promise<Row<OrgClosure>> {
+  const ownOrgId = ownOrganizationOnly(caller, orgId);
+  if (caller.role !== 'owner') throw forbidden('Only an owner closes an organization.');
+  const by = { basis: 'owner' as const, closedByUserId: ownPerson(caller), sessionId: caller.credentialId };
+  return close(ownOrgId, confirmSlug, by);
+}
+
+interface ClosedBy {
+  basis: ClosureBasis;
+  closedByUserId: Id<'person'> | null;
+  /** The console session that still shows the organization. */
+  sessionId: string;
+}
+
+/** `closeOrganization` without a check of the caller. What follows the closing is tried at once, and otherwise by the sweep. */
+export async function close(orgId: Id<'organization'>, confirmSlug: string, by: ClosedBy): Promise<Row<OrgClosure>> {
+  await transaction(async (trx) => {
+    await lockOrganization(trx, orgId);
+    const organization = await Organization.query(trx).select('slug', 'closedAt').findById(orgId);
+    if (!organization) throw notFound('organization');
+    if (confirmSlug !== organization.slug) throw invalid('confirmSlug: must be the slug of the organization.');
+    if (organization.closedAt !== null) return;
+    const closedAt = now();
+    const { basis, closedByUserId, sessionId } = by;
+    await Organization.query(trx).findById(orgId).patch({ closedAt });
+    await OrgClosure.query(trx).insert({ orgId, basis, closedAt, closedByUserId, stepsDone: 0, settlements: [] });
+    await leaveClosedOrganization(trx, orgId, sessionId);
+  });
+  // The organization is closed whatever becomes of the rest.
+  await settleClosure(orgId).catch(() => {});
+  return OrgClosure.get({ orgId });
+}

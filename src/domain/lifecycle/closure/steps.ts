@@ -1,0 +1,111 @@
+// What follows the closing of an organization, one transaction each. A process may be lost between any two of them: the sweep goes
+// on with the first that is not done.
+
+import { now } from '#foundation/clock.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { revokeServiceTokensOf } from '../../identity/tokens/service-tokens.ts';
+import { teamPlan } from '../../money/billing/catalog.ts';
+import { endSubscriptionOf, withdrawOrdersOf } from '../../money/billing/close.ts';
+import { creditsOf } from '../../money/credits/amounts.ts';
+import { isUnsettled, writeOffCredits } from '../../money/credits/write-off.ts';
+import { revokeAllInvites } from '../../organization/invites/operations.ts';
+import { closeMemberships } from '../../organization/memberships/operations.ts';
+import { destroyAllEnvironments } from '../../work/environments/operations.ts';
+import { RecurringMission } from '../../work/recurring/model.ts';
+import { cancelRuns } from '../../work/runs/finish.ts';
+import { endSandboxesOf } from '../../work/sandboxes/end.ts';
+import { endAuthority } from '../offboarding/authority.ts';
+import { startRequestedExport } from './export.ts';
+import { OrgClosure, type Settlement } from './model.ts';
+
+type OrgId = OrgClosure['orgId'];
+/** Its settlements; null when it cannot be done yet. */
+type Step = (trx: Transaction, orgId: OrgId, closedAt: number) => Promise<Settlement[] | null>;
+
+const settled = (kind: Settlement['kind'], description: string, amountUsd: number | null = null): Settlement => ({
+  kind,
+  description,
+  amountUsd,
+});
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+async function endAccess(trx: Transaction, orgId: OrgId): Promise<Settlement[]> {
+  const members = await closeMemberships(trx, orgId);
+  for (const { userId } of members) await endAuthority(trx, { userId, orgId });
+  await revokeServiceTokensOf(trx, orgId);
+  await revokeAllInvites(trx, orgId);
+  return [settled('tokens', `The tokens, sign-ins and agents of ${counted(members.length, 'member')} ended.`)];
+}
+
+export const closedReason = 'The organization was closed.';
+
+async function stopMissions(trx: Transaction, orgId: OrgId): Promise<Settlement[]> {
+  await RecurringMission.query(trx)
+    .where({ orgId, enabled: true })
+    .patch({ enabled: false, nextRunAt: null, updatedAt: now() });
+  const runs = await cancelRuns(trx, { orgId }, closedReason);
+  const end = { status: 'destroyed', terminationReason: 'organization closed' } as const;
+  await announce(trx, ...(await endSandboxesOf(trx, 'orgId', [orgId], end)));
+  await destroyAllEnvironments(trx, orgId);
+  return [
+    settled('schedules', 'All scheduled tasks and automations are disabled.'),
+    settled('sandboxes', `${counted(runs, 'mission')} canceled; sandboxes and preview environments are stopping.`),
+  ];
+}
+
+async function endSubscription(trx: Transaction, orgId: OrgId): Promise<Settlement[]> {
+  const ended = await endSubscriptionOf(trx, orgId);
+  return ended ? [settled('subscription', `The subscription to ${teamPlan(ended.plan).name} ended.`)] : [];
+}
+
+/** Waits until canceled missions are booked: what they cost is not refunded. */
+async function settleCredits(trx: Transaction, orgId: OrgId, closedAt: number): Promise<Settlement[] | null> {
+  if (await isUnsettled(trx, orgId)) return null;
+  const refunded = await withdrawOrdersOf(trx, orgId, closedAt, closedReason);
+  const left = await writeOffCredits(trx, orgId, closedReason);
+  const rest = left === 0 ? 'No credits were left.' : `${creditsOf(left)} unused credits ended.`;
+  if (refunded === 0) return [settled('credits', rest)];
+  return [settled('credits', `Unused credits that could still be withdrawn are refunded. ${rest}`, refunded / 100)];
+}
+
+/** In this order. A release may append to them. */
+export const steps: readonly Step[] = [endAccess, stopMissions, endSubscription, settleCredits];
+
+/** Does what is not done yet. Concurrent calls take turns; a step that fails is tried again at the next call. */
+export async function settleClosure(orgId: OrgId): Promise<void> {
+  while (await doNext(orgId));
+}
+
+const doNext = (orgId: OrgId): Promise<boolean> =>
+  transaction(async (trx) => {
+    const closure = await OrgClosure.query(trx)
+      .select(...OrgClosure.columns)
+      .findById(orgId)
+      .forUpdate();
+    if (!closure || closure.settledAt !== null) return false;
+    const settlements = await steps[closure.stepsDone]?.(trx, orgId, closure.closedAt);
+    if (settlements === null) return false;
+    const stepsDone = closure.stepsDone + 1;
+    const isLast = stepsDone >= steps.length;
+    await OrgClosure.query(trx)
+      .findById(orgId)
+      .patch({
+        stepsDone,
+        settlements: [...closure.settlements, ...(settlements ?? [])],
+        settledAt: isLast ? now() : null,
+      });
+    if (isLast) await startRequestedExport(trx, orgId);
+    return !isLast;
+  });
+
+const unsettledSql = 'select org_id from org_closures where settled_at is null order by closed_at';
+
+/** Goes on with every closure that is not settled. @throws after all were tried, when one failed */
+export async function settleClosures(): Promise<void> {
+  const errors: unknown[] = [];
+  for (const { orgId } of await sql<Pick<OrgClosure, 'orgId'>>(unsettledSql)) {
+    await settleClosure(orgId).catch((error: unknown) => errors.push(error));
+  }
+  if (errors.length > 0) throw new Error(`${errors.length} closures could not be settled`, { cause: errors[0] });
+}

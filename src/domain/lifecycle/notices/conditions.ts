@@ -1,0 +1,142 @@
+// The conditions behind notices, each with the scope that a caller needs to hear of it. Every read is bounded.
+import type { Caller } from '#access/principal.ts';
+import { ownOrganization } from '#access/reach.ts';
+import type { Scope } from '#access/scopes.ts';
+import { days, isoTime, minutes, now } from '#foundation/clock.ts';
+import { addresses } from '#foundation/http/addresses.ts';
+import { listExpiringTokens } from '../../identity/tokens/operations.ts';
+import { findLowCredits } from '../../money/credits/low.ts';
+import { listBrokenIntegrations } from '../../projects/integrations/operations.ts';
+import { dayOf } from '../../work/orchestrator/cost-cap.ts';
+import { findOrchestrator } from '../../work/orchestrator/operations.ts';
+import { RecurringMission } from '../../work/recurring/model.ts';
+import { findFailureStreaks, findWaitingRuns } from '../../work/runs/trouble.ts';
+import type { Notice } from './model.ts';
+
+/** Shares of the daily cost cap, in percent; only the highest that is reached makes a notice. */
+const capPercents = [100, 80] as const;
+/** Days before the end of a token; only the latest that is reached makes a notice. */
+const tokenDays = [1, 7, 14] as const;
+/** How long a run waits for a runtime before people hear of it. */
+const patienceMs = minutes(5);
+
+const page = (path: string): string => `${addresses().issuer}/console${path}`;
+const quoted = (name: string): string => `“${name}”`;
+
+async function lowCredits(caller: Caller): Promise<Notice[]> {
+  const low = await findLowCredits(ownOrganization(caller));
+  if (!low) return [];
+  const { lotId, credits, since } = low;
+  const isOut = credits === 0;
+  return [
+    {
+      id: `credits_${isOut ? 'exhausted' : 'low'}:${lotId}`,
+      kind: 'action',
+      title: isOut ? 'No credits left' : 'Credits are low',
+      body: isOut
+        ? 'No mission starts until there are credits again.'
+        : `${credits.toFixed(2)} credits are left. Without credits no mission starts.`,
+      actionUrl: page('/billing'),
+      createdAt: since,
+    },
+  ];
+}
+
+async function costCap(caller: Caller): Promise<Notice[]> {
+  const { effectiveDailyCostCapUsd: cap, dailySpendUsd: spent } = await findOrchestrator(caller);
+  const percent = capPercents.find((share) => cap > 0 && spent >= (cap * share) / 100);
+  if (!percent) return [];
+  const day = dayOf(now());
+  const isReached = percent === 100;
+  return [
+    {
+      id: `cost_cap_${percent}:${isoTime(day).slice(0, 10)}:${cap}`,
+      kind: isReached ? 'action' : 'warning',
+      title: isReached ? 'The daily cost cap is reached' : 'The daily cost cap is almost reached',
+      body: `Missions have cost ${spent.toFixed(2)} of ${cap.toFixed(2)} USD since midnight UTC. At the cap no mission starts until the next midnight UTC.`,
+      actionUrl: page('/overview'),
+      createdAt: day,
+    },
+  ];
+}
+
+/** Those of a signed-in person; a token hears of itself alone, because it may not list tokens. */
+async function expiringTokens(caller: Caller): Promise<Notice[]> {
+  if (caller.userId === null) return [];
+  const at = now();
+  const tokens = await listExpiringTokens(ownOrganization(caller), caller.userId, at + days(Math.max(...tokenDays)));
+  return tokens
+    .filter(({ id }) => caller.principalType === 'cookie' || caller.credentialId === id)
+    .flatMap(({ id, name, createdAt, expiresAt }): Notice[] => {
+      // A token that was created for a week or less needs no notice a week before its end.
+      const left = tokenDays.find((n) => expiresAt - at <= days(n) && expiresAt - createdAt > days(n));
+      if (!left) return [];
+      return [
+        {
+          id: `token_expiring:${id}:${left}`,
+          kind: left === 1 ? 'action' : 'warning',
+          title: `The token ${quoted(name)} expires in ${left === 1 ? 'one day' : `${left} days`} or less`,
+          body: `It expires at ${isoTime(expiresAt)}. Create a new one for the programs that use it.`,
+          actionUrl: page('/tokens'),
+          createdAt: expiresAt - days(left),
+        },
+      ];
+    });
+}
+
+const brokenConnectors = async (caller: Caller): Promise<Notice[]> =>
+  (await listBrokenIntegrations(ownOrganization(caller))).map(({ id, displayName, brokenSince }) => ({
+    id: `connector_broken:${id}:${brokenSince}`,
+    kind: 'action',
+    title: `The connector ${quoted(displayName)} is broken`,
+    body: 'The vendor rejects its credentials. Missions of the projects that use it cannot go on until they are replaced.',
+    actionUrl: page('/integrations'),
+    createdAt: brokenSince!,
+  }));
+
+async function failingSchedules(caller: Caller): Promise<Notice[]> {
+  const streaks = await findFailureStreaks(ownOrganization(caller));
+  const ids = streaks.map(({ recurringId }) => recurringId);
+  const missions = ids.length > 0 ? await RecurringMission.findByKeys('id', ids) : [];
+  return streaks.flatMap(({ recurringId, completedId, at }): Notice[] => {
+    const mission = missions.find(({ id, enabled }) => enabled && id === recurringId);
+    if (!mission) return [];
+    return [
+      {
+        id: `schedule_failing:${recurringId}:${completedId ?? 'never'}`,
+        kind: 'action',
+        title: `${quoted(mission.name)} keeps failing`,
+        body: 'Its last three runs or more have failed.',
+        actionUrl: page(`/projects/${mission.projectId}`),
+        createdAt: at,
+      },
+    ];
+  });
+}
+
+async function waitingRuns(caller: Caller): Promise<Notice[]> {
+  const waiting = await findWaitingRuns(ownOrganization(caller), patienceMs);
+  if (!waiting) return [];
+  const { count, since, reason } = waiting;
+  const many = count === 1 ? 'A run waits' : `${count}${count === 100 ? ' or more' : ''} runs wait`;
+  return [
+    {
+      // One a day, however many runs wait.
+      id: `run_waiting:${isoTime(since).slice(0, 10)}`,
+      kind: 'action',
+      title: `${many} for a runtime`,
+      body: reason ?? 'No runtime has claimed it for five minutes.',
+      actionUrl: page('/runs?status=dispatching'),
+      createdAt: since,
+    },
+  ];
+}
+
+export const conditions: readonly [scope: Scope, read: (caller: Caller) => Promise<Notice[]>][] = [
+  ['billing:read', lowCredits],
+  ['orchestrator:read', costCap],
+  ['setup:read', expiringTokens],
+  ['integrations:read', brokenConnectors],
+  ['scheduled-tasks:read', failingSchedules],
+  ['missions:read', waitingRuns],
+];

@@ -1,0 +1,94 @@
+// Emails about notices that need action, to the people who can act: owners and admins, and of an expiring token its owner. A row
+// and the mail are written in one transaction, so that several processes mail a notice to a person once.
+import type { Caller } from '#access/principal.ts';
+import { isAtLeast } from '#access/roles.ts';
+import { scopesOfRole } from '#access/scopes.ts';
+import { days, minutes, now } from '#foundation/clock.ts';
+import { addresses } from '#foundation/http/addresses.ts';
+import { queueMail } from '#foundation/mail/mail.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql, transaction } from '#foundation/postgres/database.ts';
+import { listOwnersOfExpiringTokens } from '../../identity/tokens/operations.ts';
+import { Membership } from '../../organization/memberships/model.ts';
+import { organizationsWithIds } from '../../organization/organizations/operations.ts';
+import { peopleOf } from '../../organization/people/operations.ts';
+import { mailChoicesOf, mailKindOf } from './mail-settings.ts';
+import type { Notice } from './model.ts';
+import { listNotices } from './operations.ts';
+
+export const notificationsPath = '/console/notifications';
+
+/** How often the notices of an organization are checked. */
+const checkIntervalMs = minutes(5);
+const batch = 20;
+/** A mail that could not be delivered for so long is dropped. */
+const deliverableMs = days(1);
+
+const takeSql = `update notice_checks set checked_at = $1 where org_id in (
+    select org_id from notice_checks where checked_at <= $2 order by checked_at limit ${batch} for update skip locked
+  ) returning org_id`;
+
+/** @throws after all were tried, when the notices of one could not be read */
+export async function mailNotices(): Promise<void> {
+  const errors: unknown[] = [];
+  for (;;) {
+    const dueOrganizations = await sql<{ orgId: Membership['orgId'] }>(takeSql, [now(), now() - checkIntervalMs]);
+    for (const { orgId } of dueOrganizations) await mailNoticesOf(orgId).catch((error: unknown) => errors.push(error));
+    if (dueOrganizations.length < batch) break;
+  }
+  if (errors.length > 0)
+    throw new Error(`notices of ${errors.length} organizations were not mailed`, { cause: errors[0] });
+}
+
+async function mailNoticesOf(orgId: Membership['orgId']): Promise<void> {
+  const members = await Membership.findAll({ orgId, closedAt: null });
+  const tokenOwners = new Set(await listOwnersOfExpiringTokens(orgId, now() + days(1)));
+  for (const member of members) {
+    const isManager = isAtLeast(member.role, 'admin');
+    if (!isManager && !tokenOwners.has(member.userId)) continue;
+    const notices = await listNotices(callerOf(member));
+    const memberNotices = notices.filter(
+      ({ id, kind }) => kind === 'action' && (isManager || mailKindOf(id) === 'token_expiring'),
+    );
+    if (memberNotices.length > 0) await mailTo(member, memberNotices);
+  }
+}
+
+const callerOf = ({ userId, orgId, role }: Row<Membership>): Caller => ({
+  ...{ principalType: 'cookie', credentialId: 'notices', userId, orgId, role },
+  scopes: scopesOfRole(role),
+  projectId: null,
+});
+
+const claimSql = `insert into notice_mails (org_id, user_id, notice_id, mailed_at) values ($1, $2, $3, $4)
+  on conflict do nothing returning notice_id`;
+
+async function mailTo({ orgId, userId }: Row<Membership>, notices: Notice[]): Promise<void> {
+  const [[person], [organization], choices] = await Promise.all([
+    peopleOf([userId]),
+    organizationsWithIds([orgId]),
+    mailChoicesOf(userId),
+  ]);
+  if (!person || !organization || person.disabledAt !== null) return;
+  for (const notice of notices) {
+    if (!choices.some(({ kind, enabled }) => enabled && kind === mailKindOf(notice.id))) continue;
+    await transaction(async (trx) => {
+      const claimed = await sql(claimSql, [orgId, userId, notice.id, now()], trx);
+      if (claimed.length === 0) return;
+      const mail = {
+        to: person.email,
+        subject: `${organization.name}: ${notice.title}`,
+        text: textOf(notice, organization.name),
+      };
+      await queueMail(trx, mail, now() + deliverableMs);
+    });
+  }
+}
+
+const textOf = ({ title, body, actionUrl }: Notice, organization: string): string =>
+  [
+    `${title}.`,
+    body,
+    ...(actionUrl ? [`What to do: ${actionUrl}`] : []),
+    `You get this email once, as a member of ${organization} who can act on it.\nTurn off emails of this kind: ${addresses().issuer}${notificationsPath}`,
+  ].join('\n\n');

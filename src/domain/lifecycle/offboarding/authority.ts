@@ -1,0 +1,20 @@
+// What acts for a person, and its end when the person is removed from an organization or disabled (off-boarding).
+import type { Transaction } from '#foundation/postgres/database.ts';
+import { revokeRegistrationsOf } from '../../identity/agent-identities/revoke.ts';
+import { spendCodesOf } from '../../identity/oauth/codes.ts';
+import { endSignInsOf } from '../../identity/oauth/sign-ins.ts';
+import { revokeTokensOf } from '../../identity/tokens/operations.ts';
+import type { PersonIn } from '../../organization/memberships/model.ts';
+import { disableRecurringOf } from '../../work/recurring/operations.ts';
+
+/**
+ * Ends everything that acts for the person, for good: tokens, authorization codes, sign-ins, claimed agents. Recurring missions
+ * that the person set are disabled: they would still spend in that person's name. The membership or the person must be locked.
+ */
+export async function endAuthority(trx: Transaction, person: PersonIn): Promise<void> {
+  await revokeTokensOf(trx, person);
+  await spendCodesOf(trx, person);
+  await endSignInsOf(trx, person);
+  await revokeRegistrationsOf(trx, person);
+  await disableRecurringOf(trx, person);
+}

@@ -1,0 +1,93 @@
+// Changes of memberships: another role, and removal. One at a time per organization, so that an owner always remains.
+import type { Caller } from '#access/principal.ts';
+import type { OrgRole } from '#access/roles.ts';
+import { type Scope, scopesOfRole } from '#access/scopes.ts';
+import type { Id } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { conflict, forbidden, missingScopes, notFound } from '#foundation/problem.ts';
+import { leaveOrganization } from '../../identity/sessions/operations.ts';
+import { revokeInvitesTo } from '../../organization/invites/operations.ts';
+import { Membership } from '../../organization/memberships/model.ts';
+import { hasOtherOwner, ownOrganizationOnly } from '../../organization/memberships/operations.ts';
+import { lockOrganization } from '../../organization/organizations/operations.ts';
+import { Person } from '../../organization/people/model.ts';
+import { endAuthority } from './authority.ts';
+
+const requiredScope: Scope = 'members:write';
+
+/** Changes the role of a member. @throws 403 unless an owner grants or removes the role owner, 404 for no member, 409 for the last owner */
+export const updateMembership = (
+  caller: Caller,
+  orgId: string,
+  userId: string,
+  { role }: { role: OrgRole },
+): Promise<Row<Membership>> =>
+  transaction(async (trx) => {
+    const member = await lockMember(trx, ownOrganizationOnly(caller, orgId), userId);
+    await admitChange(trx, caller, [member.role, role], member.orgId);
+    return setRole(trx, member, role);
+  });
+
+/** Removes a member, with all that acts for them there. @throws as `updateMembership` */
+export const deleteMembership = (caller: Caller, orgId: string, userId: string): Promise<{ ok: true }> =>
+  transaction(async (trx) => {
+    const member = await lockMember(trx, ownOrganizationOnly(caller, orgId), userId);
+    await admitChange(trx, caller, [member.role], member.orgId);
+    await removeMember(trx, member);
+    return { ok: true };
+  });
+
+/** The membership, locked, and with it all other changes of members in the organization. @throws 404 for no member */
+export async function lockMember(
+  trx: Transaction,
+  orgId: Id<'organization'>,
+  userId: string,
+): Promise<Row<Membership>> {
+  await lockOrganization(trx, orgId);
+  const member = await Membership.query(trx)
+    .select(...Membership.columns)
+    .findById([orgId, userId])
+    .forUpdate();
+  if (!member) throw notFound('membership');
+  return member;
+}
+
+/** The role of the caller is read again: it may have changed while the lock was awaited. */
+async function admitChange(
+  trx: Transaction,
+  { userId }: Caller,
+  roles: readonly OrgRole[],
+  orgId: Id<'organization'>,
+): Promise<void> {
+  const callerMembership =
+    userId === null ? undefined : await Membership.query(trx).select('role').findById([orgId, userId]);
+  if (!callerMembership || !scopesOfRole(callerMembership.role).has(requiredScope))
+    throw missingScopes([requiredScope]);
+  if (roles.includes('owner') && callerMembership.role !== 'owner')
+    throw forbidden('role: only an owner grants or removes the role owner.');
+}
+
+/** The member must be locked. @throws 409 for the last owner */
+export async function setRole(trx: Transaction, member: Row<Membership>, role: OrgRole): Promise<Row<Membership>> {
+  if (role !== 'owner') await refuseLastOwner(trx, member);
+  await Membership.query(trx).findById([member.orgId, member.userId]).patch({ role });
+  return { ...member, role };
+}
+
+/** The member must be locked. @throws 409 for the last owner */
+export async function removeMember(trx: Transaction, member: Row<Membership>): Promise<void> {
+  const { orgId, userId } = member;
+  await refuseLastOwner(trx, member);
+  await endAuthority(trx, { orgId, userId });
+  await leaveOrganization(trx, { userId, orgId });
+  // A pending invite would let the person back in.
+  const person = await Person.find({ id: userId }, trx);
+  if (person) await revokeInvitesTo(trx, orgId, person.email);
+  await Membership.query(trx).deleteById([orgId, userId]);
+}
+
+async function refuseLastOwner(trx: Transaction, member: Row<Membership>): Promise<void> {
+  if (member.role !== 'owner' || (await hasOtherOwner(trx, member))) return;
+  throw conflict('The last owner stays: make another member an owner first.');
+}

@@ -1,0 +1,206 @@
+// What a payment event changes. An event counts once, whatever its order and however often it comes; one that does not fit what
+// this service knows changes nothing and is refused, so that the provider sends it again later.
+
+import { now } from '#foundation/clock.ts';
+import { newId } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { insertNew } from '#foundation/postgres/insert-new.ts';
+import { invalid } from '#foundation/problem.ts';
+import { isOrganizationOpen, lockOrganization } from '../../organization/organizations/operations.ts';
+import { grantCredits } from '../credits/grants.ts';
+import { type TeamPlanId, teamPlan, teamPlans } from './catalog.ts';
+import { BillingCheckout, BillingOrder, BillingSubscription } from './model.ts';
+import { type PaymentEvent, providerNamed } from './provider.ts';
+import { closeCreditRequest } from './requests.ts';
+import { billing } from './terms.ts';
+
+type Of<T extends PaymentEvent['type']> = Extract<PaymentEvent, { type: T }>;
+
+const noteEventSql = `insert into billing_events (provider, event_id, type, at) values ($1, $2, $3, $4)
+  on conflict do nothing returning event_id`;
+
+/** All that the event changes, or nothing. @throws 400 for one that does not fit */
+export const applyEvent = (provider: string, event: PaymentEvent): Promise<void> =>
+  transaction(async (trx) => {
+    const isNew = await sql(noteEventSql, [provider, event.id, event.type, event.at], trx);
+    if (isNew.length === 0) return;
+    if (event.type === 'checkout_paid') await completeCheckout(trx, provider, event);
+    if (event.type === 'checkout_expired') await expireCheckout(trx, provider, event);
+    if (event.type === 'subscription_paid') await renew(trx, provider, event);
+    if (event.type === 'subscription_changed') await changeSubscription(trx, provider, event);
+  });
+
+const lockCheckout = async (trx: Transaction, provider: string, id: string): Promise<BillingCheckout> => {
+  const checkout = await BillingCheckout.query(trx)
+    .findOne({ id: id as BillingCheckout['id'], provider })
+    .forUpdate();
+  if (!checkout) throw invalid('The event names a checkout session that this provider does not have.');
+  return checkout;
+};
+
+/** A payment counts also when the checkout has expired meanwhile: the money was taken. */
+async function completeCheckout(trx: Transaction, provider: string, event: Of<'checkout_paid'>): Promise<void> {
+  const checkout = await lockCheckout(trx, provider, event.checkoutId);
+  const { orgId, offer, teamPlan: plan, credits, amountCents, startsNow } = checkout;
+  if (checkout.status === 'complete') return;
+  if (event.orgId !== orgId) throw invalid('The event names another organization than the checkout session.');
+  if (event.amountCents !== amountCents) throw invalid('The event names another amount than the checkout session.');
+  if ((offer === 'team') !== (event.subscription !== null))
+    throw invalid('The event names a subscription, or none, against the offer.');
+  await BillingCheckout.query(trx).findById(checkout.id).patch({ status: 'complete' });
+  const order = { orgId, offer, teamPlan: plan, credits, amountCents, provider, payment: event.payment };
+  if (plan && event.subscription) {
+    const { reference, periodEnd } = event.subscription;
+    await insertSubscription(trx, { orgId, plan, provider, reference, periodStart: now(), periodEnd, at: event.at });
+  }
+  await insertOrder(trx, order, { startsNow, expiresAt: event.subscription?.periodEnd ?? now() + billing.packMs });
+}
+
+async function expireCheckout(trx: Transaction, provider: string, event: Of<'checkout_expired'>): Promise<void> {
+  const { id, status } = await lockCheckout(trx, provider, event.checkoutId);
+  if (status === 'open') await BillingCheckout.query(trx).findById(id).patch({ status: 'expired' });
+}
+
+type NewOrder = Pick<BillingOrder, 'orgId' | 'offer' | 'teamPlan' | 'credits' | 'amountCents' | 'provider' | 'payment'>;
+
+/** Writes a paid order and its credits. A payment that has its order changes nothing. */
+export async function insertOrder(
+  trx: Transaction,
+  order: NewOrder,
+  { startsNow, expiresAt }: { startsNow: boolean; expiresAt: number },
+): Promise<void> {
+  const createdAt = now();
+  const withdrawableUntil = createdAt + billing.withdrawalMs;
+  const row = { id: newId('order'), ...order, status: 'paid' as const, createdAt, withdrawableUntil };
+  await lockOrganization(trx, order.orgId);
+  const isLate = !(await isOrganizationOpen(trx, order.orgId));
+  const isNew = await insertNew(trx, BillingOrder, isLate ? { ...row, ...refundedInFull(row) } : row);
+  if (!isNew || isLate) return;
+  // Without the consent to start at once the credits begin when the order can no longer be withdrawn, and last as long.
+  const startsAt = startsNow ? null : withdrawableUntil;
+  const lot = {
+    kind: order.offer === 'pack' ? ('pack' as const) : ('subscription' as const),
+    orderId: row.id,
+    startsAt,
+    expiresAt: startsNow ? expiresAt : expiresAt + billing.withdrawalMs,
+  };
+  const note = order.teamPlan ? `Plan ${teamPlan(order.teamPlan).name}` : 'Credit pack';
+  await grantCredits(trx, order.orgId, { lot, credits: order.credits, note });
+  await closeCreditRequest(trx, order.orgId);
+}
+
+/** A payment for an organization that was closed meanwhile buys nothing: the provider refunds it. */
+const refundedInFull = ({ amountCents, createdAt }: Pick<BillingOrder, 'amountCents' | 'createdAt'>) => ({
+  status: 'withdrawn' as const,
+  withdrawnAt: createdAt,
+  withdrawalReason: 'Paid after the organization was closed.',
+  refundCents: amountCents,
+});
+
+interface NewSubscription {
+  orgId: BillingSubscription['orgId'];
+  plan: TeamPlanId;
+  provider: string;
+  reference: string;
+  periodStart: number;
+  periodEnd: number;
+  at: number;
+}
+
+async function insertSubscription(
+  trx: Transaction,
+  { periodEnd, at, ...subscription }: NewSubscription,
+): Promise<void> {
+  // Of a closed organization it is written as canceled, so that the provider ends it with the refund.
+  await lockOrganization(trx, subscription.orgId);
+  const status = (await isOrganizationOpen(trx, subscription.orgId)) ? ('active' as const) : ('canceled' as const);
+  const row = {
+    id: newId('subscription'),
+    ...subscription,
+    status,
+    currentPeriodEnd: periodEnd,
+    eventAt: at,
+    createdAt: now(),
+  };
+  if (await insertNew(trx, BillingSubscription, row)) return;
+  // A second checkout that was open at the same time: its money is an order, the first subscription stays. The provider is told
+  // before the commit, so that an event that could not end it comes again.
+  await BillingSubscription.query(trx).insert({ ...row, status: 'canceled' });
+  await providerNamed(row.provider)?.endSubscription(row.reference);
+}
+
+const lockSubscription = async (
+  trx: Transaction,
+  provider: string,
+  reference: string,
+): Promise<BillingSubscription> => {
+  const subscription = await BillingSubscription.query(trx).findOne({ provider, reference }).forUpdate();
+  if (!subscription) throw invalid('The event names a subscription that is not known yet.');
+  return subscription;
+};
+
+/** The plan is the one that was paid for. */
+async function renew(trx: Transaction, provider: string, event: Of<'subscription_paid'>): Promise<void> {
+  const subscription = await lockSubscription(trx, provider, event.reference);
+  const paid = teamPlans.find(({ cents }) => cents === event.amountCents);
+  if (!paid) throw invalid('The event names an amount that is not the price of a plan.');
+  const { orgId } = subscription;
+  const { periodStart, periodEnd, amountCents, payment } = event;
+  if (periodEnd > subscription.currentPeriodEnd) {
+    await BillingSubscription.query(trx)
+      .findById(subscription.id)
+      .patch({ plan: paid.plan, nextPlan: null, periodStart, currentPeriodEnd: periodEnd });
+  }
+  const order = {
+    orgId,
+    offer: 'team' as const,
+    teamPlan: paid.plan,
+    credits: paid.credits,
+    amountCents,
+    provider,
+    payment,
+  };
+  await insertOrder(trx, order, { startsNow: true, expiresAt: periodEnd });
+}
+
+async function changeSubscription(
+  trx: Transaction,
+  provider: string,
+  event: Of<'subscription_changed'>,
+): Promise<void> {
+  const { id, eventAt, status } = await lockSubscription(trx, provider, event.reference);
+  if (event.at < eventAt || status === 'canceled') return;
+  await BillingSubscription.query(trx).findById(id).patch({ status: event.status, eventAt: event.at });
+}
+
+const dueSql = `select id from billing_subscriptions
+  where status <> 'canceled' and current_period_end <= $1 and provider = 'builtin' order by current_period_end limit 50`;
+
+/** Renews subscriptions of the built-in provider whose period is over, and ends those that are canceled with it. */
+export async function renewTestSubscriptions(): Promise<void> {
+  const due = await sql<Pick<Row<BillingSubscription>, 'id'>>(dueSql, [now()]);
+  for (const { id } of due) await transaction((trx) => renewOne(trx, id));
+}
+
+async function renewOne(trx: Transaction, id: BillingSubscription['id']): Promise<void> {
+  const found = await BillingSubscription.query(trx).findById(id).forUpdate();
+  if (!found || found.status === 'canceled' || found.currentPeriodEnd > now()) return;
+  if (found.status === 'canceling') {
+    await BillingSubscription.query(trx).findById(id).patch({ status: 'canceled', eventAt: now() });
+    return;
+  }
+  // After downtime the missed periods are skipped: nobody used them.
+  const periodStart = Math.max(found.currentPeriodEnd, now() - billing.periodMs + 1);
+  const { cents } = teamPlan(found.nextPlan ?? found.plan);
+  await renew(trx, found.provider, {
+    id: '',
+    at: now(),
+    type: 'subscription_paid',
+    reference: found.reference,
+    payment: `${found.reference}_${found.currentPeriodEnd}`,
+    amountCents: cents,
+    periodStart,
+    periodEnd: periodStart + billing.periodMs,
+  });
+}

@@ -1,0 +1,71 @@
+// The plan of an organization, which follows from what it has bought, and the limits that come with it.
+import type { Caller } from '#access/principal.ts';
+import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { now } from '#foundation/clock.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { lookUp, type Transaction } from '#foundation/postgres/database.ts';
+import { paymentRequired } from '#foundation/problem.ts';
+import { Organization } from '../../organization/organizations/model.ts';
+import { type BillingPlan, type PlanLimits, planLimits, type TeamPlanId, teamPlan } from './catalog.ts';
+import { BillingOrder, BillingSettings } from './model.ts';
+
+export interface CurrentPlan extends PlanLimits {
+  plan: BillingPlan;
+  /** Set for the plan `team`. */
+  teamPlan: TeamPlanId | null;
+}
+
+const planSql = `select
+    coalesce((select is_enterprise from billing_settings where org_id = $1), false) as is_enterprise,
+    (select plan from billing_subscriptions where org_id = $1 and status <> 'canceled' and current_period_end > $2) as team,
+    exists (select from billing_orders where org_id = $1 and offer = 'pack' and status = 'paid') as has_pack`;
+
+/** The plan that counts now: enterprise before team before pack. */
+export async function currentPlan(orgId: string, trx?: Transaction): Promise<CurrentPlan> {
+  const [row] = await lookUp<{ isEnterprise: boolean; team: TeamPlanId | null; hasPack: boolean }>(
+    planSql,
+    [orgId, now()],
+    trx,
+  );
+  const { isEnterprise, team, hasPack } = row!;
+  if (isEnterprise) return { plan: 'enterprise', teamPlan: null, ...planLimits.enterprise };
+  if (team) {
+    const { projects, agentsAtOnce, missionCeiling } = teamPlan(team);
+    return { plan: 'team', teamPlan: team, projects, agentsAtOnce, missionCeiling };
+  }
+  const plan = hasPack ? 'pack' : 'free';
+  return { plan, teamPlan: null, ...planLimits[plan] };
+}
+
+/** @throws 402 `plan_limit` when the plan has no room for one more project */
+export function requireRoomForProject({ plan, projects }: CurrentPlan, existing: number): void {
+  if (projects === null || existing < projects) return;
+  throw paymentRequired(
+    'plan_limit',
+    `The plan ${plan} has ${projects} projects. Delete one, or choose a larger plan.`,
+  );
+}
+
+/** Puts the organization on the plan `enterprise`, or takes it off: agreed outside this service, set by the operator. */
+export async function setEnterprise(trx: Transaction, orgId: string, isEnterprise: boolean): Promise<void> {
+  const row = { orgId, isEnterprise, updatedAt: now() } as Partial<BillingSettings>;
+  await BillingSettings.query(trx).insert(row).onConflict('orgId').merge();
+}
+
+/** @throws 404 for the id of another organization than the caller's */
+export function requireOwn(caller: Caller, orgId: string | null | undefined): void {
+  if (orgId != null && orgId !== ownOrganization(caller)) Organization.refuse();
+}
+
+/** An order of the caller's organization. @throws 404 for one of others */
+export async function findOrder(caller: Caller, id: string): Promise<Row<BillingOrder>> {
+  beyondOneProject(caller);
+  return BillingOrder.get({ id: id as BillingOrder['id'], orgId: ownOrganization(caller) });
+}
+
+/** The newest 200, newest first. */
+export async function listOrders(caller: Caller): Promise<Row<BillingOrder>[]> {
+  beyondOneProject(caller);
+  const { data } = await BillingOrder.page({ orgId: ownOrganization(caller) }, { limit: 200 });
+  return data;
+}

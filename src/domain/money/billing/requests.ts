@@ -1,0 +1,67 @@
+// Requests for credits: a member asks, the owners of the organization read it in the billing summary. A second one is appended to
+// the one that is open.
+import type { Caller } from '#access/principal.ts';
+import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
+import { now } from '#foundation/clock.ts';
+import { newId } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { conflict } from '#foundation/problem.ts';
+import { lockOrganization } from '../../organization/organizations/operations.ts';
+import { BillingSettings, CreditRequest, type TrackerTriggerPolicy } from './model.ts';
+import { billing } from './terms.ts';
+
+export interface RequestedCredits {
+  id: string;
+  status: 'open';
+  /** Whether the message was added to a request that was open. */
+  appended: boolean;
+  routedTo: 'owners';
+}
+
+/** @throws 409 for more messages than a request holds */
+export const requestCredits = (caller: Caller, message: string): Promise<RequestedCredits> => {
+  beyondOneProject(caller);
+  const orgId = ownOrganization(caller);
+  const at = now();
+  const words = { message, userId: ownPerson(caller), at };
+  return transaction(async (trx) => {
+    await lockOrganization(trx, orgId);
+    const open = await CreditRequest.query(trx).findOne({ orgId, closedAt: null });
+    if (!open) {
+      const id = newId('creditRequest');
+      await CreditRequest.query(trx).insert({ id, orgId, messages: [words], createdAt: at });
+      return { id, status: 'open', appended: false, routedTo: 'owners' };
+    }
+    if (open.messages.length >= billing.messages)
+      throw conflict(`The open request holds ${billing.messages} messages; wait until it is answered.`);
+    await CreditRequest.query(trx)
+      .findById(open.id)
+      .patch({ messages: [...open.messages, words] });
+    return { id: open.id, status: 'open', appended: true, routedTo: 'owners' };
+  });
+};
+
+/** Of one organization or of all, oldest first. */
+export const listOpenCreditRequests = async (
+  orgId: CreditRequest['orgId'] | null,
+  limit: number,
+): Promise<Row<CreditRequest>[]> =>
+  await CreditRequest.query()
+    .select(...CreditRequest.columns)
+    .where({ closedAt: null, ...(orgId && { orgId }) } as object)
+    .orderBy(['createdAt', 'id'])
+    .limit(limit);
+
+/** Credits were bought or granted, or the operator declined. Whether a request was open. */
+export async function closeCreditRequest(trx: Transaction, orgId: string): Promise<boolean> {
+  const closed = await CreditRequest.query(trx)
+    .where({ orgId, closedAt: null } as object)
+    .patch({ closedAt: now() });
+  return closed > 0;
+}
+
+export async function updateTrackerTriggers(orgId: string, trackerTriggers: TrackerTriggerPolicy): Promise<void> {
+  const row = { orgId, trackerTriggers, updatedAt: now() } as Partial<BillingSettings>;
+  await transaction(async (trx) => void (await BillingSettings.query(trx).insert(row).onConflict('orgId').merge()));
+}

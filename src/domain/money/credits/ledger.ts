@@ -1,0 +1,184 @@
+// Reads and appends to the ledger of one organization. Whoever appends holds the organization's lock (`openBook`), so that of two
+// spends at once the second sees what the first left.
+import { now } from '#foundation/clock.ts';
+import { newId } from '#foundation/ids.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { credits } from '#limits.ts';
+import { founderOf, lockOrganization } from '../../organization/organizations/operations.ts';
+import { credit } from './amounts.ts';
+import { type Account, CreditLot, type CreditTransfer } from './model.ts';
+
+/** A lot with what is left of it: reserved credits are not. */
+export interface OpenLot extends Pick<CreditLot, 'id' | 'kind' | 'orderId' | 'startsAt' | 'expiresAt' | 'createdAt'> {
+  available: number;
+  /** With what missions have reserved of it. */
+  owned: number;
+}
+
+export interface Entry {
+  lotId: CreditLot['id'];
+  account: Account;
+  /** Only of the account `reserved`. */
+  runId?: string;
+  amount: number;
+}
+
+export type NewTransfer = Pick<CreditTransfer, 'kind'> &
+  Partial<Pick<CreditTransfer, 'runId' | 'orderId' | 'note' | 'uncovered'>> & { entries: readonly Entry[] };
+
+// Ids have the collation "C" where they are keys, and the default one where others refer to them: the index is in that of the
+// column, so a comparison has to name it.
+/** SQL: the id, to be compared with a column that refers to it. */
+export const reference = (id: string): string => `${id} collate "default"`;
+
+/** SQL: the newest balance of an account of the lot `lot`. */
+export const balanceOf = (account: Exclude<Account, 'reserved'>, lot: string): string =>
+  `coalesce((select e.balance_after from credit_entries e
+    where e.lot_id = ${reference(lot)} and e.account = '${account}' and e.run_id = '' order by e.seq desc limit 1), 0)`;
+
+// What expires first comes first: it is spent first.
+const openLotsSql = `select l.id, l.kind, l.order_id, l.starts_at, l.expires_at, l.created_at, ${balanceOf('available', 'l.id')} as available,
+    -(${balanceOf('issued', 'l.id')} + ${balanceOf('spent', 'l.id')} + ${balanceOf('expired', 'l.id')}
+      + ${balanceOf('withdrawn', 'l.id')}) as owned
+  from credit_lots l where l.org_id = $1 order by l.expires_at nulls last, l.created_at, l.id`;
+
+/** All lots of the organization, what expires first first. */
+export const readLots = (orgId: string, trx?: Transaction): Promise<OpenLot[]> =>
+  sql<OpenLot>(openLotsSql, [orgId], trx);
+
+export const isSpendable = ({ available, startsAt, expiresAt }: OpenLot, at: number): boolean =>
+  available > 0 && (startsAt ?? 0) <= at && (expiresAt ?? Number.POSITIVE_INFINITY) > at;
+
+/** The lots that can be spent now, what expires first first. */
+export async function readSpendable(trx: Transaction, orgId: string): Promise<OpenLot[]> {
+  const at = now();
+  return (await readLots(orgId, trx)).filter((lot) => isSpendable(lot, at));
+}
+
+export const isExpired = ({ available, expiresAt }: OpenLot, at: number): boolean =>
+  available > 0 && expiresAt !== null && expiresAt <= at;
+
+/** Whether `openBook` may write: there are no credits yet, perhaps not even the trial, or a lot has expired. */
+export const needsOpening = (lots: readonly OpenLot[]): boolean =>
+  lots.length === 0 || lots.some((lot) => isExpired(lot, now()));
+
+/**
+ * Locks the ledger of the organization until the transaction ends, and brings it up to date: grants the trial at first use, if its founder has had none, and
+ * writes off what has expired. Returns the lots that can be spent now, what expires first first.
+ */
+export async function openBook(trx: Transaction, orgId: string): Promise<OpenLot[]> {
+  await lockOrganization(trx, orgId);
+  const at = now();
+  const lots = await readLots(orgId, trx);
+  if (!needsOpening(lots)) return lots.filter((lot) => isSpendable(lot, at));
+  if (lots.length === 0) await grantTrial(trx, orgId);
+  const expired = lots.filter((lot) => isExpired(lot, at));
+  await append(
+    trx,
+    orgId,
+    expired.map((lot) => ({
+      kind: 'expiry',
+      orderId: lot.orderId,
+      note: `Unused credits of a ${lot.kind} expired.`,
+      entries: [
+        { lotId: lot.id, account: 'available', amount: -lot.available },
+        { lotId: lot.id, account: 'expired', amount: lot.available },
+      ],
+    })),
+  );
+  return readSpendable(trx, orgId);
+}
+
+// It stays when the organization is erased.
+const claimTrialSql = `insert into credit_trials (user_id, at) values ($1, $2)
+  on conflict (user_id) do nothing returning user_id`;
+
+/** One person has one trial, for the first of the organizations they founded that needs it. */
+async function grantTrial(trx: Transaction, orgId: string): Promise<void> {
+  const claimed = await sql(claimTrialSql, [await founderOf(trx, orgId), now()], trx);
+  if (claimed.length === 0) return;
+  await issue(trx, orgId, {
+    lot: { kind: 'trial', expiresAt: now() + credits.trialLastsMs },
+    amount: credits.trial * credit,
+    transfer: { kind: 'grant', note: 'Trial credits of a new organization.' },
+  });
+}
+
+export interface Issue {
+  lot: Pick<CreditLot, 'kind'> & Partial<Pick<CreditLot, 'orderId' | 'startsAt' | 'expiresAt'>>;
+  amount: number;
+  transfer: Omit<NewTransfer, 'entries'>;
+}
+
+/** Writes a new lot. The ledger is locked. */
+export async function issue(
+  trx: Transaction,
+  orgId: string,
+  { lot, amount, transfer }: Issue,
+): Promise<CreditLot['id']> {
+  const lotId = newId('creditLot');
+  const createdAt = now();
+  await trx(CreditLot.tableName).insert({ id: lotId, orgId, ...lot, createdAt });
+  const entries: Entry[] = [
+    { lotId, account: 'issued', amount: -amount },
+    { lotId, account: 'available', amount },
+  ];
+  await append(trx, orgId, [{ ...transfer, orderId: lot.orderId ?? null, entries }]);
+  return lotId;
+}
+
+const isOwned = ({ account }: Entry): boolean => account === 'available' || account === 'reserved';
+
+const appendSql = `with transfer as (
+    insert into credit_transfers (id, org_id, kind, amount, uncovered, run_id, order_id, note, created_at)
+    select t.id, $1, t.kind, t.amount, t.uncovered, t.run_id, t.order_id, t.note, $2
+    from unnest($3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[])
+      t (id, kind, amount, uncovered, run_id, order_id, note)
+  )
+  insert into credit_entries (transfer_id, lot_id, account, run_id, amount)
+  select e.transfer_id, e.lot_id, e.account, e.run_id, e.amount
+  from unnest($10::text[], $11::text[], $12::text[], $13::text[], $14::bigint[])
+    e (transfer_id, lot_id, account, run_id, amount)`;
+
+/** Appends the transfers with their entries. The ledger is locked. @throws when they do not balance or overdraw an account */
+export async function append(trx: Transaction, orgId: string, transfers: readonly NewTransfer[]): Promise<void> {
+  if (transfers.length === 0) return;
+  const rows = transfers.map((transfer) => ({ id: newId('creditTransfer'), ...transfer }));
+  const entries = rows.flatMap(({ id, entries }) => entries.map((entry) => ({ ...entry, transferId: id })));
+  const amounts = rows.map((row) => row.entries.filter(isOwned).reduce((sum, { amount }) => sum + amount, 0));
+  const values = [
+    orgId,
+    now(),
+    rows.map(({ id }) => id),
+    rows.map(({ kind }) => kind),
+    amounts,
+    rows.map(({ uncovered }) => uncovered ?? 0),
+    rows.map(({ runId }) => runId ?? null),
+    rows.map(({ orderId }) => orderId ?? null),
+    rows.map(({ note }) => note ?? null),
+    entries.map(({ transferId }) => transferId),
+    entries.map(({ lotId }) => lotId),
+    entries.map(({ account }) => account),
+    entries.map(({ runId }) => runId ?? ''),
+    entries.map(({ amount }) => amount),
+  ];
+  await sql(appendSql, values, trx);
+}
+
+/** Takes up to `amount` from the lots, the first first; they are changed. Returns what was taken of each. */
+export function take(lots: readonly { id: CreditLot['id']; available: number }[], amount: number) {
+  const parts: { lotId: CreditLot['id']; amount: number }[] = [];
+  let left = amount;
+  for (const lot of lots) {
+    const part = Math.min(lot.available, left);
+    if (part <= 0) continue;
+    lot.available -= part;
+    left -= part;
+    parts.push({ lotId: lot.id, amount: part });
+  }
+  return parts;
+}
+
+/** What can be spent of these lots. */
+export const sumOf = (lots: readonly { available: number }[]): number =>
+  lots.reduce((sum, { available }) => sum + available, 0);

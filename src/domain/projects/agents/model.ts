@@ -1,0 +1,63 @@
+// An agent: a role, a harness and a model under one name, with the sandbox template it runs in (specification, Agent and
+// catalog).
+
+import type { Id } from '#foundation/ids.ts';
+import { BaseModel, columnsOf, type Source } from '#foundation/postgres/base-model.ts';
+import { Organization } from '../../organization/organizations/model.ts';
+
+export const agentRoles = ['planner', 'builder', 'reviewer', 'qa', 'researcher'] as const;
+export type AgentRole = (typeof agentRoles)[number];
+export const harnessIds = ['claude-code', 'codex', 'opencode', 'shell'] as const;
+export type HarnessId = (typeof harnessIds)[number];
+export const instanceTypeIds = ['lite', 'basic', 'standard-1', 'standard-2', 'standard-4'] as const;
+export type InstanceTypeId = (typeof instanceTypeIds)[number];
+/** How long the model may think; null leaves it to the harness. */
+export const efforts = ['low', 'medium', 'high'] as const;
+export type Effort = (typeof efforts)[number];
+
+export class Agent extends BaseModel {
+  static override tableName = 'agents';
+  static override noun = 'agent';
+  static override columns = [
+    'id',
+    'orgId',
+    'name',
+    'role',
+    'harness',
+    'model',
+    'effort',
+    'sandboxTemplateId',
+    'userPrompt',
+    'skillRepos',
+    'createdAt',
+    'updatedAt',
+  ];
+
+  static {
+    this.belongsTo('organization', Organization, 'orgId');
+  }
+
+  /** Stored agents are the organization's own; the built-in ones are in the catalog. */
+  static override source(): Source {
+    return { select: `select ${columnsOf(this)}, false as is_builtin from agents`, conditions: [], values: [] };
+  }
+
+  declare id: Id<'agent'>;
+  declare orgId: Id<'organization'>;
+  /** Unique in the organization, ignoring case. */
+  declare name: string;
+  declare role: AgentRole;
+  declare harness: HarnessId;
+  /** One of the harness's models. */
+  declare model: string;
+  declare effort: Effort | null;
+  declare sandboxTemplateId: string;
+  /** Instructions that the agent gets in addition to the issue. */
+  declare userPrompt: string | null;
+  /** `<owner>/<repo>` of repositories with skills that it may use. */
+  declare skillRepos: string[];
+  declare createdAt: number;
+  declare updatedAt: number;
+  /** Computed: true for an agent of the catalog. */
+  declare isBuiltin: boolean;
+}

@@ -1,0 +1,83 @@
+// A project ties together an issue tracker, a source repository and a language-model connector (specification, Project).
+import type { Caller } from '#access/principal.ts';
+import { ownOrganization } from '#access/reach.ts';
+import type { Id } from '#foundation/ids.ts';
+import { BaseModel, type Row } from '#foundation/postgres/base-model.ts';
+import { Organization } from '../../organization/organizations/model.ts';
+import { Integration, type VendorKind } from '../integrations/model.ts';
+
+export const projectStatuses = ['active', 'paused', 'archived'] as const;
+export type ProjectStatus = (typeof projectStatuses)[number];
+export const projectTrackers = ['builtin', 'linear', 'github'] as const;
+export type ProjectTracker = (typeof projectTrackers)[number];
+
+export class Project extends BaseModel {
+  static override tableName = 'projects';
+  static override noun = 'project';
+  static override columns = [
+    'id',
+    'orgId',
+    'slug',
+    'name',
+    'status',
+    'tracker',
+    'trackerConnectorId',
+    'trackerTeamId',
+    'trackerProjectId',
+    'scmConnectorId',
+    'scmOwner',
+    'scmRepo',
+    'llmConnectorId',
+    'autoMerge',
+    'issueCode',
+    'defaultSandboxTemplateId',
+    'createdAt',
+  ];
+
+  /** Project records stay readable across the organization, also to a project-bound credential (specification, behaviour 5). */
+  static visibleTo = (caller: Caller) => ({ orgId: ownOrganization(caller) });
+
+  static {
+    this.belongsTo('organization', Organization, 'orgId');
+    this.belongsTo('trackerConnector', Integration, 'trackerConnectorId');
+    this.belongsTo('scmConnector', Integration, 'scmConnectorId');
+    this.belongsTo('llmConnector', Integration, 'llmConnectorId');
+  }
+
+  declare id: Id<'project'>;
+  declare orgId: Id<'organization'>;
+  /** Derived from the first name, unique in the organization; a rename does not change it. */
+  declare slug: string;
+  declare name: string;
+  declare status: ProjectStatus;
+  declare tracker: ProjectTracker;
+  declare trackerConnectorId: Id<'integration'> | null;
+  /** The tracker's team: its key, until the tracker's own id is known. */
+  declare trackerTeamId: string | null;
+  /** Not used yet: always null. */
+  declare trackerProjectId: string | null;
+  declare scmConnectorId: Id<'integration'> | null;
+  declare scmOwner: string;
+  declare scmRepo: string;
+  declare llmConnectorId: Id<'integration'> | null;
+  /** Whether an approved change merges without a person; part of each run for the runtime. */
+  declare autoMerge: boolean;
+  /** The prefix of issue keys, such as `WEB` in WEB-12. */
+  declare issueCode: string | null;
+  /** The sandbox template of built-in agents; null: that of the agent. */
+  declare defaultSandboxTemplateId: string | null;
+  declare createdAt: number;
+}
+
+/** The column of the connector of each kind. */
+export const connectorMembers = {
+  tracker: 'trackerConnectorId',
+  scm: 'scmConnectorId',
+  llm: 'llmConnectorId',
+} as const satisfies Record<VendorKind, keyof Project>;
+
+/** The kinds of connector that the project still lacks. The built-in tracker needs none. */
+export const missingConnectorKinds = (project: Row<Project>): VendorKind[] =>
+  (Object.keys(connectorMembers) as VendorKind[]).filter(
+    (kind) => project[connectorMembers[kind]] === null && !(kind === 'tracker' && project.tracker === 'builtin'),
+  );

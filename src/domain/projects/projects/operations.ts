@@ -1,0 +1,195 @@
+// Operations on projects: list, read, create, change, delete. Records of the whole organization stay readable to a
+// project-bound credential (specification, behaviour 5), which may change its own project; creating and deleting are org-wide.
+import type { Caller } from '#access/principal.ts';
+import { beyondOneProject, ownOrganization, reachesProject } from '#access/reach.ts';
+import { now } from '#foundation/clock.ts';
+import { type Id, newId } from '#foundation/ids.ts';
+import { containing, ignoringCase, type Row } from '#foundation/postgres/base-model.ts';
+import type { Page, PageRequest } from '#foundation/postgres/cursor.ts';
+import { savepoint, sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
+import { forbidden, invalid, Problem } from '#foundation/problem.ts';
+import { currentPlan, requireRoomForProject } from '../../money/billing/operations.ts';
+import { lockOrganization } from '../../organization/organizations/operations.ts';
+import { freeSlug, slugOf } from '../../organization/organizations/slug.ts';
+import { builtinSandboxTemplate } from '../agents/catalog.ts';
+import { parseRepository, type Repository } from '../integrations/repository-name.ts';
+import { defaultConnectors } from './connectors.ts';
+import { Project, type ProjectStatus, type ProjectTracker } from './model.ts';
+
+export interface ProjectFilter extends PageRequest {
+  byTrackerConnectorId?: string | null | undefined;
+  byTrackerTeamId?: string | null | undefined;
+  byTrackerProjectId?: string | null | undefined;
+  byScmConnectorId?: string | null | undefined;
+  byScmOwner?: string | null | undefined;
+  byScmRepo?: string | null | undefined;
+  status?: ProjectStatus | null | undefined;
+  nameContains?: string | null | undefined;
+}
+
+export function listProjects(caller: Caller, filter: ProjectFilter): Promise<Page<Row<Project>>> {
+  const where = {
+    ...Project.visibleTo(caller),
+    trackerConnectorId: filter.byTrackerConnectorId ?? undefined,
+    trackerTeamId: filter.byTrackerTeamId ?? undefined,
+    trackerProjectId: filter.byTrackerProjectId ?? undefined,
+    scmConnectorId: filter.byScmConnectorId ?? undefined,
+    // Source hosts do not distinguish upper from lower case, and neither does the rule against duplicates.
+    scmOwner: ignoringCase(filter.byScmOwner),
+    scmRepo: ignoringCase(filter.byScmRepo),
+    status: filter.status ?? undefined,
+    name: containing(filter.nameContains),
+  };
+  return Project.page(where, filter);
+}
+
+export const findProject = (caller: Caller, projectId: string): Promise<Row<Project>> =>
+  Project.get({ id: projectId, ...Project.visibleTo(caller) });
+
+export interface NewProject {
+  name: string;
+  repoFullName: string;
+  tracker: ProjectTracker;
+  trackerTeamKey?: string | undefined;
+  issueCode?: string | null | undefined;
+}
+
+/**
+ * Creates a project on the organization's connectors. A second one for the same repository: 409 with its id. @throws 402 for more
+ * projects than the plan has
+ */
+export async function createProject(caller: Caller, input: NewProject): Promise<Row<Project>> {
+  beyondOneProject(caller);
+  const orgId = ownOrganization(caller);
+  const repository = parseRepository(input.repoFullName);
+  const connectors = await defaultConnectors(orgId, input.tracker);
+  const record = {
+    id: newId('project'),
+    orgId,
+    name: input.name,
+    status: 'active' as const,
+    tracker: input.tracker,
+    trackerConnectorId: connectors.tracker,
+    trackerTeamId: input.trackerTeamKey ?? null,
+    trackerProjectId: null,
+    scmConnectorId: connectors.scm,
+    ...repository,
+    llmConnectorId: connectors.llm,
+    autoMerge: false,
+    issueCode: input.issueCode ?? null,
+    defaultSandboxTemplateId: null,
+    createdAt: now(),
+  };
+  // The plain slug is nearly always free, so it is tried before taken ones are read.
+  const plain = slugOf(input.name, 'project');
+  for (let slug = plain; ; slug = freeSlug(plain, await takenSlugs(orgId, plain))) {
+    try {
+      await insertWithinPlan({ ...record, slug });
+      return { ...record, slug };
+    } catch (error) {
+      if (!isUniqueViolation(error, 'projects_slug')) throw await explainDuplicate(error, orgId, repository);
+    }
+  }
+}
+
+/** Where the plan has a limit, no other project is created meanwhile. @throws 402 `plan_limit` */
+async function insertWithinPlan(record: Row<Project>): Promise<void> {
+  const plan = await currentPlan(record.orgId);
+  if (plan.projects === null) {
+    await savepoint(async () => Project.query().insert(record));
+    return;
+  }
+  await transaction(async (trx) => {
+    await lockOrganization(trx, record.orgId);
+    requireRoomForProject(plan, await countProjects(record.orgId, trx));
+    await Project.query(trx).insert(record);
+  });
+}
+
+/** All projects of the organization, archived ones included. */
+export async function countProjects(orgId: string, trx?: Transaction): Promise<number> {
+  const [row] = await sql<{ count: number }>('select count(*) as count from projects where org_id = $1', [orgId], trx);
+  return row!.count;
+}
+
+async function takenSlugs(orgId: string, slug: string): Promise<Set<string>> {
+  const rows = await sql<{ slug: string }>(
+    'select slug from projects where org_id = $1 and (slug = $2 or slug like $3)',
+    [orgId, slug, `${slug.slice(0, 56)}%`],
+  );
+  return new Set(rows.map((row) => row.slug));
+}
+
+export interface ProjectChanges {
+  name?: string | undefined;
+  status?: ProjectStatus | undefined;
+  autoMerge?: boolean | undefined;
+  issueCode?: string | null | undefined;
+  defaultSandboxTemplateId?: string | null | undefined;
+  trackerTeamKey?: string | undefined;
+  repoFullName?: string | undefined;
+}
+
+/** @throws 403 for a credential that is bound to another project, 400 for an unknown sandbox template, 409 for a taken repository */
+export async function updateProject(caller: Caller, projectId: string, changes: ProjectChanges): Promise<Row<Project>> {
+  if (!reachesProject(caller, projectId)) throw forbidden('This credential is bound to another project.');
+  refuseUnknownTemplate(changes.defaultSandboxTemplateId);
+  const { trackerTeamKey, repoFullName, ...plain } = changes;
+  const repository = repoFullName === undefined ? undefined : parseRepository(repoFullName);
+  const patch = { ...plain, ...repository, ...(trackerTeamKey !== undefined && { trackerTeamId: trackerTeamKey }) };
+  if (Object.keys(patch).length === 0) return findProject(caller, projectId);
+  const orgId = ownOrganization(caller);
+  try {
+    const [project] = await Project.query()
+      .where({ id: projectId, orgId })
+      .patch(patch)
+      .returning([...Project.columns] as never);
+    return project ?? Project.refuse();
+  } catch (error) {
+    throw repository ? await explainDuplicate(error, orgId, repository) : error;
+  }
+}
+
+function refuseUnknownTemplate(templateId: string | null | undefined): void {
+  const { key } = builtinSandboxTemplate;
+  if (templateId == null || templateId === key) return;
+  throw invalid(`defaultSandboxTemplateId: must be ${key} or null; no other sandbox template exists.`);
+}
+
+/** Deletes it with all its records. Credentials bound to it are revoked and remain listed. */
+export function deleteProject(caller: Caller, projectId: string): Promise<{ ok: true; id: string }> {
+  beyondOneProject(caller);
+  return transaction(async (trx) => {
+    // For the database's own revocation of these credentials.
+    await trx.raw(`select set_config('app.now', ?, true)`, [String(now())]);
+    const deleted = await Project.query(trx)
+      .delete()
+      .where({ id: projectId, orgId: ownOrganization(caller) });
+    return deleted ? { ok: true, id: projectId } : Project.refuse();
+  });
+}
+
+/** The specification's DuplicateProjectError for a violated constraint; the id is looked up after the rollback. */
+async function explainDuplicate(error: unknown, orgId: string, { scmOwner, scmRepo }: Repository): Promise<unknown> {
+  if (!isUniqueViolation(error, 'projects_repository')) return error;
+  const other = await Project.find({ orgId, scmOwner: ignoringCase(scmOwner), scmRepo: ignoringCase(scmRepo) });
+  // Deleted in the meantime: nothing conflicts now, so the caller may repeat the call.
+  if (!other) return error;
+  return new Problem(409, {
+    category: 'validation',
+    title: 'Conflict',
+    description: `repoFullName: the project ${other.id} already uses ${scmOwner}/${scmRepo}.`,
+    retryable: false,
+    conflictingProjectId: other.id,
+  });
+}
+
+export const projectExists = async (orgId: string, projectId: string): Promise<boolean> =>
+  (await Project.find({ id: projectId, orgId })) !== undefined;
+
+/** The project, locked against deletion until the transaction ends. @throws 404 */
+export async function holdProject(trx: Transaction, orgId: string, projectId: string): Promise<Id<'project'>> {
+  const project = await Project.query(trx).select('id').findOne({ id: projectId, orgId }).forKeyShare();
+  return project?.id ?? Project.refuse();
+}

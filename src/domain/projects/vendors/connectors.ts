@@ -1,0 +1,117 @@
+// Operations on the connectors of an organization: connect, check, rotate, revoke, disconnect. Credentials are write-only, and the
+// address is fixed: who could change it would receive the credentials. No transaction is open while a vendor is asked, also in a
+// call with an Idempotency-Key.
+import type { Caller } from '#access/principal.ts';
+import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { type Id, newId } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { transaction } from '#foundation/postgres/database.ts';
+import { firstStep } from '#foundation/postgres/idempotency.ts';
+import { conflict, invalid } from '#foundation/problem.ts';
+import { lockOrganization } from '../../organization/organizations/operations.ts';
+import { Integration, kindsOf, type Vendor, type VendorKind } from '../integrations/model.ts';
+import { noteCheck, replaceCredentials, revokeCredentials } from '../integrations/operations.ts';
+import { connectIntegration, disconnectIntegration } from '../projects/connectors.ts';
+import { checkBaseUrl } from './addresses.ts';
+import { maxConnectors } from './bounds.ts';
+import { askVendor, checkConnector, type Verdict, vendorChecks } from './check.ts';
+import { trialConnection } from './connection.ts';
+
+export interface NewConnector {
+  vendor: Vendor;
+  vendorKind?: VendorKind | null | undefined;
+  displayName: string;
+  credentials?: string | null | undefined;
+  baseUrl?: string | null | undefined;
+}
+
+/**
+ * Connects a vendor, also to projects without such a connector. Its credentials are tried: one that cannot be reached is connected
+ * with the failure of that check.
+ * @throws 400 for credentials that the vendor rejects or an address that is not public, 409 at the limit
+ */
+export async function connect(caller: Caller, input: NewConnector): Promise<Row<Integration>> {
+  beyondOneProject(caller);
+  const orgId = ownOrganization(caller);
+  const { vendor, displayName } = input;
+  const vendorKind = kindOf(vendor, input.vendorKind);
+  const credentials = requireCredentials(vendor, input.credentials);
+  const id = (await firstStep(async () => newId('integration'))) as Id<'integration'>;
+  const connected = await Integration.find({ id, orgId });
+  if (connected) return connected;
+  const baseUrl = input.baseUrl ? await checkBaseUrl(vendor, input.baseUrl) : null;
+  const verdict = credentials === null ? null : await tryCredentials({ vendor, vendorKind, baseUrl }, credentials);
+  const connector = await transaction(async (trx) => {
+    await lockOrganization(trx, orgId);
+    if ((await Integration.query(trx).where({ orgId, vendorKind }).resultSize()) >= maxConnectors) {
+      throw conflict(`The organization has ${maxConnectors} connectors of the kind ${vendorKind}, which is the most.`);
+    }
+    const more = { baseUrl: baseUrl ?? undefined, credentials: credentials ?? undefined };
+    return connectIntegration({ id, orgId, vendor, vendorKind, displayName, ...more }, trx);
+  });
+  return verdict ? noteCheck(connector, verdict) : connector;
+}
+
+/** @throws 400 */
+function kindOf(vendor: Vendor, wanted: VendorKind | null | undefined): VendorKind {
+  // The folder that a built-in source host names is one of the service's own machine.
+  const kinds = vendor === 'builtin' ? ['tracker' as const] : kindsOf(vendor);
+  const kind = wanted ?? (kinds.length === 1 ? kinds[0] : undefined);
+  if (!kind || !kinds.includes(kind)) throw invalid(`vendorKind: must be one of ${kinds.join(', ')} for ${vendor}.`);
+  return kind;
+}
+
+/** @throws 400 */
+function requireCredentials(vendor: Vendor, credentials: string | null | undefined): string | null {
+  if (vendor === 'builtin' && credentials != null) throw invalid('credentials: must be absent for builtin.');
+  if (vendor !== 'builtin' && credentials == null) throw invalid(`credentials: are required for ${vendor}.`);
+  return credentials ?? null;
+}
+
+/** @throws 400 naming what a person must correct */
+async function tryCredentials(
+  connector: Pick<Row<Integration>, 'vendor' | 'vendorKind' | 'baseUrl'>,
+  credentials: string,
+): Promise<Verdict> {
+  const verdict = await askVendor(trialConnection(connector, credentials, vendorChecks.timeoutMs));
+  const { field, failure } = verdict;
+  // The vendor's own address is not the caller's to correct.
+  if (field === 'credentials' || (field && connector.baseUrl)) throw invalid(`${field}: ${failure}`);
+  return verdict;
+}
+
+/** @throws 404 */
+function ownConnector(caller: Caller, id: string): Promise<Row<Integration>> {
+  beyondOneProject(caller);
+  return Integration.get({ id, orgId: ownOrganization(caller) });
+}
+
+/** Asks the vendor now whether it accepts the credentials. @throws 404 */
+export async function check(caller: Caller, id: string): Promise<Row<Integration>> {
+  const connector = await ownConnector(caller, id);
+  await firstStep(async () => id);
+  return checkConnector(connector);
+}
+
+/** Replaces the credentials by others that the vendor accepts. @throws 404, 400 for what it rejects */
+export async function rotate(caller: Caller, id: string, credentials: string): Promise<Row<Integration>> {
+  const connector = await ownConnector(caller, id);
+  requireCredentials(connector.vendor, credentials);
+  await firstStep(async () => id);
+  const verdict = await tryCredentials(connector, credentials);
+  return noteCheck(await replaceCredentials(id, credentials), verdict);
+}
+
+/** Deletes the credentials at once: runtimes stop using those of models with their next heartbeat. @throws 404 */
+export const revoke = async (caller: Caller, id: string): Promise<Row<Integration>> =>
+  revokeCredentials((await ownConnector(caller, id)).id);
+
+/** @throws 404, or 409 for a tracker or source host of projects, unless they are detached */
+export async function disconnect(
+  caller: Caller,
+  id: string,
+  detachesProjects: boolean,
+): Promise<{ ok: true; id: string }> {
+  await disconnectIntegration((await ownConnector(caller, id)).id, detachesProjects);
+  return { ok: true, id };
+}

@@ -1,0 +1,117 @@
+// Artifacts on every surface (specification, Artifact; Sandboxes, environments, artifacts). Contents are not in the graph:
+// `url` leads to them.
+import { isoTime } from '#foundation/clock.ts';
+import { builder } from '#graph/builder.ts';
+import { filter, pathId } from '#graph/input.ts';
+import { orderArgument, pageArguments, pageOf } from '#graph/page.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { pages, previewSizes } from '#limits.ts';
+import { AgentRole } from '../../projects/agents/fields.ts';
+import { ProjectType } from '../../projects/projects/schema.ts';
+import { SandboxType } from '../sandboxes/schema.ts';
+import { contentAddress } from './address.ts';
+import { Artifact, artifactKinds } from './model.ts';
+import * as operations from './operations.ts';
+
+export const ArtifactKind = wordSet('ArtifactKind', artifactKinds, 'What a piece of proof is.', {
+  screenshot: 'An image of a page.',
+  video: 'A recording.',
+  trace: 'A recorded browser session, for a trace viewer.',
+  log: 'Output of a program.',
+  report: 'A document for people to read.',
+  file: 'Any other file.',
+});
+
+export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
+  description: 'Proof of work that an agent has left behind.',
+  fields: (t) => ({
+    id: t.exposeString('id', { description: 'Starts with `art_`.' }),
+    projectId: t.exposeString('projectId', { description: 'The id of the project; starts with `prj_`.' }),
+    issueId: t.exposeString('issueId', {
+      nullable: true,
+      description: 'The issue it was created for, by the id of the tracker.',
+    }),
+    sessionId: t.exposeString('sessionId', {
+      nullable: true,
+      description: 'The session in the sandbox; null when unknown.',
+    }),
+    sandboxId: t.exposeString('sandboxId', {
+      nullable: true,
+      description: 'The sandbox it was created in; null when unknown.',
+    }),
+    role: t.expose('role', { type: AgentRole.type, description: 'The role of the agent that submitted it.' }),
+    kind: t.expose('kind', { type: ArtifactKind.type, description: 'What the content is.' }),
+    contentType: t.exposeString('contentType', { description: 'As the agent’s runtime says.' }),
+    sizeBytes: t.exposeInt('sizeBytes', { description: 'Length of the content in bytes.' }),
+    caption: t.exposeString('caption', { nullable: true, description: 'Description for display; null without one.' }),
+    criterion: t.exposeString('criterion', {
+      nullable: true,
+      description: 'The acceptance criterion that it speaks of.',
+    }),
+    criterionPassed: t.exposeBoolean('criterionPassed', { nullable: true, description: 'Whether that was met.' }),
+    createdAt: t.field({
+      type: 'IsoTime',
+      description: 'When it was registered.',
+      resolve: ({ createdAt }) => isoTime(createdAt),
+    }),
+    expiresAt: t.field({
+      type: 'IsoTime',
+      description: 'From then on it is gone.',
+      resolve: ({ expiresAt }) => isoTime(expiresAt),
+    }),
+    url: t.string({
+      description: 'Where its content is downloaded: valid for about an hour, without a credential.',
+      resolve: ({ id }) => contentAddress(id),
+    }),
+    traceViewerUrl: t.exposeString('traceViewerUrl', {
+      nullable: true,
+      description: 'Address of a viewer for a trace; null for other kinds.',
+    }),
+    project: t.belongsTo('project', {
+      link: 'projects:read',
+      description: 'The project; null when the caller may not read projects.',
+    }),
+    sandbox: t.belongsTo('sandbox', {
+      link: 'sandboxes:read',
+      description: 'The sandbox; null without one, or when the caller may not read sandboxes.',
+    }),
+  }),
+});
+
+const newest = {
+  description: `The newest ${previewSizes.perParent}.`,
+  link: 'artifacts:read',
+  limit: previewSizes.perParent,
+} as const;
+builder.objectField(ProjectType, 'artifacts', (t) => t.hasMany('artifacts', newest));
+builder.objectField(SandboxType, 'artifacts', (t) => t.hasMany('artifacts', newest));
+
+const ArtifactPage = pageOf('ArtifactPage', ArtifactType);
+
+builder.queryFields((t) => ({
+  artifacts: t.field({
+    description: 'The artifacts of the organization, newest first.',
+    scope: 'artifacts:read',
+    rest: 'GET /artifacts',
+    tool: 'list_artifacts',
+    type: ArtifactPage,
+    args: {
+      issueId: t.arg.string(filter),
+      projectId: t.arg.string(filter),
+      sandboxId: t.arg.string(filter),
+      kind: t.arg({ type: ArtifactKind.type, description: 'Only artifacts of this kind.' }),
+      ...orderArgument(),
+      ...pageArguments(pages.artifacts),
+    },
+    resolve: (_, args, { caller }) => operations.listArtifacts(caller, args),
+  }),
+  artifact: t.field({
+    description: 'An artifact by its id; `url` leads to its content.',
+    scope: 'artifacts:read',
+    rest: 'GET /artifacts/{artifactId}',
+    tool: 'get_artifact',
+    type: ArtifactType,
+    args: { artifactId: t.arg.string(pathId) },
+    resolve: (_, { artifactId }, { caller }) => operations.findArtifact(caller, artifactId),
+  }),
+}));

@@ -1,0 +1,58 @@
+// A preview environment: where a change can be tried before it is merged (specification, Environment).
+import { withinReach } from '#access/reach.ts';
+import type { Id } from '#foundation/ids.ts';
+import { BaseModel } from '#foundation/postgres/base-model.ts';
+import { Project } from '../../projects/projects/model.ts';
+
+export const environmentStatuses = ['provisioning', 'active', 'destroying', 'destroyed', 'failed'] as const;
+export type EnvironmentStatus = (typeof environmentStatuses)[number];
+
+/** Which status may follow which (design decisions, section 4). */
+export const environmentMoves: Readonly<Record<EnvironmentStatus, readonly EnvironmentStatus[]>> = {
+  provisioning: ['active', 'destroying', 'failed'],
+  active: ['destroying', 'failed'],
+  destroying: ['destroyed', 'failed'],
+  destroyed: [],
+  // Its runtime may still have to take it down.
+  failed: ['destroying'],
+};
+
+/** The statuses from which a status may be reached: the condition of a move. */
+export const statusesBefore = (next: EnvironmentStatus): EnvironmentStatus[] =>
+  environmentStatuses.filter((status) => environmentMoves[status].includes(next));
+
+export class Environment extends BaseModel {
+  static override tableName = 'environments';
+  static override noun = 'environment';
+  static override columns = [
+    'id',
+    'orgId',
+    'projectId',
+    'issueId',
+    'prNumber',
+    'workerName',
+    'status',
+    'createdAt',
+    'expiresAt',
+    'destroyedAt',
+  ];
+
+  static visibleTo = withinReach;
+  static {
+    this.belongsTo('project', Project, 'projectId', 'environments');
+  }
+
+  declare id: Id<'environment'>;
+  declare orgId: Id<'organization'>;
+  declare projectId: Id<'project'>;
+  /** The issue whose change is shown, by the tracker's id. */
+  declare issueId: string | null;
+  /** The pull request of the change. */
+  declare prNumber: number | null;
+  /** Its name at the platform that runs it. */
+  declare workerName: string | null;
+  declare status: EnvironmentStatus;
+  declare createdAt: number;
+  declare expiresAt: number | null;
+  declare destroyedAt: number | null;
+}

@@ -1,0 +1,111 @@
+// Preview environments on every surface (specification, Environment; Sandboxes, environments, artifacts).
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { builder } from '#graph/builder.ts';
+import { filter, pathId } from '#graph/input.ts';
+import { pageArguments, pageOf } from '#graph/page.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { pages, previewSizes } from '#limits.ts';
+import { ProjectType } from '../../projects/projects/schema.ts';
+import { Environment, environmentStatuses } from './model.ts';
+import * as operations from './operations.ts';
+
+const EnvironmentStatus = wordSet('EnvironmentStatus', environmentStatuses, 'How far a preview environment is.', {
+  provisioning: 'The runtime is starting it.',
+  active: 'It can be reached at its address.',
+  destroying: 'It is being taken down.',
+  destroyed: 'It has been taken down.',
+  failed: 'It could not be started or taken down, or its runtime stopped sending heartbeats.',
+});
+
+const EnvironmentType = builder.modelType(Environment, 'Environment').implement({
+  description: 'Where a change can be tried before it is merged.',
+  fields: (t) => ({
+    environmentId: t.exposeString('id', { description: 'Starts with `env_`.' }),
+    projectId: t.exposeString('projectId', { description: 'The project whose change it runs.' }),
+    issueId: t.exposeString('issueId', { nullable: true, description: 'The issue whose change it shows.' }),
+    prNumber: t.exposeInt('prNumber', { nullable: true, description: 'The pull request of the change.' }),
+    workerName: t.exposeString('workerName', { nullable: true, description: 'What it is called where it runs.' }),
+    status: t.expose('status', {
+      type: EnvironmentStatus.type,
+      description: '`destroying` and `failed` can follow at any time.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the runtime registered it.' }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When it is destroyed automatically; null: never.',
+    }),
+    destroyedAt: t.expose('destroyedAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When it was gone; null until then.',
+    }),
+    project: t.belongsTo('project', {
+      link: 'projects:read',
+      description: 'The project; null when the caller may not read projects.',
+    }),
+  }),
+});
+
+builder.objectField(ProjectType, 'environments', (t) =>
+  t.hasMany('environments', {
+    link: 'environments:read',
+    limit: previewSizes.perParent,
+    description: `The newest ${previewSizes.perParent}; the query of the same name pages through all.`,
+  }),
+);
+
+const EnvironmentPage = pageOf('EnvironmentPage', EnvironmentType);
+const EnvironmentDetail = builder.objectRef<{ environment: Row<Environment> }>('EnvironmentDetail').implement({
+  description: 'A preview environment, as its route answers it.',
+  fields: (t) => ({ environment: t.expose('environment', { type: EnvironmentType, description: 'The environment.' }) }),
+});
+const DestroyEnvironmentResponse = builder
+  .objectRef<{ ok: true; environmentId: string }>('DestroyEnvironmentResponse')
+  .implement({
+    description: 'Confirms that the environment is to be destroyed.',
+    fields: (t) => ({
+      ok: t.expose('ok', { type: 'True', description: 'Confirms the request, also when it was already destroyed.' }),
+      environmentId: t.exposeString('environmentId', { description: 'The id of the environment; starts with `env_`.' }),
+    }),
+  });
+
+builder.queryFields((t) => ({
+  environments: t.field({
+    description: 'The preview environments of the organization, newest first.',
+    scope: 'environments:read',
+    rest: 'GET /environments',
+    tool: 'list_environments',
+    type: EnvironmentPage,
+    args: {
+      issueId: t.arg.string(filter),
+      projectId: t.arg.string(filter),
+      status: t.arg({ type: EnvironmentStatus.type, description: 'Only environments in this status; all without it.' }),
+      ...pageArguments(pages.environments),
+    },
+    resolve: (_, args, { caller }) => operations.listEnvironments(caller, args),
+  }),
+  environment: t.field({
+    description: 'One preview environment.',
+    scope: 'environments:read',
+    rest: 'GET /environments/{environmentId}',
+    tool: 'get_environment',
+    type: EnvironmentDetail,
+    args: { environmentId: t.arg.string(pathId) },
+    resolve: async (_, { environmentId }, { caller }) => ({
+      environment: await operations.findEnvironment(caller, environmentId),
+    }),
+  }),
+}));
+
+builder.mutationField('destroyEnvironment', (t) =>
+  t.field({
+    description: 'Asks for a preview environment to be destroyed, also a failed one. Asking twice changes nothing.',
+    scope: 'environments:write',
+    rest: 'DELETE /environments/{environmentId}',
+    tool: { name: 'destroy_environment', destructive: true, idempotent: true },
+    type: DestroyEnvironmentResponse,
+    args: { environmentId: t.arg.string(pathId) },
+    resolve: (_, { environmentId }, { caller }) => operations.destroyEnvironment(caller, environmentId),
+  }),
+);

@@ -1,0 +1,110 @@
+// Starts a mission without a scheduled task or an automation (design decisions, section 12), under the rules of a start by hand.
+import type { Caller } from '#access/principal.ts';
+import { ownOrganization, ownPerson, reachesProject } from '#access/reach.ts';
+import { now } from '#foundation/clock.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { firstStep } from '#foundation/postgres/idempotency.ts';
+import { text } from '#limits.ts';
+import { holdOwnMembership } from '../../organization/memberships/operations.ts';
+import { holdAgent } from '../../projects/agents/operations.ts';
+import { Project } from '../../projects/projects/model.ts';
+import { trackerOf } from '../../projects/trackers/choose.ts';
+import type { CreatedIssue } from '../../projects/trackers/tracker.ts';
+import { mayStartMission } from '../orchestrator/operations.ts';
+import { readMissions } from '../recurring/dispatch.ts';
+import { generalBlocker } from '../recurring/start-blocker.ts';
+import { createRuns } from '../runs/create.ts';
+import { deliverRuns } from '../runs/dispatch.ts';
+import { Run, type WaitingRun } from '../runs/model.ts';
+
+export interface NewMission {
+  projectId: string;
+  prompt: string;
+  /** The only agent that may work on it, also a built-in one. */
+  agentId?: string | null | undefined;
+  /** An issue of the project's tracker to work on; absent: one is created. */
+  issue?: string | null | undefined;
+  /** Whether a person has to approve its plan; absent: as the orchestrator is set. */
+  planApproval?: boolean | null | undefined;
+  budgetUsd?: number | null | undefined;
+}
+
+/**
+ * After an error of the tracker its issue is created later; the run has none then.
+ * @throws 402 when the budget is used up, 404 for an unknown project, agent or issue, 409 when the project is not active; for an
+ * issue what its tracker answers
+ */
+export async function startMission(caller: Caller, mission: NewMission): Promise<Row<Run>> {
+  const issue = mission.issue ? await findIssue(caller, mission.projectId, mission.issue) : null;
+  const started: WaitingRun[] = [];
+  // The run is committed before the tracker is called; a repeated request gets that run and starts no second one.
+  const runId = await firstStep(async () => {
+    started[0] = await transaction((trx) => writeMission(trx, caller, mission, issue));
+    return started[0].id;
+  });
+  await deliverMission(started);
+  return Run.get({ id: runId });
+}
+
+/** Continues missions that `writeMission` has written. */
+export const deliverMission = async (started: readonly WaitingRun[]): Promise<unknown> =>
+  deliverRuns(started, await readMissions(started));
+
+/** @throws 404 for an unknown project; what its tracker answers */
+export async function findIssue(caller: Caller, projectId: string, reference: string): Promise<CreatedIssue> {
+  const project = await Project.get({ id: ownProject(caller, projectId), orgId: ownOrganization(caller) });
+  return trackerOf(project).findIssue(project, reference);
+}
+
+/** @throws 404 for a project that the credential is not bound to: for it no missions exist there */
+const ownProject = (caller: Caller, projectId: string): string =>
+  reachesProject(caller, projectId) ? projectId : Project.refuse();
+
+/** Writes the run in the caller's transaction; `deliverMission` continues once that is committed. @throws as `startMission` */
+export async function writeMission(
+  trx: Transaction,
+  caller: Caller,
+  { projectId: wanted, prompt, agentId = null, planApproval = null, budgetUsd = null }: NewMission,
+  issue: CreatedIssue | null,
+): Promise<WaitingRun> {
+  const [orgId, at] = [ownOrganization(caller), now()];
+  const billingActorUserId = ownPerson(caller);
+  await holdOwnMembership(trx, caller);
+  const project = await Project.query(trx)
+    .findOne({ id: ownProject(caller, wanted), orgId })
+    .forKeyShare();
+  if (!project) return Project.refuse();
+  if (agentId !== null) await holdAgent(trx, orgId, agentId);
+  const blocker = generalBlocker(project.status, await mayStartMission(trx, orgId));
+  if (blocker?.problem) throw blocker.problem;
+  const title = titleOf(prompt);
+  const run = {
+    orgId,
+    projectId: project.id,
+    recurringId: null,
+    scheduledFor: at,
+    kind: 'manual' as const,
+    missionTitle: title,
+    ...(issue ? { issueId: issue.id, issueUrl: issue.url } : { asks: { project, title, body: prompt, labels: [] } }),
+    billingActorUserId,
+    blockedBy: null,
+    prompt,
+    agentId,
+    planApproval,
+    budgetUsd,
+  };
+  return (await createRuns(trx, [run], at))[0]!;
+}
+
+/** The first line of the prompt that has words, shortened. */
+function titleOf(prompt: string): string {
+  const [line = ''] = prompt.split(/[\r\n]+/).filter((one) => /[^\s#]/.test(one));
+  const title = line.replace(/^[\s#]+/, '').trim() || 'Mission';
+  const { max } = text.recurringName;
+  return title.length <= max
+    ? title
+    : `${Array.from(title.slice(0, max - 1))
+        .filter((char) => char.isWellFormed())
+        .join('')}…`;
+}

@@ -1,0 +1,52 @@
+// The orchestrator settings of an organization, and the append-only ledger of mission costs (specification, Orchestrator
+// settings). An organization that has changed nothing has no row.
+
+import type { Id } from '#foundation/ids.ts';
+import { BaseModel } from '#foundation/postgres/base-model.ts';
+import type { Integration } from '../../projects/integrations/model.ts';
+
+export class Orchestrator extends BaseModel {
+  static override tableName = 'orchestrators';
+  static override noun = 'orchestrator';
+  static override idColumn = 'orgId';
+  static override columns = [
+    'orgId',
+    'name',
+    'blurb',
+    'model',
+    'llmConnectorId',
+    'inferenceEnabled',
+    'planApproval',
+    'dailyCostCapUsd',
+    'updatedAt',
+  ];
+
+  declare orgId: Id<'organization'>;
+  /** Null in this and the next two: the built-in value. */
+  declare name: string | null;
+  declare blurb: string | null;
+  declare model: string | null;
+  declare llmConnectorId: Integration['id'] | null;
+  /** Whether the orchestrator may call its model. */
+  declare inferenceEnabled: boolean;
+  /** Whether a person has to approve each plan. */
+  declare planApproval: boolean;
+  declare dailyCostCapUsd: number | null;
+  declare updatedAt: number;
+}
+
+/** Rows are only added. The reporter chooses the id, so that a repeated report counts once. */
+export class MissionCost extends BaseModel {
+  static override tableName = 'mission_costs';
+  static override noun = 'mission cost';
+  static override columns = ['id', 'orgId', 'projectId', 'runId', 'sandboxId', 'usd', 'at'];
+
+  declare id: Id<'missionCost'>;
+  declare orgId: Id<'organization'>;
+  declare projectId: Id<'project'>;
+  declare runId: string | null;
+  declare sandboxId: string | null;
+  declare usd: number;
+  /** Epoch milliseconds. It counts for this UTC day. */
+  declare at: number;
+}

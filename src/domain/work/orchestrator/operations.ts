@@ -1,0 +1,237 @@
+// Operations on the orchestrator of an organization: read it with today's spend, change it, check whether a mission may start.
+// It belongs to the whole organization, so a project-bound credential does not reach it.
+import type { Caller } from '#access/principal.ts';
+import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { hours, now } from '#foundation/clock.ts';
+import type { Id } from '#foundation/ids.ts';
+import { columnsOf, type Row } from '#foundation/postgres/base-model.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { invalid } from '#foundation/problem.ts';
+import { currentPlan } from '../../money/billing/operations.ts';
+import { startableMissions } from '../../money/credits/missions.ts';
+import { isOrganizationOpen } from '../../organization/organizations/operations.ts';
+import { type ModelVendor, modelsByVendor, modelVendors, vendorOfModel } from '../../projects/agents/catalog.ts';
+import { Integration } from '../../projects/integrations/model.ts';
+import { isUsableForInference } from '../../projects/vendors/check.ts';
+import { countOpenRuns } from '../runs/operations.ts';
+import { type CostCap, costCap, dayOf } from './cost-cap.ts';
+import { Orchestrator } from './model.ts';
+
+/** The values of an organization that has set none. */
+const builtin = {
+  name: 'Orchestrator',
+  blurb: 'Reads each issue, decides which agents work on it and in which order, and keeps the mission within its cost.',
+  model: modelsByVendor.anthropic[0]!.id,
+};
+
+export interface OrchestratorRecord extends CostCap {
+  orgId: Id<'organization'>;
+  name: string;
+  blurb: string;
+  model: string;
+  /** The vendor of the model. */
+  vendor: ModelVendor;
+  llmConnectorId: string | null;
+  modelsByVendor: typeof modelsByVendor;
+  defaultModel: string;
+  isBuiltin: boolean;
+  inferenceEnabled: boolean;
+  /** Whether a person has to approve each plan before an agent follows it. */
+  planApproval: boolean;
+  updatedAt: number | null;
+}
+
+type SettingsWithSpend = { [K in keyof Row<Orchestrator>]: Orchestrator[K] | null } & { spend: number };
+
+const readSettingsSql = `select ${columnsOf(Orchestrator, 'o')},
+    (select coalesce(sum(usd), 0) from mission_costs where org_id = org.id and at >= $2) as spend
+  from (values ($1)) org (id) left join orchestrators o on o.org_id = org.id`;
+
+export async function findOrchestrator(caller: Caller): Promise<OrchestratorRecord> {
+  beyondOneProject(caller);
+  const orgId = ownOrganization(caller);
+  const [row] = await sql<SettingsWithSpend>(readSettingsSql, [orgId, dayOf(now())]);
+  const { spend, ...settings } = row!;
+  const model = settings.model ?? builtin.model;
+  const vendor = vendorOf(model);
+  const { llmConnectorId } = settings;
+  return {
+    orgId,
+    name: settings.name ?? builtin.name,
+    blurb: settings.blurb ?? builtin.blurb,
+    model,
+    vendor,
+    llmConnectorId,
+    modelsByVendor,
+    defaultModel: builtin.model,
+    isBuiltin: settings.name === null && settings.blurb === null && settings.model === null,
+    inferenceEnabled: settings.inferenceEnabled ?? true,
+    planApproval: settings.planApproval ?? false,
+    ...costCap(settings.dailyCostCapUsd, spend),
+    updatedAt: settings.updatedAt,
+  };
+}
+
+/** Whether the vendor of the model accepts the credentials of the assigned connector; asks it, where it did not say lately. */
+export const isAssignedCredentialUsable = async ({
+  orgId,
+  llmConnectorId,
+  vendor,
+}: OrchestratorRecord): Promise<boolean> =>
+  llmConnectorId !== null && isUsableForInference(orgId, llmConnectorId, vendor);
+
+export interface SpendPoint {
+  /** Start of the hour, epoch milliseconds. */
+  t: number;
+  usd: number;
+}
+
+/** Mission costs of today (UTC) per hour; an hour without costs is left out. */
+export const spendByHour = ({ orgId }: OrchestratorRecord): Promise<SpendPoint[]> =>
+  sql<SpendPoint>(
+    `select at - at % $3::bigint as t, sum(usd) as usd from mission_costs where org_id = $1 and at >= $2 group by 1 order by 1`,
+    [orgId, dayOf(now()), hours(1)],
+  );
+
+/** A model that is no longer in the catalog counts as the default's vendor. */
+const vendorOf = (model: string): ModelVendor => vendorOfModel(model) ?? 'anthropic';
+
+export interface OrchestratorChanges {
+  /** Null in this and the next two restores the built-in value. */
+  name?: string | null | undefined;
+  blurb?: string | null | undefined;
+  model?: string | null | undefined;
+  /** Without a model, or with null, selects the vendor's first model; with a model, it must be its vendor. */
+  vendor?: ModelVendor | undefined;
+  llmConnectorId?: string | null | undefined;
+  inferenceEnabled?: boolean | undefined;
+  planApproval?: boolean | undefined;
+  dailyCostCapUsd?: number | null | undefined;
+}
+
+export async function updateOrchestrator(caller: Caller, changes: OrchestratorChanges): Promise<OrchestratorRecord> {
+  beyondOneProject(caller);
+  const orgId = ownOrganization(caller);
+  const { vendor, ...plain } = changes;
+  const model = modelOf(changes);
+  const patch = { ...plain, ...(model !== undefined && { model }) } as Partial<Orchestrator>;
+  if (Object.keys(patch).length === 0) return findOrchestrator(caller);
+  await transaction(async (trx) => {
+    const { llmConnectorId: id } = patch;
+    // Locked until the row is written: deleting the connector at the same time sets null instead of leaving a dangling id.
+    if (id && !(await Integration.query(trx).findOne({ id, orgId, vendorKind: 'llm' }).forKeyShare())) {
+      throw invalid('llmConnectorId: must be an integration of this organization of the kind llm.');
+    }
+    const row = { ...patch, orgId, updatedAt: now() };
+    await Orchestrator.query(trx).insert(row).onConflict('orgId').merge();
+  });
+  return findOrchestrator(caller);
+}
+
+/** The model that the changes select: null for the default, undefined when they do not mention it. */
+function modelOf({ model, vendor }: OrchestratorChanges): string | null | undefined {
+  if (model == null) return vendor ? modelsByVendor[vendor][0]!.id : model;
+  const offered = (vendor ? [vendor] : modelVendors).flatMap((one) => modelsByVendor[one].map(({ id }) => id));
+  if (offered.includes(model)) return model;
+  throw invalid(`model: must be one of ${offered.join(', ')}.`);
+}
+
+const planApprovalSql = 'select plan_approval from orchestrators where org_id = $1';
+
+/** Whether a person has to approve the plan of the run: as its mission says or, without that, its organization. */
+export async function needsPlanApproval(
+  trx: Transaction,
+  { orgId, planApproval }: { orgId: string; planApproval: boolean | null },
+): Promise<boolean> {
+  if (planApproval !== null) return planApproval;
+  const [row] = await sql<{ planApproval: boolean }>(planApprovalSql, [orgId], trx);
+  return row?.planApproval ?? false;
+}
+
+const inferenceSql = 'select inference_enabled, llm_connector_id, model from orchestrators where org_id = $1';
+
+/** What the orchestrator of the organization asks, and through which connector. */
+export async function inferenceSettings(trx: Transaction, orgId: string) {
+  const [settings] = await sql<Pick<Orchestrator, 'inferenceEnabled' | 'llmConnectorId' | 'model'>>(
+    inferenceSql,
+    [orgId],
+    trx,
+  );
+  const model = settings?.model ?? builtin.model;
+  return {
+    inferenceEnabled: settings?.inferenceEnabled ?? true,
+    llmConnectorId: settings?.llmConnectorId ?? null,
+    model,
+    vendor: vendorOf(model),
+  };
+}
+
+export interface Refused {
+  ok: false;
+  code: 'daily_cost_cap' | 'credits_exhausted' | 'plan_limit' | 'organization_closed';
+  /** A sentence for people, kept in skipped runs. */
+  reason: string;
+}
+/** `missions` may start now; the next one is refused as `then` says. */
+export type MayStart = { ok: true; missions: number; then: Refused } | Refused;
+
+interface Asked {
+  /** Not held: another one may spend the credits meanwhile. */
+  held?: boolean;
+  /** So many of its open runs are part of those that it may start. */
+  begun?: number;
+}
+
+/**
+ * Whether the organization may start a mission now, and how many. Until the transaction ends no other one spends its credits.
+ */
+export async function mayStartMission(
+  trx: Transaction,
+  orgId: string,
+  { held = true, begun = 0 }: Asked = {},
+): Promise<MayStart> {
+  const { rows } = await trx.raw(
+    `select (select daily_cost_cap_usd from orchestrators where org_id = :orgId) as cap,
+      (select coalesce(sum(usd), 0) from mission_costs where org_id = :orgId and at >= :day) as spend`,
+    { orgId, day: dayOf(now()) },
+  );
+  const { effectiveDailyCostCapUsd, dailySpendUsd, atDailyCostCap } = costCap(rows[0].cap, rows[0].spend);
+  if (!atDailyCostCap) {
+    const missions = await startableMissions(trx, orgId, held);
+    if (!(await isOrganizationOpen(trx, orgId))) return closed;
+    return missions > 0 ? withinPlan(trx, orgId, missions, begun) : creditsExhausted;
+  }
+  const reason = `The daily cost cap of ${effectiveDailyCostCapUsd} USD is reached: missions have cost ${dailySpendUsd} USD since midnight UTC.`;
+  return { ok: false, code: 'daily_cost_cap', reason };
+}
+
+const closed: Refused = { ok: false, code: 'organization_closed', reason: 'The organization is closed.' };
+
+/** Holds the number of missions within what the plan allows at once. */
+async function withinPlan(trx: Transaction, orgId: string, missions: number, begun: number): Promise<MayStart> {
+  const { plan, agentsAtOnce } = await currentPlan(orgId, trx);
+  const room = agentsAtOnce === null ? missions : agentsAtOnce + begun - (await countOpenRuns(orgId, trx));
+  const then: Refused =
+    missions <= room
+      ? creditsExhausted
+      : {
+          ok: false,
+          code: 'plan_limit',
+          reason: `The plan ${plan} runs ${agentsAtOnce} missions at once. Wait until one has ended, or choose a larger plan.`,
+        };
+  return room > 0 ? { ok: true, missions: Math.min(missions, room), then } : then;
+}
+
+/** What remains after one mission of several has started. */
+export const afterStart = (may: MayStart): MayStart => {
+  if (!may.ok) return may;
+  return may.missions > 1 ? { ...may, missions: may.missions - 1 } : may.then;
+};
+
+/** Also the credits that missions under way have reserved cannot start another one. */
+const creditsExhausted: Refused = {
+  ok: false,
+  code: 'credits_exhausted',
+  reason:
+    'The organization has no credits left to start a mission: add credits, or wait until running missions return theirs.',
+};

@@ -1,0 +1,161 @@
+// The orchestrator's settings on every surface (specification, Orchestrator settings).
+import { z } from 'zod';
+import { builder } from '#graph/builder.ts';
+import { request } from '#graph/input.ts';
+import { boundedText, nameText, range } from '#graph/validation.ts';
+import { text } from '#limits.ts';
+import { OrganizationType } from '../../organization/organizations/schema.ts';
+import { CatalogModelType, ModelVendor } from '../../projects/agents/fields.ts';
+import { IntegrationType } from '../../projects/integrations/schema.ts';
+import { costCapUsd } from './cost-cap.ts';
+import * as operations from './operations.ts';
+
+const ModelsByVendor = builder.objectRef<operations.OrchestratorRecord['modelsByVendor']>('ModelsByVendor').implement({
+  description: 'The models that the orchestrator can use, by vendor.',
+  fields: (t) => ({
+    anthropic: t.field({
+      type: [CatalogModelType],
+      resolve: ({ anthropic }) => [...anthropic],
+      description: 'The first is the default of the vendor.',
+    }),
+    openai: t.field({
+      type: [CatalogModelType],
+      resolve: ({ openai }) => [...openai],
+      description: 'The first is the default of the vendor.',
+    }),
+  }),
+});
+
+const SpendPoint = builder.objectRef<operations.SpendPoint>('SpendPoint').implement({
+  description: 'The cost of missions within one hour.',
+  fields: (t) => ({
+    t: t.expose('t', { type: 'EpochMs', description: 'When the hour began.' }),
+    usd: t.exposeFloat('usd', { description: 'US dollars.' }),
+  }),
+});
+
+const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orchestrator').implement({
+  description: 'Decides which agents work on an issue, within the daily cost cap of the organization.',
+  fields: (t) => ({
+    orgId: t.exposeString('orgId', { description: 'The id of the organization; starts with `org_`.' }),
+    name: t.exposeString('name', { description: 'Shown to people; programs use the id.' }),
+    blurb: t.exposeString('blurb', { description: 'Description for display.' }),
+    model: t.exposeString('model', { description: 'The id of its language model.' }),
+    vendor: t.expose('vendor', { type: ModelVendor.type, description: 'The vendor of the model.' }),
+    llmConnectorId: t.exposeString('llmConnectorId', {
+      nullable: true,
+      description: 'The integration that holds the credentials of its model; null when none is assigned.',
+    }),
+    assignedCredentialUsableForInference: t.boolean({
+      description:
+        'Whether the connector is of the model’s vendor, which accepts its credentials. The vendor is asked for its list of ' +
+        'models, for at most three seconds; a yes counts for five minutes, a no for one.',
+      resolve: operations.isAssignedCredentialUsable,
+    }),
+    modelsByVendor: t.expose('modelsByVendor', { type: ModelsByVendor, description: 'The models that it can use.' }),
+    defaultModel: t.exposeString('defaultModel', {
+      description: 'The id of the model without a choice of the organization.',
+    }),
+    isBuiltin: t.exposeBoolean('isBuiltin', {
+      description: 'Whether name, blurb and model have their defaults.',
+    }),
+    inferenceEnabled: t.exposeBoolean('inferenceEnabled', {
+      description:
+        'Whether it may ask its model, once for each mission, which of the organization’s agents fit the task.',
+    }),
+    planApproval: t.exposeBoolean('planApproval', {
+      description: 'Whether a person has to approve the plan of each mission before an agent follows it.',
+    }),
+    dailyCostCapUsd: t.exposeFloat('dailyCostCapUsd', {
+      nullable: true,
+      description: 'The organization’s own cap; null leaves it to the default.',
+    }),
+    defaultDailyCostCapUsd: t.exposeFloat('defaultDailyCostCapUsd', {
+      description: 'The cap without a choice of the organization, US dollars per UTC day.',
+    }),
+    effectiveDailyCostCapUsd: t.exposeFloat('effectiveDailyCostCapUsd', {
+      description: 'The cap that applies, US dollars per UTC day.',
+    }),
+    dailySpendUsd: t.exposeFloat('dailySpendUsd', { description: 'What missions have cost since midnight UTC.' }),
+    atDailyCostCap: t.exposeBoolean('atDailyCostCap', {
+      description: 'Whether the cap is reached: no mission starts until midnight UTC.',
+    }),
+    updatedAt: t.expose('updatedAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'Null while the organization has set nothing.',
+    }),
+    spendByHour: t.field({
+      description: 'Since midnight UTC; an hour that cost nothing is left out.',
+      graphOnly: true,
+      type: [SpendPoint],
+      complexity: { field: 1, multiplier: 24 },
+      resolve: operations.spendByHour,
+    }),
+    organization: t.byId(OrganizationType, 'orgId', {
+      link: 'organizations:read',
+      description: 'The organization that owns it; null when the caller may not read organizations.',
+    }),
+    llmConnector: t.byId(IntegrationType, 'llmConnectorId', {
+      link: 'integrations:read',
+      description: 'The assigned integration; null without one, or when the caller may not read integrations.',
+    }),
+  }),
+});
+
+const UpdateOrchestratorRequest = request(
+  'UpdateOrchestratorRequest',
+  z
+    .object({
+      name: nameText(text.orchestratorName)
+        .nullable()
+        .describe(`${range(text.orchestratorName)} characters; null: the default.`),
+      blurb: boundedText(text.orchestratorBlurb)
+        .nullable()
+        .describe(`At most ${text.orchestratorBlurb.max} characters; null: the default.`),
+      model: boundedText(text.modelId)
+        .nullable()
+        .describe('One of `modelsByVendor`; null: the default, beside `vendor` that vendor’s.'),
+      vendor: ModelVendor.zod.describe(
+        'Without `model` its first model is used; with `model` it must be the vendor of that model.',
+      ),
+      llmConnectorId: boundedText(text.pathId).nullable().describe('An integration of the kind llm, or null.'),
+      inferenceEnabled: z.boolean().describe('Whether it may ask its model.'),
+      planApproval: z.boolean().describe('Whether a person has to approve each plan before an agent follows it.'),
+      dailyCostCapUsd: z
+        .number()
+        .min(costCapUsd.min)
+        .max(costCapUsd.max)
+        .refine((usd) => usd <= 0 || usd >= costCapUsd.unit, `must be 0 or at least ${costCapUsd.unit}`)
+        .nullable()
+        .describe('0, or 0.0001 to 1000000, kept to a hundredth of a cent; null: the default. At 0 no mission starts.'),
+    })
+    .partial()
+    .meta({
+      description: 'Members that are left out stay as they are; null restores the default.',
+      examples: [{ model: 'claude-sonnet-4-5', dailyCostCapUsd: 25 }],
+    }),
+);
+
+builder.queryField('orchestrator', (t) =>
+  t.field({
+    description: 'The orchestrator of the organization, its daily cost cap and what today has cost.',
+    scope: 'orchestrator:read',
+    rest: 'GET /orchestrator',
+    tool: 'get_orchestrator',
+    type: OrchestratorType,
+    resolve: (_, _args, { caller }) => operations.findOrchestrator(caller),
+  }),
+);
+
+builder.mutationField('updateOrchestrator', (t) =>
+  t.field({
+    description: 'Changes the orchestrator. A member that is left out stays; null restores the default.',
+    scope: 'orchestrator:write',
+    rest: 'PATCH /orchestrator',
+    tool: { name: 'update_orchestrator', idempotent: true },
+    type: OrchestratorType,
+    args: { input: t.arg({ type: UpdateOrchestratorRequest, required: true, description: 'The members to change.' }) },
+    resolve: (_, { input }, { caller }) => operations.updateOrchestrator(caller, input),
+  }),
+);

@@ -1,0 +1,177 @@
+// Starts what is due, by any number of processes at once (design decisions, section 8). The run is written in the transaction
+// that moves the schedule on, hence once per occurrence; ../runs/dispatch.ts then creates its issue in another's tracker.
+
+import { now } from '#foundation/clock.ts';
+import { columnsOf, type Row } from '#foundation/postgres/base-model.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { databaseErrorKind } from '#foundation/postgres/database-errors.ts';
+import { Project } from '../../projects/projects/model.ts';
+import { createIssuesAndReserve, createRuns, insertRuns, type NewRun } from '../runs/create.ts';
+import { deliverRuns, dispatching, takeOverRuns } from '../runs/dispatch.ts';
+import type { Mission } from '../runs/mission.ts';
+import type { RunKind, WaitingRun } from '../runs/model.ts';
+import { isOpen, isWaitingForIssue } from '../runs/states.ts';
+import { RecurringMission } from './model.ts';
+import { isTimeZone, nextOccurrence } from './schedule.ts';
+import { findStartBlockers, lockBudgets, type StartBlocker } from './start-blocker.ts';
+
+/** Starts all that is due and continues what another process left. @throws after all were tried, when one failed internally */
+export async function dispatchDue(): Promise<void> {
+  const errors: unknown[] = [];
+  const drain = async (takeBatch: () => Promise<WaitingRun[]>) => {
+    let batch: WaitingRun[];
+    do {
+      batch = await takeBatch();
+      errors.push(...(await deliverRuns(batch, await readMissions(batch))));
+    } while (batch.length === dispatching.batchSize);
+  };
+  await drain(startDue);
+  await drain(takeOverRuns);
+  if (errors.length > 0) throw new Error(`${errors.length} issues could not be created`, { cause: errors[0] });
+}
+
+/** The missions by their id of those runs that have no issue yet, without those that were deleted. */
+export async function readMissions(runs: readonly WaitingRun[]): Promise<Map<string, Mission>> {
+  const ids = runs.filter(isWaitingForIssue).flatMap(({ recurringId }) => recurringId ?? []);
+  if (ids.length === 0) return new Map();
+  return new Map((await RecurringMission.findByKeys('id', ids)).map((mission) => [mission.id, mission]));
+}
+
+const moveSchedulesSql = `update recurring_missions m
+  set next_run_at = d.next, last_run_at = case when d.starts then $4 else m.last_run_at end
+  from unnest($1::text[], $2::bigint[], $3::boolean[]) d (id, next, starts) where m.id = d.id`;
+
+const lockDueSql = `select ${columnsOf(RecurringMission)} from recurring_missions where next_run_at <= $1
+  order by next_run_at limit ${dispatching.batchSize} for no key update skip locked`;
+const isDueSql = 'select from recurring_missions where next_run_at <= $1 limit 1';
+
+/** Writes a run for each mission of the next batch that is due; other processes skip this batch. */
+async function startDue(): Promise<WaitingRun[]> {
+  const at = now();
+  // Mostly nothing is, twice a second: a transaction takes three statements and much more memory.
+  if ((await sql(isDueSql, [at])).length === 0) return [];
+  return transaction(async (trx) => {
+    const found = await sql<Row<RecurringMission>>(lockDueSql, [at], trx);
+    // A time zone that only a newer Node knows is left to a process that has one: it must not stop all others.
+    const due = found.filter(({ triggers }) => triggers.every(({ schedule }) => isTimeZone(schedule.timezone)));
+    if (due.length === 0) return [];
+    return trx
+      .transaction((savepoint) => startWithinBudget(savepoint, due, at))
+      .catch(async (error) => {
+        if (databaseErrorKind(error) === 'retry') throw error;
+        const { runs } = await startRuns(trx, due, { kind: 'scheduled', at });
+        await moveSchedules(trx, due, runs, at);
+        return runs;
+      });
+  });
+}
+
+/**
+ * All batches of an organization wait for its ledger: it is locked last, on the assumption that the budget suffices.
+ * @throws when it does not, or something fails that is found mission by mission
+ */
+async function startWithinBudget(
+  trx: Transaction,
+  due: readonly Row<RecurringMission>[],
+  at: number,
+): Promise<WaitingRun[]> {
+  const { newRuns } = await planRuns(trx, due, { kind: 'scheduled', at, assumesBudget: true });
+  const inserted = await insertRuns(trx, newRuns, at);
+  await moveSchedules(trx, due, inserted.runs, at);
+  await lockBudgets(trx, inserted.runs);
+  await createIssuesAndReserve(trx, inserted);
+  return inserted.runs;
+}
+
+async function moveSchedules(
+  trx: Transaction,
+  due: readonly Row<RecurringMission>[],
+  runs: readonly WaitingRun[],
+  at: number,
+): Promise<void> {
+  const starting = new Set(runs.filter(isOpen).map(({ recurringId }) => recurringId));
+  // From now on, not from the occurrence: occurrences that were missed meanwhile are one run.
+  const next = nextRuns(due, at);
+  const ids = due.map(({ id }) => id);
+  await sql(moveSchedulesSql, [ids, next, ids.map((id) => starting.has(id)), at], trx);
+}
+
+/** When each comes again; many come together. */
+function nextRuns(missions: readonly Pick<RecurringMission, 'triggers'>[], after: number): number[] {
+  const known = new Map<string, number>();
+  return missions.map(({ triggers }) => {
+    const key = JSON.stringify(triggers);
+    const next = known.get(key) ?? nextRunAt(triggers, after);
+    known.set(key, next);
+    return next;
+  });
+}
+
+export const nextRunAt = (triggers: RecurringMission['triggers'], after: number): number =>
+  nextOccurrence(
+    triggers.map(({ schedule }) => schedule),
+    after,
+  );
+
+interface Start {
+  kind: RunKind;
+  at: number;
+  /** The person who starts it; absent: who last set what runs. */
+  actor?: RecurringMission['createdByUserId'] | null;
+  /** The ledgers are locked after the runs are written. */
+  assumesBudget?: boolean;
+}
+
+/**
+ * Writes a run for each of the missions, a skipped one where the start is blocked; this process has to deliver the others, and to
+ * note at the missions when they ran last. The missions must be locked. A project that is being deleted gets no run.
+ */
+export async function startRuns(
+  trx: Transaction,
+  locked: readonly Row<RecurringMission>[],
+  start: Start,
+): Promise<{ runs: WaitingRun[]; blockers: Map<string, StartBlocker> }> {
+  const { newRuns, blockers } = await planRuns(trx, locked, start);
+  return { runs: await createRuns(trx, newRuns, start.at), blockers };
+}
+
+async function planRuns(
+  trx: Transaction,
+  locked: readonly Row<RecurringMission>[],
+  { kind, at, actor, assumesBudget = false }: Start,
+): Promise<{ newRuns: NewRun[]; blockers: Map<string, StartBlocker> }> {
+  const projects = await lockProjects(trx, locked);
+  const startable = locked.filter(({ projectId }) => projects.has(projectId));
+  const blockers = await findStartBlockers(trx, startable, projects, assumesBudget);
+  const newRuns = startable.map((mission) => ({
+    orgId: mission.orgId,
+    projectId: mission.projectId,
+    recurringId: mission.id,
+    scheduledFor: kind === 'scheduled' ? mission.nextRunAt! : at,
+    kind,
+    missionTitle: mission.name,
+    asks: {
+      project: projects.get(mission.projectId)!,
+      title: mission.name,
+      body: mission.prompt,
+      labels: mission.labels,
+    },
+    billingActorUserId: actor ?? mission.updatedByUserId ?? mission.createdByUserId,
+    blockedBy: blockers.get(mission.id)?.reason ?? null,
+    agentId: mission.agentId,
+  }));
+  return { newRuns, blockers };
+}
+
+/**
+ * The projects of the missions, locked until the transaction ends. One that is being deleted is left out: that deletion waits for
+ * the locks of this transaction, which must not wait for it.
+ */
+async function lockProjects(
+  trx: Transaction,
+  missions: readonly Row<RecurringMission>[],
+): Promise<Map<string, Row<Project>>> {
+  const ids = [...new Set(missions.map(({ projectId }) => projectId))];
+  const locked = await Project.query(trx).whereIn('id', ids).forKeyShare().skipLocked();
+  return new Map(locked.map((project) => [project.id, project]));
+}

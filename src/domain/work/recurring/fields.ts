@@ -1,0 +1,196 @@
+// The graph types, fields, request bodies and operations that scheduled tasks and automations have in common. Names, routes and
+// tools are in the schema of each.
+import { z } from 'zod';
+import type { Caller } from '#access/principal.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import type { PageRequest } from '#foundation/postgres/cursor.ts';
+import { builder } from '#graph/builder.ts';
+import { request } from '#graph/input.ts';
+import { boundedText, nameText, range } from '#graph/validation.ts';
+import { weightOf } from '#graph/weight.ts';
+import { recurring, text } from '#limits.ts';
+import { AgentType, loadAgent } from '../../projects/agents/schema.ts';
+import { RunStatus } from '../runs/fields.ts';
+import { Automation, type Kind, type RecurringMission, ScheduledTask } from './model.ts';
+import * as operations from './operations.ts';
+import { type Template, templateKeys, templates } from './templates.ts';
+import { ScheduleType, TriggerType, triggers } from './trigger-fields.ts';
+import { upcoming } from './upcoming.ts';
+
+type FieldsOfRecurring = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Row<RecurringMission>>;
+
+const TemplateType = builder.objectRef<Template>('ScheduledTaskTemplate').implement({
+  description: 'A ready-made mission to create a scheduled task or an automation from.',
+  fields: (t) => ({
+    key: t.exposeString('key', { description: 'The value for `templateKey`.' }),
+    name: t.exposeString('name', { description: 'A title to show.' }),
+    blurb: t.exposeString('blurb', { description: 'What the mission does, in one sentence.' }),
+    prompt: t.exposeString('prompt', {
+      complexity: weightOf(text.prompt.max),
+      description: 'The task for the agent, ready to be used or changed.',
+    }),
+    suggestedSchedule: t.expose('suggestedSchedule', {
+      type: ScheduleType,
+      description: 'A schedule that suits the mission, in UTC.',
+    }),
+  }),
+});
+export const TemplateList = builder.objectRef<{ data: readonly Template[] }>('ScheduledTaskTemplateList').implement({
+  description: 'All templates, on one page.',
+  fields: (t) => ({ data: t.expose('data', { type: [TemplateType], description: 'All templates.' }) }),
+});
+export const templateList = { data: templates };
+
+export const RunNowResponse = builder.objectRef<operations.StartedRun>('RunNowResponse').implement({
+  description: 'The run that was started by hand.',
+  fields: (t) => ({
+    ok: t.expose('ok', { type: 'True', description: 'Always true.' }),
+    runId: t.exposeString('runId', { description: 'The id of the new run.' }),
+    issueId: t.exposeString('issueId', {
+      nullable: true,
+      description: 'The issue’s id in the project’s tracker; null until the tracker has created it.',
+    }),
+    status: t.expose('status', { type: RunStatus.type, description: '`skipped` while an earlier run is open.' }),
+  }),
+});
+
+/** The names lead to the schemas of each kind, which implement these types. */
+export const ScheduledTaskType = builder.modelType(ScheduledTask, 'ScheduledTask');
+export const AutomationType = builder.modelType(Automation, 'Automation');
+
+export const recurringFields = (t: FieldsOfRecurring) => ({
+  id: t.exposeString('id', { description: 'Unique; never changes.' }),
+  orgId: t.exposeString('orgId', { description: 'The organization it belongs to.' }),
+  projectId: t.exposeString('projectId', { description: 'The project in whose repository the missions work.' }),
+  name: t.exposeString('name', { description: `${range(text.recurringName)} characters; the title of each issue.` }),
+  prompt: t.exposeString('prompt', {
+    complexity: weightOf(text.prompt.max),
+    description: `The task for the agent: ${range(text.prompt)} characters.`,
+  }),
+  templateKey: t.exposeString('templateKey', { nullable: true, description: 'Its template; null without one.' }),
+  triggers: t.expose('triggers', {
+    type: [TriggerType],
+    description: `${range(recurring.triggers)}; each occurrence of any of them starts a mission.`,
+  }),
+  labels: t.exposeStringList('labels', { description: 'At most 20, put on each issue.' }),
+  skipIfPreviousOpen: t.exposeBoolean('skipIfPreviousOpen', {
+    description: 'Whether an occurrence is skipped while an earlier run is dispatching or running.',
+  }),
+  enabled: t.exposeBoolean('enabled', { description: 'Whether the schedule is active; "run now" works either way.' }),
+  agentId: t.exposeString('agentId', {
+    nullable: true,
+    beyondRest: true,
+    description: 'The only agent that may work on its runs; null: one that a connected runtime offers.',
+  }),
+  nextRunAt: t.expose('nextRunAt', {
+    type: 'EpochMs',
+    nullable: true,
+    description: 'The next occurrence; null while it is disabled.',
+  }),
+  lastRunAt: t.expose('lastRunAt', {
+    type: 'EpochMs',
+    nullable: true,
+    description: 'When a mission last started; a skipped run does not count. Null before the first.',
+  }),
+  createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created.' }),
+  updatedAt: t.expose('updatedAt', { type: 'EpochMs', description: 'When a person last changed it.' }),
+  updatedByUserId: t.string({
+    graphOnly: true,
+    description: 'Who last set what runs, where or when: scheduled runs are billed to them.',
+    resolve: ({ updatedByUserId, createdByUserId }) => updatedByUserId ?? createdByUserId,
+  }),
+  upcoming: t.field({
+    graphOnly: true,
+    description: 'The next occurrences; none while it is disabled.',
+    type: ['EpochMs'],
+    complexity: { field: 1, multiplier: recurring.upcoming.max },
+    args: {
+      count: t.arg.int({
+        required: true,
+        defaultValue: recurring.upcoming.default,
+        description: `How many: ${recurring.upcoming.min} to ${recurring.upcoming.max}.`,
+        validate: { schema: z.int().min(recurring.upcoming.min).max(recurring.upcoming.max) },
+      }),
+    },
+    resolve: (one, { count }) => upcoming(one, count),
+  }),
+  agent: t.field({
+    link: 'agents:read',
+    type: AgentType,
+    nullable: true,
+    description: 'The agent of `agentId`; null without one, and once it is deleted.',
+    resolve: ({ agentId }, _, context) => (agentId === null ? null : loadAgent(context).load(agentId)),
+  }),
+  project: t.belongsTo('project', { link: 'projects:read', description: 'The project whose repository it works in.' }),
+});
+
+const name = nameText(text.recurringName).describe(`${range(text.recurringName)} characters.`);
+const prompt = boundedText(text.prompt).describe(`The task for the agent: ${range(text.prompt)} characters.`);
+const templateKey = z.enum(templateKeys).nullable().describe('The key of a template.');
+const agentId = boundedText(text.pathId)
+  .nullish()
+  .describe(
+    'The only agent that may work on its runs: one of the organization, or a built-in one. Null: one that a connected ' +
+      'runtime offers.',
+  );
+const labels = z.array(nameText(text.label)).max(recurring.labels).describe('At most 20, put on each issue.');
+export const CreateRequest = request(
+  'CreateScheduledTaskRequest',
+  z
+    .object({
+      projectId: boundedText(text.pathId).describe('The project in whose repository the missions work.'),
+      name,
+      prompt,
+      templateKey: templateKey.optional(),
+      triggers,
+      labels: labels.default([]),
+      skipIfPreviousOpen: z.boolean().default(false).describe('Whether an open run makes an occurrence skipped.'),
+      enabled: z.boolean().default(true).describe('Whether the schedule is active.'),
+      agentId,
+    })
+    .meta({
+      description: 'A new scheduled task or automation.',
+      examples: [
+        {
+          projectId: 'prj_019f2c1e4a00d2b9c5e7f1a3b4c6',
+          name: 'Dependency updates',
+          prompt: templates[0].prompt,
+          triggers: [{ kind: 'schedule', schedule: templates[0].suggestedSchedule }],
+        },
+      ],
+    }),
+  { beyondRest: ['agentId'] },
+);
+export const UpdateRequest = request(
+  'UpdateScheduledTaskRequest',
+  z
+    .object({
+      projectId: boundedText(text.pathId)
+        .optional()
+        .describe('Moves it to this project; its earlier runs stay where they are.'),
+      name: name.optional(),
+      prompt: prompt.optional(),
+      templateKey: templateKey.optional(),
+      triggers: triggers.optional(),
+      labels: labels.optional(),
+      skipIfPreviousOpen: z.boolean().optional().describe('Whether an open run makes an occurrence skipped.'),
+      enabled: z.boolean().optional().describe('Whether the schedule is active.'),
+      agentId,
+    })
+    .meta({ description: 'Members that are left out stay as they are.', examples: [{ enabled: false }] }),
+  { beyondRest: ['agentId'] },
+);
+
+/** The operations of one kind. */
+const operationsOf = (missions: Kind) => ({
+  list: (caller: Caller, filter: operations.RecurringFilter) => operations.listRecurring(missions, caller, filter),
+  find: (caller: Caller, id: string) => operations.findRecurring(missions, caller, id),
+  create: (caller: Caller, input: operations.NewRecurring) => operations.createRecurring(missions, caller, input),
+  change: (caller: Caller, id: string, changes: operations.RecurringChanges, seen?: number | null) =>
+    operations.changeRecurring(missions, caller, id, changes, seen),
+  remove: (caller: Caller, id: string) => operations.removeRecurring(missions, caller, id),
+  runs: (caller: Caller, id: string, page: PageRequest) => operations.listRuns(missions, caller, id, page),
+  runNow: (caller: Caller, id: string) => operations.runNow(missions, caller, id),
+});
+export const scheduledTaskOperations = operationsOf(ScheduledTask);
+export const automationOperations = operationsOf(Automation);

@@ -1,0 +1,221 @@
+// What can be done with recurring missions of both kinds: list, read, create, change, delete, run now, list the runs.
+import { isDeepStrictEqual } from 'node:util';
+import { admit } from '#access/gate.ts';
+import type { Caller } from '#access/principal.ts';
+import { ownOrganization, ownPerson, reachesProject, withinProject, withinReach } from '#access/reach.ts';
+import { now, nowAfter } from '#foundation/clock.ts';
+import { type Id, newId } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { emptyPage, type Page, type PageRequest } from '#foundation/postgres/cursor.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { firstStep } from '#foundation/postgres/idempotency.ts';
+import { forbidden, refuseChanged } from '#foundation/problem.ts';
+import type { PersonIn } from '../../organization/memberships/model.ts';
+import { holdOwnMembership } from '../../organization/memberships/operations.ts';
+import { holdAgent } from '../../projects/agents/operations.ts';
+import { holdProject } from '../../projects/projects/operations.ts';
+import { deliverRuns } from '../runs/dispatch.ts';
+import { cancelRuns } from '../runs/finish.ts';
+import { Run, type RunStatus, type WaitingRun } from '../runs/model.ts';
+import { isOpen, waitingStates } from '../runs/states.ts';
+import { nextRunAt, readMissions, startRuns } from './dispatch.ts';
+import { type Kind, RecurringMission, type Trigger } from './model.ts';
+
+export interface RecurringFilter extends PageRequest {
+  projectId?: string | null | undefined;
+}
+
+/** Newest first. Empty for a project that the caller cannot reach. */
+export async function listRecurring(
+  missions: Kind,
+  caller: Caller,
+  filter: RecurringFilter,
+): Promise<Page<Row<RecurringMission>>> {
+  const reach = withinProject(caller, filter.projectId);
+  return reach ? missions.page(reach, filter) : emptyPage;
+}
+
+export const findRecurring = async (missions: Kind, caller: Caller, id: string): Promise<Row<RecurringMission>> =>
+  missions.get({ id, ...withinReach(caller) });
+
+export interface NewRecurring {
+  projectId: string;
+  name: string;
+  prompt: string;
+  templateKey?: string | null | undefined;
+  triggers: Trigger[];
+  labels: string[];
+  skipIfPreviousOpen: boolean;
+  enabled: boolean;
+  /** The only agent that may work on its runs, also a built-in one; null: any. */
+  agentId?: string | null | undefined;
+}
+
+/**
+ * @throws 403 without `missions:run`, since its schedule starts missions; 403 for a project that the credential is not bound to;
+ * 404 for an unknown project or agent
+ */
+export async function createRecurring(
+  missions: Kind,
+  caller: Caller,
+  input: NewRecurring,
+): Promise<Row<RecurringMission>> {
+  admit(caller, 'missions:run');
+  const [orgId, createdByUserId, createdAt] = [ownOrganization(caller), ownPerson(caller), now()];
+  const triggers = input.triggers.map(plain);
+  return transaction(async (trx) => {
+    await holdOwnMembership(trx, caller);
+    const projectId = await lockProject(trx, caller, input.projectId);
+    const agentId = input.agentId ?? null;
+    if (agentId !== null) await holdAgent(trx, orgId, agentId);
+    const record = {
+      id: newId(missions.idNoun),
+      kind: missions.kind,
+      orgId,
+      ...input,
+      projectId,
+      templateKey: input.templateKey ?? null,
+      agentId,
+      triggers,
+      nextRunAt: input.enabled ? nextRunAt(triggers, createdAt) : null,
+      lastRunAt: null,
+      createdByUserId,
+      updatedByUserId: null,
+      createdAt,
+      updatedAt: createdAt,
+    };
+    await RecurringMission.query(trx).insert(record);
+    return record as Row<RecurringMission>;
+  });
+}
+
+/** Keeps the project from being deleted until the transaction ends. */
+async function lockProject(trx: Transaction, caller: Caller, id: string): Promise<Id<'project'>> {
+  if (!reachesProject(caller, id)) throw forbidden('projectId: this credential is bound to another project.');
+  return holdProject(trx, ownOrganization(caller), id);
+}
+
+/** Without empty members, so that equal triggers compare as equal. */
+const plain = ({ kind, schedule: { interval, time, timezone, weekday, dayOfMonth } }: Trigger): Trigger => ({
+  kind,
+  schedule: { interval, time, timezone, ...(weekday && { weekday }), ...(dayOfMonth && { dayOfMonth }) },
+});
+
+export type RecurringChanges = { [K in keyof NewRecurring]?: NewRecurring[K] | undefined };
+
+/**
+ * The next run moves only when the triggers or `enabled` do, never on a rename. Whoever changes what runs, where or when is billed
+ * for it from then on. @throws 403 for such a change without `missions:run`; 404 for an unknown project or agent
+ */
+export function changeRecurring(
+  missions: Kind,
+  caller: Caller,
+  id: string,
+  changes: RecurringChanges,
+  ifUpdatedAt?: number | null,
+): Promise<Row<RecurringMission>> {
+  return transaction(async (trx) => {
+    await holdOwnMembership(trx, caller);
+    const { projectId: wanted, ...others } = changes;
+    const projectId = wanted === undefined ? undefined : await lockProject(trx, caller, wanted);
+    const before = await lockRecurring(trx, missions, caller, id);
+    refuseChanged(before, ifUpdatedAt);
+    if (Object.keys(changes).length === 0) return before;
+    const at = now();
+    const triggers = changes.triggers?.map(plain) ?? before.triggers;
+    const enabled = changes.enabled ?? before.enabled;
+    const agentId = changes.agentId === undefined ? before.agentId : changes.agentId;
+    if (agentId !== before.agentId && agentId !== null) await holdAgent(trx, before.orgId, agentId);
+    const reschedules = !isDeepStrictEqual(triggers, before.triggers);
+    const starts =
+      reschedules ||
+      (enabled && !before.enabled) ||
+      agentId !== before.agentId ||
+      (changes.prompt ?? before.prompt) !== before.prompt ||
+      (projectId ?? before.projectId) !== before.projectId;
+    if (starts) admit(caller, 'missions:run');
+    const patch = {
+      ...others,
+      ...(projectId && { projectId }),
+      triggers,
+      agentId,
+      ...((reschedules || enabled !== before.enabled) && { nextRunAt: enabled ? nextRunAt(triggers, at) : null }),
+      ...(starts && { updatedByUserId: ownPerson(caller) }),
+      updatedAt: nowAfter(before.updatedAt),
+    };
+    await RecurringMission.query(trx).findById(id).patch(patch);
+    return { ...before, ...patch } as Row<RecurringMission>;
+  });
+}
+
+/** Disables the missions that are billed to the person. Whoever enables one again is billed from then on. */
+export async function disableRecurringOf(trx: Transaction, { userId, orgId }: PersonIn): Promise<void> {
+  await RecurringMission.query(trx)
+    .where({ enabled: true, ...(orgId && { orgId }) })
+    .whereRaw('coalesce(updated_by_user_id, created_by_user_id) = ?', userId)
+    .patch({ enabled: false, nextRunAt: null, updatedAt: now() });
+}
+
+async function lockRecurring(
+  trx: Transaction,
+  missions: Kind,
+  caller: Caller,
+  id: string,
+): Promise<Row<RecurringMission>> {
+  const found = await RecurringMission.query(trx)
+    .findOne({ id, kind: missions.kind, ...withinReach(caller) })
+    .forNoKeyUpdate();
+  return found ? { ...found } : missions.refuse();
+}
+
+/** Deletes it and cancels its runs that wait; missions under way continue, and its runs stay listed. */
+export function removeRecurring(missions: Kind, caller: Caller, id: string): Promise<{ ok: true; id: string }> {
+  return transaction(async (trx) => {
+    await lockRecurring(trx, missions, caller, id);
+    await cancelRuns(trx, { recurringId: id } as object, `The ${missions.noun} was deleted.`, waitingStates);
+    await RecurringMission.query(trx).deleteById(id);
+    return { ok: true, id };
+  });
+}
+
+/** Newest first. A bound credential sees those of its own project, also when the mission ran in another before. */
+export async function listRuns(missions: Kind, caller: Caller, id: string, page: PageRequest): Promise<Page<Row<Run>>> {
+  await findRecurring(missions, caller, id);
+  return Run.page({ recurringId: id, projectId: caller.projectId ?? undefined }, page);
+}
+
+export interface StartedRun {
+  ok: true;
+  runId: string;
+  /** Null until the tracker has created it. */
+  issueId: string | null;
+  status: RunStatus;
+}
+
+/**
+ * Runs it at once, also when it is disabled. After an error of the tracker it is tried again later; the answer has no issue then.
+ * @throws 402 when the budget is used up, 409 when the project is not active
+ */
+export async function runNow(missions: Kind, caller: Caller, id: string): Promise<StartedRun> {
+  const started: WaitingRun[] = [];
+  // The run is committed before the tracker is called; a repeated request gets that run and starts no second one.
+  const runId = await firstStep(async () => {
+    started[0] = await transaction((trx) => writeRunNow(trx, missions, caller, id));
+    return started[0].id;
+  });
+  await deliverRuns(started, await readMissions(started));
+  // Our own tracker has its issue already.
+  const { issueId, status } = started[0]?.issueId ? started[0] : await Run.get({ id: runId });
+  return { ok: true, runId, issueId, status };
+}
+
+/** Writes the run in the caller's transaction; once that is committed it has to be delivered. @throws as `runNow` */
+export async function writeRunNow(trx: Transaction, missions: Kind, caller: Caller, id: string): Promise<WaitingRun> {
+  const one = await lockRecurring(trx, missions, caller, id);
+  const at = now();
+  const { runs, blockers } = await startRuns(trx, [one], { kind: 'manual', at, actor: caller.userId });
+  const { problem } = blockers.get(id) ?? {};
+  if (problem) throw problem;
+  if (runs.some(isOpen)) await RecurringMission.query(trx).findById(id).patch({ lastRunAt: at });
+  return runs[0] ?? missions.refuse();
+}

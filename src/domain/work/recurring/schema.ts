@@ -1,0 +1,55 @@
+// The next occurrences of an organization's recurring missions, in the graph.
+import { z } from 'zod';
+import { idOfNoun } from '#foundation/ids.ts';
+import { builder } from '#graph/builder.ts';
+import { filter } from '#graph/input.ts';
+import { upcomingShown } from '#limits.ts';
+import { ProjectType } from '../../projects/projects/schema.ts';
+import { type Occurrence, upcomingOccurrences } from './upcoming.ts';
+
+const UpcomingOccurrence = builder.objectRef<Occurrence>('UpcomingOccurrence').implement({
+  description: 'The next occurrence of a scheduled task or an automation.',
+  fields: (t) => ({
+    at: t.expose('at', { type: 'EpochMs', description: 'When it is due; in the past while its run is being written.' }),
+    name: t.exposeString('name', { description: 'The name of the scheduled task or automation.' }),
+    projectId: t.exposeString('projectId', { description: 'The project in whose repository the mission works.' }),
+    scheduledTaskId: t.string({
+      nullable: true,
+      description: 'Null for an automation.',
+      resolve: ({ id }) => idOfNoun('scheduledTask', id),
+    }),
+    automationId: t.string({
+      nullable: true,
+      description: 'Null for a scheduled task.',
+      resolve: ({ id }) => idOfNoun('automation', id),
+    }),
+    project: t.byId(ProjectType, 'projectId', {
+      link: 'projects:read',
+      description: 'The project in whose repository the mission works.',
+    }),
+  }),
+});
+
+const UpcomingOccurrenceList = builder.objectRef<{ data: Occurrence[] }>('UpcomingOccurrenceList').implement({
+  description: 'The soonest occurrences.',
+  fields: (t) => ({ data: t.expose('data', { type: [UpcomingOccurrence], description: 'Soonest first.' }) }),
+});
+
+builder.queryField('upcomingOccurrences', (t) =>
+  t.field({
+    description:
+      'The next occurrence of each scheduled task and automation, soonest first. Automations need `automations:read`.',
+    scope: 'scheduled-tasks:read',
+    type: UpcomingOccurrenceList,
+    args: {
+      projectId: t.arg.string({ ...filter, description: 'Of this project only.' }),
+      limit: t.arg.int({
+        required: true,
+        defaultValue: upcomingShown.default,
+        description: `How many: ${upcomingShown.min} to ${upcomingShown.max}.`,
+        validate: { schema: z.int().min(upcomingShown.min).max(upcomingShown.max) },
+      }),
+    },
+    resolve: async (_, args, { caller }) => ({ data: await upcomingOccurrences(caller, args) }),
+  }),
+);

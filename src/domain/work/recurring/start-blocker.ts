@@ -1,0 +1,109 @@
+// What blocks the start of a mission: its project, the organization's budget, or its own earlier run. Read while the missions are
+// locked, so that of two starts at once the second sees the run of the first.
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { conflict, organizationClosed, type Problem, paymentRequired } from '#foundation/problem.ts';
+import { isNoAgent } from '../../projects/agents/runnable.ts';
+import type { Project } from '../../projects/projects/model.ts';
+import { afterStart, type MayStart, mayStartMission } from '../orchestrator/operations.ts';
+import { Run, type WaitingRun } from '../runs/model.ts';
+import { isInState, isOpen, openStates } from '../runs/states.ts';
+import type { RecurringMission } from './model.ts';
+
+export interface StartBlocker {
+  /** Goes into the skipped run. */
+  reason: string;
+  /** The error for a person who starts it; null: the run is skipped for them too. */
+  problem: Problem | null;
+}
+
+/**
+ * The blockers by mission id; a mission without one may start. All must be locked. `assumesBudget`: the ledgers are not locked yet.
+ * @throws when it assumes a budget, and one is blocked by its organization
+ */
+export async function findStartBlockers(
+  trx: Transaction,
+  candidates: readonly Row<RecurringMission>[],
+  projects: ReadonlyMap<string, Pick<Project, 'status'>>,
+  assumesBudget: boolean,
+): Promise<Map<string, StartBlocker>> {
+  const busy = await findBusy(trx, candidates);
+  const withoutAgent = await findWithoutAgent(trx, candidates);
+  const budgets = await readBudgets(trx, new Set(candidates.map(({ orgId }) => orgId)), assumesBudget);
+  const found = new Map<string, StartBlocker>();
+  for (const { id, projectId, orgId } of candidates) {
+    const { status } = projects.get(projectId)!;
+    const may = budgets.get(orgId)!;
+    if (assumesBudget && !may.ok) throw new BudgetExceeded();
+    const general = generalBlocker(status, may);
+    if (general) {
+      found.set(id, general);
+    } else if (withoutAgent.has(id)) {
+      const reason = 'The agent of this mission was deleted.';
+      found.set(id, { reason, problem: conflict(reason) });
+    } else if (busy.has(id)) {
+      found.set(id, { reason: 'The previous run is still open.', problem: null });
+    } else {
+      budgets.set(orgId, afterStart(may));
+    }
+  }
+  return found;
+}
+
+/** What blocks every mission of the project: its status, or its organization's budget. */
+export function generalBlocker(status: Project['status'], may: MayStart): StartBlocker | undefined {
+  if (status !== 'active') {
+    const reason = `The project is ${status}: no mission starts on it.`;
+    return { reason, problem: conflict(reason) };
+  }
+  if (may.ok) return undefined;
+  const { code, reason } = may;
+  return { reason, problem: code === 'organization_closed' ? organizationClosed() : paymentRequired(code, reason) };
+}
+
+async function readBudgets(
+  trx: Transaction,
+  orgIds: ReadonlySet<string>,
+  assumesBudget: boolean,
+): Promise<Map<string, MayStart>> {
+  const budgets = new Map<string, MayStart>();
+  // In one order, so that two starts of several organizations do not wait for each other.
+  for (const orgId of [...orgIds].sort())
+    budgets.set(orgId, await mayStartMission(trx, orgId, { held: !assumesBudget }));
+  return budgets;
+}
+
+/** The assumption was wrong: what blocks the start has to be found with the ledgers locked. */
+class BudgetExceeded extends Error {}
+
+/** Locks the ledgers of runs that were written on the assumption that their organizations' budgets suffice. @throws when they do not */
+export async function lockBudgets(trx: Transaction, runs: readonly WaitingRun[]): Promise<void> {
+  const counts = new Map<string, number>();
+  for (const { orgId } of runs.filter(isOpen)) counts.set(orgId, (counts.get(orgId) ?? 0) + 1);
+  for (const orgId of [...counts.keys()].sort()) {
+    const begun = counts.get(orgId)!;
+    const may = await mayStartMission(trx, orgId, { begun });
+    if (!may.ok || may.missions < begun) throw new BudgetExceeded();
+  }
+}
+
+const withoutAgentSql = `select m.id from recurring_missions m where m.id = any($1) and ${isNoAgent('m.agent_id')}`;
+
+/** The ids of those whose agent was deleted. */
+async function findWithoutAgent(trx: Transaction, candidates: readonly Row<RecurringMission>[]): Promise<Set<string>> {
+  const pinned = candidates.filter(({ agentId }) => agentId !== null).map(({ id }) => id);
+  if (pinned.length === 0) return new Set();
+  const found = await sql<{ id: string }>(withoutAgentSql, [pinned], trx);
+  return new Set(found.map(({ id }) => id));
+}
+
+/** The ids of those that have an open run and skip occurrences meanwhile. */
+async function findBusy(trx: Transaction, candidates: readonly Row<RecurringMission>[]): Promise<Set<string | null>> {
+  const exclusive = candidates.filter(({ skipIfPreviousOpen }) => skipIfPreviousOpen).map(({ id }) => id);
+  if (exclusive.length === 0) return new Set();
+  const open = await Run.query(trx)
+    .distinct('recurringId')
+    .whereRaw('recurring_id = any(?)', [exclusive])
+    .whereRaw(isInState(openStates));
+  return new Set(open.map(({ recurringId }) => recurringId));
+}

@@ -1,0 +1,122 @@
+// The branch that a run has pushed, and its pull request: opened here, and followed until it is merged or closed.
+
+import { hours, minutes, now } from '#foundation/clock.ts';
+import { enqueue } from '#foundation/jobs/background.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { announce, announcing } from '#foundation/postgres/changes.ts';
+import { sql, transaction } from '#foundation/postgres/database.ts';
+import { Project } from '../../projects/projects/model.ts';
+import { hostOf } from '../../projects/repositories/choose.ts';
+import type { PullRequest, ReviewComment } from '../../projects/repositories/repository.ts';
+import { isFinal } from '../../projects/vendors/connection.ts';
+import { stepText } from './bounds.ts';
+import { Run } from './model.ts';
+import { isOpen } from './states.ts';
+import { type ForwardedMessage, forwardMessages } from './steering.ts';
+
+export interface PushedBranch extends Pick<Run, 'commits' | 'changedFiles' | 'insertions' | 'deletions'> {
+  branch: string;
+  baseBranch: string;
+  headSha: string;
+  title: string;
+  body: string;
+}
+
+/** When a pull request is checked next: soon after a change of its run, later and later when nothing happens. */
+const checkAfterMs = { min: minutes(1), max: hours(1) };
+const nextCheck = ({ updatedAt }: Pick<Run, 'updatedAt'>, at: number): number =>
+  at + Math.min(Math.max((at - updatedAt) / 10, checkAfterMs.min), checkAfterMs.max);
+
+/** A runtime checks the repository out: from now on the run has an outcome. */
+export const recordCheckout = async (id: Run['id']): Promise<void> => {
+  await Run.query().where({ id, openedRepository: false }).patch({ openedRepository: true });
+};
+
+/** Records the branch and opens or updates its pull request, where the source host has them. Null: it has none. */
+export async function recordBranch(run: Row<Run>, pushed: PushedBranch): Promise<PullRequest | null> {
+  const { title, body, ...reported } = pushed;
+  const { branch, baseBranch } = reported;
+  const project = await Project.get({ id: run.projectId });
+  const { host } = await hostOf(project);
+  const pullRequest = (await host.pullRequests?.open(project, { branch, baseBranch, title, body })) ?? null;
+  const at = now();
+  await transaction(async (trx) => {
+    await Run.query(trx)
+      .findById(run.id)
+      .patch({
+        ...reported,
+        ...(pullRequest && { prNumber: pullRequest.number, prUrl: pullRequest.url, prState: pullRequest.state }),
+        prCheckAt: pullRequest && at + checkAfterMs.min,
+        updatedAt: at,
+      });
+    await announce(trx, run.id);
+  });
+  return pullRequest;
+}
+
+const takeOpenSql = `update runs r set pr_check_at = $1::bigint + ${checkAfterMs.min} where id in (
+    select id from runs where pr_state = 'open' and pr_check_at <= $1 order by pr_check_at limit 20
+    for no key update skip locked
+  ) returning r.id, r.project_id, r.status, r.head_sha, r.pr_number, r.created_at, r.updated_at`;
+
+type OpenPullRequest = Pick<Run, 'id' | 'projectId' | 'status' | 'headSha' | 'createdAt' | 'updatedAt'> & {
+  prNumber: number;
+};
+
+/** Checks the open pull requests that are due. @throws after all were tried, when one failed; it is tried again later */
+export async function followPullRequests(): Promise<void> {
+  const dueRuns = await sql<OpenPullRequest>(takeOpenSql, [now()]);
+  const outcomes = await Promise.allSettled(dueRuns.map(follow));
+  const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+  if (errors.length > 0) throw new Error(`${errors.length} pull requests could not be read`, { cause: errors[0] });
+}
+
+const noteErrorSql = announcing('update runs set last_error = $2, pr_check_at = $3, updated_at = $4 where id = $1');
+
+async function follow(run: OpenPullRequest): Promise<void> {
+  const project = await Project.find({ id: run.projectId });
+  if (!project) return;
+  try {
+    const { host } = await hostOf(project);
+    let pullRequest = await host.pullRequests!.read(project, run.prNumber);
+    // The runtime's reviewers have approved this commit, and no other.
+    if (project.autoMerge && run.status === 'completed' && pullRequest.isReady && pullRequest.headSha === run.headSha) {
+      await host.pullRequests!.merge(project, run.prNumber, pullRequest.headSha);
+      pullRequest = await host.pullRequests!.read(project, run.prNumber);
+    }
+    if (isOpen(run)) {
+      const comments = await host.pullRequests!.comments(project, run.prNumber, run.createdAt);
+      await forwardMessages(run.id, comments.map(messageOf));
+    }
+    await record(run, pullRequest);
+  } catch (error) {
+    if (!isFinal(error)) throw error;
+    const words = `The pull request cannot be followed: ${error.body.description}`;
+    await sql(noteErrorSql, [run.id, words, now() + checkAfterMs.max, now()]);
+  }
+}
+
+/** What people say about the change goes to the agent that still works on it. */
+const messageOf = ({ url: key, author, text, place }: ReviewComment): ForwardedMessage => ({
+  key,
+  author,
+  text: `${place ? `${place}: ` : ''}${text}`.slice(0, stepText.message.max),
+});
+
+/** What is merged closes the issue of the run. */
+const record = (run: OpenPullRequest, { state }: PullRequest): Promise<void> =>
+  transaction(async (trx) => {
+    const at = now();
+    if (state === 'open') {
+      await Run.query(trx)
+        .findById(run.id)
+        .patch({ prCheckAt: nextCheck(run, at) });
+      return;
+    }
+    const moved = await Run.query(trx)
+      .where({ id: run.id, prState: 'open' })
+      .patch({ prState: state, prCheckAt: null, updatedAt: at });
+    if (moved === 0) return;
+    await enqueue(trx, 'finish issue', { runId: run.id });
+    await announce(trx, run.id);
+  });

@@ -1,0 +1,143 @@
+// A runtime's lease on a run (design decisions, section 9). A claim creates a lease that no other runtime knows; it is valid for
+// a minute and each heartbeat renews it. Claims of any number of runtimes skip each other's rows (SKIP LOCKED).
+import type { Caller } from '#access/principal.ts';
+import { now, seconds } from '#foundation/clock.ts';
+import type { Id } from '#foundation/ids.ts';
+import { columnsOf, type Row } from '#foundation/postgres/base-model.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { lease } from '#limits.ts';
+import type { HarnessId } from '../../projects/agents/model.ts';
+import { hasAgentFor, hasBuiltinFor, isRunnable, onlyFallbackIsConnected } from '../../projects/agents/runnable.ts';
+import { connectedSince } from '../../projects/agents/runtime-harnesses.ts';
+import { Run } from './model.ts';
+import { heldStates, isInState, moveRunsSql, type RunState } from './states.ts';
+
+const offer = { harnesses: '$4::text[]', vendors: '$8::text[]' };
+
+// The run that has waited longest: between two steps it waits for the harness of the next one and a model for it, before the first
+// for an agent of its organization that the runtime can execute, or for the one that it names.
+const claimRunSql = `with waiting as (
+    select id from runs r where ${isInState(['waitingForRuntime'], 'r')} and (lease_until is null or lease_until <= $1)
+      and (recurring_id is not null or prompt is not null) and ($2::text is null or org_id = $2)
+      and claims < ${lease.claims} and not awaits_approval and interrupted_at is null
+      and case when next_harness is not null then ${isRunnable('r.next_harness', 'r.next_vendor', 'r.org_id', offer)}
+        when agent_id is null then ${hasBuiltinFor('r.org_id', offer, 'ordinary')}
+          or (${hasBuiltinFor('r.org_id', offer, 'fallback')} and ${onlyFallbackIsConnected('r.org_id', '$3')})
+          or ${hasAgentFor('r.org_id', offer)}
+        else ${hasBuiltinFor('r.org_id', offer, { id: 'r.agent_id' })} or ${hasAgentFor('r.org_id', offer, 'r.agent_id')} end
+    order by created_at, id limit 1 for update skip locked
+  )
+  ${moveRunsSql('running', {
+    from: ['waitingForRuntime'],
+    set: `lease_id = $5, claimed_by = $6, lease_until = $7, claims = claims + 1, started_at = coalesce(started_at, $1),
+      mission_progress = 0, mission_activity = null, last_error = null, reason = null, waiting_since = null,
+      silent_since = null, updated_at = $1`,
+    source: 'from waiting',
+    where: 'r.id = waiting.id',
+  })} returning ${columnsOf(Run, 'r')}`;
+
+const renewLeaseSql = `update runs r set lease_until = $2 where lease_id = $1 and ${isInState(['running'], 'r')}
+  returning ${columnsOf(Run, 'r')}`;
+
+export interface Claim {
+  runtime: string;
+  harnesses: readonly HarnessId[];
+  /** Of whose models it has credentials; absent: of all. */
+  modelVendors?: readonly string[] | null | undefined;
+  leaseId: Id<'lease'>;
+  leaseUntil: number;
+  /** Whether the lease may exist already: the claim may be repeated, also at the same time. */
+  isRepeatable: boolean;
+}
+
+/**
+ * The run that has waited longest for a runtime that offers one of these harnesses, now running under the lease. The fallback
+ * among the built-in agents works only while no connected runtime offers another built-in one.
+ */
+export async function claimLongestWaitingRun(
+  trx: Transaction,
+  { orgId }: Caller,
+  { runtime, harnesses, modelVendors, leaseId, leaseUntil, isRepeatable }: Claim,
+): Promise<Row<Run> | undefined> {
+  if (isRepeatable) {
+    // The second of two equal claims waits for the first, and returns its run.
+    await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [leaseId]);
+    const [claimed] = await sql<Row<Run>>(renewLeaseSql, [leaseId, leaseUntil], trx);
+    if (claimed) return claimed;
+  }
+  const values = [now(), orgId, connectedSince(), harnesses, leaseId, runtime, leaseUntil, modelVendors ?? null];
+  const [run] = await sql<Row<Run>>(claimRunSql, values, trx);
+  return run;
+}
+
+export interface RunReport {
+  runId: string;
+  leaseId: string;
+  /** Ids of messages that its agent has taken up. */
+  acknowledged?: readonly string[] | undefined;
+  /** Percent; the last value stays when absent. */
+  progress?: number | null | undefined;
+  activity?: string | null | undefined;
+}
+
+/** A lease is written when it is that much older: heartbeats come more often while an agent can be spoken to. */
+const renewalMs = seconds(5);
+
+// Also of a run whose lease has expired, until another runtime claims it.
+const renewLeasesSql = `${moveRunsSql('running', {
+  set: `lease_until = $1::bigint, silent_since = null, waiting_since = null,
+    reason = null, last_error = case when r.status = 'running' then r.last_error end,
+    mission_progress = coalesce(b.progress, r.mission_progress), mission_activity = coalesce(b.activity, r.mission_activity),
+    updated_at = case when (coalesce(b.progress, r.mission_progress), coalesce(b.activity, r.mission_activity))
+      is distinct from (r.mission_progress, r.mission_activity) or r.status <> 'running' then $2::bigint else r.updated_at end`,
+  source: 'from unnest($3::text[], $4::text[], $5::int[], $6::text[]) b (id, lease_id, progress, activity)',
+  where: `r.id = b.id and r.lease_id = b.lease_id and ($7::text is null or r.org_id = $7)
+    and (r.status <> 'running' or r.lease_until <= $1::bigint - ${renewalMs}
+      or (coalesce(b.progress, r.mission_progress), coalesce(b.activity, r.mission_activity))
+        is distinct from (r.mission_progress, r.mission_activity))`,
+  from: heldStates,
+})} returning r.id, r.updated_at = $2 as changed`;
+
+const heldRunsSql = `select r.id, r.org_id, r.claimed_by, r.lease_until, r.interrupted_at is not null as is_interrupted,
+    exists (select from run_steps s where s.run_id = r.id and s.status = 'running' and s.harness <> 'shell') as can_hear
+  from unnest($1::text[], $2::text[]) b (id, lease_id) join runs r on r.id = b.id and r.lease_id = b.lease_id
+  where ($3::text is null or r.org_id = $3) and ${isInState(['running'], 'r')}`;
+
+/** A run that its runtime still holds. */
+export interface HeldRun {
+  id: string;
+  orgId: string;
+  claimedBy: string;
+  leaseUntil: number;
+  isInterrupted: boolean;
+  /** Whether an agent works on it that takes messages. */
+  canHear: boolean;
+}
+
+/** Renews the leases and records progress. Returns the runs that are still held. */
+export async function renewLeases(
+  trx: Transaction,
+  { orgId }: Caller,
+  reports: readonly RunReport[],
+  leaseUntil: number,
+): Promise<HeldRun[]> {
+  if (reports.length === 0) return [];
+  const columns = [
+    reports.map(({ runId }) => runId),
+    reports.map(({ leaseId }) => leaseId),
+    reports.map(({ progress }) => progress ?? null),
+    reports.map(({ activity }) => activity ?? null),
+  ];
+  const renewed = await sql<{ id: string; changed: boolean }>(
+    renewLeasesSql,
+    [leaseUntil, now(), ...columns, orgId],
+    trx,
+  );
+  await announce(trx, ...renewed.filter(({ changed }) => changed).map(({ id }) => id));
+  return sql<HeldRun>(heldRunsSql, [...columns.slice(0, 2), orgId], trx);
+}
+
+/** A condition on columns of another table: the run with that id has that lease and is in one of the states. */
+export const isRunHeld = (runId: string, leaseId: string, states: readonly RunState[]): string =>
+  `exists (select from runs r where r.id = ${runId} and r.lease_id = ${leaseId} and ${isInState(states, 'r')})`;

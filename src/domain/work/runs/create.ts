@@ -1,0 +1,100 @@
+// Writes new runs: those that start wait for their issue, unless the tracker is ours, the others are skipped with a reason.
+
+import { newId } from '#foundation/ids.ts';
+import { columnsOf, type Row } from '#foundation/postgres/base-model.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { databaseErrorKind } from '#foundation/postgres/database-errors.ts';
+import { reserveForRuns } from '../../money/credits/missions.ts';
+import type { AskedIssue, NewIssue } from '../../projects/issues/operations.ts';
+import type { Project } from '../../projects/projects/model.ts';
+import { trackerOf } from '../../projects/trackers/choose.ts';
+import { leaseOfDispatcher } from './dispatch.ts';
+import { type Run, type RunKind, type WaitingRun, waitingColumns } from './model.ts';
+import { isOpen, statusOf } from './states.ts';
+
+export type NewRun = Pick<
+  Run,
+  'recurringId' | 'orgId' | 'projectId' | 'scheduledFor' | 'missionTitle' | 'billingActorUserId'
+> & {
+  kind: RunKind;
+  /** Why it is skipped; null: it starts. */
+  blockedBy: string | null;
+  /** Of a run without a recurring mission: its task. */
+  prompt?: string;
+  /** The agent that has to work on it; absent: any. */
+  agentId?: string | null;
+  /** Whether its plan needs an approval; absent: as its organization has set it. */
+  planApproval?: boolean | null;
+  budgetUsd?: number | null;
+  /** An issue of the tracker that exists already; absent: one is created. */
+  issueId?: string;
+  issueUrl?: string;
+  /** What the issue to create says; our own tracker creates it with the run. Absent: the dispatcher creates it. */
+  asks?: Omit<NewIssue, 'runId'> & { project: Row<Project> };
+};
+
+// One prepared statement for any number of runs. Not with Objection: it would return the rows that it was given, also those that
+// the conflict left out.
+const insertRunsSql = `insert into runs (id, org_id, project_id, recurring_id, scheduled_for, kind, status, reason, issue_id, issue_url,
+    mission_title, billing_actor_user_id, prompt, agent_id, plan_approval, budget_usd, attempts, claimed_by, lease_until, created_at,
+    updated_at)
+  select id, "orgId", "projectId", "recurringId", "scheduledFor", kind, status, reason, "issueId", "issueUrl",
+    "missionTitle", "billingActorUserId", prompt, "agentId", "planApproval", "budgetUsd", coalesce(attempts, 0), "claimedBy", "leaseUntil",
+    $2, $2
+  from json_to_recordset($1) as r (id text, "orgId" text, "projectId" text, "recurringId" text, "scheduledFor" bigint, kind text,
+    status text, reason text, "issueId" text, "issueUrl" text, "missionTitle" text, "billingActorUserId" text, prompt text,
+    "agentId" text, "planApproval" boolean, "budgetUsd" numeric, attempts int, "claimedBy" text, "leaseUntil" bigint)
+  on conflict do nothing returning ${columnsOf({ columns: waitingColumns })}`;
+
+/**
+ * Reserves credits for those that start. Returns the runs that were written: an occurrence that has its run gets no second one.
+ * This process has to deliver those that start.
+ */
+export const createRuns = (trx: Transaction, newRuns: readonly NewRun[], at: number): Promise<WaitingRun[]> =>
+  trx
+    .transaction((savepoint) => writeRuns(savepoint, newRuns, at))
+    .catch((error) => {
+      if (databaseErrorKind(error) === 'retry') throw error;
+      // What fails for one of the issues is found one by one, when the runs are delivered.
+      const apart = newRuns.map(({ asks, ...run }) => run);
+      return writeRuns(trx, apart, at);
+    });
+
+/** Runs that are written, and the issues that they name in our own tracker, which are not. */
+interface InsertedRuns {
+  runs: WaitingRun[];
+  issues: AskedIssue[];
+}
+
+/** The first half of `createRuns`: locks nothing that others wait for. `createIssuesAndReserve` is the second. */
+export async function insertRuns(trx: Transaction, newRuns: readonly NewRun[], at: number): Promise<InsertedRuns> {
+  const issues: AskedIssue[] = [];
+  const rows = newRuns.map(({ blockedBy, asks, ...run }) => {
+    const id = newId('run');
+    if (blockedBy !== null) return { id, ...run, status: statusOf('skipped'), reason: blockedBy };
+    const waiting = { id, ...run, status: statusOf('waitingForIssue'), attempts: run.issueId ? 0 : 1 };
+    const issue = asks && trackerOf(asks.project).local?.name();
+    if (issue) {
+      const { project, ...texts } = asks;
+      issues.push({ id: issue.id, project, issue: { runId: id, ...texts } });
+      return { ...waiting, issueId: issue.id, issueUrl: issue.url };
+    }
+    return run.issueId ? waiting : { ...waiting, ...leaseOfDispatcher(at) };
+  });
+  const runs = await sql<WaitingRun>(insertRunsSql, [JSON.stringify(rows), at], trx);
+  const inserted = new Set(runs.map(({ id }) => id));
+  return { runs, issues: issues.filter(({ issue }) => inserted.has(issue.runId)) };
+}
+
+/** Locks the numbers of issues, then the ledgers, until the transaction ends. */
+export async function createIssuesAndReserve(trx: Transaction, { runs, issues }: InsertedRuns): Promise<void> {
+  if (issues[0]) await trackerOf(issues[0].project).local!.create(issues, trx);
+  await reserveForRuns(trx, runs.filter(isOpen));
+}
+
+/** All or nothing. */
+async function writeRuns(trx: Transaction, newRuns: readonly NewRun[], at: number): Promise<WaitingRun[]> {
+  const inserted = await insertRuns(trx, newRuns, at);
+  await createIssuesAndReserve(trx, inserted);
+  return inserted.runs;
+}

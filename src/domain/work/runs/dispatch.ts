@@ -1,0 +1,142 @@
+// Creates the issue of each new run in its project's tracker, by any number of processes at once (design decisions, section 8).
+// A process holds a run by a lease while it calls the tracker; when the process dies, another takes the run over after the lease
+// has expired. A tracker creates one issue per run, however often it is called.
+import { hostname } from 'node:os';
+import { minutes, now, seconds } from '#foundation/clock.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { columnsOf } from '#foundation/postgres/base-model.ts';
+import { announcing } from '#foundation/postgres/changes.ts';
+import { sql } from '#foundation/postgres/database.ts';
+import { toProblem } from '#foundation/problem.ts';
+import type { AskedIssue } from '../../projects/issues/operations.ts';
+import { Project } from '../../projects/projects/model.ts';
+import { trackerOf } from '../../projects/trackers/choose.ts';
+import { type Mission, missionsOfRuns } from './mission.ts';
+import { type WaitingRun, waitingColumns } from './model.ts';
+import { isInState, isWaitingForIssue, moveRunsSql } from './states.ts';
+
+/** Sending runs to their tracker: the lease outlasts some calls, and delays of retries double from the first to the greatest. */
+export const dispatching = {
+  batchSize: 200,
+  concurrency: 10,
+  leaseMs: minutes(2),
+  attempts: 10,
+  delayMs: { min: seconds(10), max: minutes(10) },
+} as const;
+
+/** Shown to operators. */
+const self = `${hostname()}:${process.pid}`;
+export const leaseOfDispatcher = (at: number) => ({ claimedBy: self, leaseUntil: at + dispatching.leaseMs });
+
+const takeOverRunsSql = `with free as (
+    select id from runs where ${isInState(['waitingForIssue'])} and lease_until <= $1
+    order by lease_until limit ${dispatching.batchSize} for update skip locked
+  )
+  update runs r set attempts = attempts + 1, claimed_by = $2, lease_until = $3 from free where r.id = free.id
+  returning ${columnsOf({ columns: waitingColumns }, 'r')}`;
+
+/** Runs whose dispatcher died, and those whose pause after a failure is over. */
+export async function takeOverRuns(): Promise<WaitingRun[]> {
+  const at = now();
+  const { claimedBy, leaseUntil } = leaseOfDispatcher(at);
+  return sql<WaitingRun>(takeOverRunsSql, [at, claimedBy, leaseUntil]);
+}
+
+/** A run, and the issue to create for it. */
+interface Delivery extends AskedIssue {
+  run: WaitingRun;
+}
+
+/**
+ * Creates the issues of runs that this process holds, from their recurring missions by the mission's id. Errors of a tracker are
+ * recorded on the run; returns the internal ones.
+ */
+export async function deliverRuns(
+  held: readonly WaitingRun[],
+  recurring: ReadonlyMap<string, Mission>,
+): Promise<unknown[]> {
+  const deliveries = await readDeliveries(held.filter(isWaitingForIssue), recurring);
+  const internal: unknown[] = [];
+  for (let begin = 0; begin < deliveries.length; begin += dispatching.concurrency) {
+    if (begin > 0) await renewLeases(deliveries.slice(begin));
+    await Promise.all(
+      deliveries.slice(begin, begin + dispatching.concurrency).map((delivery) =>
+        createIssue(delivery).catch(async (error) => {
+          if (await recordFailure(delivery, error)) internal.push(error);
+        }),
+      ),
+    );
+  }
+  return internal;
+}
+
+const renewLeasesSql = `update runs set lease_until = $3 where id = any($1) and claimed_by = $2 and ${isInState(['waitingForIssue'])}`;
+
+/** However slow a tracker is, no other process takes over what this one will come to. */
+async function renewLeases(deliveries: readonly Delivery[]): Promise<void> {
+  const { claimedBy, leaseUntil } = leaseOfDispatcher(now());
+  await sql(renewLeasesSql, [deliveries.map(({ run }) => run.id), claimedBy, leaseUntil]);
+}
+
+/** Without those whose mission or project was deleted since: their run is canceled, or deleted too. */
+async function readDeliveries(
+  runs: readonly WaitingRun[],
+  recurring: ReadonlyMap<string, Mission>,
+): Promise<Delivery[]> {
+  if (runs.length === 0) return [];
+  const [projects, missions] = await Promise.all([
+    Project.findByKeys('id', [...new Set(runs.map(({ projectId }) => projectId))]),
+    missionsOfRuns(runs, recurring),
+  ]);
+  const projectsById = new Map<string, Row<Project>>(projects.map((project) => [project.id, project]));
+  return runs.flatMap((run) => {
+    const [mission, project] = [missions.get(run.id), projectsById.get(run.projectId)];
+    if (!mission || !project) return [];
+    const { name: title, prompt: body, labels } = mission;
+    return [{ run, project, issue: { runId: run.id, title, body, labels } }];
+  });
+}
+
+// The state follows from `issue_id`. Also for a run that was canceled during the call: its page then links to the issue.
+const recordIssueSql =
+  announcing(`update runs r set issue_id = $2, issue_url = $3, claimed_by = null, lease_until = null,
+    reason = case when ${isInState(['waitingForIssue'], 'r')} then null else r.reason end, updated_at = $4
+  where r.id = $1 and r.issue_id is null`);
+
+async function createIssue({ run, project, issue }: Delivery): Promise<void> {
+  const { id, url } = await trackerOf(project).createIssue(project, issue);
+  await sql(recordIssueSql, [run.id, id, url, now()]);
+}
+
+// `attempts`: a process that has taken the run over since records its own failure.
+const isOwnAttempt = 'r.id = $1 and r.attempts = $2';
+const failDispatchSql = announcing(
+  moveRunsSql('failed', {
+    from: ['waitingForIssue'],
+    set: 'last_error = $3, reason = $4, updated_at = $5, finished_at = $5, claimed_by = null, lease_until = null',
+    where: isOwnAttempt,
+  }),
+);
+const postponeDispatchSql =
+  announcing(`update runs r set last_error = $3, reason = $4, updated_at = $5, claimed_by = null,
+    lease_until = $6 where ${isOwnAttempt} and ${isInState(['waitingForIssue'], 'r')}`);
+
+/** Records the error on the run, which is tried again later or has failed. True when the error is internal. */
+async function recordFailure({ run, project }: Delivery, error: unknown): Promise<boolean> {
+  const { id, attempts } = run;
+  const { tracker } = project;
+  const { status, body, headers } = toProblem(error);
+  const isInternal = status === 500;
+  const at = now();
+  if (attempts >= dispatching.attempts || (!body.retryable && !isInternal)) {
+    const reason = `The tracker (${tracker}) did not take the issue: ${body.description}`;
+    await sql(failDispatchSql, [id, attempts, body.description, reason, at]);
+  } else {
+    // The tracker's own pause counts: a rate limit of an hour would outlast all attempts.
+    const asked = seconds(Number(headers['retry-after'] ?? 0));
+    const pause = Math.max(asked, Math.min(dispatching.delayMs.min * 2 ** (attempts - 1), dispatching.delayMs.max));
+    const reason = `Waiting for the tracker (${tracker}): ${body.description}`;
+    await sql(postponeDispatchSql, [id, attempts, body.description, reason, at, at + pause]);
+  }
+  return isInternal;
+}

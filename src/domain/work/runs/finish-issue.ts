@@ -1,0 +1,52 @@
+// Reports the end of a run to its tracker, in the background: a comment with the outcome. The issue is closed when the run is
+// completed and its pull request, where it has one, is merged.
+
+import { now } from '#foundation/clock.ts';
+import { addresses } from '#foundation/http/addresses.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { announcing } from '#foundation/postgres/changes.ts';
+import { sql } from '#foundation/postgres/database.ts';
+import { Project } from '../../projects/projects/model.ts';
+import { trackerOf } from '../../projects/trackers/choose.ts';
+import { isFinal } from '../../projects/vendors/connection.ts';
+import { Run } from './model.ts';
+
+// The run may have an error of its own.
+const appendErrorSql = announcing(
+  `update runs set last_error = concat_ws(E'\\n', last_error, $2::text), updated_at = $3 where id = $1`,
+);
+
+/**
+ * Records a permanent error of the tracker on the run. Does nothing when the run or its project was deleted.
+ * @throws an error after which another attempt may succeed
+ */
+export async function finishIssue({ runId }: { runId: string }): Promise<void> {
+  const run = await Run.find({ id: runId });
+  if (!run?.issueId || (run.status !== 'completed' && run.status !== 'failed')) return;
+  const project = await Project.find({ id: run.projectId });
+  if (!project) return;
+  const { id, issueId, status } = run;
+  // With a pull request the work is done once that is merged.
+  const closes = status === 'completed' && (run.prState ?? 'merged') === 'merged';
+  try {
+    await trackerOf(project).finishIssue(project, issueId, { runId: id, closes, comment: commentOf(run) });
+  } catch (error) {
+    if (!isFinal(error)) throw error;
+    await sql(appendErrorSql, [
+      id,
+      `The tracker could not be told that the run has ended: ${error.body.description}`,
+      now(),
+    ]);
+  }
+}
+
+function commentOf({ id, missionTitle, status, missionCostUsd, missionCostIncomplete, ...run }: Row<Run>): string {
+  const why = status === 'failed' ? (run.reason ?? run.lastError) : null;
+  return [
+    `${missionTitle ?? 'Mission'}: ${status}`,
+    ...(why ? [why] : []),
+    ...(run.prUrl ? [run.prUrl] : []),
+    `Cost: ${missionCostUsd.toFixed(2)} USD${missionCostIncomplete ? ' or more' : ''}`,
+    `${addresses().issuer}/console/runs/${id}`,
+  ].join('\n\n');
+}

@@ -1,0 +1,194 @@
+// Runs of both kinds, in the graph, in REST and as tools.
+import { z } from 'zod';
+import { idOfNoun } from '#foundation/ids.ts';
+import { builder } from '#graph/builder.ts';
+import { filter, pathId } from '#graph/input.ts';
+import { orderArgument, pageArguments, pageOf } from '#graph/page.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { weightOf } from '#graph/weight.ts';
+import { pages, previewSizes, text } from '#limits.ts';
+import { ProjectType } from '../../projects/projects/schema.ts';
+import { SandboxType } from '../sandboxes/schema.ts';
+import { filterTime } from './bounds.ts';
+import { RunKind, RunStatus, runFields, runType } from './fields.ts';
+import * as operations from './operations.ts';
+import { outcomeOf, PullRequestState, RunOutcomeType } from './outcome-fields.ts';
+import { AgentChoiceType } from './step-fields.ts';
+
+export const RunType = runType('Run').implement({
+  description: 'One mission: a run of a scheduled task or an automation, or one that was started on its own.',
+  fields: (t) => ({
+    id: t.exposeString('id', { description: 'Unique; never changes.' }),
+    orgId: t.exposeString('orgId', { description: 'The organization it belongs to.' }),
+    scheduledTaskId: t.string({
+      nullable: true,
+      description: 'Null for a run of an automation, for one without either, and once the scheduled task is deleted.',
+      resolve: ({ recurringId }) => idOfNoun('scheduledTask', recurringId),
+    }),
+    automationId: t.string({
+      nullable: true,
+      description: 'Null for a run of a scheduled task, for one without either, and once the automation is deleted.',
+      resolve: ({ recurringId }) => idOfNoun('automation', recurringId),
+    }),
+    ...runFields(t),
+    prompt: t.exposeString('prompt', {
+      nullable: true,
+      complexity: weightOf(text.prompt.max),
+      description: 'The task that it was started with; null for a run of a scheduled task or an automation.',
+    }),
+    agentId: t.exposeString('agentId', {
+      nullable: true,
+      description: 'The only agent that may work on it; null: one that a connected runtime offers.',
+    }),
+    awaitsApproval: t.exposeBoolean('awaitsApproval', {
+      description: 'Whether its plan waits for a person to approve it.',
+    }),
+    interruptedAt: t.expose('interruptedAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When a person interrupted its agent; null while it is not interrupted.',
+    }),
+    budgetUsd: t.exposeFloat('budgetUsd', {
+      nullable: true,
+      description: 'It ends when it has cost this many US dollars; null: when the credits allow no more.',
+    }),
+    agentChoice: t.expose('agentChoice', {
+      type: AgentChoiceType,
+      nullable: true,
+      graphOnly: true,
+      description:
+        'How its agents were chosen; null before a runtime first claimed it, and for a run that continues another one.',
+    }),
+    missionCostIncomplete: t.exposeBoolean('missionCostIncomplete', {
+      description: 'Whether costs are known to be missing from the sum.',
+    }),
+    startedAt: t.expose('startedAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When a runtime first claimed it; null before.',
+    }),
+    finishedAt: t.expose('finishedAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When it was completed, failed or was canceled; null before.',
+    }),
+    branch: t.exposeString('branch', {
+      nullable: true,
+      description: 'The branch that its runtime has pushed; null before.',
+    }),
+    headSha: t.exposeString('headSha', { nullable: true, description: 'The newest commit of that branch.' }),
+    prNumber: t.exposeInt('prNumber', {
+      nullable: true,
+      description: 'The number of its pull request; null without one.',
+    }),
+    prUrl: t.exposeString('prUrl', { nullable: true, description: 'The page of its pull request; null without one.' }),
+    prState: t.expose('prState', {
+      type: PullRequestState.type,
+      nullable: true,
+      description: 'The state of its pull request, checked from time to time; null without one.',
+    }),
+    outcome: t.field({
+      type: RunOutcomeType,
+      nullable: true,
+      description:
+        'What its commits changed in the repository; null while it is open, and when it worked in none, like a script.',
+      resolve: outcomeOf,
+    }),
+    scheduledTask: t.belongsTo('scheduledTask', {
+      link: 'scheduled-tasks:read',
+      description: 'The scheduled task that it is a run of.',
+    }),
+    automation: t.belongsTo('automation', {
+      link: 'automations:read',
+      description: 'The automation that it is a run of.',
+    }),
+    sandboxes: t.hasMany('sandboxes', {
+      description: `The newest ${previewSizes.perParent}.`,
+      link: 'sandboxes:read',
+      limit: previewSizes.perParent,
+    }),
+    artifacts: t.hasMany('artifacts', {
+      description: `The newest ${previewSizes.perParent} of its issue.`,
+      link: 'artifacts:read',
+      limit: previewSizes.perParent,
+    }),
+  }),
+});
+
+builder.objectField(SandboxType, 'run', (t) =>
+  t.belongsTo('run', { link: 'missions:read', description: 'The run that it works for; null without one.' }),
+);
+builder.objectField(ProjectType, 'runs', (t) =>
+  t.hasMany('runs', {
+    description: `The newest ${previewSizes.perParent}.`,
+    link: 'missions:read',
+    limit: previewSizes.perParent,
+  }),
+);
+
+const time = {
+  type: 'EpochMs',
+  validate: { schema: z.number().int().min(filterTime.min).max(filterTime.max) },
+} as const;
+
+const RunPage = pageOf('RunPage', RunType);
+
+builder.queryFields((t) => ({
+  runs: t.field({
+    description:
+      'The runs of the organization, newest first; filtered by project, status, what started them, agent and time.',
+    scope: 'missions:read',
+    rest: 'GET /runs',
+    tool: 'list_runs',
+    type: RunPage,
+    args: {
+      projectId: t.arg.string({ ...filter, description: 'Runs of this project only.' }),
+      status: t.arg({ type: RunStatus.type, description: 'Runs in this status only.' }),
+      kind: t.arg({
+        type: RunKind.type,
+        description: 'Runs only that the schedule, or that a person or program started.',
+      }),
+      agentId: t.arg.string({ ...filter, description: 'Runs only that were started for this agent.' }),
+      createdFrom: t.arg({
+        ...time,
+        description: 'Runs only that were created at this time or later, to the year 9999.',
+      }),
+      createdBefore: t.arg({ ...time, description: 'Runs only that were created before this time, to the year 9999.' }),
+      ...orderArgument(),
+      ...pageArguments(pages.runs),
+    },
+    resolve: (_, args, { caller }) => operations.listRuns(caller, args),
+  }),
+  run: t.field({
+    description: 'One run, with its sandboxes and artifacts.',
+    scope: 'missions:read',
+    rest: 'GET /runs/{runId}',
+    tool: 'get_run',
+    type: RunType,
+    args: { runId: t.arg.string({ ...pathId, description: 'The id of the run.' }) },
+    resolve: (_, { runId }, { caller }) => operations.findRun(caller, runId),
+  }),
+}));
+
+builder.mutationField('cancelRun', (t) =>
+  t.field({
+    description: 'Ends an open run at once. Canceling it twice changes nothing.',
+    scope: 'missions:run',
+    rest: 'POST /runs/{runId}/cancel',
+    tool: { name: 'cancel_run', destructive: true, idempotent: true },
+    type: RunType,
+    args: { runId: t.arg.string({ ...pathId, description: 'The id of the run.' }) },
+    resolve: (_, { runId }, { caller }) => operations.cancelRun(caller, runId),
+  }),
+);
+
+builder.subscriptionField('runUpdated', (t) =>
+  t.field({
+    description: 'One run at once and after each change; completes when the run has ended.',
+    scope: 'missions:read',
+    type: RunType,
+    args: { runId: t.arg.string({ ...pathId, description: 'The id of the run.' }) },
+    subscribe: (_, { runId }, { follow }) => operations.followRun(follow(runId), runId),
+    resolve: (run) => run,
+  }),
+);

@@ -1,0 +1,181 @@
+// What people say to a run and decide about it while it runs. The run is locked meanwhile: a message is accepted before the last
+// step ends, and then delivered, or refused. All of it is kept in the history of the run.
+import type { Caller } from '#access/principal.ts';
+import { ownPerson, withinReach } from '#access/reach.ts';
+import { now } from '#foundation/clock.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { conflict } from '#foundation/problem.ts';
+import { Person } from '../../organization/people/model.ts';
+import { findElicitation } from '../sandboxes/elicitations.ts';
+import { mission } from './bounds.ts';
+import type { MessageKind, RunMessage } from './message-model.ts';
+import { appendMessage, countMessages, findAnswer, findByKey, hasApproval } from './messages.ts';
+import { Run } from './model.ts';
+import { isOpen, isWaiting } from './states.ts';
+import { latestStepOf } from './steps.ts';
+
+/** @throws 404 */
+async function lockRun(trx: Transaction, caller: Caller, runId: string): Promise<Run> {
+  const run = await Run.query(trx)
+    .findOne({ id: runId, ...withinReach(caller) } as object)
+    .forNoKeyUpdate();
+  return run ?? Run.refuse();
+}
+
+/** @throws 409 for a run that is over */
+function refuseEnded(run: Run): void {
+  if (!isOpen(run)) throw conflict(`The run has come to its end (${run.status}): it can no longer be steered.`);
+}
+
+/** Why no agent of an open run can be spoken to; null: one can, or will. */
+async function whyDeaf(trx: Transaction, run: Run): Promise<string | null> {
+  const step = await latestStepOf(trx, run.id);
+  if (step?.harness === 'shell') return 'The shell harness takes no messages and cannot be interrupted.';
+  return step?.outcome === 'done' ? 'The agents of the run have done their work: it is about to end.' : null;
+}
+
+/** @throws 409 when no agent works on the run, or will, that can be spoken to */
+async function refuseDeaf(trx: Transaction, run: Run): Promise<void> {
+  refuseEnded(run);
+  const why = await whyDeaf(trx, run);
+  if (why) throw conflict(why);
+}
+
+async function author(caller: Caller): Promise<Pick<RunMessage, 'authorUserId' | 'author'>> {
+  const authorUserId = ownPerson(caller);
+  const { name } = await Person.get({ id: authorUserId });
+  return { authorUserId, author: name };
+}
+
+const decided = async (trx: Transaction, caller: Caller, run: Run, kind: MessageKind): Promise<void> => {
+  await appendMessage(trx, run, { kind, text: '', ...(await author(caller)) });
+};
+
+async function say(
+  trx: Transaction,
+  caller: Caller,
+  run: Run,
+  message: Pick<RunMessage, 'kind' | 'text'> & Partial<RunMessage>,
+): Promise<RunMessage> {
+  await refuseDeaf(trx, run);
+  if ((await countMessages(trx, run.id)) >= mission.messages) {
+    throw conflict(`The run has ${mission.messages} messages, which is the most.`);
+  }
+  const written = await appendMessage(trx, run, { ...message, ...(await author(caller)) });
+  await announce(trx, run.id);
+  return written;
+}
+
+export interface NewRunMessage {
+  runId: string;
+  text: string;
+  /** The sender's own id of it: a repeated message is the same one. */
+  messageId?: string | null | undefined;
+}
+
+/** A message to the agent of the run: it is delivered while a step is worked on, in order and once. @throws 404, 409 */
+export const sendMessage = (caller: Caller, { runId, text, messageId: key }: NewRunMessage): Promise<Row<RunMessage>> =>
+  transaction(async (trx) => {
+    const run = await lockRun(trx, caller, runId);
+    const before = key ? await findByKey(trx, run.id, key) : undefined;
+    return before ?? say(trx, caller, run, { kind: 'message', text, key: key ?? null });
+  });
+
+/** What somebody outside of the platform says. */
+export type ForwardedMessage = Pick<RunMessage, 'text' | 'author'> & { key: string };
+
+/** Messages from elsewhere, each once by its key. A run that hears none, or has the most messages already, gets none. */
+export const forwardMessages = (runId: string, messages: readonly ForwardedMessage[]): Promise<void> =>
+  transaction(async (trx) => {
+    const run = await Run.query(trx).findById(runId).forNoKeyUpdate();
+    if (!run || !isOpen(run) || (await whyDeaf(trx, run))) return;
+    for (const message of messages) {
+      if (await findByKey(trx, run.id, message.key)) continue;
+      if ((await countMessages(trx, run.id)) >= mission.messages) return;
+      await appendMessage(trx, run, { kind: 'message', authorUserId: null, ...message });
+      await announce(trx, run.id);
+    }
+  });
+
+export interface Answer {
+  runId: string;
+  text: string;
+  /** The fragment that asks; absent: the newest question of the run. */
+  sandboxId?: string | null | undefined;
+  seq?: number | null | undefined;
+}
+
+/** Answers a question of the agent, once. @throws 404, 409 */
+export const answerElicitation = (caller: Caller, { runId, text, ...asked }: Answer): Promise<Row<RunMessage>> =>
+  transaction(async (trx) => {
+    const run = await lockRun(trx, caller, runId);
+    refuseEnded(run);
+    const question = await findElicitation(trx, run.id, asked);
+    if (!question) throw conflict('The agent has asked no such question.');
+    const { sandboxId, seq: fragmentSeq } = question;
+    const before = await findAnswer(trx, run.id, sandboxId, fragmentSeq);
+    if (before && before.text !== text) throw conflict('The question has been answered already.');
+    return before ?? say(trx, caller, run, { kind: 'answer', text, sandboxId, fragmentSeq });
+  });
+
+/** A change of the run and its entry in the history; the run as it is then. */
+const steer = (
+  caller: Caller,
+  runId: string,
+  change: (trx: Transaction, run: Run) => Promise<Partial<Run> | null>,
+  kind: MessageKind,
+): Promise<Row<Run>> =>
+  transaction(async (trx) => {
+    const run = await lockRun(trx, caller, runId);
+    const changes = await change(trx, run);
+    if (changes) {
+      await Run.query(trx)
+        .findById(run.id)
+        .patch({ ...changes, updatedAt: now() });
+      await decided(trx, caller, run, kind);
+      await announce(trx, run.id);
+    }
+    return (await Run.find({ id: run.id }, trx))!;
+  });
+
+/** Lets the agents follow the plan. Approving it twice changes nothing. @throws 404, 409 for a run without a plan that waits */
+export const approvePlan = (caller: Caller, runId: string): Promise<Row<Run>> =>
+  steer(
+    caller,
+    runId,
+    async (trx, run) => {
+      refuseEnded(run);
+      if (run.awaitsApproval)
+        return { awaitsApproval: false, waitingSince: now(), reason: null, missionActivity: null };
+      if (await hasApproval(trx, run.id)) return null;
+      throw conflict('The run has no plan that waits for an approval.');
+    },
+    'approval',
+  );
+
+/** Interrupts the agent in its turn; one that does not work yet does not begin. @throws 404, 409 */
+export const interruptRun = (caller: Caller, runId: string): Promise<Row<Run>> =>
+  steer(
+    caller,
+    runId,
+    async (trx, run) => {
+      await refuseDeaf(trx, run);
+      return run.interruptedAt === null ? { interruptedAt: now() } : null;
+    },
+    'interrupt',
+  );
+
+/** Lets an interrupted agent continue. @throws 404, 409 */
+export const resumeRun = (caller: Caller, runId: string): Promise<Row<Run>> =>
+  steer(
+    caller,
+    runId,
+    async (_, run) => {
+      refuseEnded(run);
+      const waits = isWaiting(run) && { waitingSince: now() };
+      return run.interruptedAt === null ? null : { interruptedAt: null, ...waits };
+    },
+    'resume',
+  );

@@ -1,0 +1,154 @@
+// The steps and the history of a run in the graph.
+import { builder } from '#graph/builder.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { weightOf } from '#graph/weight.ts';
+import { AgentRole, Harness } from '../../projects/agents/fields.ts';
+import { stepText } from './bounds.ts';
+import { messageKinds, RunMessage } from './message-model.ts';
+import { type AgentChoice, choiceWays } from './model.ts';
+import { RunStep, stepStatuses } from './step-model.ts';
+
+const StepStatus = wordSet('StepStatus', stepStatuses, 'How far a step is.', {
+  waiting: 'No runtime works on it yet.',
+  running: 'A runtime works on it.',
+  completed: 'The agent finished it.',
+  failed: 'The agent failed, or its output was invalid.',
+  canceled: 'The run was canceled.',
+});
+
+export const MissionStepType = builder.modelType(RunStep, 'MissionStep').implement({
+  description: 'The work of one agent on a run, in one role. A run has one step at a time.',
+  fields: (t) => ({
+    id: t.exposeString('id', { description: 'Unique; never changes.' }),
+    runId: t.exposeString('runId', { description: 'The id of the run; starts with `run_`.' }),
+    seq: t.exposeInt('seq', { description: 'Position among the steps of the run, from 0.' }),
+    role: t.expose('role', { type: AgentRole.type, description: 'The part of the agent.' }),
+    round: t.exposeInt('round', {
+      description: 'Which attempt of the builder it belongs to, from 1; 0 for the planner.',
+    }),
+    status: t.expose('status', { type: StepStatus.type, description: 'How far the step is.' }),
+    agentName: t.string({
+      description: 'The name of the agent when the run began.',
+      resolve: ({ agent }) => agent.name,
+    }),
+    harness: t.expose('harness', { type: Harness.type, description: 'The program that drives its model.' }),
+    model: t.exposeString('model', { description: 'The id of its model.' }),
+    sandboxId: t.exposeString('sandboxId', { nullable: true, description: 'Where it works; null before.' }),
+    sessionId: t.exposeString('sessionId', {
+      nullable: true,
+      description: 'The session of the harness; null until it is known.',
+    }),
+    output: t.field({
+      type: 'Json',
+      nullable: true,
+      complexity: weightOf(stepText.output.max),
+      description:
+        'What it hands over: `{steps}` of a planner, `{verdict, comments}` of a reviewer, `{passed, findings}` of QA; null ' +
+        'otherwise.',
+      resolve: ({ output }) => (output === null ? null : JSON.parse(output)),
+    }),
+    error: t.exposeString('error', { nullable: true, description: 'Why it failed; null when it did not.' }),
+    turns: t.exposeInt('turns', { nullable: true, description: 'Turns of the model; null until they are known.' }),
+    costUsd: t.exposeFloat('costUsd', { description: 'US dollars, the sum of its reported costs.' }),
+    inputTokens: t.expose('inputTokens', {
+      type: 'SafeInt',
+      description: 'Without those read from or written to a cache.',
+    }),
+    cachedInputTokens: t.expose('cachedInputTokens', { type: 'SafeInt', description: 'Read from the vendor’s cache.' }),
+    cacheWriteTokens: t.expose('cacheWriteTokens', { type: 'SafeInt', description: 'Written to the vendor’s cache.' }),
+    outputTokens: t.expose('outputTokens', { type: 'SafeInt', description: 'Also those of thoughts.' }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it became the next step.' }),
+    startedAt: t.expose('startedAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When a runtime began it; null before.',
+    }),
+    finishedAt: t.expose('finishedAt', { type: 'EpochMs', nullable: true, description: 'When it ended; null before.' }),
+  }),
+});
+
+const MessageKind = wordSet('RunMessageKind', messageKinds, 'What an entry in the history of a run is.', {
+  message: 'A message to the agent.',
+  answer: 'An answer to a question of the agent.',
+  approval: 'The plan was approved.',
+  interrupt: 'The agent was interrupted.',
+  resume: 'The agent was let continue.',
+});
+
+export const RunMessageType = builder.modelType(RunMessage, 'RunMessage').implement({
+  description: 'What a person said to the agent of a run, or decided about it.',
+  fields: (t) => ({
+    id: t.exposeString('id', { description: 'Unique; never changes.' }),
+    runId: t.exposeString('runId', { description: 'The id of the run; starts with `run_`.' }),
+    seq: t.exposeInt('seq', { description: 'Position in the history of the run, from 0.' }),
+    kind: t.expose('kind', { type: MessageKind.type, description: 'What the entry records.' }),
+    text: t.exposeString('text', {
+      complexity: weightOf(stepText.message.max),
+      description: 'Empty for what is neither a message nor an answer.',
+    }),
+    author: t.exposeString('author', { description: 'The name of the person when they sent it.' }),
+    authorUserId: t.exposeString('authorUserId', { nullable: true, description: 'Null once the account is deleted.' }),
+    sandboxId: t.exposeString('sandboxId', {
+      nullable: true,
+      description: 'Of an answer: the sandbox whose agent asked; null otherwise.',
+    }),
+    fragmentSeq: t.exposeInt('fragmentSeq', {
+      nullable: true,
+      description: 'Of an answer: the position of the question; null otherwise.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was sent.' }),
+    deliveredAt: t.expose('deliveredAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description:
+        'When it was delivered to the runtime of the agent; null before, and for what is neither message nor answer.',
+    }),
+    acknowledgedAt: t.expose('acknowledgedAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When the agent took it up; null before.',
+    }),
+  }),
+});
+
+const ChoiceWay = wordSet('ChoiceWay', choiceWays, 'How the agents of a run are chosen.', {
+  asked: 'The orchestrator’s model is being asked.',
+  model: 'By the orchestrator’s model.',
+  rules: 'By roles and harnesses.',
+});
+
+export const AgentChoiceType = builder.objectRef<AgentChoice>('AgentChoice').implement({
+  description: 'How the agents of a run were chosen, and what the question to the orchestrator’s model has cost.',
+  fields: (t) => ({
+    way: t.expose('way', { type: ChoiceWay.type, description: 'Who or what decided.' }),
+    reason: t.exposeString('reason', {
+      description: 'Why: the words of the model, or what kept it from deciding.',
+    }),
+    askedAt: t.expose('askedAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When the model was asked: once. Null when it was not.',
+    }),
+    model: t.exposeString('model', { nullable: true, description: 'The id of the model; null when none was asked.' }),
+    agentIds: t.exposeStringList('agents', { description: 'Those that the model has chosen; empty otherwise.' }),
+    inputTokens: t.field({
+      type: 'SafeInt',
+      nullable: true,
+      description: 'Without those read from or written to a cache; null when they are not known.',
+      resolve: ({ tokens }) => tokens?.inputTokens ?? null,
+    }),
+    cachedInputTokens: t.field({
+      type: 'SafeInt',
+      nullable: true,
+      description: 'Read from the vendor’s cache; null when they are not known.',
+      resolve: ({ tokens }) => tokens?.cachedInputTokens ?? null,
+    }),
+    outputTokens: t.field({
+      type: 'SafeInt',
+      nullable: true,
+      description: 'Null when they are not known.',
+      resolve: ({ tokens }) => tokens?.outputTokens ?? null,
+    }),
+    costUsd: t.exposeFloat('costUsd', { description: 'US dollars at list prices, part of the cost of the mission.' }),
+  }),
+});

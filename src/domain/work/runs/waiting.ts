@@ -1,0 +1,125 @@
+// Runs without a working runtime (design decisions, section 12, Silence and Waiting runs). A run whose lease has expired waits
+// again: its own runtime may return to it, or another one claim it. A run that waits too long fails.
+
+import { hours, minutes, now } from '#foundation/clock.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { announce, announcing } from '#foundation/postgres/changes.ts';
+import { sql, transaction } from '#foundation/postgres/database.ts';
+import { lease, maxWaitMs, silenceMs } from '#limits.ts';
+import { harnessIds } from '../../projects/agents/model.ts';
+import { harnessesFor, isNoAgent, isOffered } from '../../projects/agents/runnable.ts';
+import { connectedSince } from '../../projects/agents/runtime-harnesses.ts';
+import { announceFailed, cancelRuns } from './finish.ts';
+import type { Run } from './model.ts';
+import { isInState, moveRunsSql, waitingStates } from './states.ts';
+
+const batch = 100;
+
+// The run keeps its lease id until another runtime claims it.
+const releaseExpiredLeasesSql = `with expired as (
+    select id from runs where ${isInState(['running'])} and lease_until <= $1
+    order by lease_until limit ${batch} for update skip locked
+  )
+  ${moveRunsSql('waitingForRuntime', {
+    from: ['running'],
+    set: `lease_until = null, silent_since = r.lease_until - ${lease.lastsMs}, waiting_since = $1,
+      reason = 'The runtime ' || coalesce(claimed_by, '') || ' stopped sending heartbeats: the run waits for it, or for another one.',
+      last_error = 'The runtime ' || coalesce(claimed_by, '') || ' stopped sending heartbeats.',
+      mission_progress = null, mission_activity = null, updated_at = $1`,
+    source: 'from expired',
+    where: 'r.id = expired.id',
+  })} returning r.id`;
+
+const failSilentRunsSql = `with silent as (
+    select id from runs where ${isInState(['waitingForRuntime'])} and silent_since <= $2
+    order by silent_since limit ${batch} for update skip locked
+  )
+  ${moveRunsSql('failed', {
+    from: ['waitingForRuntime'],
+    set: `finished_at = $1, lease_id = null, lease_until = null, updated_at = $1,
+      reason = 'The runtime ' || coalesce(claimed_by, '') || ' did not come back within ${silenceMs.failed / minutes(1)} minutes, and no other one took the run.'`,
+    source: 'from silent',
+    where: 'r.id = silent.id',
+  })} returning r.id, r.issue_id`;
+
+const failOverdueRunsSql = `with overdue as (
+    select id from runs where ${isInState(waitingStates)} and coalesce(waiting_since, created_at) <= $2
+    order by created_at limit ${batch} for update skip locked
+  )
+  ${moveRunsSql('failed', {
+    from: waitingStates,
+    set: `finished_at = $1, lease_id = null, lease_until = null, updated_at = $1, awaits_approval = false, interrupted_at = null,
+      reason = coalesce(reason, 'Nothing took the run.'), last_error = 'The run waited for ${maxWaitMs / hours(1)} hours.'`,
+    source: 'from overdue',
+    where: 'r.id = overdue.id',
+  })} returning r.id, r.issue_id`;
+
+type Failed = Pick<Row<Run>, 'id' | 'issueId'>;
+
+/** Returns runs whose lease has expired to the waiting ones, and fails those whose runtime is silent for ten minutes. */
+export async function releaseSilentRuns(): Promise<void> {
+  await transaction(async (trx) => {
+    const released = await sql<Pick<Run, 'id'>>(releaseExpiredLeasesSql, [now()], trx);
+    await announce(trx, ...released.map(({ id }) => id));
+  });
+  await transaction(async (trx) => {
+    const at = now();
+    await announceFailed(trx, await sql<Failed>(failSilentRunsSql, [at, at - silenceMs.failed], trx));
+  });
+}
+
+/** Fails runs that no runtime claimed within a day; `reason` keeps what they waited for. */
+export const failOverdueRuns = (): Promise<void> =>
+  transaction(async (trx) => {
+    const at = now();
+    await announceFailed(trx, await sql<Failed>(failOverdueRunsSql, [at, at - maxWaitMs], trx));
+  });
+
+const deletedAgentsSql = `select distinct agent_id from runs r where ${isInState(waitingStates, 'r')}
+  and agent_id is not null and ${isNoAgent('r.agent_id')}`;
+
+/** Cancels runs that wait for an agent that was deleted. */
+export const cancelRunsOfDeletedAgents = (): Promise<void> =>
+  transaction(async (trx) => {
+    const deleted = await sql<{ agentId: string }>(deletedAgentsSql, [], trx);
+    for (const { agentId } of deleted) {
+      await cancelRuns(trx, { agentId }, 'The agent that it was for was deleted.', waitingStates);
+    }
+  });
+
+const waits = `${isInState(['waitingForRuntime'], 'r')} and r.silent_since is null and not r.awaits_approval
+  and r.interrupted_at is null and coalesce(r.agent_choice ->> 'way', '') <> 'asked'`;
+// Every process does this: none waits for the rows that another one is at.
+const explainWaitsSql =
+  announcing(`with org as (select distinct r.org_id, r.agent_id, r.next_harness, r.next_vendor from runs r where ${waits}),
+    offer as (
+      select org.org_id, org.agent_id, org.next_harness, org.next_vendor, wanted.harness, wanted.vendor,
+        ${isOffered('wanted.harness', 'wanted.vendor', 'org.org_id', '$1::bigint')} as connected,
+        ${isOffered('wanted.harness', 'null::text', 'org.org_id', '$1::bigint')} as installed
+      from org cross join lateral (
+        select harness, vendor from (${harnessesFor('org.org_id', 'org.agent_id')}) any_agent where org.next_harness is null
+        union all select org.next_harness, org.next_vendor where org.next_harness is not null
+      ) wanted
+    ),
+    explanation as (
+      select org_id, agent_id, next_harness, next_vendor,
+        case when bool_or(connected) then 'Waiting for a connected runtime to be free.'
+        when bool_or(installed) then 'The connected runtimes have no key for a model of ' ||
+          string_agg(distinct case vendor when 'openai' then 'OpenAI' else 'Anthropic' end, ' or ') filter (where installed)
+          || ': connect one to the organization.'
+        else 'No runtime with the harness ' || (select string_agg(h, ' or ' order by n)
+            from unnest($2::text[]) with ordinality u (h, n) where h = any(array_agg(harness)))
+          || ' is connected.' end as reason
+      from offer group by org_id, agent_id, next_harness, next_vendor
+    ),
+    explained as (
+      select r.id as run_id, explanation.reason from runs r join explanation
+        on r.org_id = explanation.org_id and r.agent_id is not distinct from explanation.agent_id
+          and r.next_harness is not distinct from explanation.next_harness
+          and r.next_vendor is not distinct from explanation.next_vendor
+      where ${waits} and r.reason is distinct from explanation.reason for no key update of r skip locked
+    )
+    update runs r set reason = explained.reason, updated_at = $3 from explained where r.id = explained.run_id`);
+
+/** Sets the reason of each run that waits for a runtime: which harness none is connected for, or that all are busy. */
+export const explainWaits = (): Promise<unknown> => sql(explainWaitsSql, [connectedSince(), harnessIds, now()]);

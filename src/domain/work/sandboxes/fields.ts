@@ -1,0 +1,147 @@
+// The parts of a sandbox in the graph: logs, metrics and fragments (specification, Sandbox).
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { builder } from '#graph/builder.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { weightOf } from '#graph/weight.ts';
+import { bytes, text } from '#limits.ts';
+import { AgentRole } from '../../projects/agents/fields.ts';
+import type { LogTime, PromptSpan, SandboxLog } from './log.ts';
+import { fragmentKinds, logParts, promptScopes, type SandboxFragment } from './model.ts';
+import type { MetricPoint } from './operations.ts';
+
+export const LogPart = wordSet('SandboxLogPart', logParts, 'Which log of a session.', {
+  session: 'What the harness wrote.',
+  system: 'What the runtime wrote about the session.',
+  prompt: 'The prompt that the agent started with, in spans.',
+});
+export const PromptScope = wordSet('PromptScope', promptScopes, 'Whose words a span of a prompt holds.');
+
+const PromptSpanType = builder.objectRef<PromptSpan>('PromptSpan').implement({
+  description: 'A part of a prompt with its source.',
+  fields: (t) => ({
+    id: t.exposeString('id', { description: 'Unique among the spans of the answer.' }),
+    content: t.exposeString('content', {
+      complexity: weightOf(bytes.logContent),
+      description: 'The text of the span within this chunk.',
+    }),
+    scope: t.expose('scope', { graphOnly: true, type: PromptScope.type, description: 'Whose words it holds.' }),
+  }),
+});
+const LogTimeType = builder.objectRef<LogTime>('SandboxLogTime').implement({
+  description: 'When lines of a log arrived: those from this one up to the next that is listed.',
+  fields: (t) => ({
+    line: t.exposeInt('line', { description: 'The first of these lines in `content`, counted from 0.' }),
+    at: t.expose('at', { type: 'EpochMs', description: 'When the runtime reported them, to the second.' }),
+  }),
+});
+export const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implement({
+  description: 'One log of a session.',
+  fields: (t) => ({
+    sandboxId: t.exposeString('sandboxId', { description: 'The id of the sandbox; starts with `sbx_`.' }),
+    role: t.expose('role', { type: AgentRole.type, description: 'The role of the session.' }),
+    sessionId: t.exposeString('sessionId', { description: 'The session.' }),
+    part: t.expose('part', { type: LogPart.type, description: 'Which log of the session this is.' }),
+    content: t.exposeString('content', {
+      description: 'At most 1048576 bytes: the newest, or by `cursor` older ones.',
+      complexity: weightOf(bytes.logContent),
+    }),
+    bytes: t.expose('bytes', { type: 'SafeInt', description: 'Of the whole part, also of what is not in `content`.' }),
+    promptScope: t.exposeString('promptScope', {
+      nullable: true,
+      description:
+        'Whose words the whole prompt holds: `repo-contributed` from files of the repository, `mission` from the mission, or ' +
+        '`mixed`; null in the other parts and while it is empty.',
+    }),
+    promptSpans: t.expose('promptSpans', {
+      description: 'Empty in the other parts.',
+      type: [PromptSpanType],
+      // Their contents together are that of the log.
+      complexity: { field: 1, multiplier: 1 },
+    }),
+    times: t.field({
+      graphOnly: true,
+      description:
+        'When the lines of `content` arrived, in their order; lines before the first one have no known time.',
+      type: [LogTimeType],
+      // At most one of them for a line and for a second.
+      complexity: { field: weightOf(bytes.logContent / 4), multiplier: 1 },
+      resolve: ({ times }) => times(),
+    }),
+    nextCursor: t.exposeString('nextCursor', {
+      graphOnly: true,
+      nullable: true,
+      description: 'Leads to the piece before this one; null when this one begins the log. REST says it in `Link`.',
+    }),
+  }),
+});
+
+export const FragmentKind = wordSet('SandboxFragmentKind', fragmentKinds, 'What an agent shows of its work.', {
+  thought: 'Reasoning of the model, in `body`.',
+  action: 'A use of a tool: `action`, `parameter` and `result`.',
+  elicitation: 'A question to a person, in `body`.',
+  response: 'An answer of the agent, in `body`.',
+  error: 'What went wrong, in `body`.',
+  prompt: 'An instruction to the agent, in `body`.',
+  plan: 'The steps that the agent intends to take, in `items`.',
+});
+
+export const SandboxMetric = builder.objectRef<MetricPoint>('SandboxMetric').implement({
+  description: 'How busy a sandbox was: the mean over a stretch of time that ends at `t`.',
+  fields: (t) => ({
+    t: t.expose('t', { type: 'EpochMs', description: 'End of the interval.' }),
+    cpuPct: t.exposeFloat('cpuPct', { description: 'CPU use in percent of all cores, 0 to 100.' }),
+    memUsedMb: t.exposeFloat('memUsedMb', { description: 'Memory in use, MiB.' }),
+    memTotalMb: t.exposeFloat('memTotalMb', { description: 'Memory available to the sandbox, MiB.' }),
+    diskUsedPct: t.exposeFloat('diskUsedPct', { description: 'Disk use in percent, 0 to 100.' }),
+  }),
+});
+
+const PlanItem = builder.objectRef<SandboxFragment['items'][number]>('SandboxPlanItem').implement({
+  description: 'One step of a plan.',
+  fields: (t) => ({
+    content: t.exposeString('content', { description: 'What the step does.' }),
+    status: t.exposeString('status', {
+      description:
+        'As reported by the agent, such as `pending`, `in_progress` or `completed`. In the last plan of a sandbox that has ended, ' +
+        'a step in progress is `completed`, `failed` or `canceled` as the sandbox is, and a pending one is `skipped`.',
+    }),
+  }),
+});
+export const LiveFragment = builder.objectRef<Row<SandboxFragment>>('SandboxLiveFragment').implement({
+  description: 'What an agent thinks, does or says, while it does.',
+  fields: (t) => ({
+    kind: t.expose('kind', { type: FragmentKind.type, description: 'Determines which of the other fields are set.' }),
+    t: t.expose('at', { type: 'EpochMs', description: 'When it happened.' }),
+    body: t.exposeString('body', {
+      nullable: true,
+      complexity: weightOf(text.fragmentBody.max),
+      description: 'The text; null for an action.',
+    }),
+    action: t.exposeString('action', { nullable: true, description: 'The tool that is used.' }),
+    parameter: t.exposeString('parameter', {
+      nullable: true,
+      complexity: weightOf(text.fragmentBody.max),
+      description: 'Input of the tool; null for other kinds.',
+    }),
+    result: t.exposeString('result', {
+      nullable: true,
+      complexity: weightOf(text.fragmentBody.max),
+      description: 'Output of the tool; null until there is one.',
+    }),
+    toolUseId: t.exposeString('toolUseId', {
+      nullable: true,
+      description: 'The id that the model gave the tool call; a later action with the same id brings its result.',
+    }),
+    failed: t.exposeBoolean('failed', {
+      graphOnly: true,
+      nullable: true,
+      description: 'Whether the tool call failed; null until it has ended, and where the runtime does not say.',
+    }),
+    exitCode: t.exposeInt('exitCode', {
+      graphOnly: true,
+      nullable: true,
+      description: 'Of a command: its exit code; null where it is not known.',
+    }),
+    items: t.expose('items', { type: [PlanItem], description: 'The steps of a plan.' }),
+  }),
+});

@@ -1,0 +1,62 @@
+// Writes what runtimes report of sandboxes and their sessions. The caller holds the lease of the run; a repeated report changes
+// nothing.
+import { now } from '#foundation/clock.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { insertNew } from '#foundation/postgres/insert-new.ts';
+import type { AgentRole } from '../../projects/agents/model.ts';
+import { Sandbox, SandboxSession } from './model.ts';
+
+export type NewSandbox = Pick<
+  Sandbox,
+  'id' | 'orgId' | 'projectId' | 'issueId' | 'runId' | 'leaseId' | 'role' | 'harness' | 'instanceType'
+> & {
+  harnessVersion?: string | null | undefined;
+  timeoutAt?: number | null | undefined;
+};
+
+/** `isCanceled`: its run was canceled meanwhile, so that the answer to its first heartbeat is to stop. */
+export async function insertSandbox(trx: Transaction, sandbox: NewSandbox, isCanceled: boolean): Promise<void> {
+  const at = now();
+  await insertNew(trx, Sandbox, {
+    ...sandbox,
+    status: 'running',
+    createdAt: at,
+    lastHeartbeatAt: at,
+    ...(isCanceled && { status: 'destroyed' as const, terminationReason: 'canceled', destroyedAt: at }),
+  });
+}
+
+/** @throws 404 when the run has no such sandbox */
+export async function sandboxOfRun(trx: Transaction, runId: string, id: string): Promise<Sandbox['id']> {
+  const sandbox = await Sandbox.query(trx).select('id').findOne({ id, runId });
+  return sandbox?.id ?? Sandbox.refuse();
+}
+
+export interface SessionKey {
+  sandboxId: string;
+  role: AgentRole;
+  sessionId: string;
+}
+
+const recordSessionSql = `insert into sandbox_sessions as s (sandbox_id, role, session_id, started_at, outcome)
+  values ($1, $2, $3, $4, $5)
+  on conflict (sandbox_id, role, session_id) do update set outcome = coalesce(excluded.outcome, s.outcome)`;
+
+/** Opens the session, or records its outcome. */
+export async function recordSession(
+  trx: Transaction,
+  { sandboxId, role, sessionId }: SessionKey,
+  outcome: string | null,
+): Promise<void> {
+  await sql(recordSessionSql, [sandboxId, role, sessionId, now(), outcome], trx);
+}
+
+export async function addSessionCost(
+  trx: Transaction,
+  { sandboxId, role, sessionId }: SessionKey,
+  usd: number,
+): Promise<void> {
+  await SandboxSession.query(trx)
+    .where({ sandboxId, role, sessionId } as object)
+    .increment('totalCostUsd', usd);
+}

@@ -1,0 +1,247 @@
+// Sandboxes on every surface (specification, Sandbox; Sandboxes, environments, artifacts).
+
+import { isoTime } from '#foundation/clock.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { builder } from '#graph/builder.ts';
+import { toMany } from '#graph/context.ts';
+import { filter, pathId } from '#graph/input.ts';
+import { pageArguments, pageOf } from '#graph/page.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { boundedText } from '#graph/validation.ts';
+import { pages, previewSizes, text } from '#limits.ts';
+import { AgentRole, Harness, InstanceType } from '../../projects/agents/fields.ts';
+import { ProjectType } from '../../projects/projects/schema.ts';
+import { LiveFragment, LogPart, SandboxLogType, SandboxMetric } from './fields.ts';
+import { readLog } from './log.ts';
+import { Sandbox, type SandboxFragment, sandboxStatuses } from './model.ts';
+import * as operations from './operations.ts';
+
+const SandboxStatus = wordSet('SandboxStatus', sandboxStatuses, 'How a sandbox is; `stale` is running, but silent.', {
+  running: 'It sent a heartbeat within the last 2 minutes.',
+  stale: 'It is running but has sent no heartbeat for 2 minutes; after 10 it has failed.',
+  destroyed: 'It was killed, its run was canceled, or its time limit passed.',
+  completed: 'Its agent finished.',
+  failed: 'It ended before its agent finished, or stopped sending heartbeats.',
+});
+
+const metricsIn = (points: number) =>
+  toMany<operations.MetricPoint>(
+    (ids) => operations.metricsOf(ids, points),
+    ({ sandboxId }) => sandboxId,
+  );
+const [sparklineOf, metricsOf] = [metricsIn(previewSizes.sparkline), metricsIn(previewSizes.metrics)];
+
+const SandboxSession = builder.objectRef<operations.SessionRecord>('SandboxSession').implement({
+  description: 'One conversation of a role with its model.',
+  fields: (t) => ({
+    role: t.expose('role', { type: AgentRole.type, description: 'The role of the agent.' }),
+    sessionId: t.exposeString('sessionId', { description: 'Unique within the sandbox and role.' }),
+    ts: t.field({ type: 'IsoTime', description: 'When it began.', resolve: ({ startedAt }) => isoTime(startedAt) }),
+    outcome: t.exposeString('outcome', { nullable: true, description: 'Null while it is open.' }),
+    logKey: t.exposeString('logKey', { nullable: true, description: 'Names its log; null while that is empty.' }),
+    systemKey: t.exposeString('systemKey', { nullable: true, description: 'Names its system log, likewise.' }),
+    totalCostUsd: t.exposeFloat('totalCostUsd', { description: 'Model costs so far, US dollars.' }),
+  }),
+});
+const sessionsOf = toMany<operations.SessionRecord>(operations.sessionsOf, ({ sandboxId }) => sandboxId);
+
+export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
+  description: 'The container that an agent works in.',
+  fields: (t) => ({
+    sandboxId: t.exposeString('id', { description: 'Starts with `sbx_`.' }),
+    issueId: t.exposeString('issueId', { nullable: true, description: 'The issue that is worked on.' }),
+    projectId: t.exposeString('projectId', { description: 'The id of the project; starts with `prj_`.' }),
+    role: t.expose('role', { type: AgentRole.type, description: 'The role of the agent.' }),
+    harness: t.expose('harness', { type: Harness.type, description: 'The program that drives the model.' }),
+    harnessVersion: t.exposeString('harnessVersion', {
+      nullable: true,
+      description: 'As reported by the runtime; null when unknown.',
+    }),
+    runId: t.exposeString('runId', { nullable: true, description: 'The run of a recurring mission it belongs to.' }),
+    status: t.expose('status', {
+      type: SandboxStatus.type,
+      description: '`stale` is a running sandbox that has stopped sending heartbeats.',
+    }),
+    terminationReason: t.exposeString('terminationReason', { nullable: true, description: 'Such as `killed`.' }),
+    instanceType: t.expose('instanceType', { type: InstanceType.type, description: 'The machine that it runs on.' }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the runtime registered it.' }),
+    timeoutAt: t.expose('timeoutAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When it is ended at the latest; null without such a time.',
+    }),
+    lastHeartbeatAt: t.expose('lastHeartbeatAt', {
+      type: 'EpochMs',
+      description: 'When the runtime last reported it.',
+    }),
+    destroyedAt: t.expose('destroyedAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When it ended; null while it runs.',
+    }),
+    lastCpuPct: t.exposeFloat('lastCpuPct', {
+      nullable: true,
+      description: 'CPU use of the last sample in percent; null before the first sample.',
+    }),
+    lastMemUsedMb: t.exposeFloat('lastMemUsedMb', {
+      nullable: true,
+      description: 'Memory in use at the last sample, MiB.',
+    }),
+    lastMemTotalMb: t.exposeFloat('lastMemTotalMb', {
+      nullable: true,
+      description: 'Memory available at the last sample, MiB.',
+    }),
+    lastDiskUsedPct: t.exposeFloat('lastDiskUsedPct', {
+      nullable: true,
+      description: 'Disk use of the last sample in percent.',
+    }),
+    lastMetricAt: t.expose('lastMetricAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'Time of the last sample; null before the first.',
+    }),
+    project: t.belongsTo('project', {
+      link: 'projects:read',
+      description: 'The project; null when the caller may not read projects.',
+    }),
+    sessions: t.field({
+      graphOnly: true,
+      description: 'The sessions of its harness, oldest first.',
+      type: [SandboxSession],
+      resolve: ({ id }, _args, context) => sessionsOf(context).load(id),
+    }),
+    sparkline: t.field({
+      description: 'Its metrics in at most 60 points.',
+      graphOnly: true,
+      type: [SandboxMetric],
+      complexity: { field: 1, multiplier: previewSizes.sparkline },
+      resolve: ({ id }, _args, context) => sparklineOf(context).load(id),
+    }),
+  }),
+});
+
+builder.objectField(ProjectType, 'sandboxes', (t) =>
+  t.hasMany('sandboxes', {
+    description: `The newest ${previewSizes.perParent}; the query of the same name pages through all.`,
+    link: 'sandboxes:read',
+    limit: previewSizes.perParent,
+  }),
+);
+
+const fragmentsOf = toMany<Row<SandboxFragment>>(operations.fragmentsOf, ({ sandboxId }) => sandboxId);
+
+const FragmentPage = pageOf('SandboxFragmentPage', LiveFragment);
+
+const SandboxDetail = builder.objectRef<Row<Sandbox>>('SandboxDetail').implement({
+  description: 'A sandbox with what went on inside.',
+  fields: (t) => ({
+    sandbox: t.field({ type: SandboxType, resolve: (sandbox) => sandbox, description: 'The sandbox.' }),
+    metrics: t.field({
+      description: 'Over all its time, oldest first, in at most 240 points.',
+      type: [SandboxMetric],
+      complexity: { field: 1, multiplier: previewSizes.metrics },
+      resolve: ({ id }, _args, context) => metricsOf(context).load(id),
+    }),
+    sessions: t.field({
+      description: 'Oldest first.',
+      type: [SandboxSession],
+      resolve: ({ id }, _args, context) => sessionsOf(context).load(id),
+    }),
+    liveFragments: t.field({
+      description: 'The last 200, the newest last; in GraphQL `fragments` pages through all.',
+      type: [LiveFragment],
+      complexity: { field: 1, multiplier: previewSizes.fragments },
+      resolve: ({ id }, _args, context) => fragmentsOf(context).load(id),
+    }),
+    fragments: t.field({
+      graphOnly: true,
+      description:
+        'All that its agent shows of its work, in pages: the newest page first, and in each the newest last.',
+      type: FragmentPage,
+      args: pageArguments(pages.fragments),
+      complexity: ({ limit }) => ({ field: 1, multiplier: limit }),
+      resolve: ({ id }, page) => operations.listFragments(id, page),
+    }),
+  }),
+});
+
+const SandboxPage = pageOf('SandboxPage', SandboxType);
+const KillSandboxResponse = builder.objectRef<{ ok: true; sandboxId: string }>('KillSandboxResponse').implement({
+  description: 'Confirms that the sandbox is killed.',
+  fields: (t) => ({
+    ok: t.expose('ok', {
+      type: 'True',
+      description: 'Confirms the kill, also of a sandbox that was already destroyed.',
+    }),
+    sandboxId: t.exposeString('sandboxId', { description: 'The id of the sandbox; starts with `sbx_`.' }),
+  }),
+});
+
+builder.queryFields((t) => ({
+  sandboxes: t.field({
+    description: 'The sandboxes of the organization, newest first.',
+    scope: 'sandboxes:read',
+    rest: 'GET /sandboxes',
+    tool: 'list_sandboxes',
+    type: SandboxPage,
+    args: {
+      projectId: t.arg.string(filter),
+      status: t.arg({ type: SandboxStatus.type, description: 'Only sandboxes in this status; all without it.' }),
+      ...pageArguments(pages.sandboxes),
+    },
+    resolve: (_, args, { caller }) => operations.listSandboxes(caller, args),
+  }),
+  sandbox: t.field({
+    description: 'One sandbox with its metrics, its sessions and what its agent does at the moment.',
+    scope: 'sandboxes:read',
+    rest: 'GET /sandboxes/{sandboxId}',
+    tool: 'get_sandbox',
+    type: SandboxDetail,
+    args: { sandboxId: t.arg.string(pathId) },
+    resolve: (_, { sandboxId }, { caller }) => operations.findSandbox(caller, sandboxId),
+  }),
+  sandboxLog: t.field({
+    description: 'A log of one session in a sandbox: the newest piece of it, or an older one.',
+    scope: 'sandboxes:read',
+    rest: { route: 'GET /sandboxes/{sandboxId}/logs', linksNext: true },
+    tool: 'get_sandbox_log',
+    type: SandboxLogType,
+    args: {
+      sandboxId: t.arg.string(pathId),
+      role: t.arg({ type: AgentRole.type, required: true, description: 'The role of the session’s agent.' }),
+      sessionId: t.arg.string({
+        required: true,
+        description: 'The `sessionId` of one of the sandbox’s sessions.',
+        validate: { schema: boundedText(text.sessionId) },
+      }),
+      part: t.arg({
+        type: LogPart.type,
+        required: true,
+        defaultValue: 'session',
+        description: 'Which of the session’s logs.',
+      }),
+      cursor: t.arg.string({
+        description:
+          'Leads to an older piece: the `cursor` of the `Link` header with `rel="next"` (GraphQL, MCP: `nextCursor`).',
+        validate: { schema: boundedText(text.cursor) },
+      }),
+    },
+    resolve: async (_, args, context) => {
+      const log = await readLog(context.caller, args);
+      context.nextCursor = log.nextCursor;
+      return log;
+    },
+  }),
+}));
+
+builder.mutationField('killSandbox', (t) =>
+  t.field({
+    description: 'Ends a running sandbox at once. Killing it twice changes nothing.',
+    scope: 'sandboxes:write',
+    rest: { route: 'POST /sandboxes/{sandboxId}/kill', errors: [409] },
+    tool: { name: 'kill_sandbox', destructive: true, idempotent: true },
+    type: KillSandboxResponse,
+    args: { sandboxId: t.arg.string(pathId) },
+    resolve: (_, { sandboxId }, { caller }) => operations.killSandbox(caller, sandboxId),
+  }),
+);

@@ -1,0 +1,159 @@
+// Scheduled tasks on every surface (specification, Scheduled tasks and automations). ../recurring implements them.
+import { okIdAnswer } from '#graph/acknowledgement.ts';
+import { builder } from '#graph/builder.ts';
+import { filter, ifUpdatedAt, pathId } from '#graph/input.ts';
+import { pageArguments, pageOf } from '#graph/page.ts';
+import { pages, previewSizes } from '#limits.ts';
+import { ProjectType } from '../../projects/projects/schema.ts';
+import {
+  CreateRequest,
+  scheduledTaskOperations as operations,
+  RunNowResponse,
+  recurringFields,
+  ScheduledTaskType,
+  TemplateList,
+  templateList,
+  UpdateRequest,
+} from '../recurring/fields.ts';
+import { runFields, runType } from '../runs/fields.ts';
+
+const ScheduledTaskRunType = runType('ScheduledTaskRun');
+
+ScheduledTaskType.implement({
+  description: 'A recurring mission that a person keeps: it starts on a schedule or by hand.',
+  fields: (t) => ({
+    ...recurringFields(t),
+    createdByUserId: t.exposeString('createdByUserId', { description: 'The person who created it.' }),
+    runs: t.hasMany('runs', {
+      link: 'scheduled-tasks:read',
+      description: `The newest ${previewSizes.perParent}; \`scheduledTaskRuns\` pages through them all.`,
+      limit: previewSizes.perParent,
+      type: ScheduledTaskRunType,
+    }),
+  }),
+});
+
+ScheduledTaskRunType.implement({
+  description: 'One run of a scheduled task.',
+  fields: (t) => ({
+    id: t.exposeString('id', { description: 'Unique; never changes.' }),
+    scheduledTaskId: t.string({
+      description: 'The scheduled task that it is a run of.',
+      resolve: (run) => run.recurringId!,
+    }),
+    ...runFields(t),
+    billingActorUserId: t.exposeString('billingActorUserId', {
+      nullable: true,
+      description:
+        'The person whom the mission is billed to: who started it by hand, else who last set what the task runs.',
+    }),
+    missionCostIncomplete: t.exposeBoolean('missionCostIncomplete', {
+      description: 'Whether costs are known to be missing from the sum.',
+    }),
+    scheduledTask: t.belongsTo('scheduledTask', {
+      link: 'scheduled-tasks:read',
+      description: 'The scheduled task that it is a run of.',
+    }),
+  }),
+});
+
+builder.objectField(ProjectType, 'scheduledTasks', (t) =>
+  t.hasMany('scheduledTasks', {
+    description: `The newest ${previewSizes.perParent}; the query of the same name pages through all.`,
+    link: 'scheduled-tasks:read',
+    limit: previewSizes.perParent,
+  }),
+);
+
+const ScheduledTaskPage = pageOf('ScheduledTaskPage', ScheduledTaskType);
+const ScheduledTaskRunPage = pageOf('ScheduledTaskRunPage', ScheduledTaskRunType);
+const DeleteScheduledTaskResponse = okIdAnswer('DeleteScheduledTaskResponse');
+
+builder.queryFields((t) => ({
+  scheduledTasks: t.field({
+    description: 'Scheduled tasks, newest first; `projectId` limits them to one project.',
+    scope: 'scheduled-tasks:read',
+    rest: 'GET /scheduled-tasks',
+    tool: 'list_scheduled_tasks',
+    type: ScheduledTaskPage,
+    args: {
+      ...pageArguments(pages.other),
+      projectId: t.arg.string({ ...filter, description: 'Of this project only.' }),
+    },
+    resolve: (_, args, { caller }) => operations.list(caller, args),
+  }),
+  scheduledTaskTemplates: t.field({
+    description: 'Ready-made missions to create a scheduled task from.',
+    scope: 'scheduled-tasks:read',
+    rest: 'GET /scheduled-tasks/templates',
+    tool: 'list_scheduled_task_templates',
+    type: TemplateList,
+    resolve: () => templateList,
+  }),
+  scheduledTask: t.field({
+    description: 'One scheduled task.',
+    scope: 'scheduled-tasks:read',
+    rest: 'GET /scheduled-tasks/{id}',
+    tool: 'get_scheduled_task',
+    type: ScheduledTaskType,
+    args: { id: t.arg.string({ ...pathId, description: 'The id of the scheduled task.' }) },
+    resolve: (_, { id }, { caller }) => operations.find(caller, id),
+  }),
+  scheduledTaskRuns: t.field({
+    description: 'The runs of a scheduled task, newest first.',
+    scope: 'scheduled-tasks:read',
+    rest: 'GET /scheduled-tasks/{id}/runs',
+    tool: 'list_scheduled_task_runs',
+    type: ScheduledTaskRunPage,
+    args: {
+      id: t.arg.string({ ...pathId, description: 'The id of the scheduled task.' }),
+      ...pageArguments(pages.runs),
+    },
+    resolve: (_, { id, ...page }, { caller }) => operations.runs(caller, id, page),
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  createScheduledTask: t.field({
+    description: 'Creates a mission that starts on a schedule. Requires the scope `missions:run` too.',
+    scope: 'scheduled-tasks:write',
+    rest: { route: 'POST /scheduled-tasks', status: 201, errors: [404] },
+    tool: 'create_scheduled_task',
+    type: ScheduledTaskType,
+    args: { input: t.arg({ type: CreateRequest, required: true, description: 'The new scheduled task.' }) },
+    resolve: (_, { input }, { caller }) => operations.create(caller, input),
+  }),
+  updateScheduledTask: t.field({
+    description:
+      'Changes a scheduled task. Fields that are left out stay. The next run moves only with the triggers. Enabling it, or ' +
+      'changing its prompt, triggers, project or agent, requires the scope `missions:run` too.',
+    scope: 'scheduled-tasks:write',
+    rest: { route: 'PATCH /scheduled-tasks/{id}', without: ['ifUpdatedAt'] },
+    tool: { name: 'update_scheduled_task', idempotent: true },
+    type: ScheduledTaskType,
+    args: {
+      id: t.arg.string({ ...pathId, description: 'The id of the scheduled task.' }),
+      input: t.arg({ type: UpdateRequest, required: true, description: 'The fields to change.' }),
+      ifUpdatedAt: t.arg({ type: 'EpochMs', ...ifUpdatedAt }),
+    },
+    resolve: (_, { id, input, ifUpdatedAt: seen }, { caller }) => operations.change(caller, id, input, seen),
+  }),
+  deleteScheduledTask: t.field({
+    description: 'Deletes a scheduled task and cancels its runs that wait; missions under way continue.',
+    scope: 'scheduled-tasks:write',
+    rest: 'DELETE /scheduled-tasks/{id}',
+    tool: { name: 'delete_scheduled_task', destructive: true, idempotent: true },
+    type: DeleteScheduledTaskResponse,
+    args: { id: t.arg.string({ ...pathId, description: 'The id of the scheduled task.' }) },
+    resolve: (_, { id }, { caller }) => operations.remove(caller, id),
+  }),
+  runScheduledTask: t.field({
+    description: 'Runs a scheduled task now, also a disabled one.',
+    scope: 'missions:run',
+    rest: { route: 'POST /scheduled-tasks/{id}/run', errors: [402] },
+    tool: { name: 'run_scheduled_task', openWorld: true, startsRun: true },
+    type: RunNowResponse,
+    args: { id: t.arg.string({ ...pathId, description: 'The id of the scheduled task.' }) },
+    resolve: (_, { id }, { caller }) => operations.runNow(caller, id),
+  }),
+}));
