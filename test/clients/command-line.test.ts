@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -93,13 +94,14 @@ const claim = () =>
 
 describe('signing in', () => {
   /** What the person does with the page, and what the browser then opens. */
-  async function signIn(choice: object = {}): Promise<Ended & { page: string }> {
+  async function signIn(choice: object = {}, before = async (_: URL) => {}): Promise<Ended & { page: string }> {
     const { child, ended } = start(['login', '--no-browser']);
     const said = collect(child.stderr!);
     const address = await vi.waitFor(() => {
       const [found] = said().match(/http:\S+\/oauth\/authorize\S+/) ?? expect.unreachable();
       return new URL(found);
     });
+    await before(new URL(address.searchParams.get('redirect_uri')!));
     const answer = await world.authorize(ada, Object.fromEntries(address.searchParams), choice);
     const page = await (await fetch(locationOf(answer))).text();
     return { ...(await ended), page };
@@ -148,6 +150,27 @@ describe('signing in', () => {
     expect(page).toContain('The sign-in failed');
     expect(code).toBe(1);
     expect(stderr).toContain('error: The sign-in failed:');
+  });
+
+  it('goes on waiting when another page opens its callback', async () => {
+    const statuses: number[] = [];
+    const { code, page } = await signIn({}, async (callback) => {
+      for (const target of [
+        '//',
+        '/',
+        '/callback',
+        '/callback?code=x',
+        '/callback?code=x&state=wrong&error=access_denied',
+      ]) {
+        const request = get({ port: callback.port, host: callback.hostname, path: target });
+        const [response] = (await once(request, 'response')) as [IncomingMessage];
+        response.resume();
+        statuses.push(response.statusCode!);
+      }
+    });
+    expect(statuses).toEqual([404, 404, 404, 400, 400]);
+    expect(page).toContain('<h1>You are signed in</h1>');
+    expect(code).toBe(0);
   });
 
   it('needs https away from this machine', async () => {
@@ -222,6 +245,37 @@ describe('missions', () => {
       stderr: '── builder · first\n',
     });
     expect(await aep('logs', runId, '--follow')).toMatchObject({ code: 0, stdout: 'it wörks\n' });
+  });
+
+  it('send nothing but colors of an agent to a terminal', async () => {
+    const { id: runId } = await json('run', 'web-shop', 'echo colors', '--detach');
+    const { leaseId } = await claim();
+    const kind = { key: 'one', role: 'builder', harness: 'shell', instanceType: 'lite' };
+    const { sandboxId } = await runtime('registerSandbox', { runId, leaseId, ...kind }, '{ sandboxId }');
+    const session = { leaseId, sandboxId, role: 'builder', sessionId: 'first' };
+    await runtime('reportSession', session);
+    const hostile =
+      '\u001b]52;c;cm0gLXJmIH4=\u0007\u001b]0;title\u001b\\\u001b[2J\u001b[1;1H\u009b2J\u001bPq\u001b\\\u001bc\rover\b\u001b[31mred\u001b[0m\tend\n';
+    await runtime('appendLog', { ...session, part: 'session', seq: 0, content: hostile }, '{ nextSeq }');
+    await runtime('finishSandbox', { leaseId, sandboxId, status: 'completed' });
+    await runtime('finishRun', { runId, leaseId, status: 'completed' });
+    const { projectId } = await json('show', runId);
+    const artifact = await leaveArtifact({ orgId: ada.organization.id, projectId }, hostile);
+
+    const onTerminal = { AEP_TOKEN: token, NODE_OPTIONS: '--import data:text/javascript,process.stdout.isTTY=true' };
+    for (const args of [
+      ['logs', runId],
+      ['artifacts', 'get', artifact.id],
+    ]) {
+      expect((await aep(...args)).stdout).toBe(hostile);
+      const { stdout } = await start(args, onTerminal).ended;
+      expect(stdout.replace('\u001b[0m\n', '\n').replace('\n\u001b[0m', '\n')).toBe(
+        '\nover\u001b[31mred\u001b[0m\tend\n',
+      );
+      expect((await start(args, { ...onTerminal, NO_COLOR: '1' }).ended).stdout).not.toContain('\u001b');
+    }
+    expect(JSON.parse((await aep('logs', runId, '--json')).stdout).content).toBe(hostile);
+    expect((await aep('logs', runId, '--json')).stdout).not.toContain('\u009b');
   });
 
   it('that fail or are canceled have codes of their own', async () => {

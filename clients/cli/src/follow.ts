@@ -1,6 +1,6 @@
 // A run as it goes on: its status, its steps, and what its agents think and do. Leaving does not end it.
 import type { Client, SandboxLiveFragment } from '../../typescript/src/exports.ts';
-import { exitCodes, paint, paintStatus, plain, printError, printLine } from './output.ts';
+import { exitCodes, paint, paintStatus, plain, printError, printLine, toJson } from './output.ts';
 
 interface Step {
   id: string;
@@ -59,7 +59,7 @@ export async function followRun(client: Client, runId: string, { json }: { json?
     )) {
       last = run;
       if (json) {
-        printLine(JSON.stringify(run));
+        printLine(toJson(run));
         continue;
       }
       showRun(run, say);
@@ -104,7 +104,7 @@ function showEnd(run: LiveRun, json?: true): void {
   if (json) return;
   const why = run.reason ?? run.lastError;
   printLine(`${paintStatus(run.status)}${why ? `: ${plain(why)}` : ''} (${run.missionCostUsd.toFixed(2)} US dollars)`);
-  for (const address of [run.issueUrl, run.prUrl]) if (address) printLine(`  ${address}`);
+  for (const address of [run.issueUrl, run.prUrl]) if (address) printLine(`  ${plain(address)}`);
 }
 
 /** A sandbox that cannot be read, for example without the scope, is left out. */

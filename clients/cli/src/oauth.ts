@@ -62,6 +62,8 @@ export async function register({ server }: Service): Promise<string> {
 export interface Request {
   /** The page that the person opens. */
   address: string;
+  /** Whether the callback answers this request: any page can open the redirect's address. */
+  isAnswered(callback: URL): boolean;
   /** Exchanges what the browser brought back for tokens. @throws what the person or the server refused */
   finish(callback: URL): Promise<SignIn>;
 }
@@ -89,6 +91,7 @@ export async function authorize(
   }).toString();
   return {
     address: address.href,
+    isAnswered: (callback) => callback.searchParams.get('state') === state,
     async finish(callback) {
       const parameters = oauth.validateAuthResponse(server, client, callback, state);
       const response = await oauth.authorizationCodeGrantRequest(

@@ -15,9 +15,33 @@ export const plain = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed
   text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
 
+/** Control sequences as a whole (ECMA-48): CSI, strings up to their end, other escapes; and control characters alone. */
+const controls = new RegExp(
+  [
+    String.raw`(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]`,
+    String.raw`\u001b[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)`,
+    String.raw`\u001b[ -/]*[0-~]`,
+    String.raw`[\u0000-\u0008\u000b-\u001f\u007f-\u009f]`,
+  ].join('|'),
+  'g',
+);
+const isColor = (sequence: string): boolean => sequence.startsWith('\u001b[') && /^[\d;:]*m$/.test(sequence.slice(2));
+
+/** Text of an agent for a terminal: only colors pass. A program that reads the output gets the text unchanged. */
+export function forTerminal(text: string): string {
+  if (!process.stdout.isTTY) return text;
+  const lines = text.replace(/\r\n?/g, '\n');
+  const shown = lines.replace(controls, (found) => (isColor(found) && !process.env.NO_COLOR ? found : ''));
+  return shown.includes('\u001b') ? `${shown}\u001b[0m` : shown;
+}
+
 export const printLine = (line: string): void => void process.stdout.write(`${line}\n`);
 export const printError = (line: string): void => void process.stderr.write(`${line}\n`);
-export const printJson = (value: unknown): void => printLine(JSON.stringify(value, null, 2));
+
+/** JSON leaves some control characters as they are. */
+export const toJson = (value: unknown, indent?: number): string =>
+  JSON.stringify(value, null, indent).replace(/[\u007f-\u009f]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`);
+export const printJson = (value: unknown): void => printLine(toJson(value, 2));
 
 /** One line for each record, in columns. */
 export function printTable<Row>(rows: readonly Row[], columns: Record<string, (row: Row) => unknown>): void {
@@ -66,7 +90,7 @@ export function endWith(error: unknown, asJson: boolean): void {
   const { message } = error as Error;
   if (asJson) {
     const { status, code, requestId, retryable } = error as Partial<ApiError>;
-    printError(JSON.stringify({ error: { message, status, code, requestId, retryable } }));
+    printError(toJson({ error: { message, status, code, requestId, retryable } }));
     return;
   }
   printError(`${paint('red', 'error', process.stderr)}: ${plain(message)}`);

@@ -44,8 +44,11 @@ async function byBrowser(
     if (mayOpen) openBrowser(request.address);
     return await new Promise<SignIn>((resolve, reject) => {
       server.on('request', (incoming, response) => {
+        if (!incoming.url!.startsWith('/callback?')) return response.writeHead(404).end();
         const callback = new URL(incoming.url!, redirectUri);
-        if (callback.pathname !== '/callback') return response.writeHead(404).end();
+        if (!request.isAnswered(callback)) {
+          return answer(response, 400, 'This is another sign-in', 'The terminal waits for the newest one.');
+        }
         request.finish(callback).then(
           (signIn) => {
             answer(response, 200, 'You are signed in', 'You can close this page and go back to the terminal.');

@@ -1,10 +1,11 @@
 // Artifacts: list, download.
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
-import { printError, printJson, printTable } from '../output.ts';
+import { forTerminal, printError, printJson, printTable } from '../output.ts';
 import type { CommonOptions } from '../program.ts';
 import { openClient, UserError } from '../session.ts';
 import { findProject } from './projects.ts';
@@ -43,7 +44,9 @@ export async function get(options: CommonOptions & { output?: string }, artifact
   const response = await fetch(artifact.url);
   if (!response.ok || !response.body) throw new UserError(`The download failed with HTTP ${response.status}.`);
   const content = Readable.fromWeb(response.body as ReadableStream);
-  if (!options.output || options.output === '-') return pipeline(content, process.stdout, { end: false });
+  if (!options.output || options.output === '-') {
+    return pipeline(process.stdout.isTTY ? linesForTerminal(content) : content, process.stdout, { end: false });
+  }
   const draft = `${options.output}.part`;
   try {
     await pipeline(content, createWriteStream(draft));
@@ -52,4 +55,9 @@ export async function get(options: CommonOptions & { output?: string }, artifact
     await rm(draft, { force: true });
   }
   printError(`Wrote ${options.output}.`);
+}
+
+/** Line by line, so that no control sequence is cut in two. */
+async function* linesForTerminal(content: Readable): AsyncGenerator<string> {
+  for await (const line of createInterface({ input: content, crlfDelay: Infinity })) yield `${forTerminal(line)}\n`;
 }

@@ -1,7 +1,7 @@
 // The logs of a run: the session logs of its sandboxes, in order; followed, what is added to them until the run has ended.
 import type { Client } from '../../../typescript/src/exports.ts';
 import { isOver } from '../follow.ts';
-import { paint, printError, printLine } from '../output.ts';
+import { forTerminal, paint, plain, printError, printLine, toJson } from '../output.ts';
 import type { CommonOptions } from '../program.ts';
 import { openClient } from '../session.ts';
 
@@ -56,10 +56,10 @@ async function printNew(client: Client, session: Session, printed: Map<string, n
   const from = printed.get(key) ?? 0;
   const { content, bytes } = await readFrom(client, session, from);
   if (bytes === from) return;
-  if (json) printLine(JSON.stringify({ ...session, content }));
+  if (json) printLine(toJson({ ...session, content }));
   else {
-    if (from === 0) printError(paint('dim', `── ${session.role} · ${session.sessionId}`, process.stderr));
-    process.stdout.write(content);
+    if (from === 0) printError(paint('dim', `── ${session.role} · ${plain(session.sessionId)}`, process.stderr));
+    process.stdout.write(forTerminal(content));
   }
   printed.set(key, bytes);
 }
