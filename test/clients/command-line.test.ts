@@ -85,9 +85,11 @@ async function runtime(name: string, input: object, selection = '{ ok }') {
   const { body } = await world.graphql(query, { token, variables: { input } });
   return body.data.said;
 }
-const claim = () =>
+const claimOf = (harness: string) =>
+  runtime('claimRun', { runtime: 'Runtime', harnesses: [harness] }, '{ runId leaseId }');
+const claim = (harness = 'shell') =>
   vi.waitFor(async () => {
-    const run = await runtime('claimRun', { runtime: 'Runtime', harnesses: ['shell'] }, '{ runId leaseId }');
+    const run = await claimOf(harness);
     expect(run).not.toBeNull();
     return run as { runId: string; leaseId: string };
   });
@@ -117,6 +119,9 @@ describe('signing in', () => {
     const me = await signedIn('whoami', '--json');
     expect(JSON.parse(me.stdout)).toMatchObject({ userId: ada.person.id, orgId: ada.organization.id });
     expect(JSON.parse(me.stdout).scopes).toContain('missions:run');
+    const { stdout: names } = await signedIn('whoami');
+    expect(names).toContain(`<${ada.person.email}>`);
+    expect(names).toContain(`${ada.organization.name}, ${ada.organization.id}`);
 
     // Two commands at once, and one refresh: a second one with the same token would end the sign-in.
     const before = store();
@@ -237,7 +242,7 @@ describe('missions', () => {
     await runtime('finishRun', { runId, leaseId, status: 'completed' });
     const { code, stdout } = await ended;
     expect(code).toBe(0);
-    expect(stdout.split('\n')[0]).toBe(runId);
+    expect(stdout.split('\n').slice(0, 2)).toEqual([runId, `  ${world.url}/console/runs/${runId}`]);
     expect(stdout).toContain('completed (0.00 US dollars)');
     expect(await aep('logs', runId)).toMatchObject({
       code: 0,
@@ -282,13 +287,63 @@ describe('missions', () => {
     const failing = start(['run', 'web-shop', '-'], { AEP_TOKEN: token });
     failing.child.stdin!.end('exit 1');
     const held = await claim();
+    const { leaseId } = held;
+    const kind = { key: 'one', role: 'builder', harness: 'shell', instanceType: 'lite' };
+    const { sandboxId } = await runtime('registerSandbox', { ...held, ...kind }, '{ sandboxId }');
+    const session = { leaseId, sandboxId, role: 'builder', sessionId: 'first' };
+    await runtime('reportSession', session);
+    const numbered = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, i) => `line ${from + i}`).join('\n');
+    const content = `${numbered(0, 22)}\nsh: fix: not found\n`;
+    await runtime('appendLog', { ...session, part: 'session', seq: 0, content }, '{ nextSeq }');
     await runtime('finishRun', { ...held, status: 'failed', error: 'It broke.' });
-    expect(await failing.ended).toMatchObject({ code: 3, stdout: expect.stringContaining('failed: It broke.') });
+    const { code, stdout } = await failing.ended;
+    expect([code, stdout]).toEqual([3, expect.stringContaining('failed: It broke.')]);
+    expect(stdout.split(`has all\n`)[1]).toBe(`${numbered(3, 22)}\nsh: fix: not found\n`);
 
     const canceled = start(['run', 'web-shop', 'sleep 1', '--json'], { AEP_TOKEN: token });
     const [first] = (await once(canceled.child.stdout!, 'data')) as [Buffer];
     await aep('cancel', JSON.parse(String(first).split('\n', 1)[0]!).id);
     expect((await canceled.ended).code).toBe(4);
+  });
+
+  it('are steered, continued and started again', async () => {
+    // The runtime is connected before.
+    expect(await claimOf('claude-code')).toBe(null);
+    const agents = await json('agents', '--role', 'builder');
+    const { id: agent } = agents.find(({ harness }: { harness: string }) => harness === 'claude-code');
+    const { id: runId } = await json('run', 'web-shop', 'Fix the clock.', '--agent', agent, '--detach');
+    const { leaseId } = await claim('claude-code');
+    expect(await json('message', runId, 'Use the UTC helper.')).toMatchObject({ runId, text: 'Use the UTC helper.' });
+    expect((await aep('interrupt', runId)).stdout).toBe(`The agent is interrupted. ${runId} is running.\n`);
+    expect((await aep('resume', runId)).stdout).toBe(`The agent continues. ${runId} is running.\n`);
+    expect((await aep('approve', runId)).stderr).toMatch(/^error: .+plan/);
+    expect((await aep('answer', runId, 'Yes.')).stderr).toMatch(/^error: .+question/);
+    expect((await aep('diff', runId)).stderr).toBe(`error: ${runId} has no changes.\n`);
+    const kind = { key: 'one', role: 'builder', harness: 'claude-code', instanceType: 'lite' };
+    const { sandboxId } = await runtime('registerSandbox', { runId, leaseId, ...kind }, '{ sandboxId }');
+    const change = '--- a/shop.ts\n+++ b/shop.ts\n@@ -1 +1 @@\n-local\n+utc\n';
+    const { projectId, issueId } = await json('show', runId);
+    const place = { orgId: ada.organization.id, projectId };
+    await leaveArtifact(place, change, { caption: 'change.diff', sandboxId, issueId });
+    expect((await aep('diff', runId)).stdout).toBe(change);
+    await runtime('finishSandbox', { leaseId, sandboxId, status: 'completed' });
+    await runtime('finishRun', { runId, leaseId, status: 'completed' });
+    expect((await aep('continue', runId, 'Add a test.')).stderr).toMatch(/^error: .+checkpoint/);
+    const again = await json('rerun', runId, '--detach');
+    expect(again).toMatchObject({ prompt: 'Fix the clock.', agentId: agent, status: 'dispatching', projectId });
+    expect(again.id).not.toBe(runId);
+    await aep('cancel', again.id);
+  });
+
+  it('have their agents, issues and pages', async () => {
+    expect((await aep('agents')).stdout).toMatch(/^ID +NAME +ROLE +HARNESS +MODEL +BUILT IN\n/);
+    expect((await json('agents', '--role', 'builder')).map(({ role }: { role: string }) => role)).toContain('builder');
+    const [issue] = await json('issues', '--project', 'web-shop', '--limit', '1');
+    expect((await aep('issues')).stdout).toContain(issue.key);
+    expect((await aep('open', issue.runId)).stdout).toBe(`${world.url}/console/runs/${issue.runId}\n`);
+    expect((await aep('open')).stdout).toBe(`${world.url}/console\n`);
+    expect((await aep('open', 'lse_1')).code).toBe(1);
   });
 
   it('go on when the person leaves with Ctrl-C', async () => {
@@ -310,6 +365,12 @@ describe('mistakes', () => {
   it('of use end with 2, and those that the service tells with 1 and the request id', async () => {
     expect(await aep('projects', 'list', '--limit', 'many')).toMatchObject({ code: 2, stdout: '' });
     expect((await aep('--help')).code).toBe(0);
+    const { version } = JSON.parse(readFileSync(path.join(projectFolder, 'clients/cli/package.json'), 'utf8'));
+    expect(await aep('--version')).toMatchObject({ code: 0, stdout: `${version}\n` });
+    expect(await aep('run', 'web-shop', 'x', '--budget', '-5')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('It must be a number above 0.'),
+    });
     const { code, stderr } = await aep('show', 'run_none');
     expect(code).toBe(1);
     expect(stderr).toMatch(/^error: Not found: No such run\.\nRequest id: req_\w+\n$/);

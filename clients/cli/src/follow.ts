@@ -37,8 +37,14 @@ export const isOver = (status: string): boolean => !['dispatching', 'running'].i
 /** How long the last words of a sandbox are waited for. */
 const lastWordsMs = 2_000;
 
-/** Sets the exit code by the outcome. */
-export async function followRun(client: Client, runId: string, { json }: { json?: true }): Promise<void> {
+interface FollowOptions {
+  json?: true;
+  /** The run's page of the console. */
+  page: string;
+}
+
+/** Sets the exit code by the outcome. @returns the status that the run ended with; null when the person left before */
+export async function followRun(client: Client, runId: string, { json, page }: FollowOptions): Promise<string | null> {
   const leaving = new AbortController();
   const leave = () => leaving.abort();
   process.once('SIGINT', leave);
@@ -49,7 +55,7 @@ export async function followRun(client: Client, runId: string, { json }: { json?
     if (!said.has(line) && said.add(line)) printLine(line);
   };
   let last: LiveRun | undefined;
-  if (!json) printLine(`${paint('bold', runId)}`);
+  if (!json) printLine(`${paint('bold', runId)}\n  ${page}`);
   try {
     const options = { signal: leaving.signal };
     for await (const { runUpdated: run } of client.subscribe<{ runUpdated: LiveRun }>(
@@ -73,12 +79,13 @@ export async function followRun(client: Client, runId: string, { json }: { json?
     if (!leaving.signal.aborted) throw error;
     printError(`\n${runId} goes on. Follow it with "aep logs ${runId} --follow"; end it with "aep cancel ${runId}".`);
     process.exitCode = exitCodes.interrupted;
-    return;
+    return null;
   } finally {
     process.off('SIGINT', leave);
     leaving.abort();
   }
   if (last) showEnd(last, json);
+  return last?.status ?? null;
 }
 
 function showRun(run: LiveRun, say: (line: string) => void): void {

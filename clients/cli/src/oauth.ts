@@ -9,12 +9,15 @@ export interface Service {
 }
 
 export const defaultScopes = [
+  'organizations:read',
+  'members:read',
   'missions:read',
   'missions:run',
   'projects:read',
   'projects:write',
   'scheduled-tasks:read',
   'scheduled-tasks:write',
+  'automations:read',
   'agents:read',
   'sandboxes:read',
   'artifacts:read',

@@ -1,23 +1,21 @@
 // The commands with their options. What they do stands in commands/.
-import { Command, type CommanderError, InvalidArgumentError } from 'commander';
+import { Command, type CommanderError } from 'commander';
+import packageFile from '../package.json' with { type: 'json' };
+import { count, list, oneOf, run } from './arguments.ts';
 import * as account from './commands/account.ts';
 import * as artifacts from './commands/artifacts.ts';
-import { showLogs } from './commands/logs.ts';
+import * as lists from './commands/lists.ts';
+import { open } from './commands/open.ts';
 import * as projects from './commands/projects.ts';
-import * as runs from './commands/runs.ts';
 import * as tasks from './commands/tasks.ts';
 import { completionScript, shells } from './completion.ts';
 import { exitCodes, printLine } from './output.ts';
-
-/** Options of every command. */
-export interface CommonOptions {
-  url?: string;
-  json?: true;
-}
+import { addRuns } from './run-program.ts';
 
 export function createProgram(): Command {
   const program = new Command('aep')
     .description('Run missions of the Agent Engineering Platform from a terminal.')
+    .version(packageFile.version, '--version', 'print the version')
     .option('--url <address>', 'address of the service (AEP_URL)')
     .option('--json', 'print what the API answers as JSON')
     .showHelpAfterError('Run with --help for usage.')
@@ -37,6 +35,13 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 the mission failed, 4 it was cance
   addTasks(program);
   addRuns(program);
   addArtifacts(program);
+  addLists(program);
+  program
+    .command('open')
+    .description('open a page of the console')
+    .argument('[id]', 'of a run, project, scheduled task, automation, agent, issue or sandbox')
+    .option('--no-browser', 'only print the address')
+    .action(run(open));
   program
     .command('completion')
     .description('print the completion script of a shell, to be sourced by it')
@@ -117,38 +122,6 @@ function addTasks(program: Command): void {
     .action(run(tasks.runNow));
 }
 
-function addRuns(program: Command): void {
-  program
-    .command('run')
-    .description('start a mission and follow it to its end')
-    .argument('<project>', 'id, slug or name')
-    .argument('<prompt>', 'the task for the agent; - reads it from standard input')
-    .option('--agent <id>', 'the only agent that may work on it')
-    .option('--issue <issue>', 'an issue of the tracker to work on')
-    .option('--budget <usd>', 'end it at this cost in US dollars', amount)
-    .option('--plan-approval', 'wait for a person to approve the plan')
-    .option('--detach', 'print the run and leave')
-    .action(run(runs.start));
-  program
-    .command('runs')
-    .description('list runs, newest first')
-    .option('--project <project>', 'of this project only')
-    .option('--status <status>', 'in this status only')
-    .option('--kind <kind>', 'started by the schedule (scheduled) or by hand (manual) only')
-    .option('--agent <id>', 'started for this agent only')
-    .option('--since <date>', 'created since then only: 2026-11-22, or with a time', date)
-    .option('--limit <n>', 'at most so many', count, 20)
-    .action(run(runs.list));
-  program.command('show').description('show a run').argument('<run>', 'id').action(run(runs.show));
-  program.command('cancel').description('cancel a run').argument('<run>', 'id').action(run(runs.cancel));
-  program
-    .command('logs')
-    .description('print the logs of a run')
-    .argument('<run>', 'id')
-    .option('-f, --follow', 'go on until the run has ended')
-    .action(run(showLogs));
-}
-
 function addArtifacts(program: Command): void {
   const command = program.command('artifacts').description('list and download artifacts');
   command
@@ -166,40 +139,21 @@ function addArtifacts(program: Command): void {
     .action(run(artifacts.get));
 }
 
-/** Commander hands over the arguments, the options of the command and the command, which knows those of the program. */
-const run =
-  (action: (options: never, ...args: never[]) => Promise<void>) =>
-  (...values: unknown[]): Promise<void> => {
-    const command = values.at(-1) as Command;
-    const perform = action as (options: unknown, ...args: unknown[]) => Promise<void>;
-    return perform(command.optsWithGlobals(), ...values.slice(0, -2));
-  };
+function addLists(program: Command): void {
+  program
+    .command('agents')
+    .description('list agents, the built-in ones last')
+    .option('--role <role>', 'of this role only')
+    .option('--limit <n>', 'at most so many', count, 50)
+    .action(run(lists.agents));
+  program
+    .command('issues')
+    .description('list issues of the built-in tracker, newest first')
+    .option('--project <project>', 'of this project only')
+    .option('--limit <n>', 'at most so many', count, 50)
+    .action(run(lists.issues));
+}
 
 function endUsage(error: CommanderError): never {
   process.exit(error.exitCode === 0 ? 0 : exitCodes.usage);
 }
-
-const list = (text: string): string[] => text.split(',').filter(Boolean);
-
-function count(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1.');
-  return Number(text);
-}
-
-function date(text: string): number {
-  const time = Date.parse(text);
-  if (Number.isNaN(time))
-    throw new InvalidArgumentError('It must be a date such as 2026-11-22 or 2026-11-22T09:00:00Z.');
-  return time;
-}
-
-function amount(text: string): number {
-  const value = Number(text);
-  if (text === '' || !(value > 0)) throw new InvalidArgumentError('It must be a number above 0.');
-  return value;
-}
-
-const oneOf = (words: readonly string[]) => (text: string) => {
-  if (!words.includes(text)) throw new InvalidArgumentError(`It must be one of ${words.join(', ')}.`);
-  return text;
-};

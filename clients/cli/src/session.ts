@@ -3,6 +3,12 @@ import { type Client, createClient } from '../../typescript/src/exports.ts';
 import { isRefused, refresh } from './oauth.ts';
 import { changeStore, readStore, type SignIn } from './store.ts';
 
+/** Options of every command. */
+export interface CommonOptions {
+  url?: string;
+  json?: true;
+}
+
 /** A token is renewed so long before it expires. */
 const marginMs = 60_000;
 

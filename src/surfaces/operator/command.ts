@@ -78,11 +78,23 @@ function parse(options: z.ZodObject, args: string[]): { values: Record<string, u
     ([name, schema]) => [name, { type: schema === flag ? 'boolean' : 'string', multiple: true }] as const,
   );
   try {
-    return parseArgs({ args, options: Object.fromEntries(known) }) as { values: Record<string, unknown[]> };
+    return parseArgs({ args: joinNegativeNumbers(args), options: Object.fromEntries(known) }) as {
+      values: Record<string, unknown[]>;
+    };
   } catch (error) {
     // The rest of Node's message explains positional arguments, which no command has.
     throw new Error((error as Error).message.split(/\.\s|\n/, 1)[0]);
   }
+}
+
+/** Node's parser takes a value that begins with a dash for an option, unless it is written `--option=-5`. */
+function joinNegativeNumbers(args: string[]): string[] {
+  const joined: string[] = [];
+  for (const arg of args) {
+    if (/^-[\d.]/.test(arg) && joined.at(-1)?.startsWith('--')) joined.push(`${joined.pop()}=${arg}`);
+    else joined.push(arg);
+  }
+  return joined;
 }
 
 /** `--email EMAIL [--name NAME]`. */

@@ -1,11 +1,10 @@
 // Signing in and out, and who is signed in.
-import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { openBrowser } from '../browser.ts';
 import { authorize, defaultScopes, discover, register, revoke } from '../oauth.ts';
 import { paint, printError, printJson, printLine, printRecord } from '../output.ts';
-import type { CommonOptions } from '../program.ts';
-import { openClient, serviceUrl, UserError } from '../session.ts';
+import { type CommonOptions, openClient, serviceUrl, UserError } from '../session.ts';
 import { changeStore, readStore, type SignIn, storeFile } from '../store.ts';
 
 interface BrowserOption {
@@ -72,20 +71,6 @@ function answer(response: import('node:http').ServerResponse, status: number, ti
   response.end(`<!doctype html><html lang="en"><title>${title}</title><h1>${title}</h1><p>${text}</p></html>`);
 }
 
-/** Whether or not one opens: its address is printed too. */
-function openBrowser(address: string): void {
-  const [program, ...args] = process.env.BROWSER
-    ? [process.env.BROWSER]
-    : process.platform === 'darwin'
-      ? ['open']
-      : process.platform === 'win32'
-        ? ['rundll32', 'url.dll,FileProtocolHandler']
-        : ['xdg-open'];
-  spawn(program!, [...args, address], { stdio: 'ignore', detached: true })
-    .on('error', () => {})
-    .unref();
-}
-
 export async function signOut(options: CommonOptions): Promise<void> {
   const url = await serviceUrl(options.url);
   const known = await changeStore(async (store) => {
@@ -99,13 +84,23 @@ export async function signOut(options: CommonOptions): Promise<void> {
   else printLine(known ? `You are signed out of ${url}.` : `You were not signed in to ${url}.`);
 }
 
+interface Names {
+  me: { person?: { name: string | null; email: string } | null; organization?: { name: string; slug: string } | null };
+}
+
 export async function whoAmI(options: CommonOptions): Promise<void> {
-  const me = await (await openClient(options.url)).me();
+  const client = await openClient(options.url);
+  const me = await client.me();
   if (options.json) return printJson(me);
+  // Names take scopes that the credential may not have.
+  const person = me.scopes.includes('members:read') ? 'person { name email }' : '';
+  const organization = me.scopes.includes('organizations:read') ? 'organization { name slug }' : '';
+  const names = person || organization ? (await client.graphql<Names>(`{ me { ${person} ${organization} } }`)).me : {};
   printRecord({
     service: await serviceUrl(options.url),
+    person: names.person && `${names.person.name ?? ''} <${names.person.email}>`.trim(),
     user: me.userId,
-    organization: me.orgId,
+    organization: names.organization ? `${names.organization.name}, ${me.orgId}` : me.orgId,
     role: me.role,
     project: me.projectId,
     scopes: me.scopes.join(' '),

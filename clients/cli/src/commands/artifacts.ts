@@ -5,9 +5,8 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
-import { forTerminal, printError, printJson, printTable } from '../output.ts';
-import type { CommonOptions } from '../program.ts';
-import { openClient, UserError } from '../session.ts';
+import { forTerminal, paint, plain, printError, printJson, printLine, printTable } from '../output.ts';
+import { type CommonOptions, openClient, UserError } from '../session.ts';
 import { findProject } from './projects.ts';
 
 export async function list(options: CommonOptions & { run?: string; project?: string; limit: number }): Promise<void> {
@@ -40,10 +39,7 @@ export async function get(options: CommonOptions & { output?: string }, artifact
     throw new UserError(`${artifactId} is ${artifact.contentType}. Name a file with --output.`);
   }
   if (!artifact.url) throw new UserError(`${artifactId} no longer has a content.`);
-  // The address is signed: it takes no token.
-  const response = await fetch(artifact.url);
-  if (!response.ok || !response.body) throw new UserError(`The download failed with HTTP ${response.status}.`);
-  const content = Readable.fromWeb(response.body as ReadableStream);
+  const content = await download(artifact.url);
   if (!options.output || options.output === '-') {
     return pipeline(process.stdout.isTTY ? linesForTerminal(content) : content, process.stdout, { end: false });
   }
@@ -55,6 +51,48 @@ export async function get(options: CommonOptions & { output?: string }, artifact
     await rm(draft, { force: true });
   }
   printError(`Wrote ${options.output}.`);
+}
+
+/** The address is signed: it takes no token. */
+async function download(url: string): Promise<Readable> {
+  const response = await fetch(url);
+  if (!response.ok || !response.body) throw new UserError(`The download failed with HTTP ${response.status}.`);
+  return Readable.fromWeb(response.body as ReadableStream);
+}
+
+interface ChangeAnswer {
+  run: {
+    sandboxes: { sandboxId: string }[];
+    artifacts: { id: string; caption: string | null; createdAt: string; url: string; sandboxId: string | null }[];
+  };
+}
+
+/** The runtime reports a run's changes as this file; the newest has all of them. */
+const changeFile = 'change.diff';
+
+export async function diff(options: CommonOptions, runId: string): Promise<void> {
+  const client = await openClient(options.url);
+  const query = `query ($runId: String!) {
+    run(runId: $runId) { sandboxes { sandboxId } artifacts { id caption createdAt url sandboxId } }
+  }`;
+  const { artifacts, sandboxes } = (await client.graphql<ChangeAnswer>(query, { runId })).run;
+  const [newest] = artifacts
+    // Other runs of the same issue have changes of their own.
+    .filter(({ sandboxId }) => sandboxes.some((sandbox) => sandbox.sandboxId === sandboxId))
+    .filter(({ caption }) => caption === changeFile)
+    .sort((a, b) => b.createdAt.localeCompare(a.createdAt));
+  if (options.json) return printJson(newest ?? null);
+  if (!newest) throw new UserError(`${runId} has no changes.`);
+  const content = await download(newest.url);
+  if (!process.stdout.isTTY) return pipeline(content, process.stdout, { end: false });
+  for await (const line of createInterface({ input: content, crlfDelay: Infinity })) printLine(paintChange(line));
+}
+
+function paintChange(line: string): string {
+  const text = plain(line);
+  if (/^(diff |index |\+\+\+ |--- )/.test(text)) return paint('bold', text);
+  if (text.startsWith('@@')) return paint('cyan', text);
+  return text.startsWith('+') ? paint('green', text) : text.startsWith('-') ? paint('red', text) : text;
 }
 
 /** Line by line, so that no control sequence is cut in two. */

@@ -2,8 +2,7 @@
 import type { Client } from '../../../typescript/src/exports.ts';
 import { isOver } from '../follow.ts';
 import { forTerminal, paint, plain, printError, printLine, toJson } from '../output.ts';
-import type { CommonOptions } from '../program.ts';
-import { openClient } from '../session.ts';
+import { type CommonOptions, openClient } from '../session.ts';
 
 const intervalMs = 1_000;
 
@@ -33,17 +32,40 @@ interface Piece {
   nextCursor: string | null;
 }
 
+/** How much of a failed run's log is shown without asking for it. */
+const lastLines = 20;
+
+/** The end of what the newest session wrote. A log that cannot be read, for example without the scope, is left out. */
+export async function showLastLines(client: Client, runId: string): Promise<void> {
+  const lines = await readLastLines(client, runId).catch(() => '');
+  if (lines === '') return;
+  printLine(paint('dim', `── last lines of the log; "aep logs ${runId}" has all`));
+  printLine(forTerminal(lines));
+}
+
+async function readLastLines(client: Client, runId: string): Promise<string> {
+  const session = (await sessionsOf(client, runId)).sessions.at(-1);
+  if (!session) return '';
+  const { sandboxLog } = await client.graphql<{ sandboxLog: Piece }>(logQuery, { ...session, cursor: null });
+  return sandboxLog.content.trimEnd().split('\n').slice(-lastLines).join('\n').trim();
+}
+
+async function sessionsOf(client: Client, runId: string): Promise<{ status: string; sessions: Session[] }> {
+  const { run } = await client.graphql<Answer>(sessionsQuery, { runId });
+  const sessions = run.sandboxes
+    .toSorted((a, b) => a.createdAt - b.createdAt)
+    .flatMap(({ sandboxId, sessions }) => sessions.map(({ role, sessionId }) => ({ sandboxId, role, sessionId })));
+  return { status: run.status, sessions };
+}
+
 export async function showLogs(options: CommonOptions & { follow?: true }, runId: string): Promise<void> {
   const client = await openClient(options.url);
   /** Bytes of each session that were printed. */
   const printed = new Map<string, number>();
   for (;;) {
-    const { run } = await client.graphql<Answer>(sessionsQuery, { runId });
-    const sessions = run.sandboxes
-      .toSorted((a, b) => a.createdAt - b.createdAt)
-      .flatMap(({ sandboxId, sessions }) => sessions.map(({ role, sessionId }) => ({ sandboxId, role, sessionId })));
+    const { status, sessions } = await sessionsOf(client, runId);
     for (const session of sessions) await printNew(client, session, printed, options);
-    if (!options.follow || isOver(run.status)) {
+    if (!options.follow || isOver(status)) {
       if (printed.size === 0) printError('The run has no logs yet.');
       return;
     }

@@ -1,8 +1,7 @@
 // Projects: list, show, create; and how other commands find one.
 import type { Client, Project } from '../../../typescript/src/exports.ts';
 import { paint, printJson, printLine, printRecord, printTable, timeOf } from '../output.ts';
-import type { CommonOptions } from '../program.ts';
-import { openClient, UserError } from '../session.ts';
+import { type CommonOptions, openClient, UserError } from '../session.ts';
 
 /** By id, slug or name. @throws where none or several have it */
 export async function findProject(client: Client, wanted: string): Promise<Project> {

@@ -1,10 +1,11 @@
 // Missions and their runs: start, list, show, cancel.
 import { text } from 'node:stream/consumers';
-import type { Run } from '../../../typescript/src/exports.ts';
+import type { Client, Run } from '../../../typescript/src/exports.ts';
 import { followRun } from '../follow.ts';
 import { paintStatus, printJson, printLine, printRecord, printTable, timeOf } from '../output.ts';
-import type { CommonOptions } from '../program.ts';
-import { openClient } from '../session.ts';
+import { type CommonOptions, openClient, serviceUrl } from '../session.ts';
+import { showLastLines } from './logs.ts';
+import { pageOf } from './open.ts';
 import { findProject } from './projects.ts';
 
 interface StartOptions extends CommonOptions {
@@ -29,9 +30,19 @@ export async function start(options: StartOptions, project: string, prompt: stri
     ...(budget && { budgetUsd: budget }),
     ...(planApproval && { planApproval }),
   });
-  if (!options.detach) return followRun(client, run.id, options);
-  if (options.json) printJson(run);
-  else printLine(run.id);
+  await leaveOrFollow(client, run.id, options);
+}
+
+/** Follows a run that was started to its end, or prints it where the person wants to leave. */
+export async function leaveOrFollow(
+  client: Client,
+  runId: string,
+  options: CommonOptions & { detach?: true },
+): Promise<void> {
+  const page = pageOf(await serviceUrl(options.url), runId);
+  if (options.detach) return options.json ? printJson(await client.run({ runId })) : printLine(runId);
+  const status = await followRun(client, runId, { ...options, page });
+  if (status === 'failed' && !options.json) await showLastLines(client, runId);
 }
 
 interface ListOptions extends CommonOptions {

@@ -1,0 +1,36 @@
+// How arguments and options are read, and how an action gets them.
+import { type Command, InvalidArgumentError } from 'commander';
+
+/** Commander hands over the arguments, the options of the command and the command, which knows those of the program. */
+export const run =
+  (action: (options: never, ...args: never[]) => Promise<void>) =>
+  (...values: unknown[]): Promise<void> => {
+    const command = values.at(-1) as Command;
+    const perform = action as (options: unknown, ...args: unknown[]) => Promise<void>;
+    return perform(command.optsWithGlobals(), ...values.slice(0, -2));
+  };
+
+export const list = (text: string): string[] => text.split(',').filter(Boolean);
+
+export function count(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1.');
+  return Number(text);
+}
+
+export function date(text: string): number {
+  const time = Date.parse(text);
+  if (Number.isNaN(time))
+    throw new InvalidArgumentError('It must be a date such as 2026-11-22 or 2026-11-22T09:00:00Z.');
+  return time;
+}
+
+export function amount(text: string): number {
+  const value = Number(text);
+  if (text === '' || !(value > 0)) throw new InvalidArgumentError('It must be a number above 0.');
+  return value;
+}
+
+export const oneOf = (words: readonly string[]) => (text: string) => {
+  if (!words.includes(text)) throw new InvalidArgumentError(`It must be one of ${words.join(', ')}.`);
+  return text;
+};

@@ -1,0 +1,16 @@
+// Opens a page in the person's browser.
+import { spawn } from 'node:child_process';
+
+/** A page that does not open is no error: its address is printed too. */
+export function openBrowser(address: string): void {
+  const [program, ...args] = process.env.BROWSER
+    ? [process.env.BROWSER]
+    : process.platform === 'darwin'
+      ? ['open']
+      : process.platform === 'win32'
+        ? ['rundll32', 'url.dll,FileProtocolHandler']
+        : ['xdg-open'];
+  spawn(program!, [...args, address], { stdio: 'ignore', detached: true })
+    .on('error', () => {})
+    .unref();
+}
