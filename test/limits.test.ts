@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Invite } from '#domain/organization/invites/model.ts';
 import { days } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
-import { requestRecords } from '#graph/input.ts';
 import { nonNullSchema } from '#graph/projection/json-schema.ts';
 import { bytes } from '#limits.ts';
 import { schema } from '#schema.ts';
@@ -21,6 +20,7 @@ import {
   type Outcome,
   pathOf,
   type RootField,
+  recordOf,
   rootField,
   rootFields,
   type Surface,
@@ -398,9 +398,10 @@ const isUndeclaredScope = ([name]: string[], value: unknown): boolean =>
   name === 'scopes' && Array.isArray(value) && typeof value[0] === 'string';
 
 describe('400 · a member of a body that is not what it must be is named, in REST and GraphQL', () => {
-  it.each(bodyRoots.map((root) => [`${root.name}(${inputOf(root.field)})`, root] as const))('%s', async (_, root) => {
-    const { json, beyondRest } = requestRecords.get(inputOf(root.field)!)!;
-    const right = bodyOf(inputOf(root.field)!, sample);
+  it.each(bodyRoots.map((root) => [`${root.name}(${recordOf(root)!.name})`, root] as const))('%s', async (_, root) => {
+    const { json, beyondRest } = recordOf(root)!;
+    const bodyIn = (args: Arguments) => (inputOf(root.field) ? (args.input as Arguments) : args);
+    const right = bodyIn(argumentsOf(root, sample));
     const cases = Object.entries(json.properties as Record<string, Property>).flatMap(([member, property]) =>
       wrongs([member], property, right[member]),
     );
@@ -419,7 +420,7 @@ describe('400 · a member of a body that is not what it must be is named, in RES
       const missing = (json.required ?? []).flatMap((member) =>
         surfacesOf(root).map(async (surface) => {
           const args = argumentsOf(root, sample);
-          delete (args.input as Arguments)[member];
+          delete bodyIn(args)[member];
           return unlessNamed(`${surface} without ${member}`, member, await ask(surface, root, args));
         }),
       );

@@ -13,6 +13,8 @@ export interface RestExposure {
   route: Route;
   /** Status of success; 200 by default. */
   status?: number;
+  /** Name of the request record whose members are the arguments beside those of the path; without it the argument `input` is the body. */
+  body?: string;
   /** Whether the cursor of the next page is in a `Link` header (RFC 8288), because the body has no member for it. */
   linksNext?: true;
   /** Statuses beyond those that every route can answer, for the OpenAPI document. */

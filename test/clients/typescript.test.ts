@@ -75,6 +75,7 @@ describe('calls', () => {
   it('200 · what only GraphQL has is called alike', async () => {
     const { id: projectId } = await newProject('Graph');
     const run = await client().startMission({ projectId, prompt: 'echo hello' });
+    expect((await client().runtimes()).data).toEqual([]);
     expectTypeOf(run).toEqualTypeOf<Run>();
     expect(run).toEqual(await client().run({ runId: run.id }));
     expect((await client().runMessages({ runId: run.id })).data).toEqual([]);
@@ -139,13 +140,13 @@ describe('errors', () => {
   });
 
   it('of GraphQL are the same', async () => {
-    const error = await failure(client().startMission({ projectId: 'prj_none', prompt: 'echo' }));
+    const error = await failure(client().mcpToolReview({ projectId: 'prj_none', serverName: 'issues' }));
     expect(error).toMatchObject({ status: null, code: 'not_found', description: 'No such project.', retryable: false });
     expect(await failure(client().graphql('{ nothing }'))).toMatchObject({ code: 'invalid_request' });
   });
 
   it('401 · of GraphQL has the body of the service as well', async () => {
-    const error = await failure(client({ token: 'pat_wrong' }).startMission({ projectId: 'prj_1', prompt: 'echo' }));
+    const error = await failure(client({ token: 'pat_wrong' }).runtimes());
     expect(error).toMatchObject({ status: 401, code: 'unauthenticated' });
     expect(error.requestId).toMatch(/^req_/);
   });

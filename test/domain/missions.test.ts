@@ -85,6 +85,36 @@ describe('a mission without a schedule', () => {
     });
   });
 
+  it('is started and steered over REST: once for a key, with messages, steps and its issue', async () => {
+    const headers = { 'idempotency-key': 'first' };
+    const body = { projectId, prompt: 'Fix the cart.', agentId: null, budgetUsd: 2.5 };
+    const post = (path: string, more: object) => world.rest('POST', path, { token: alice, ...more });
+    const [first, second] = [await post('/runs', { body, headers }), await post('/runs', { body, headers })];
+    expect([first.status, first.body.status, first.body.budgetUsd]).toEqual([201, 'dispatching', 2.5]);
+    expect([second.body, second.headers.get('idempotency-replayed')]).toEqual([first.body, 'true']);
+    expect((await post('/runs', { body: { ...body, prompt: 'Other.' }, headers })).status).toBe(422);
+    const run = `/runs/${first.body.id}`;
+    const said = await post(`${run}/messages`, { body: { text: 'Use UTC.', messageId: 'm1' } });
+    expect([said.status, said.body.kind, said.body.author]).toEqual([201, 'message', 'Alice']);
+    expect((await post(`${run}/messages`, { body: { text: 'Use UTC.', messageId: 'm1' } })).body).toEqual(said.body);
+    expect((await post(`${run}/interruption`, {})).body.interruptedAt).toEqual(expect.any(Number));
+    expect((await post(`${run}/resumption`, {})).body.interruptedAt).toBe(null);
+    expect([
+      (await post(`${run}/approval`, {})).status,
+      (await post(`${run}/continuation`, { body: { prompt: 'Go' } })).status,
+    ]).toEqual([409, 409]);
+    const get = async (path: string, token = reader) => (await world.rest('GET', path, { token })).body;
+    expect((await get(`${run}/messages`)).data.map(({ kind }: { kind: string }) => kind)).toEqual([
+      'message',
+      'interrupt',
+      'resume',
+    ]);
+    expect(await get(`${run}/steps`)).toEqual({ data: [] });
+    expect(await get(`/issues/${first.body.issueId}`)).toMatchObject({ title: 'Fix the cart.', runId: first.body.id });
+    expect((await world.rest('POST', '/runs', { token: reader, body })).body.code).toBe('missing_scope');
+    expect((await world.rest('POST', '/runs', { token: alice, body: [] })).status).toBe(400);
+  });
+
   it('is created as often as it is asked for, also at once', async () => {
     const runs = await Promise.all([start(), start(), start()]);
     expect(new Set(runs.map(({ run }) => run.issueId)).size).toBe(3);

@@ -10,6 +10,7 @@ import {
 } from 'graphql';
 import type { ProblemBody } from '#foundation/problem.ts';
 import { exposureOf, isGraphOnly, type RootExposure } from '#graph/exposure.ts';
+import { type RequestRecord, requestRecords } from '#graph/input.ts';
 import { bodyArgument } from '#graph/projection/arguments.ts';
 import { schema } from '#schema.ts';
 import { type Route, routesOf } from '#surfaces/rest/routes.ts';
@@ -45,14 +46,20 @@ export const rootFields: readonly RootField[] = [
   ...rootsOf('Subscription'),
 ];
 export const rootField = (name: string): RootField => rootFields.find((one) => one.name === name)!;
-/** The routes that read a request record. */
-export const bodyRoots: readonly RootField[] = rootFields.filter(({ field }) => inputOf(field));
+/** The fields that read a request record. */
+export const bodyRoots: readonly RootField[] = rootFields.filter((root) => recordOf(root));
 export const surfacesOf = ({ route }: RootField): Surface[] => (route ? ['GraphQL', 'REST'] : ['GraphQL']);
 
 /** The name of the request record that the field takes, if it takes one. */
 export function inputOf(field: GraphQLField<unknown, unknown>): string | undefined {
   const input = field.args.find(({ name }) => name === bodyArgument);
   return input && getNamedType(input.type).name;
+}
+
+/** The request record of the field, or of its route, whose members are arguments of the field. */
+export function recordOf({ field, route }: RootField): (RequestRecord & { name: string }) | undefined {
+  const name = inputOf(field);
+  return name ? { name, ...requestRecords.get(name)! } : route?.body;
 }
 
 /** Whether there is no asking without it. */
@@ -76,12 +83,18 @@ export function documentOf({ kind, name, field }: RootField, args: Arguments, se
 }
 
 /** The path of a route with its parameters and its query. */
-export function pathOf({ template, parameters, field }: Route, args: Arguments): string {
+export function pathOf({ template, query: inQuery }: Route, args: Arguments): string {
   const path = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(args[name])));
-  const query = field.args
-    .filter(({ name }) => name in args && name !== bodyArgument && !parameters.includes(name))
+  const query = inQuery
+    .filter(({ name }) => name in args)
     .map(({ name }) => `${name}=${encodeURIComponent(String(args[name]))}`);
   return `/v1${path}${query.length > 0 ? `?${query.join('&')}` : ''}`;
+}
+
+function bodyFor({ body, field, parameters }: Route, args: Arguments): unknown {
+  if (!body || body.isInput) return args[bodyArgument];
+  const members = field.args.filter(({ name }) => name in args && !parameters.includes(name));
+  return Object.fromEntries(members.map(({ name }) => [name, args[name]]));
 }
 
 /** What a surface said: the record that was asked for, or the problem and its status. */
@@ -102,7 +115,7 @@ export async function askField(
 ): Promise<Outcome> {
   if (surface === 'REST') {
     const { route } = root;
-    const answer = await request(route!.method, pathOf(route!, args), { ...ask, body: args[bodyArgument] });
+    const answer = await request(route!.method, pathOf(route!, args), { ...ask, body: bodyFor(route!, args) });
     if (answer.status < 300) return { status: answer.status, data: answer.body, answer };
     return { status: answer.status, problem: answer.body, answer };
   }

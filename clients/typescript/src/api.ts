@@ -137,12 +137,15 @@ export interface AgentsParameters {
 export interface AnswerElicitationParameters {
   /** The id of the run. */
   runId: string;
+}
+/** The body of `POST /runs/{runId}/answer`. */
+export interface AnswerElicitationRequest {
   /** The answer: 1 to 4000 characters. */
   text: string;
   /** The sandbox whose agent asks; absent: any of the run. */
-  sandboxId?: string;
+  sandboxId?: string | null;
   /** The position of the question among the fragments of the sandbox; absent: the newest. */
-  seq?: number;
+  seq?: number | null;
 }
 /** The parameters of `approvePlan`. */
 export interface ApprovePlanParameters {
@@ -584,12 +587,15 @@ export interface ConnectIntegrationParameters {
 export interface ContinueRunParameters {
   /** The run that has ended. */
   runId: string;
+}
+/** The body of `POST /runs/{runId}/continuation`. */
+export interface ContinueRunRequest {
   /** What is to be done now: 1 to 20000 characters. */
   prompt: string;
   /** The step whose checkpoint it begins from; absent: the newest checkpoint of the run. */
-  stepId?: string;
+  stepId?: string | null;
   /** It ends when it has cost this many US dollars, 0.01 to 10,000. Absent: when the credits allow no more. */
-  budgetUsd?: number;
+  budgetUsd?: number | null;
 }
 /** A new agent of the organization. */
 export interface CreateAgentRequest {
@@ -2325,10 +2331,13 @@ export interface ScopeEntry {
 export interface SendMessageParameters {
   /** The id of the run. */
   runId: string;
+}
+/** The body of `POST /runs/{runId}/messages`. */
+export interface SendMessageRequest {
   /** What to tell it: 1 to 4000 characters. */
   text: string;
   /** Your own id of the message: a repeated one with it changes nothing. */
-  messageId?: string;
+  messageId?: string | null;
 }
 /** The first mission of the organization. */
 export interface SetupFirstMission {
@@ -2465,20 +2474,20 @@ export interface StartMcpOAuthRequest {
   /** The path of the console that the person returns to. */
   returnTo?: string;
 }
-/** The parameters of `startMission`. */
-export interface StartMissionParameters {
+/** The body of `POST /runs`. */
+export interface StartMissionRequest {
   /** The project in whose repository it works. */
   projectId: string;
   /** The task for the agent: 1 to 20000 characters. */
   prompt: string;
   /** The only agent that may work on it. Absent: one that a connected runtime offers. */
-  agentId?: string;
+  agentId?: string | null;
   /** An issue of the project’s tracker to work on, by its id or name: `WEB-12`, or `#12` at GitHub. Absent: one is created. */
-  issue?: string;
+  issue?: string | null;
   /** Whether a person has to approve its plan, where it has one. Absent: as the orchestrator is set. */
-  planApproval?: boolean;
+  planApproval?: boolean | null;
   /** It ends when it has cost this many US dollars, 0.01 to 10,000. Absent: when the credits allow no more. */
-  budgetUsd?: number;
+  budgetUsd?: number | null;
 }
 /** The subscription after the change. */
 export interface SubscriptionResponse {
@@ -2819,6 +2828,10 @@ export interface Operations {
   me: { input: {}; output: Me };
   /** Every scope, the role it requires, and whether the caller could grant it. Any credential may call this. */
   scopes: { input: {}; output: ScopeCatalog };
+  /** Issues of the built-in tracker; of one project, or of all. Requires the scope `missions:read`. */
+  issues: { input: IssuesParameters; output: IssuePage };
+  /** One issue of the built-in tracker. Requires the scope `missions:read`. */
+  issue: { input: IssueParameters; output: Issue };
   /** Roles, harnesses with their models, the built-in agents and sandbox template, and instance types. Requires the scope `agents:read`. */
   agentCatalog: { input: {}; output: AgentCatalog };
   /** The organization’s own agents, newest first, then the built-in ones. Requires the scope `agents:read`. */
@@ -2881,8 +2894,16 @@ export interface Operations {
   artifact: { input: ArtifactParameters; output: Artifact };
   /** The runs of the organization, newest first; filtered by project, status, what started them, agent and time. Requires the scope `missions:read`. */
   runs: { input: RunsParameters; output: RunPage };
+  /** Starts a mission in a project, without a scheduled task or an automation. After an error of the tracker its issue is created later. Requires the scope `missions:run`. */
+  startMission: { input: StartMissionRequest; output: Run };
   /** One run, with its sandboxes and artifacts. Requires the scope `missions:read`. */
   run: { input: RunParameters; output: Run };
+  /** The steps of a run in their order: who works on it, the plan, reviews and tests, tokens and cost. Requires the scope `missions:read`. */
+  runSteps: { input: RunStepsParameters; output: RunSteps };
+  /** What people said to the agents of a run and decided about it, in order. Requires the scope `missions:read`. */
+  runMessages: { input: RunMessagesParameters; output: RunHistory };
+  /** Sends a message to the agent of a run: it takes it up in its present turn, within about two seconds, or when its step begins. A message that no step has taken up when the work is done is one more step. Requires the scope `missions:run`. */
+  sendMessage: { input: SendMessageParameters & SendMessageRequest; output: RunMessage };
   /** The MCP servers that a project declares and those that are bound to it. Requires the scope `mcp:read`. */
   projectMcp: { input: ProjectMcpParameters; output: ProjectMcpView };
   /** Sets where the config file is. A member that is left out stays. Requires the scope `mcp:write`. */
@@ -2917,6 +2938,16 @@ export interface Operations {
   killSandbox: { input: KillSandboxParameters; output: KillSandboxResponse };
   /** Ends an open run at once. Canceling it twice changes nothing. Requires the scope `missions:run`. */
   cancelRun: { input: CancelRunParameters; output: Run };
+  /** Answers a question of the agent of a run. A question is answered once. Requires the scope `missions:run`. */
+  answerElicitation: { input: AnswerElicitationParameters & AnswerElicitationRequest; output: RunMessage };
+  /** Approves the plan of a run that waits for it. Approving it twice changes nothing. Requires the scope `missions:run`. */
+  approvePlan: { input: ApprovePlanParameters; output: Run };
+  /** Interrupts the agent of a run in its turn; it keeps its session until the run is resumed. A run that waits is not begun meanwhile. Requires the scope `missions:run`. */
+  interruptRun: { input: InterruptRunParameters; output: Run };
+  /** Lets the interrupted agent of a run continue. Requires the scope `missions:run`. */
+  resumeRun: { input: ResumeRunParameters; output: Run };
+  /** Continues a run that has ended, by another run with the same agents and issue: it begins from a checkpoint, on a branch of its own. The session of the agent is resumed where its files are in the checkpoint; else its prompt says what has happened so far. Requires the scope `missions:run`. */
+  continueRun: { input: ContinueRunParameters & ContinueRunRequest; output: Run };
   /** Binds an MCP server as it is declared now, or changes how it is bound. Requires the scope `mcp:write`. */
   putMcpBinding: { input: PutMcpBindingParameters & PutMcpBindingRequest; output: McpBinding };
   /** Takes a binding off, with its credentials and what its server has granted. Requires the scope `mcp:write`. */
@@ -2949,18 +2980,10 @@ export interface Operations {
   runtimeTokens: { input: {}; output: RuntimeTokens };
   /** The export of a closed organization, for its owners in the console; 404 when none was requested. Requires the scope `organizations:read`. */
   organizationExport: { input: OrganizationExportParameters; output: OrganizationExport };
-  /** Issues of the built-in tracker; of one project, or of all. Requires the scope `missions:read`. */
-  issues: { input: IssuesParameters; output: IssuePage };
-  /** One issue of the built-in tracker. Requires the scope `missions:read`. */
-  issue: { input: IssueParameters; output: Issue };
   /** The runtimes that work for the organization and were seen within a day, the latest first: at most 100. A run waits for a connected one with the harness of its agent. Requires the scope `agents:read`. */
   runtimes: { input: {}; output: Runtimes };
   /** The next occurrence of each scheduled task and automation, soonest first. Automations need `automations:read`. Requires the scope `scheduled-tasks:read`. */
   upcomingOccurrences: { input: UpcomingOccurrencesParameters; output: UpcomingOccurrenceList };
-  /** The steps of a run in their order: who works on it, the plan, reviews and tests, tokens and cost. Requires the scope `missions:read`. */
-  runSteps: { input: RunStepsParameters; output: RunSteps };
-  /** What people said to the agents of a run and decided about it, in order. Requires the scope `missions:read`. */
-  runMessages: { input: RunMessagesParameters; output: RunHistory };
   /** The tools of a bound server as a person reviews them before approving. Requires the scope `mcp:read`. */
   mcpToolReview: { input: McpToolReviewParameters; output: McpToolReview };
   /** Creates a token for runtimes and returns its bearer value, this once. Whoever holds it takes runs of this organization, with the credentials of their models and repositories. Only a person in the console may. Requires the scope `integrations:write`. */
@@ -2977,20 +3000,6 @@ export interface Operations {
   revokeIntegration: { input: RevokeIntegrationParameters; output: Integration };
   /** Deletes a connector with its credentials. A tracker or source host that projects use is refused, unless they are detached. Projects get another one of the kind in its place, if there is one; for a tracker, of the same vendor. Requires the scope `integrations:write`. */
   disconnectIntegration: { input: DisconnectIntegrationParameters; output: DisconnectIntegrationResponse };
-  /** Sends a message to the agent of a run: it takes it up in its present turn, within about two seconds, or when its step begins. A message that no step has taken up when the work is done is one more step. Requires the scope `missions:run`. */
-  sendMessage: { input: SendMessageParameters; output: RunMessage };
-  /** Answers a question of the agent of a run. A question is answered once. Requires the scope `missions:run`. */
-  answerElicitation: { input: AnswerElicitationParameters; output: RunMessage };
-  /** Approves the plan of a run that waits for it. Approving it twice changes nothing. Requires the scope `missions:run`. */
-  approvePlan: { input: ApprovePlanParameters; output: Run };
-  /** Interrupts the agent of a run in its turn; it keeps its session until the run is resumed. A run that waits is not begun meanwhile. Requires the scope `missions:run`. */
-  interruptRun: { input: InterruptRunParameters; output: Run };
-  /** Lets the interrupted agent of a run continue. Requires the scope `missions:run`. */
-  resumeRun: { input: ResumeRunParameters; output: Run };
-  /** Starts a mission in a project, without a scheduled task or an automation. After an error of the tracker its issue is created later. Requires the scope `missions:run`. */
-  startMission: { input: StartMissionParameters; output: Run };
-  /** Continues a run that has ended, by another run with the same agents and issue: it begins from a checkpoint, on a branch of its own. The session of the agent is resumed where its files are in the checkpoint; else its prompt says what has happened so far. Requires the scope `missions:run`. */
-  continueRun: { input: ContinueRunParameters; output: Run };
 }
 
 /** Each subscription with what it takes and each of its events. */
@@ -3022,6 +3031,8 @@ export const routes = {
   organizationClosure: 'GET /organizations/{orgId}/closure',
   me: 'GET /me',
   scopes: 'GET /scopes',
+  issues: 'GET /issues',
+  issue: 'GET /issues/{issueId}',
   agentCatalog: 'GET /agents/catalog',
   agents: 'GET /agents',
   createAgent: 'POST /agents',
@@ -3053,7 +3064,11 @@ export const routes = {
   artifacts: 'GET /artifacts',
   artifact: 'GET /artifacts/{artifactId}',
   runs: 'GET /runs',
+  startMission: 'POST /runs',
   run: 'GET /runs/{runId}',
+  runSteps: 'GET /runs/{runId}/steps',
+  runMessages: 'GET /runs/{runId}/messages',
+  sendMessage: 'POST /runs/{runId}/messages',
   projectMcp: 'GET /mcp/projects/{projectId}',
   updateProjectMcp: 'PATCH /mcp/projects/{projectId}',
   mcpBindings: 'GET /mcp/bindings',
@@ -3071,6 +3086,11 @@ export const routes = {
   runAutomation: 'POST /automations/{automationId}/run',
   killSandbox: 'POST /sandboxes/{sandboxId}/kill',
   cancelRun: 'POST /runs/{runId}/cancel',
+  answerElicitation: 'POST /runs/{runId}/answer',
+  approvePlan: 'POST /runs/{runId}/approval',
+  interruptRun: 'POST /runs/{runId}/interruption',
+  resumeRun: 'POST /runs/{runId}/resumption',
+  continueRun: 'POST /runs/{runId}/continuation',
   putMcpBinding: 'PUT /mcp/projects/{projectId}/servers/{serverName}',
   deleteMcpBinding: 'DELETE /mcp/projects/{projectId}/servers/{serverName}',
   refreshMcpTools: 'POST /mcp/projects/{projectId}/servers/{serverName}/tools/refresh',
@@ -3091,12 +3111,8 @@ export const routes = {
 export const documents = {
   runtimeTokens: 'query runtimeTokens{runtimeTokens{data{id name createdAt lastUsedAt revokedAt}}}',
   organizationExport: 'query organizationExport($orgId:String!){organizationExport(orgId:$orgId){orgId status requestedAt url sizeBytes expiresAt}}',
-  issues: 'query issues($limit:Int!=50$cursor:String$order:ListOrder$projectId:String){issues(limit:$limit cursor:$cursor order:$order projectId:$projectId){data{id projectId number key title body labels state runId createdAt updatedAt}nextCursor}}',
-  issue: 'query issue($issueId:String!){issue(issueId:$issueId){id projectId number key title body labels state runId createdAt updatedAt}}',
   runtimes: 'query runtimes{runtimes{data{name tokenId harnesses{harness version}isolation places modelVendors lastSeenAt isConnected}}}',
   upcomingOccurrences: 'query upcomingOccurrences($projectId:String$limit:Int!=10){upcomingOccurrences(projectId:$projectId limit:$limit){data{at name projectId scheduledTaskId automationId}}}',
-  runSteps: 'query runSteps($runId:String!){runSteps(runId:$runId){data{id runId seq role round status agentName harness model sandboxId sessionId output error turns costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens createdAt startedAt finishedAt checkpoint{commitSha createdAt artifactId}}}}',
-  runMessages: 'query runMessages($runId:String!){runMessages(runId:$runId){data{id runId seq kind text author authorUserId sandboxId fragmentSeq createdAt deliveredAt acknowledgedAt}}}',
   mcpToolReview: 'query mcpToolReview($projectId:String!$serverName:String!$names:[String!]){mcpToolReview(projectId:$projectId serverName:$serverName names:$names){binding{transport status statusDetail roles authKind pinnedUrl packageSpec allowedEgressHosts credentialFields toolSnapshot{name title description readOnlyHint destructiveHint}approvedTools{name attestedReadOnly}toolsRefreshedAt effectiveToolCounts{planner builder reviewer qa}createdAt updatedAt}tools{name change digest tool{name title description readOnlyHint destructiveHint}claims definition reviewedDefinition}}}',
   createRuntimeToken: 'mutation createRuntimeToken($name:String!){createRuntimeToken(name:$name){id name token createdAt}}',
   revokeRuntimeToken: 'mutation revokeRuntimeToken($runtimeTokenId:String!){revokeRuntimeToken(runtimeTokenId:$runtimeTokenId){id name createdAt lastUsedAt revokedAt}}',
@@ -3105,13 +3121,6 @@ export const documents = {
   rotateIntegration: 'mutation rotateIntegration($integrationId:String!$credentials:String!){rotateIntegration(integrationId:$integrationId credentials:$credentials){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt dependentProjectCount}}',
   revokeIntegration: 'mutation revokeIntegration($integrationId:String!){revokeIntegration(integrationId:$integrationId){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt dependentProjectCount}}',
   disconnectIntegration: 'mutation disconnectIntegration($integrationId:String!$detachProjects:Boolean=false){disconnectIntegration(integrationId:$integrationId detachProjects:$detachProjects){ok id}}',
-  sendMessage: 'mutation sendMessage($runId:String!$text:String!$messageId:String){sendMessage(runId:$runId text:$text messageId:$messageId){id runId seq kind text author authorUserId sandboxId fragmentSeq createdAt deliveredAt acknowledgedAt}}',
-  answerElicitation: 'mutation answerElicitation($runId:String!$text:String!$sandboxId:String$seq:Int){answerElicitation(runId:$runId text:$text sandboxId:$sandboxId seq:$seq){id runId seq kind text author authorUserId sandboxId fragmentSeq createdAt deliveredAt acknowledgedAt}}',
-  approvePlan: 'mutation approvePlan($runId:String!){approvePlan(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState}}}',
-  interruptRun: 'mutation interruptRun($runId:String!){interruptRun(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState}}}',
-  resumeRun: 'mutation resumeRun($runId:String!){resumeRun(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState}}}',
-  startMission: 'mutation startMission($projectId:String!$prompt:String!$agentId:String$issue:String$planApproval:Boolean$budgetUsd:Float){startMission(projectId:$projectId prompt:$prompt agentId:$agentId issue:$issue planApproval:$planApproval budgetUsd:$budgetUsd){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState}}}',
-  continueRun: 'mutation continueRun($runId:String!$prompt:String!$stepId:String$budgetUsd:Float){continueRun(runId:$runId prompt:$prompt stepId:$stepId budgetUsd:$budgetUsd){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState}}}',
   sandboxUpdated: 'subscription sandboxUpdated($sandboxId:String!$after:Int){sandboxUpdated(sandboxId:$sandboxId after:$after){sandbox{sandboxId issueId projectId role harness harnessVersion runId status terminationReason instanceType createdAt timeoutAt lastHeartbeatAt destroyedAt lastCpuPct lastMemUsedMb lastMemTotalMb lastDiskUsedPct lastMetricAt}fragments{kind t body action parameter result toolUseId items{content status}}nextFragment metrics{t cpuPct memUsedMb memTotalMb diskUsedPct}}}',
   runUpdated: 'subscription runUpdated($runId:String!){runUpdated(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState}}}',
 } as const;
@@ -3119,6 +3128,7 @@ export const documents = {
 /** The member of a page that holds its records, for each operation that answers a page. */
 export const listings = {
   projects: 'data',
+  issues: 'data',
   agents: 'data',
   scheduledTasks: 'data',
   scheduledTaskRuns: 'data',
@@ -3129,5 +3139,4 @@ export const listings = {
   artifacts: 'data',
   runs: 'data',
   billingLedger: 'entries',
-  issues: 'data',
 } as const;

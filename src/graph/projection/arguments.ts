@@ -30,10 +30,16 @@ const ownArguments = (field: GraphQLField<unknown, unknown>) => field.args.filte
 
 const shapeOf = (args: readonly GraphQLArgument[]) => Object.fromEntries(args.map((one) => [one.name, schemaOf(one)]));
 
-/** Validates the arguments but the body. @throws 400 that names each argument and what it must be */
-export function argumentValidator(field: GraphQLField<unknown, unknown>): (values: unknown) => Record<string, unknown> {
-  const zod = z.object(shapeOf(ownArguments(field)));
+/** @throws 400 that names each argument and what it must be */
+export function argumentValidator(args: readonly GraphQLArgument[]): (values: unknown) => Record<string, unknown> {
+  const zod = z.object(shapeOf(args));
   return (values) => parsed(zod, values);
+}
+
+/** A request record whose members are these arguments. An optional one may be null, as in GraphQL. */
+export function recordOfArguments(args: readonly GraphQLArgument[], description: string): RequestRecord {
+  const zod = z.object(shapeOf(args)).describe(description);
+  return { zod, json: inlinedSchema(zod), beyondRest: [] };
 }
 
 /** @throws 400 that names each member and what it must be */

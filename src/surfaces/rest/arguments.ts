@@ -12,10 +12,9 @@ type Reader = (values: string[]) => unknown;
 
 /** Reads the arguments of one route; created once per route. */
 export function argumentReader(route: Route): (exchange: Exchange, path: string[]) => Promise<Arguments> {
-  const query = route.field.args
-    .filter(({ name }) => name !== bodyArgument && !route.parameters.includes(name))
-    .map(({ name, type }) => ({ name, read: reader(name, type) }));
-  const validate = argumentValidator(route.field);
+  const query = route.query.map(({ name, type }) => ({ name, read: reader(name, type) }));
+  const inPath = route.field.args.filter(({ name }) => route.parameters.includes(name));
+  const validate = argumentValidator([...inPath, ...route.query]);
   // Every argument is a member: sofa would search for a missing one elsewhere.
   const absent: Arguments = Object.fromEntries(route.field.args.map(({ name }) => [name, undefined]));
 
@@ -31,7 +30,10 @@ export function argumentReader(route: Route): (exchange: Exchange, path: string[
     }
     for (let i = 0; i < path.length; i++) values[route.parameters[i]!] = path[i];
     const args: Arguments = { ...absent, ...validate(values) };
-    if (route.body) args[bodyArgument] = await readInput(exchange, route.body);
+    if (!route.body) return args;
+    const body = await readInput(exchange, route.body);
+    if (route.body.isInput) args[bodyArgument] = body;
+    else Object.assign(args, body);
     return args;
   };
 }
@@ -47,7 +49,7 @@ function refuseBrokenEncoding(search: string): void {
 }
 
 /** The body, checked by the zod object of its record before GraphQL, whose coercion would turn `"x"` into `["x"]`. */
-async function readInput(exchange: Exchange, record: NonNullable<Route['body']>): Promise<unknown> {
+async function readInput(exchange: Exchange, record: NonNullable<Route['body']>): Promise<object | undefined> {
   const body = await readJson(exchange, bytes.jsonBody);
   if (body === undefined) {
     if (record.required) throw invalid('A JSON body is required.');

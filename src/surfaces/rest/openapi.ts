@@ -4,7 +4,7 @@ import type { GraphQLArgument } from 'graphql';
 import { isIntrospectionType, isObjectType, isRequiredArgument } from 'graphql';
 import type { Rule } from '#access/gate.ts';
 import { baseUrl } from '#foundation/http/addresses.ts';
-import { argumentSchema, bodyArgument, bodySchema } from '#graph/projection/arguments.ts';
+import { argumentSchema, bodySchema } from '#graph/projection/arguments.ts';
 import { describedRecord, type Json, typeSchema } from '#graph/projection/json-schema.ts';
 import { text } from '#limits.ts';
 import { errorResponses, errorSchema, responseNames } from './openapi-errors.ts';
@@ -85,7 +85,8 @@ const tagOf = (template: string): string => template.split('/')[1]!;
 
 function operation(route: Route): Json {
   const { scope, rest } = route.exposure;
-  const parameters = route.field.args.filter((argument) => argument.name !== bodyArgument);
+  const inPath = route.field.args.filter(({ name }) => route.parameters.includes(name));
+  const parameters = [...inPath, ...route.query];
   const takesInput = parameters.length > 0 || route.body;
   const errors = [
     ...(takesInput ? [400] : []),

@@ -1,10 +1,18 @@
 // The routes of the REST API: the root fields that declare one, and the schema that sofa reads, which holds nothing else. Of the
 // whole schema sofa would serve every root field, follow relations into bodies, and serve `POST /webhook` for subscriptions.
 import { filterSchema, MapperKind, mapSchema, pruneSchema } from '@graphql-tools/utils';
-import { type GraphQLField, type GraphQLNamedType, type GraphQLSchema, getNamedType, isNonNullType } from 'graphql';
+import {
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  getNamedType,
+  isNonNullType,
+  isRequiredArgument,
+} from 'graphql';
 import { exposureOf, isBeyondRest, type Method, type RootExposure } from '#graph/exposure.ts';
 import { type RequestRecord, requestRecords } from '#graph/input.ts';
-import { bodyArgument } from '#graph/projection/arguments.ts';
+import { bodyArgument, recordOfArguments } from '#graph/projection/arguments.ts';
 
 export interface Route {
   method: Method;
@@ -17,8 +25,10 @@ export interface Route {
   status: number;
   /** Names of the path parameters, in order. */
   parameters: string[];
-  /** The request record of the body, when the field takes one. */
-  body?: RequestRecord & { name: string; required: boolean };
+  /** The arguments that the query carries. */
+  query: readonly GraphQLArgument[];
+  /** The request record of the body, when the field takes one: the argument `input`, or else the arguments beside those of the path. */
+  body?: RequestRecord & { name: string; required: boolean; isInput: boolean };
 }
 
 /** GET of one record: its answer carries an ETag. */
@@ -62,7 +72,15 @@ function routeOf(kind: 'Query' | 'Mutation', field: GraphQLField<unknown, unknow
     if (!field.args.some((argument) => argument.name === name)) throw new Error(`${rest.route}: no argument ${name}`);
   }
   const input = field.args.find((argument) => argument.name === bodyArgument);
-  const record = input && bodyOf(getNamedType(input.type), isNonNullType(input.type));
+  const others = field.args.filter(({ name }) => name !== bodyArgument && !parameters.includes(name));
+  const record = input
+    ? bodyOf(getNamedType(input.type), isNonNullType(input.type))
+    : rest.body && {
+        ...recordOfArguments(others, `The body of \`${rest.route}\`.`),
+        name: rest.body,
+        required: others.some(isRequiredArgument),
+        isInput: false,
+      };
   return {
     method,
     template,
@@ -72,6 +90,7 @@ function routeOf(kind: 'Query' | 'Mutation', field: GraphQLField<unknown, unknow
     exposure,
     status: rest.status ?? 200,
     parameters,
+    query: rest.body ? [] : others,
     ...(record && { body: record }),
   };
 }
@@ -91,5 +110,5 @@ function withinRest({ zod, json, beyondRest }: RequestRecord): RequestRecord {
 function bodyOf({ name }: GraphQLNamedType, required: boolean) {
   const record = requestRecords.get(name);
   if (!record) throw new Error(`${name} is not a request record`);
-  return { ...withinRest(record), name, required };
+  return { ...withinRest(record), name, required, isInput: true };
 }

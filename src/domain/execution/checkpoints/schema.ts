@@ -58,6 +58,7 @@ builder.mutationField('continueRun', (t) =>
       'of its own. The session of the agent is resumed where its files are in the checkpoint; else its prompt says what has ' +
       'happened so far.',
     scope: 'missions:run',
+    rest: { route: 'POST /runs/{runId}/continuation', body: 'ContinueRunRequest', status: 201, errors: [402] },
     tool: { name: 'continue_run', startsRun: true },
     type: RunType,
     args: {

@@ -1,4 +1,4 @@
-// Issues of the built-in tracker, in the graph alone: the specification shows no route to them.
+// Issues of the built-in tracker.
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';
 import { orderArgument, pageArguments, pageOf } from '#graph/page.ts';
@@ -49,6 +49,7 @@ builder.queryFields((t) => ({
   issues: t.field({
     description: 'Issues of the built-in tracker; of one project, or of all.',
     scope: 'missions:read',
+    rest: 'GET /issues',
     type: IssuePage,
     args: { ...pageArguments(pages.other), ...orderArgument(), projectId: t.arg.string(filter) },
     resolve: (_, args, { caller }) => operations.listIssues(caller, args),
@@ -56,6 +57,7 @@ builder.queryFields((t) => ({
   issue: t.field({
     description: 'One issue of the built-in tracker.',
     scope: 'missions:read',
+    rest: 'GET /issues/{issueId}',
     type: IssueType,
     args: { issueId: t.arg.string(pathId) },
     resolve: (_, { issueId }, { caller }) => operations.findIssue(caller, issueId),

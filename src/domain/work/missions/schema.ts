@@ -1,4 +1,4 @@
-// Missions without a schedule, in the graph and as a tool (design decisions, section 12).
+// Missions without a schedule.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
@@ -16,6 +16,7 @@ builder.mutationField('startMission', (t) =>
       'Starts a mission in a project, without a scheduled task or an automation. After an error of the tracker its issue ' +
       'is created later.',
     scope: 'missions:run',
+    rest: { route: 'POST /runs', body: 'StartMissionRequest', status: 201, errors: [402, 404, 502] },
     tool: { name: 'start_mission', openWorld: true, startsRun: true },
     type: RunType,
     args: {

@@ -56,6 +56,7 @@ builder.queryFields((t) => ({
   runSteps: t.field({
     description: 'The steps of a run in their order: who works on it, the plan, reviews and tests, tokens and cost.',
     scope: 'missions:read',
+    rest: 'GET /runs/{runId}/steps',
     tool: 'list_run_steps',
     type: RunSteps,
     args: { runId: t.arg.string(runId) },
@@ -64,6 +65,7 @@ builder.queryFields((t) => ({
   runMessages: t.field({
     description: 'What people said to the agents of a run and decided about it, in order.',
     scope: 'missions:read',
+    rest: 'GET /runs/{runId}/messages',
     tool: 'list_run_messages',
     type: RunHistory,
     args: { runId: t.arg.string(runId) },
@@ -77,6 +79,7 @@ builder.mutationFields((t) => ({
       'Sends a message to the agent of a run: it takes it up in its present turn, within about two seconds, or when its step ' +
       'begins. A message that no step has taken up when the work is done is one more step.',
     scope: 'missions:run',
+    rest: { route: 'POST /runs/{runId}/messages', body: 'SendMessageRequest', status: 201 },
     tool: 'send_message',
     type: RunMessageType,
     args: {
@@ -92,6 +95,7 @@ builder.mutationFields((t) => ({
   answerElicitation: t.field({
     description: 'Answers a question of the agent of a run. A question is answered once.',
     scope: 'missions:run',
+    rest: { route: 'POST /runs/{runId}/answer', body: 'AnswerElicitationRequest', status: 201 },
     tool: { name: 'answer_elicitation', idempotent: true },
     type: RunMessageType,
     args: {
@@ -111,6 +115,7 @@ builder.mutationFields((t) => ({
   approvePlan: t.field({
     description: 'Approves the plan of a run that waits for it. Approving it twice changes nothing.',
     scope: 'missions:run',
+    rest: 'POST /runs/{runId}/approval',
     tool: { name: 'approve_plan', idempotent: true },
     type: RunType,
     args: { runId: t.arg.string(runId) },
@@ -121,6 +126,7 @@ builder.mutationFields((t) => ({
       'Interrupts the agent of a run in its turn; it keeps its session until the run is resumed. A run that waits is not begun ' +
       'meanwhile.',
     scope: 'missions:run',
+    rest: 'POST /runs/{runId}/interruption',
     tool: { name: 'interrupt_run', idempotent: true },
     type: RunType,
     args: { runId: t.arg.string(runId) },
@@ -129,6 +135,7 @@ builder.mutationFields((t) => ({
   resumeRun: t.field({
     description: 'Lets the interrupted agent of a run continue.',
     scope: 'missions:run',
+    rest: 'POST /runs/{runId}/resumption',
     tool: { name: 'resume_run', idempotent: true },
     type: RunType,
     args: { runId: t.arg.string(runId) },
