@@ -89,7 +89,7 @@ export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 's
 export type LogLevel = (typeof logLevels)[number];
 
 /** Every setting, in the order in which errors are listed. Defaults that depend on another setting are in `configOf`. */
-const settings = z.object({
+export const settings = z.object({
   HOST: matching(
     'a host name or an IP address, without brackets or port',
     (value) => isIP(value) > 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(value),

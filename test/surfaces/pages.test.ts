@@ -1,4 +1,5 @@
 // GraphiQL and the API reference: pages that work without anybody else's server, and without a credential.
+import { readdirSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
 import { parse, validate } from 'graphql';
@@ -158,6 +159,22 @@ test('/llms.txt leads to what is there', async () => {
       link.includes('schema.graphql') ? 401 : expect.toSatisfy((code) => code < 400),
     ]);
   }
+});
+
+test('/reference/docs has every page of docs/, for an installation without the internet', async () => {
+  const index = await get('/reference/docs');
+  expect(index.headers['content-type']).toBe('text/markdown; charset=utf-8');
+  const links = [...index.body.toString().matchAll(/\]\((\S+)\)/g)].map((match) => `/reference/${match[1]}`);
+  const files = readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'));
+  expect(links.toSorted()).toEqual(files.map((name) => `/reference/docs/${name}`).toSorted());
+  for (const link of links) {
+    const { status, headers, body } = await get(link);
+    expect([status, headers['content-type']]).toEqual([200, 'text/markdown; charset=utf-8']);
+    expect(body.toString()).toBe(readFileSync(link.replace('/reference/', ''), 'utf8'));
+  }
+  expect((await get('/reference/docs/../package.json')).status).toBe(404);
+  const { files: shipped } = JSON.parse(readFileSync('package.json', 'utf8'));
+  expect(shipped).toContain('docs');
 });
 
 test('405 · the reference is only read', async () => {

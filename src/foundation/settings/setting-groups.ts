@@ -39,8 +39,8 @@ export function linesOf(issues: readonly z.core.$ZodIssue[] = []): string[] {
   return lines.sort((a, b) => isMissing(b) - isMissing(a));
 }
 
-/** Settings of the local runner alone, which checks them (src/runner/README.md). */
-const namesOfRunnerSettings = [
+/** Settings that `npm start` hands to the local runner, which checks them (docs/configuration.md#the-local-runner). */
+export const namesOfRunnerSettings = [
   'ANTHROPIC_API_KEY',
   'ANTHROPIC_BASE_URL',
   'OPENAI_API_KEY',
@@ -63,7 +63,7 @@ const namesOfRunnerSettings = [
   'CHECKPOINT_MS',
   'WORKSPACES_DIR',
   'KEEP_WORKSPACES_MS',
-];
+] as const;
 
 /** Of the settings, the environment of the local runner. */
 export const runnerSettings = (env: NodeJS.ProcessEnv): { PATH: string } => ({

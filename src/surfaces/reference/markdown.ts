@@ -1,5 +1,6 @@
 // The OpenAPI document as Markdown, for people without a browser and for models; and /llms.txt, which lists what there is to read.
 import { addresses } from '#foundation/http/addresses.ts';
+import { docsPath, isTask, linksOf, type Page } from './docs.ts';
 
 type Json = Record<string, unknown>;
 
@@ -130,7 +131,7 @@ export function apiMarkdown(document: Json): string {
 }
 
 /** The file that models look for (llmstxt.org). */
-export function llmsText(): string {
+export function llmsText(docs: readonly Page[]): string {
   const { baseHost, issuer, mcp, a2a } = addresses();
   return `# Agent Engineering Platform
 
@@ -144,6 +145,7 @@ Credentials go into the \`Authorization\` header as \`Bearer <token>\`. A progra
 - [API reference](${baseHost}/reference/api.md): every operation and record of REST, with scopes, bounds and examples
 - [Errors](${baseHost}/reference/errors.md): what each error code means, and what to do
 - [Agent sign-up](${issuer}/auth.md): how an agent gets a credential without a person's hands
+${linksOf(docs.filter(isTask), `${baseHost}${docsPath}`)}- [Decisions](${baseHost}${docsPath}): why it is built as it is, one page each
 
 ## Specifications
 

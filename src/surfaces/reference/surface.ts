@@ -1,4 +1,4 @@
-// The API reference: Swagger UI over /v1/openapi.json at /reference, the index of errors, both as Markdown, and /llms.txt. All files
+// The API reference: Swagger UI over /v1/openapi.json at /reference, the index of errors, both as Markdown, the docs, and /llms.txt. All files
 // come from this server; no credential is needed, because the pages show the specification and no data.
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -9,6 +9,7 @@ import { answer, answerHtml, type Exchange } from '#foundation/http/http.ts';
 import { notFound } from '#foundation/problem.ts';
 import { errorsPath } from '#foundation/problem-codes.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';
+import { docsIndex, docsPath, readDocs } from './docs.ts';
 import { errorsBody, errorsMarkdown, errorsStyle } from './errors.ts';
 import { apiMarkdown, llmsText } from './markdown.ts';
 
@@ -57,8 +58,11 @@ interface ReferenceSettings {
 
 export function createReference({ report, document }: ReferenceSettings) {
   let api: string | undefined;
+  const docs = readDocs();
   const texts: Record<string, () => string> = {
-    [llmsPath]: llmsText,
+    [llmsPath]: () => llmsText(docs),
+    [docsPath]: () => docsIndex(docs),
+    ...Object.fromEntries(docs.map(({ name, text }) => [`${docsPath}/${name}`, () => text])),
     [`${errorsPath}.md`]: errorsMarkdown,
     [`${base}/api.md`]: () => {
       api ??= apiMarkdown(JSON.parse(document()));
@@ -80,7 +84,7 @@ export function createReference({ report, document }: ReferenceSettings) {
 
 const answerText = (exchange: Exchange, text: string): void =>
   answer(exchange, 200, text, {
-    'content-type': `text/${exchange.path.endsWith('.md') ? 'markdown' : 'plain'}; charset=utf-8`,
+    'content-type': `text/${exchange.path === llmsPath ? 'plain' : 'markdown'}; charset=utf-8`,
     'cache-control': 'public, max-age=300',
   });
 

@@ -1,0 +1,87 @@
+// `npm run docs`: writes docs/configuration.md, every setting with its default. Names and defaults are read from the code; a setting
+// without a description, and a description without its setting, are errors of types or end with one. `--check` compares only.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { namesOfRunnerSettings } from '#foundation/settings/setting-groups.ts';
+import { stripeSettings, upstreamSettings } from '#foundation/settings/setting-groups.ts';
+import { settings } from '../src/config.ts';
+import { type Description, type RunnerOnly, runner, service } from './setting-descriptions.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const file = `${root}docs/configuration.md`;
+
+type RunnerSetting = (typeof namesOfRunnerSettings)[number] | RunnerOnly;
+
+const schemas = { ...settings.shape, ...upstreamSettings.shape, ...stripeSettings.shape };
+
+/** What stands in the code, as it is typed in an environment. */
+function defaultOf(schema: { safeParse(value: unknown): { success: boolean; data?: unknown } }): string | null {
+  const { success, data } = schema.safeParse(undefined);
+  return success && (typeof data === 'string' || typeof data === 'number') ? `\`${data}\`` : null;
+}
+
+/** Numbers of `setting('POLL_MS', 1_000)` in the runner's sources, by name; null where the machine decides. */
+function readRunnerDefaults(): Map<string, string | null> {
+  const folder = `${root}src/runner`;
+  const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => readFileSync(`${folder}/${name}`, 'utf8'));
+  const found = sources.join('\n').matchAll(/\bsetting\('([A-Z_]+)', ([\d_* ]+\))?/g);
+  return new Map(
+    [...found].map(([, name, factors]) => {
+      const number = factors && parseFactors(factors);
+      return [name!, number ? `\`${number}\`` : null];
+    }),
+  );
+}
+
+const parseFactors = (text: string): number =>
+  text
+    .slice(0, -1)
+    .split('*')
+    .reduce((product, factor) => product * Number(factor.replaceAll('_', '').trim()), 1);
+
+const row = (name: string, usual: string | null, [told, text]: Description): string =>
+  `| \`${name}\` | ${told ?? usual ?? 'none'} | ${text} |`;
+
+const table = (rows: string[]): string => ['| Setting | Default | |', '|---|---|---|', ...rows].join('\n');
+
+function printConfiguration(): string {
+  const runnerDefaults = readRunnerDefaults();
+  const undescribed = [...runnerDefaults.keys()].filter((name) => !(name in runner));
+  if (undescribed.length > 0) throw new Error(`Describe ${undescribed.join(', ')} in scripts/setting-descriptions.ts.`);
+  const ofService = Object.entries(schemas).map(([name, schema]) =>
+    row(name, defaultOf(schema), service[name as keyof typeof schemas]),
+  );
+  const ofRunner = Object.entries(runner).map(([name, description]) =>
+    row(name, runnerDefaults.get(name as RunnerSetting) ?? null, description),
+  );
+  return `<!-- Written by \`npm run docs\`: edit scripts/setting-descriptions.ts. -->
+
+# Configuration
+
+Settings are environment variables. An empty one counts as absent. An invalid value stops the start with one message that lists
+everything invalid and quotes no value.
+
+## The service
+
+${table(ofService)}
+
+With a bucket the service needs \`s3:GetObject\`, \`PutObject\`, \`DeleteObject\`, \`ListBucket\`, \`AbortMultipartUpload\` and
+\`ListBucketMultipartUploads\`. Let a lifecycle rule of the bucket abort multipart uploads after some days.
+
+## The local runner
+
+\`npm start\` hands these to the runner that it starts, but for the ones that are marked *own*, which only a runner that is started by
+itself reads (\`src/runner/README.md\`).
+
+${table(ofRunner)}
+`;
+}
+
+const text = printConfiguration();
+if (!process.argv.includes('--check')) writeFileSync(file, text);
+else if (readFileSync(file, 'utf8') !== text) {
+  console.error('docs/configuration.md is not what the code says: run npm run docs.');
+  process.exitCode = 1;
+}

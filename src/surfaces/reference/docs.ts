@@ -1,0 +1,37 @@
+// The pages of docs/ as Markdown at /reference/docs, so that an installation without the internet has them.
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { packageFolder } from '#foundation/package-folder.ts';
+
+export const docsPath = '/reference/docs';
+
+export interface Page {
+  /** Below `docsPath`: `steer.md`, `decisions/0001-migrations-are-sql.md`. */
+  name: string;
+  title: string;
+  text: string;
+}
+
+export function readDocs(): Page[] {
+  const folder = path.join(packageFolder, 'docs');
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .sort()
+    .map((name) => {
+      const text = readFileSync(path.join(folder, name), 'utf8');
+      return { name: name.split(path.sep).join('/'), title: /^# (.+)$/m.exec(text)![1]!, text };
+    });
+}
+
+/** A list of links; `base` is the address that they begin with. */
+export const linksOf = (pages: readonly Page[], base: string): string =>
+  pages.map(({ name, title }) => `- [${title}](${base}/${name})\n`).join('');
+
+/** The decisions have a list of their own. */
+export const isTask = ({ name }: Page): boolean => !name.includes('/');
+
+export const docsIndex = (pages: readonly Page[]): string =>
+  `# Documentation\n\n${linksOf(pages.filter(isTask), 'docs')}\n## Decisions\n\n${linksOf(
+    pages.filter((page) => !isTask(page)),
+    'docs',
+  )}`;
