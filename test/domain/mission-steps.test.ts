@@ -145,7 +145,14 @@ describe('the steps of a mission', () => {
     expect(again.step).toMatchObject({ seq: 3, role: 'builder', resumeSessionId: 'session-1' });
     expect(again.step.prompt).toContain('a.ts:3: A typo.');
     const second = await finish(one, again.step.stepId, { sessionId: 'session-1' });
+    const approved = async () => (await world.knex('runs').where({ id: one.runId }).first()).approvedSha;
+    await world
+      .knex('runs')
+      .where({ id: one.runId })
+      .update({ headSha: 'a'.repeat(40) });
+    expect(await approved()).toBe(null);
     const test = await finish(one, second.step.stepId, approve);
+    expect(await approved()).toBe('a'.repeat(40));
     expect(test.step).toMatchObject({ seq: 5, role: 'qa' });
     expect(await finish(one, test.step.stepId, passed)).toEqual({ outcome: 'done', failure: null, step: null });
     await finishRun(one);

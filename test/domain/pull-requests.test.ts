@@ -116,7 +116,7 @@ describe('the outcome of a run', () => {
     const { outcome } = await runOf(held);
     return outcome;
   };
-  const none = { branch: null, headSha: null, prNumber: null, prUrl: null, prState: null };
+  const none = { branch: null, headSha: null, prNumber: null, prUrl: null, prState: null, mergeBlocker: null };
 
   it('is null while it is open, and then says what the branch changes', async () => {
     const held = await heldRun();
@@ -132,6 +132,7 @@ describe('the outcome of a run', () => {
       branch: `mission/${held.runId}`,
       headSha: second,
       ...pullRequest,
+      mergeBlocker: null,
     });
   });
 
@@ -229,6 +230,7 @@ describe('a completed run', () => {
     const held = await heldRun();
     await push(held, first);
     const [pull] = repository().pulls;
+    await world.knex('runs').where({ id: held.runId }).update({ approvedSha: first });
     await follow();
     expect((await runOf(held)).prState).toBe('open');
     await finish(held);
@@ -237,11 +239,30 @@ describe('a completed run', () => {
     repository().heads.set(`mission/${held.runId}`, second);
     pull!.mergeable_state = 'clean';
     await follow();
-    expect((await runOf(held)).prState).toBe('open');
+    expect(await runOf(held)).toMatchObject({
+      prState: 'open',
+      outcome: { mergeBlocker: 'The branch has commits that no reviewer has approved: a person has to merge it.' },
+    });
     repository().heads.set(`mission/${held.runId}`, first);
     await follow();
     expect([(await runOf(held)).prState, issue().state]).toEqual(['merged', 'closed']);
     await world.knex('projects').update({ autoMerge: false });
+  });
+
+  it('waits for a person, and says so, where no reviewer has approved it', async () => {
+    await world.knex('projects').update({ autoMerge: true });
+    const held = await heldRun();
+    await push(held, first);
+    await finish(held);
+    Object.assign(repository().pulls[0]!, { mergeable_state: 'clean' });
+    await follow();
+    expect(await runOf(held)).toMatchObject({
+      prState: 'open',
+      outcome: { mergeBlocker: 'No reviewer has approved the change: a person has to merge it.' },
+    });
+    await world.knex('projects').update({ autoMerge: false });
+    await follow();
+    expect((await runOf(held)).outcome.mergeBlocker).toBe(null);
   });
 
   it('is checked once by processes that follow at the same time, and soon again', async () => {

@@ -1593,11 +1593,11 @@ export interface Project {
   scmRepo: string;
   /** Empty while `missingConnectorKinds` names `llm`. */
   llmConnectorId: string;
-  /** Whether an approved change merges without a person. The runtime, which merges, gets it with each run. */
+  /** Whether the pull request of a completed run is merged without a person, by the platform: at the commit that a reviewer of the run has approved, once its checks have passed. A run without a reviewer is never merged so. */
   autoMerge: boolean;
   /** What issue keys begin with. */
   issueCode: string | null;
-  /** What built-in agents work in; null leaves it to the agent. */
+  /** A sandbox template of the catalog, kept for the project; runtimes do not use it yet. */
   defaultSandboxTemplateId: string | null;
   /** When it was created. */
   createdAt: number;
@@ -1841,6 +1841,8 @@ export interface RunOutcome {
   prUrl: string | null;
   /** The state of the pull request; null without one. */
   prState: 'open' | 'merged' | 'closed' | null;
+  /** Why the pull request waits for a person though its project merges by itself; null otherwise. */
+  mergeBlocker: string | null;
 }
 /** The parameters of `runAutomation`. */
 export interface RunAutomationParameters {
@@ -3122,7 +3124,7 @@ export const documents = {
   revokeIntegration: 'mutation revokeIntegration($integrationId:String!){revokeIntegration(integrationId:$integrationId){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt dependentProjectCount}}',
   disconnectIntegration: 'mutation disconnectIntegration($integrationId:String!$detachProjects:Boolean=false){disconnectIntegration(integrationId:$integrationId detachProjects:$detachProjects){ok id}}',
   sandboxUpdated: 'subscription sandboxUpdated($sandboxId:String!$after:Int){sandboxUpdated(sandboxId:$sandboxId after:$after){sandbox{sandboxId issueId projectId role harness harnessVersion runId status terminationReason instanceType createdAt timeoutAt lastHeartbeatAt destroyedAt lastCpuPct lastMemUsedMb lastMemTotalMb lastDiskUsedPct lastMetricAt}fragments{kind t body action parameter result toolUseId items{content status}}nextFragment metrics{t cpuPct memUsedMb memTotalMb diskUsedPct}}}',
-  runUpdated: 'subscription runUpdated($runId:String!){runUpdated(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState}}}',
+  runUpdated: 'subscription runUpdated($runId:String!){runUpdated(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}}',
 } as const;
 
 /** The member of a page that holds its records, for each operation that answers a page. */

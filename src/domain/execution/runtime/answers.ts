@@ -37,7 +37,10 @@ export const ClaimedRunType = builder.objectRef<ClaimedRun>('ClaimedRun').implem
       description: 'The page of the issue; null when its tracker has none.',
     }),
     repoFullName: t.exposeString('repoFullName', { description: 'The project’s repository, `<owner>/<repo>`.' }),
-    autoMerge: t.exposeBoolean('autoMerge', { description: 'Whether the runtime merges an approved change.' }),
+    autoMerge: t.exposeBoolean('autoMerge', {
+      description:
+        'Whether the platform merges the change once a reviewer of the run has approved it; a runtime merges nothing.',
+    }),
     instanceType: t.expose('instanceType', { type: InstanceType.type, description: 'The size of the sandbox.' }),
     memoryMb: t.exposeInt('memoryMb', { description: 'The memory that the instance type has, MiB.' }),
     agent: t.expose('agent', { type: RunAgentType, description: 'The agent of the step.' }),

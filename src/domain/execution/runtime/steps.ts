@@ -158,6 +158,10 @@ async function goOn(
   step: RunStep,
   read: Read,
 ): Promise<StepOutcome> {
+  if (read.handover?.role === 'reviewer') {
+    const approvedSha = read.handover.review.verdict === 'approve' ? run.headSha : null;
+    await Run.query(trx).findById(run.id).patch({ approvedSha });
+  }
   const next = await nextOf(trx, run, steps, step, read);
   if (next === 'done') return 'done';
   if ('failure' in next || steps.length >= mission.steps) {

@@ -56,12 +56,13 @@ export const ProjectType = builder.modelType(Project, 'Project').implement({
     }),
     autoMerge: t.exposeBoolean('autoMerge', {
       description:
-        'Whether an approved change merges without a person. The runtime, which merges, gets it with each run.',
+        'Whether the pull request of a completed run is merged without a person, by the platform: at the commit that a reviewer ' +
+        'of the run has approved, once its checks have passed. A run without a reviewer is never merged so.',
     }),
     issueCode: t.exposeString('issueCode', { nullable: true, description: 'What issue keys begin with.' }),
     defaultSandboxTemplateId: t.exposeString('defaultSandboxTemplateId', {
       nullable: true,
-      description: 'What built-in agents work in; null leaves it to the agent.',
+      description: 'A sandbox template of the catalog, kept for the project; runtimes do not use it yet.',
     }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When it was created.' }),
     missingConnectorKinds: t.field({

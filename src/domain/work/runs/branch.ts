@@ -57,9 +57,12 @@ export async function recordBranch(run: Row<Run>, pushed: PushedBranch): Promise
 const takeOpenSql = `update runs r set pr_check_at = $1::bigint + ${checkAfterMs.min} where id in (
     select id from runs where pr_state = 'open' and pr_check_at <= $1 order by pr_check_at limit 20
     for no key update skip locked
-  ) returning r.id, r.project_id, r.status, r.head_sha, r.pr_number, r.created_at, r.updated_at`;
+  ) returning r.id, r.project_id, r.status, r.head_sha, r.approved_sha, r.pr_number, r.created_at, r.updated_at`;
 
-type OpenPullRequest = Pick<Run, 'id' | 'projectId' | 'status' | 'headSha' | 'createdAt' | 'updatedAt'> & {
+type OpenPullRequest = Pick<
+  Run,
+  'id' | 'projectId' | 'status' | 'headSha' | 'approvedSha' | 'createdAt' | 'updatedAt'
+> & {
   prNumber: number;
 };
 
@@ -73,14 +76,27 @@ export async function followPullRequests(): Promise<void> {
 
 const noteErrorSql = announcing('update runs set last_error = $2, pr_check_at = $3, updated_at = $4 where id = $1');
 
+const noteBlockerSql = announcing(
+  'update runs set merge_blocker = $2, updated_at = $3 where id = $1 and merge_blocker is distinct from $2',
+);
+
+/** Only the commit that a reviewer of the run has approved is merged without a person. */
+function mergeBlocker({ status, approvedSha }: OpenPullRequest, { state, headSha }: PullRequest): string | null {
+  if (status !== 'completed' || state !== 'open' || approvedSha === headSha) return null;
+  return approvedSha === null
+    ? 'No reviewer has approved the change: a person has to merge it.'
+    : 'The branch has commits that no reviewer has approved: a person has to merge it.';
+}
+
 async function follow(run: OpenPullRequest): Promise<void> {
   const project = await Project.find({ id: run.projectId });
   if (!project) return;
   try {
     const { host } = await hostOf(project);
     let pullRequest = await host.pullRequests!.read(project, run.prNumber);
-    // The runtime's reviewers have approved this commit, and no other.
-    if (project.autoMerge && run.status === 'completed' && pullRequest.isReady && pullRequest.headSha === run.headSha) {
+    const blocker = project.autoMerge ? mergeBlocker(run, pullRequest) : null;
+    await sql(noteBlockerSql, [run.id, blocker, now()]);
+    if (project.autoMerge && run.status === 'completed' && pullRequest.isReady && !blocker) {
       await host.pullRequests!.merge(project, run.prNumber, pullRequest.headSha);
       pullRequest = await host.pullRequests!.read(project, run.prNumber);
     }

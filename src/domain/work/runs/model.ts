@@ -76,6 +76,7 @@ export class Run extends BaseModel {
     'changedFiles',
     'insertions',
     'deletions',
+    'mergeBlocker',
     'prNumber',
     'prUrl',
     'prState',
@@ -138,6 +139,10 @@ export class Run extends BaseModel {
   declare changedFiles: number | null;
   declare insertions: number | null;
   declare deletions: number | null;
+  /** The commit of the branch that its reviewer has approved; null: none. */
+  declare approvedSha: string | null;
+  /** Why its pull request is not merged by itself though its project says so; null otherwise. */
+  declare mergeBlocker: string | null;
   /** Its pull request; null where the source host has none. */
   declare prNumber: number | null;
   declare prUrl: string | null;

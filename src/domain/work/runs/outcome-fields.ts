@@ -16,7 +16,7 @@ const RunResult = wordSet('RunResult', ['changes', 'no_changes'] as const, 'What
   no_changes: 'Nothing: no commit was pushed.',
 });
 
-type Outcome = Pick<Row<Run>, 'branch' | 'headSha' | 'prNumber' | 'prUrl' | 'prState'> &
+type Outcome = Pick<Row<Run>, 'branch' | 'headSha' | 'prNumber' | 'prUrl' | 'prState' | 'mergeBlocker'> &
   Pick<Row<Run>, 'commits' | 'changedFiles' | 'insertions' | 'deletions'>;
 
 /** Null for an open run and for one that has had no repository: its changes are not to be known. */
@@ -50,6 +50,10 @@ export const RunOutcomeType = builder.objectRef<Outcome>('RunOutcome').implement
       type: PullRequestState.type,
       nullable: true,
       description: 'The state of the pull request; null without one.',
+    }),
+    mergeBlocker: t.exposeString('mergeBlocker', {
+      nullable: true,
+      description: 'Why the pull request waits for a person though its project merges by itself; null otherwise.',
     }),
   }),
 });

@@ -84,7 +84,7 @@ function Details({ project, read }: Properties) {
           form={form}
           name="autoMerge"
           label="Merge approved changes"
-          hint="An approved change merges without a person."
+          hint="A pull request merges without a person at the commit that a reviewer agent approved, once its checks pass."
         />
       </FormFrame>
     </Card>
