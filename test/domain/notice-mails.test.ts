@@ -4,10 +4,11 @@ import { mailNotices } from '#domain/lifecycle/notices/mails.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { days, minutes } from '#foundation/clock.ts';
+import { newId } from '#foundation/ids.ts';
 import { developmentMailbox } from '#foundation/mail/mail.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { spend } from '../support/runtime-records.ts';
-import { openWorld, type Session, type World } from '../support/world.ts';
+import { openWorld, present, type Session, type World } from '../support/world.ts';
 
 let world: World;
 let acme: Row<Organization>;
@@ -74,6 +75,22 @@ describe('a notice that needs action', () => {
     expect(await mailed()).toEqual([]);
   });
 
+  it('of a plan that waits for its approval is mailed to all who may run missions, not to viewers, and once', async () => {
+    const viewer = await world.person(`Viewer-${founded}`);
+    await world.join(acme, viewer, 'viewer');
+    const id = newId('run');
+    await world.knex('runs').insert({
+      ...{ id, orgId: acme.id, projectId, scheduledFor: present(), kind: 'manual', missionTitle: 'Rename a column' },
+      ...{ status: 'dispatching', issueId: 'iss_1', awaitsApproval: true, createdAt: present(), updatedAt: present() },
+    });
+    const title = '“Rename a column” waits for a person to approve the plan';
+    const everyone = [owner.email, admin.email, `member-${founded}@example.com`];
+    expect((await mailed(2)).map((mail) => mail.toLowerCase())).toEqual(
+      everyone.map((to) => `${to} ${title}`.toLowerCase()).sort(),
+    );
+    expect(await mailed()).toEqual([]);
+  });
+
   it('is not mailed to whom the account is disabled, and not after the organization is closed', async () => {
     await capReached();
     await world.knex('people').where({ id: admin.id }).update({ disabledAt: 1 });
@@ -86,7 +103,7 @@ describe('the setting', () => {
   it('is per kind and person, on by default, and turned on again', async () => {
     const kinds = 'query { noticeMails { kind enabled } }';
     const { noticeMails } = (await world.graphql(kinds, { session })).body.data;
-    expect(noticeMails.map(({ enabled }: { enabled: boolean }) => enabled)).toEqual(Array(6).fill(true));
+    expect(noticeMails.map(({ enabled }: { enabled: boolean }) => enabled)).toEqual(Array(7).fill(true));
     const { data } = await choose({ kind: 'cost_cap', enabled: false }, session);
     expect(data.updateNoticeMail).toContainEqual({ kind: 'cost_cap', enabled: false });
     await capReached();

@@ -167,9 +167,15 @@ describe('causes', () => {
     expect(await read(acme)).toMatchObject([
       {
         id: expect.stringMatching(/^run_waiting:\d{4}-\d\d-\d\d$/),
-        title: '2 runs wait for a runtime',
+        title: '2 missions wait for a runtime',
         body: 'No runtime is connected.',
       },
+    ]);
+    const planned = await run(acme, { status: 'dispatching', issueId: 'iss_3', awaitsApproval: true });
+    world.clock.turn(minutes(6));
+    expect((await read(acme)).map(({ title }: { title: string }) => title)).toEqual([
+      `“${planned}” waits for a person to approve the plan`,
+      '2 missions wait for a runtime',
     ]);
     await world.knex('runs').where({ projectId: acme.place.projectId }).update({ status: 'canceled' });
     expect(id && (await ids(acme))).toEqual([]);

@@ -1,7 +1,8 @@
 // The list of runs, filtered by what started them, by agent and by time, alone and together, page by page.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Id } from '#foundation/ids.ts';
+import { type Id, newId } from '#foundation/ids.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
+import { showFragments, startSandbox, writeMessages } from '../support/runtime-records.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
@@ -94,4 +95,28 @@ it('200 · GraphQL takes the same filters', async () => {
   const query = `{ runs(kind: manual, agentId: "${agentId}", createdBefore: ${times.third}) { data { id } } }`;
   const { body } = await world.graphql(query, { token: ada.token });
   expect(body.data.runs.data).toEqual([{ id: ids.second }]);
+});
+
+it('200 · those that wait for a person say for what: a plan, or a question that nobody has answered', async () => {
+  const of = { orgId: ada.organization.id, projectId };
+  const runs = () => world.knex('runs');
+  const read = async () => {
+    const query = '{ runs(needsPerson: true) { data { id needs startedBy } } }';
+    return (await world.graphql(query, { token: ada.token })).body.data.runs.data;
+  };
+  expect(await read()).toEqual([]);
+  await runs().where({ id: ids.first }).update({ awaitsApproval: true, issueId: 'iss_1' });
+  await runs()
+    .where({ id: ids.fourth })
+    .update({ status: 'running', leaseId: newId('lease'), leaseUntil: present() + 60_000 });
+  const sandbox = await startSandbox(of, { runId: ids.fourth! });
+  await showFragments(sandbox, [{ body: 'Hm' }, { kind: 'elicitation', body: 'Which one?' }]);
+  expect(await read()).toEqual([
+    { id: ids.fourth, needs: 'answer', startedBy: null },
+    { id: ids.first, needs: 'approval', startedBy: 'Ada' },
+  ]);
+  expect(await names({ needsPerson: 'true', status: 'running' })).toEqual(['fourth']);
+  world.clock.turn(1_000);
+  await writeMessages(of, ids.fourth!, [{ kind: 'answer', text: 'The second.' }]);
+  expect(await names({ needsPerson: 'true' })).toEqual(['first']);
 });

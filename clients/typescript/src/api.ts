@@ -1935,6 +1935,8 @@ export interface RunsParameters {
   projectId?: string;
   /** Runs in this status only. */
   status?: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
+  /** True: open runs only that wait for a person, to approve a plan or to answer a question. */
+  needsPerson?: boolean;
   /** Runs only that the schedule, or that a person or program started. */
   kind?: 'scheduled' | 'manual';
   /** Runs only that were started for this agent. */
@@ -2894,7 +2896,7 @@ export interface Operations {
   artifacts: { input: ArtifactsParameters; output: ArtifactPage };
   /** An artifact by its id; `url` leads to its content. Requires the scope `artifacts:read`. */
   artifact: { input: ArtifactParameters; output: Artifact };
-  /** The runs of the organization, newest first; filtered by project, status, what started them, agent and time. Requires the scope `missions:read`. */
+  /** The runs of the organization, newest first; filtered by project, status, what started them, agent, time, and whether they wait for a person. Requires the scope `missions:read`. */
   runs: { input: RunsParameters; output: RunPage };
   /** Starts a mission in a project, without a scheduled task or an automation. After an error of the tracker its issue is created later. Requires the scope `missions:run`. */
   startMission: { input: StartMissionRequest; output: Run };

@@ -10,6 +10,7 @@ import { listBrokenIntegrations } from '../../projects/integrations/operations.t
 import { dayOf } from '../../work/orchestrator/cost-cap.ts';
 import { findOrchestrator } from '../../work/orchestrator/operations.ts';
 import { RecurringMission } from '../../work/recurring/model.ts';
+import { findNeedyRuns } from '../../work/runs/needs.ts';
 import { findFailureStreaks, findWaitingRuns } from '../../work/runs/trouble.ts';
 import type { Notice } from './model.ts';
 
@@ -118,7 +119,7 @@ async function waitingRuns(caller: Caller): Promise<Notice[]> {
   const waiting = await findWaitingRuns(ownOrganization(caller), patienceMs);
   if (!waiting) return [];
   const { count, since, reason } = waiting;
-  const many = count === 1 ? 'A run waits' : `${count}${count === 100 ? ' or more' : ''} runs wait`;
+  const many = count === 1 ? 'A mission waits' : `${count}${count === 100 ? ' or more' : ''} missions wait`;
   return [
     {
       // One a day, however many runs wait.
@@ -132,6 +133,18 @@ async function waitingRuns(caller: Caller): Promise<Notice[]> {
   ];
 }
 
+const personsNeeded = async (caller: Caller): Promise<Notice[]> =>
+  (await findNeedyRuns(ownOrganization(caller))).map(({ id, missionTitle, awaitsApproval, question, since }) => ({
+    id: `person_needed:${id}:${awaitsApproval ? 'approval' : since}`,
+    kind: 'action',
+    title: `${quoted(missionTitle ?? id)} ${awaitsApproval ? 'waits for a person to approve the plan' : 'asks a question'}`,
+    body: awaitsApproval
+      ? 'Nothing is built before the plan is approved.'
+      : question || 'Its agent waits for an answer.',
+    actionUrl: page(`/runs/${id}`),
+    createdAt: since,
+  }));
+
 export const conditions: readonly [scope: Scope, read: (caller: Caller) => Promise<Notice[]>][] = [
   ['billing:read', lowCredits],
   ['orchestrator:read', costCap],
@@ -139,4 +152,5 @@ export const conditions: readonly [scope: Scope, read: (caller: Caller) => Promi
   ['integrations:read', brokenConnectors],
   ['scheduled-tasks:read', failingSchedules],
   ['missions:read', waitingRuns],
+  ['missions:run', personsNeeded],
 ];

@@ -13,6 +13,7 @@ export const mailKinds = [
   'connector_broken',
   'schedule_failing',
   'run_waiting',
+  'person_needed',
 ] as const;
 export type MailKind = (typeof mailKinds)[number];
 

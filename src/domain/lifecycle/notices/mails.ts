@@ -1,4 +1,5 @@
-// Emails about notices that need action, to the people who can act: owners and admins, and of an expiring token its owner. A row
+// Emails about notices that need action, to the people who can act: owners and admins, of an expiring token its owner, and of a
+// mission that waits for a person all who may run missions. A row
 // and the mail are written in one transaction, so that several processes mail a notice to a person once.
 import type { Caller } from '#access/principal.ts';
 import { isAtLeast } from '#access/roles.ts';
@@ -12,7 +13,8 @@ import { listOwnersOfExpiringTokens } from '../../identity/tokens/operations.ts'
 import { Membership } from '../../organization/memberships/model.ts';
 import { organizationsWithIds } from '../../organization/organizations/operations.ts';
 import { peopleOf } from '../../organization/people/operations.ts';
-import { mailChoicesOf, mailKindOf } from './mail-settings.ts';
+import { findNeedyRuns } from '../../work/runs/needs.ts';
+import { type MailKind, mailChoicesOf, mailKindOf } from './mail-settings.ts';
 import type { Notice } from './model.ts';
 import { listNotices } from './operations.ts';
 
@@ -40,15 +42,20 @@ export async function mailNotices(): Promise<void> {
     throw new Error(`notices of ${errors.length} organizations were not mailed`, { cause: errors[0] });
 }
 
+/** Kinds of which a member hears as far as their scopes reach. */
+const forMembers: ReadonlySet<MailKind | undefined> = new Set(['token_expiring', 'person_needed']);
+
 async function mailNoticesOf(orgId: Membership['orgId']): Promise<void> {
   const members = await Membership.findAll({ orgId, closedAt: null });
   const tokenOwners = new Set(await listOwnersOfExpiringTokens(orgId, now() + days(1)));
+  const isPersonNeeded = (await findNeedyRuns(orgId)).length > 0;
   for (const member of members) {
     const isManager = isAtLeast(member.role, 'admin');
-    if (!isManager && !tokenOwners.has(member.userId)) continue;
-    const notices = await listNotices(callerOf(member));
-    const memberNotices = notices.filter(
-      ({ id, kind }) => kind === 'action' && (isManager || mailKindOf(id) === 'token_expiring'),
+    const caller = callerOf(member);
+    const mayAct = isPersonNeeded && caller.scopes.has('missions:run');
+    if (!isManager && !mayAct && !tokenOwners.has(member.userId)) continue;
+    const memberNotices = (await listNotices(caller)).filter(
+      ({ id, kind }) => kind === 'action' && (isManager || forMembers.has(mailKindOf(id))),
     );
     if (memberNotices.length > 0) await mailTo(member, memberNotices);
   }

@@ -78,7 +78,8 @@ const NoticeMailKind = wordSet('NoticeMailKind', mailKinds, 'What an emailed not
   token_expiring: 'A token of the person expires within a day.',
   connector_broken: 'The vendor rejects the credentials of a connector.',
   schedule_failing: 'A recurring mission keeps failing.',
-  run_waiting: 'A run waits for a runtime.',
+  run_waiting: 'A mission waits for a runtime.',
+  person_needed: 'A mission waits for a person to approve its plan or to answer a question.',
 });
 
 const NoticeMailChoice = builder.objectRef<MailChoice>('NoticeMailChoice').implement({
@@ -102,7 +103,7 @@ const UpdateNoticeMailRequest = request(
 builder.queryField('noticeMails', (t) =>
   t.field({
     description:
-      'Which notices the signed-in person gets by email. Those that need action are mailed once, to owners and admins; an expiring token to its owner.',
+      'Which notices the signed-in person gets by email. Those that need action are mailed once, to owners and admins; an expiring token to its owner, and a mission that waits for a person to all who may run missions.',
     scope: 'person',
     type: [NoticeMailChoice],
     resolve: (_, _args, { caller }) => listMailChoices(caller),

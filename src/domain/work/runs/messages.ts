@@ -122,15 +122,6 @@ const spokenSql = `select author, text, acknowledged_at from (
 export const spokenTo = (trx: Transaction, runId: string): Promise<SpokenMessage[]> =>
   sql<SpokenMessage>(spokenSql, [runId], trx);
 
-const spokenAtSql = `select run_id, max(created_at) as at from run_messages
-  where run_id = any($1) and kind in ('message', 'answer') group by run_id`;
-
-/** When somebody last spoke to the agents of these runs. */
-export async function spokenAt(runIds: readonly string[]): Promise<Map<string, number>> {
-  const rows = await sql<{ runId: string; at: number }>(spokenAtSql, [[...runIds]]);
-  return new Map(rows.map(({ runId, at }) => [runId, at]));
-}
-
 /** The same for one run, as a part of a prompt: they are taken up with it. */
 export async function takeMessages(trx: Transaction, runId: string): Promise<Delivered[]> {
   const open = await deliverMessages(trx, [runId]);

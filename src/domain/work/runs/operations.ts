@@ -1,13 +1,15 @@
 // What can be done with runs of both kinds: list, read, follow, cancel.
 import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
+import type { Row, Scope } from '#foundation/postgres/base-model.ts';
 import { emptyPage, type Page, type PageRequest } from '#foundation/postgres/cursor.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
+import { peopleOf } from '../../organization/people/operations.ts';
 import { cancelRuns } from './finish.ts';
 import { RunMessage } from './message-model.ts';
 import { Run, type RunKind, type RunStatus } from './model.ts';
+import { needingPerson } from './needs.ts';
 import { isInState, isOpen, openStates } from './states.ts';
 import { RunStep } from './step-model.ts';
 
@@ -17,16 +19,35 @@ export interface RunFilter extends PageRequest {
   kind?: RunKind | null | undefined;
   /** The agent that the run was started for. */
   agentId?: string | null | undefined;
+  /** Only open runs that wait for a person. */
+  needsPerson?: boolean | null | undefined;
 }
 
 /** Newest first. Empty for a project that the caller cannot reach. */
 export async function listRuns(caller: Caller, filter: RunFilter): Promise<Page<Row<Run>>> {
-  const { projectId, status, kind, agentId, ...page } = filter;
+  const { projectId, status, kind, agentId, needsPerson, ...page } = filter;
   const reach = withinProject(caller, projectId);
   if (!reach) return emptyPage;
   const where = { ...reach, kind: kind ?? undefined, agentId: agentId ?? undefined };
-  return Run.page(where, page, status ? Run.withStatus(status) : undefined);
+  const scopes = [...(status ? [Run.withStatus(status)] : []), ...(needsPerson ? [needingPerson] : [])];
+  return Run.page(where, page, allOf(scopes));
 }
+
+const allOf = (scopes: readonly Scope[]): Scope | undefined =>
+  scopes.length === 0
+    ? undefined
+    : {
+        name: scopes.map(({ name }) => name).join(' '),
+        condition: scopes.map(({ condition }) => `(${condition})`).join(' and '),
+      };
+
+export interface Starter {
+  id: string;
+  name: string;
+}
+
+/** The people who started runs. */
+export const startersOf = (userIds: readonly string[]): Promise<Starter[]> => peopleOf(userIds);
 
 /** How many runs the caller reaches. */
 export const countRuns = (caller: Caller, status?: RunStatus): Promise<number> =>

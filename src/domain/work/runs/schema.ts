@@ -4,7 +4,6 @@ import { idOfNoun } from '#foundation/ids.ts';
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';
 import { orderArgument, pageArguments, pageOf } from '#graph/page.ts';
-import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { pages, previewSizes, text } from '#limits.ts';
 import { ProjectType } from '../../projects/projects/schema.ts';
@@ -136,7 +135,7 @@ const RunPage = pageOf('RunPage', RunType);
 builder.queryFields((t) => ({
   runs: t.field({
     description:
-      'The runs of the organization, newest first; filtered by project, status, what started them, agent and time.',
+      'The runs of the organization, newest first; filtered by project, status, what started them, agent, time, and whether they wait for a person.',
     scope: 'missions:read',
     rest: 'GET /runs',
     tool: 'list_runs',
@@ -144,6 +143,9 @@ builder.queryFields((t) => ({
     args: {
       projectId: t.arg.string({ ...filter, description: 'Runs of this project only.' }),
       status: t.arg({ type: RunStatus.type, description: 'Runs in this status only.' }),
+      needsPerson: t.arg.boolean({
+        description: 'True: open runs only that wait for a person, to approve a plan or to answer a question.',
+      }),
       kind: t.arg({
         type: RunKind.type,
         description: 'Runs only that the schedule, or that a person or program started.',

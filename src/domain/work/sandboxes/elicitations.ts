@@ -15,10 +15,8 @@ export async function findElicitation(
   return (await sql<{ sandboxId: string; seq: number }>(findSql, values, trx))[0];
 }
 
-const openSql = `select s.run_id, coalesce(f.body, '') as text, f.at from sandboxes s cross join lateral (
+/** Questions of a run in SQL, by its alias: after them, the agents of its sandboxes have done nothing more. */
+export const questionsSql = (run: string): string =>
+  `select coalesce(f.body, '') as text, f.at from sandboxes s cross join lateral (
     select kind, body, at from sandbox_fragments where sandbox_id = s.id order by seq desc limit 1
-  ) f where s.run_id = any($1) and s.status = 'running' and f.kind = 'elicitation'`;
-
-/** The questions of these runs after which their agents have done nothing more. */
-export const openQuestions = (runIds: readonly string[]): Promise<{ runId: string; text: string; at: number }[]> =>
-  sql(openSql, [[...runIds]]);
+  ) f where s.run_id = ${run}.id and s.status = 'running' and f.kind = 'elicitation'`;

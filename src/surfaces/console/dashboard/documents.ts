@@ -485,7 +485,9 @@ export type NoticeMailKind =
   | 'cost_cap'
   /** Credits are low or used up. */
   | 'credits'
-  /** A run waits for a runtime. */
+  /** A mission waits for a person to approve its plan or to answer a question. */
+  | 'person_needed'
+  /** A mission waits for a runtime. */
   | 'run_waiting'
   /** A recurring mission keeps failing. */
   | 'schedule_failing'
@@ -584,6 +586,13 @@ export type RunMessageKind =
   | 'message'
   /** The agent was let continue. */
   | 'resume';
+
+/** What a run needs of a person. */
+export type RunNeed =
+  /** The answer to a question of its agent. */
+  | 'answer'
+  /** The approval of its plan. */
+  | 'approval';
 
 /** What a run left in the repository. */
 export type RunResult =

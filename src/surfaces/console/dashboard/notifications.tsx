@@ -15,7 +15,8 @@ const labels: Record<NoticeMailKind, string> = {
   token_expiring: 'A token of mine expires within a day',
   connector_broken: 'A connector is broken',
   schedule_failing: 'A recurring mission keeps failing',
-  run_waiting: 'A run waits for a runtime',
+  run_waiting: 'A mission waits for a runtime',
+  person_needed: 'A mission waits for a person to approve its plan or answer a question',
 };
 
 export function Notifications() {

@@ -1,0 +1,41 @@
+// What a run needs of a person, and who started it, in the graph.
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { builder } from '#graph/builder.ts';
+import { type Context, toMany, toOne } from '#graph/context.ts';
+import { wordSet } from '#graph/scalars.ts';
+import type { Run } from './model.ts';
+import { openQuestions, type Question, type RunNeed, runNeeds } from './needs.ts';
+import { type Starter, startersOf } from './operations.ts';
+import { RunType } from './schema.ts';
+
+const RunNeedWords = wordSet('RunNeed', runNeeds, 'What a run needs of a person.', {
+  approval: 'The approval of its plan.',
+  answer: 'The answer to a question of its agent.',
+});
+const questionsOf = toMany<Question>(openQuestions, ({ runId }) => runId);
+const peopleWithIds = toOne<Starter>(startersOf, ({ id }) => id);
+
+async function needOf({ id, status, awaitsApproval }: Row<Run>, context: Context): Promise<RunNeed | null> {
+  if (awaitsApproval) return 'approval';
+  return status === 'running' && (await questionsOf(context).load(id)).length > 0 ? 'answer' : null;
+}
+
+builder.objectFields(RunType, (t) => ({
+  needs: t.field({
+    type: RunNeedWords.type,
+    nullable: true,
+    graphOnly: true,
+    description: 'What it waits for a person to do; null for nothing.',
+    resolve: (run, _args, context) => needOf(run, context),
+  }),
+  startedBy: t.string({
+    nullable: true,
+    graphOnly: true,
+    description:
+      'The name of the person who started it; null for a run of the schedule, and once the account is deleted.',
+    resolve: async ({ kind, billingActorUserId }, _args, context) =>
+      kind === 'manual' && billingActorUserId
+        ? ((await peopleWithIds(context).load(billingActorUserId))?.name ?? null)
+        : null,
+  }),
+}));
