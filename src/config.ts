@@ -172,7 +172,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return configOf(data!, {
     upstream: upstream?.data ?? null,
     stripe: stripe?.data ?? null,
-    runnerEnvironment: runnerSettings(env),
+    runnerEnvironment: runnerSettings(env, path.resolve(data!.DATA_DIR)),
   });
 }
 

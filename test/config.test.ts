@@ -59,7 +59,7 @@ describe('Without any setting', () => {
       stripe: null,
       scheduler: true,
       workers: 1,
-      localRunner: { PATH: '' },
+      localRunner: { PATH: '', HARNESSES_DIR: path.resolve('.data/harnesses') },
     } satisfies Config);
   });
 
@@ -365,14 +365,17 @@ describe('Wrong settings', () => {
     { LOCAL_RUNNER: 'off' },
   ])('%j: no local runner where others reach the service, or when it is not wanted', (settings) => {
     expect(readConfig(settings).localRunner).toBeNull();
-    expect(readConfig({ HOST: '::1', PUBLIC_URL: 'http://127.0.0.1:4000', PATH: '/bin' }).localRunner).toEqual({
+    expect(readConfig({ HOST: '::1', PUBLIC_URL: 'http://127.0.0.1:4000', PATH: '/bin' }).localRunner).toMatchObject({
       PATH: '/bin',
     });
   });
 
   it('The local runner gets the settings that are its own, and no other', () => {
     const own = { PATH: '/bin', ANTHROPIC_API_KEY: 'key', CODEX_PROGRAM: '/opt/codex', ISOLATION: 'cell' };
-    expect(readConfig({ ...own, OPENAI_API_KEY: '', LOG_LEVEL: 'warn' }).localRunner).toEqual(own);
+    const env = { ...own, OPENAI_API_KEY: '', LOG_LEVEL: 'warn', DATA_DIR: '/srv/data', https_proxy: 'http://proxy' };
+    const runner = { ...own, https_proxy: 'http://proxy', HARNESSES_DIR: '/srv/data/harnesses' };
+    expect(readConfig(env).localRunner).toEqual(runner);
+    expect(readConfig({ ...env, HARNESSES_DIR: '/opt/h' }).localRunner).toEqual({ ...runner, HARNESSES_DIR: '/opt/h' });
   });
 
   it('Upstream sign-in takes all three of its settings or none', () => {

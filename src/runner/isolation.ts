@@ -65,7 +65,7 @@ export async function chooseIsolation(
   return null;
 }
 
-const isLoopback = (url: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
+export const isLoopback = (url: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 
 /** Runs a program in a cell of its own and returns what it prints. */
 const askInCell: Ask = async (program, args) => {

@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Demand } from './harness/installer.ts';
 import type { RunModels } from './models.ts';
 
 /** What the platform said no to: `code` is `lease_lost`, `unauthenticated`, `invalid_request`, … */
@@ -61,6 +62,9 @@ export function connect(url: string, token: string, leaving: AbortSignal) {
           revision connectors { integrationId name vendor baseUrl apiKey } } }`,
       held,
     );
+
+  /** Which harnesses missions need, for a runner that installs them. */
+  const demand = (): Promise<Demand> => ask('{ answer: harnessDemand { modelVendors harnesses } }', {}, true);
 
   function ask<T>(query: string, variables: object, once = false): Promise<T> {
     const body = JSON.stringify({ query, variables });
@@ -118,5 +122,5 @@ export function connect(url: string, token: string, leaving: AbortSignal) {
     }
   }
 
-  return { url, say, upload, download, mcpServers, models, authorization: headers.authorization };
+  return { url, say, upload, download, mcpServers, models, demand, authorization: headers.authorization };
 }

@@ -1,6 +1,7 @@
 // A runtime on one machine: takes dispatched runs of the harnesses that it has, and executes their steps as child processes.
 // It knows nothing of the platform but its public GraphQL schema. README.md lists what a runtime must do, in order.
-// Its token is the first line of standard input: environment variables can be read by scripts of the same user.
+// Its token is the first line of standard input: environment variables can be read by scripts of the same user. With the argument
+// `install` it installs harnesses instead.
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, hostname, tmpdir } from 'node:os';
@@ -11,13 +12,15 @@ import { cappedByContainers, chooseCaps, type Limits } from './caps.ts';
 import { chooseConfinement } from './confinement.ts';
 import { modelsFrom, vendors } from './gateway.ts';
 import { discover, searched } from './harness/discovery.ts';
-import { askIn, chooseIsolation, obstacleToCells } from './isolation.ts';
+import { runInstall } from './harness/install-command.ts';
+import { installationFolder, startInstaller } from './harness/installer.ts';
+import { askIn, chooseIsolation, isLoopback, obstacleToCells } from './isolation.ts';
 import { sweep } from './kept.ts';
 import { type Claimed, carryOut, claimed, type Pace } from './mission.ts';
 import { connect, RequestRejected } from './platform.ts';
 import type { Equipment } from './workshop.ts';
 
-const { PLATFORM_URL = 'http://localhost:4000', EXIT_WITH_PARENT } = process.env;
+const { PLATFORM_URL = 'http://localhost:4000', EXIT_WITH_PARENT, HARNESS_INSTALL } = process.env;
 /** Bytes that a mission is planned with. */
 const memoryOfMission = 1024 ** 3;
 const placesByMemory = Math.max(1, Math.floor(process.availableMemory() / memoryOfMission));
@@ -39,6 +42,10 @@ const pace: Pace = {
 
 const leaving = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => leaving.abort());
+if (process.argv[2] === 'install') {
+  await runInstall(process.argv.slice(3), PLATFORM_URL, leaving.signal).catch((error) => quit(error.message));
+  process.exit();
+}
 const input = createInterface({ input: process.stdin });
 const token = await new Promise<string>((resolve) => {
   input.once('line', resolve).once('close', () => resolve(''));
@@ -49,7 +56,7 @@ if (!token.trim()) quit('A service token is required on standard input; the page
 const platform = connect(PLATFORM_URL, token.trim(), leaving.signal);
 /** What was found on this machine, for the log. */
 const notes: string[] = [];
-const equipment = await equip().catch((error) => quit(error.message));
+const { equipment, folder, obstacle } = await equip().catch((error) => quit(error.message));
 const { confinement, isolation, found, caps } = equipment;
 
 const runtime = `local-runner ${hostname()}:${process.pid}`;
@@ -61,17 +68,19 @@ console.log(
 );
 if (isolation && found.length > 0) console.log(`${isolation.description} ${caps.agents.description}`);
 for (const line of notes) console.log(line);
-const offer = {
-  runtime,
-  harnesses: ['shell', ...found.map(({ harness }) => harness)],
-  versions: [
-    { harness: 'shell', version: process.version },
-    ...found.map(({ harness, version }) => ({ harness, version })),
-  ],
-  isolation: `${found.length > 0 ? isolation?.level : confinement.kind}, ${(found.length > 0 ? caps.agents : caps.scripts).word}`,
-  places: runsAtOnce,
-  modelVendors: vendors.filter((vendor) => equipment.models[vendor]),
-};
+const ownVendors = vendors.filter((vendor) => equipment.models[vendor]);
+const installer = isInstalling()
+  ? startInstaller({
+      env: process.env,
+      folder,
+      ask: askIn(isolation),
+      signal: leaving.signal,
+      log: console.log,
+      demand: platform.demand,
+      own: ownVendors,
+      found,
+    })
+  : null;
 while (!leaving.signal.aborted) {
   const run = hasRoom() ? await claim() : null;
   if (run) {
@@ -83,7 +92,7 @@ while (!leaving.signal.aborted) {
     underWay.add(mission);
   } else await wait(poll, undefined, { signal: leaving.signal }).catch(() => {});
 }
-await Promise.all(underWay);
+await Promise.all([...underWay, installer?.ended]);
 if (!process.env.MIRRORS_DIR) await rm(equipment.mirrors, { recursive: true, force: true });
 process.exit();
 
@@ -94,10 +103,30 @@ function hasRoom(): boolean {
   return underWay.size < runsAtOnce && hasMemory;
 }
 
+function isInstalling(): boolean {
+  if (HARNESS_INSTALL && !['on', 'off'].includes(HARNESS_INSTALL)) quit('HARNESS_INSTALL: must be on or off.');
+  return isolation !== null && (HARNESS_INSTALL || (isLoopback(PLATFORM_URL) ? 'on' : 'off')) === 'on';
+}
+
+/** What this runner has now: harnesses are installed while it works. */
+function offer() {
+  const hasAgents = found.length > 0;
+  const programs = found.map(({ harness, version }) => ({ harness, version }));
+  return {
+    runtime,
+    harnesses: ['shell', ...found.map(({ harness }) => harness)],
+    versions: [{ harness: 'shell', version: process.version }, ...programs],
+    isolation: `${hasAgents ? isolation?.level : confinement.kind}, ${(hasAgents ? caps.agents : caps.scripts).word}`,
+    places: runsAtOnce,
+    modelVendors: ownVendors,
+    notice: (obstacle ?? installer?.notice())?.slice(0, 300),
+  };
+}
+
 /** A claim that got no answer is made again under its name: if it took a run, that is the answer. */
 async function claim(): Promise<Claimed | null> {
   try {
-    const run = await platform.say<Claimed | null>('claimRun', { ...offer, claimId }, claimed, true);
+    const run = await platform.say<Claimed | null>('claimRun', { ...offer(), claimId }, claimed, true);
     claimId = randomUUID();
     if (away) console.log('The platform is back');
     away = false;
@@ -111,7 +140,7 @@ async function claim(): Promise<Claimed | null> {
 }
 
 /** What this machine has for scripts and agents. What it lacks is said. */
-async function equip(): Promise<Equipment> {
+async function equip(): Promise<{ equipment: Equipment; folder: string; obstacle: string | null }> {
   const { CONFINEMENT, ISOLATION, WORKSPACES_DIR } = process.env;
   const models = modelsFrom(process.env);
   const [confinement, isolation] = await Promise.all([
@@ -124,7 +153,8 @@ async function equip(): Promise<Equipment> {
     return kind === confinement.kind ? scripts : chooseCaps(kind, async () => scripts.cgroups);
   };
   const agents = isolation?.containers ? cappedByContainers : await capsOfCells();
-  const { found, missing } = await discover(process.env, askIn(isolation));
+  const folder = await installationFolder(process.env, isolation?.level === 'cell');
+  const { found, missing } = await discover(process.env, askIn(isolation), folder);
   for (const { harness, version, program } of found) {
     notes.push(`${harness} ${version}: ${program}`);
     const needed = searched[harness].vendors;
@@ -133,15 +163,16 @@ async function equip(): Promise<Equipment> {
     notes.push(`${harness} is offered to organizations that have connected a model: ${keys} is not set.`);
   }
   for (const { harness, why } of missing) notes.push(`${harness} is not offered: ${why}.`);
-  if (found.length > 0 && !isolation) {
-    notes.push(`No agent is taken: ${await obstacleToCells()}. ISOLATION=none takes them without a cell.`);
-  }
+  const obstacle = isolation
+    ? null
+    : `No agent is taken: ${await obstacleToCells()}. ISOLATION=none takes them without a cell.`;
+  if (obstacle) notes.push(obstacle);
   const mirrors = process.env.MIRRORS_DIR || (await mkdtemp(path.join(tmpdir(), 'mirrors-')));
   const kept = WORKSPACES_DIR
     ? { folder: path.resolve(WORKSPACES_DIR), keepMs: setting('KEEP_WORKSPACES_MS', 24 * 60 * 60_000) }
     : null;
   if (kept) await sweep(kept);
-  return {
+  const equipment = {
     confinement,
     caps: { scripts, agents },
     limits,
@@ -151,6 +182,7 @@ async function equip(): Promise<Equipment> {
     mirrors,
     kept,
   };
+  return { equipment, folder, obstacle };
 }
 
 function setting(name: string, usual: number): number {

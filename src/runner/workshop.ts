@@ -31,7 +31,8 @@ export interface Equipment {
   limits: Limits;
   /** Null: agents are refused. */
   isolation: Isolation | null;
-  found: readonly Found[];
+  /** Grows when one is installed. */
+  found: Found[];
   models: Pick<Upstreams, 'anthropic' | 'openai'>;
   /** A folder for mirrors of repositories. */
   mirrors: string;

@@ -315,6 +315,27 @@ describe('runtimes', () => {
     ]);
     expect((await list(mallory.token)).data).toEqual([]);
   });
+
+  it('say why a harness is not there yet, and so do the runs that wait for it', async () => {
+    await team('builder');
+    const notice = 'Installing OpenCode 1.18.33 (45 %).';
+    const scripts = { runtime: 'Runtime 1', harnesses: ['shell'], modelVendors: ['anthropic'] };
+    await claim({ ...scripts, notice });
+    const { id } = await start({ agentId: 'agn_builtin_builder' });
+    await explainWaits();
+    const reasonOf = async () => (await run(id)).reason;
+    expect(await reasonOf()).toMatch(/^No runtime with the harness .* is connected\. Runtime 1: Installing OpenCode/);
+    const query = '{ runtimes { data { name notice } } }';
+    expect((await graphql(query, {}, alice.token)).data).toEqual([{ name: 'Runtime 1', notice }]);
+    await claim(scripts);
+    await explainWaits();
+    expect(await reasonOf()).not.toContain('Installing');
+    expect((await graphql(query, {}, alice.token)).data).toEqual([{ name: 'Runtime 1', notice: null }]);
+    expect(words(await claim({ ...scripts, notice: 'x'.repeat(301) }))).toEqual([
+      'invalid_request',
+      expect.stringContaining('notice'),
+    ]);
+  });
 });
 
 describe('a lost runtime', () => {

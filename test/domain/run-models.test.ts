@@ -83,6 +83,19 @@ const reasonOf = async (id: string) => {
 };
 const noKey = 'The connected runtimes have no key for a model of Anthropic: connect one to the organization.';
 
+it('runtimes that install harnesses learn what the organizations need that they work for', async () => {
+  const demand = (token: string) => graphql('{ harnessDemand { modelVendors harnesses } }', {}, token);
+  await agent('shell', 'none');
+  expect(await demand(everywhere)).toEqual({ modelVendors: [], harnesses: [] });
+  await connect('openai');
+  await connect('anthropic', 'sk-own');
+  await agent('codex', 'gpt-5.5');
+  const own = { modelVendors: ['anthropic'], harnesses: ['codex'] };
+  expect([await demand(runtime), await demand(everywhere)]).toEqual([own, own]);
+  expect(await demand(elsewhere)).toEqual({ modelVendors: [], harnesses: [] });
+  expect((await demand(alice.token)).code).toBe('missing_scope');
+});
+
 describe('the models of a run', () => {
   it('are the connectors of its organization, with their keys, for the runtime that holds it', async () => {
     const old = await connect('anthropic', 'sk-old');

@@ -10,14 +10,17 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { replaceCredentials, revokeCredentials } from '#domain/projects/integrations/operations.ts';
 import { connectIntegration } from '#domain/projects/projects/connectors.ts';
+import { explainWaits } from '#domain/work/runs/waiting.ts';
 import { setClock } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
+import { testedVersions } from '../../src/runner/harness/versions.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
 import { endLease } from '../support/mission-world.ts';
 import { compiled, projectFolder } from '../support/processes.ts';
 import { startModels } from '../support/stand-in-models.ts';
+import { startRegistry } from '../support/stand-in-registry.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -64,6 +67,7 @@ function startRunner(more: Record<string, string> = {}) {
     PLATFORM_URL: world.url,
     CONFINEMENT: 'none',
     ISOLATION: 'none',
+    HARNESS_INSTALL: 'off',
     CLAUDE_CODE_PROGRAM: fileURLToPath(new URL('../support/stand-in-claude.mjs', import.meta.url)),
     ANTHROPIC_API_KEY: 'real-key',
     ANTHROPIC_BASE_URL: models.url,
@@ -352,5 +356,43 @@ describe('missions of agents', () => {
     expect(runner.output).toContain(
       'claude-code is not offered: CLAUDE_CODE_PROGRAM: /nowhere/claude is not a program.',
     );
+  });
+
+  it('wait while the runner installs a harness, and say why that does not work', async () => {
+    const registry = await startRegistry();
+    const version = testedVersions.opencode[0]!;
+    // For each machine that has a pinned package, with another content.
+    for (const variant of ['', '-baseline']) {
+      registry.publish(
+        `opencode-${process.platform}-${process.arch}${variant}`,
+        version,
+        'bin/opencode',
+        '#!/bin/sh\n',
+      );
+    }
+    const nowhere = { CLAUDE_CODE_PROGRAM: '/nowhere/claude', CODEX_PROGRAM: '/nowhere/codex' };
+    const folder = path.join(contents, 'harnesses');
+    const own = { HARNESS_INSTALL: 'on', HARNESSES_DIR: folder, HOME: contents, npm_config_registry: registry.url };
+    try {
+      const runner = startRunner({ ...nowhere, ...own });
+      const { id } = await graphql(
+        `mutation ($projectId: String!) { startMission(projectId: $projectId, prompt: "Work.", agentId: "agn_builtin_builder") { id } }`,
+        { projectId },
+      );
+      const pattern = /OpenCode 1\S+ is not installed: .* \(EINTEGRITY\)\. Next attempt at|OpenCode is not pinned for/;
+      const reasonOf = async () => (await world.knex('runs').where({ id }).first()).reason ?? '';
+      await vi.waitFor(
+        async () => {
+          await explainWaits();
+          expect(await reasonOf()).toMatch(pattern);
+        },
+        { timeout: 60_000, interval: 200 },
+      );
+      expect(runner.output).toMatch(pattern);
+      expect(await reasonOf()).not.toContain(registry.url);
+      await graphql('mutation ($runId: String!) { cancelRun(runId: $runId) { id } }', { runId: id });
+    } finally {
+      await registry.close();
+    }
   });
 });

@@ -81,6 +81,7 @@ function startRunner(more: Record<string, string> = {}): ChildProcess {
     MIRRORS_DIR: path.join(own, 'mirrors'),
     CONFINEMENT: 'none',
     ISOLATION: 'none',
+    HARNESS_INSTALL: 'off',
     CLAUDE_CODE_PROGRAM: fileURLToPath(new URL('../support/stand-in-claude.mjs', import.meta.url)),
     ANTHROPIC_API_KEY: 'real-key',
     ANTHROPIC_BASE_URL: models.url,

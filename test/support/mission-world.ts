@@ -105,7 +105,7 @@ export async function openMissionWorld() {
         ANTHROPIC_API_KEY: 'real-key',
         ANTHROPIC_BASE_URL: models.url,
       };
-      const levels = { CONFINEMENT: 'none', ISOLATION: 'none', PLATFORM_URL: world.url };
+      const levels = { CONFINEMENT: 'none', ISOLATION: 'none', HARNESS_INSTALL: 'off', PLATFORM_URL: world.url };
       const env = { PATH: process.env.PATH, TMPDIR: folder, ...levels, ...agents, ...pace, ...more };
       const child = spawn(process.execPath, [compiled('runner/runner')], { ...account, cwd: projectFolder, env });
       const runner = { process: child, output: '' };

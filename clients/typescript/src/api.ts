@@ -1966,6 +1966,8 @@ export interface Runtime {
   places: number | null;
   /** The vendors of whose models it has credentials, beside those that the organization has connected; null when it does not say. */
   modelVendors: ('anthropic' | 'openai')[] | null;
+  /** Why it does not offer a harness yet, such as an installation under way; null when it does not say. */
+  notice: string | null;
   /** Its last claim or heartbeat, to the half minute. */
   lastSeenAt: number;
   /** Whether that was within two minutes. */
@@ -3115,7 +3117,7 @@ export const routes = {
 export const documents = {
   runtimeTokens: 'query runtimeTokens{runtimeTokens{data{id name createdAt lastUsedAt revokedAt}}}',
   organizationExport: 'query organizationExport($orgId:String!){organizationExport(orgId:$orgId){orgId status requestedAt url sizeBytes expiresAt}}',
-  runtimes: 'query runtimes{runtimes{data{name tokenId harnesses{harness version}isolation places modelVendors lastSeenAt isConnected}}}',
+  runtimes: 'query runtimes{runtimes{data{name tokenId harnesses{harness version}isolation places modelVendors notice lastSeenAt isConnected}}}',
   upcomingOccurrences: 'query upcomingOccurrences($projectId:String$limit:Int!=10){upcomingOccurrences(projectId:$projectId limit:$limit){data{at name projectId scheduledTaskId automationId}}}',
   mcpToolReview: 'query mcpToolReview($projectId:String!$serverName:String!$names:[String!]){mcpToolReview(projectId:$projectId serverName:$serverName names:$names){binding{transport status statusDetail roles authKind pinnedUrl packageSpec allowedEgressHosts credentialFields toolSnapshot{name title description readOnlyHint destructiveHint}approvedTools{name attestedReadOnly}toolsRefreshedAt effectiveToolCounts{planner builder reviewer qa}createdAt updatedAt}tools{name change digest tool{name title description readOnlyHint destructiveHint}claims definition reviewedDefinition}}}',
   createRuntimeToken: 'mutation createRuntimeToken($name:String!){createRuntimeToken(name:$name){id name token createdAt}}',

@@ -1,4 +1,5 @@
 // Settings that are given together or not at all, and the lines that say what is wrong with settings.
+import path from 'node:path';
 import { z } from 'zod';
 import { identifier, isIdentifier, originOf } from '../http/addresses.ts';
 
@@ -48,6 +49,11 @@ export const namesOfRunnerSettings = [
   'CLAUDE_CODE_PROGRAM',
   'CODEX_PROGRAM',
   'OPENCODE_PROGRAM',
+  'HARNESS_INSTALL',
+  'HARNESSES_DIR',
+  // Of npm, which installs harnesses.
+  ...['npm_config_registry', 'npm_config_userconfig', 'npm_config_globalconfig', 'NODE_EXTRA_CA_CERTS'],
+  ...['http_proxy', 'https_proxy', 'no_proxy'].flatMap((name) => [name, name.toUpperCase()]),
   'CONFINEMENT',
   'ISOLATION',
   'CONTAINER_PROGRAM',
@@ -66,7 +72,8 @@ export const namesOfRunnerSettings = [
 ] as const;
 
 /** Of the settings, the environment of the local runner. */
-export const runnerSettings = (env: NodeJS.ProcessEnv): { PATH: string } => ({
+export const runnerSettings = (env: NodeJS.ProcessEnv, dataDir: string): { PATH: string; HARNESSES_DIR: string } => ({
   PATH: env.PATH ?? '',
+  HARNESSES_DIR: path.join(dataDir, 'harnesses'),
   ...Object.fromEntries(namesOfRunnerSettings.flatMap((name) => (env[name] ? [[name, env[name]]] : []))),
 });

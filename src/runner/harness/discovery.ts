@@ -4,6 +4,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Vendor } from '../gateway.ts';
+import { installable, pinned, programIn } from './pinned.ts';
 import type { AgentHarness } from './port.ts';
 import { testedVersions } from './versions.ts';
 
@@ -35,24 +36,50 @@ export const askDirectly: Ask = async (program, args) => {
   return (await promisify(execFile)(program, args, { env, timeout: patience, killSignal: 'SIGKILL' })).stdout;
 };
 
-/** Every harness, found or with the reason why not. */
+/** Every harness, found or with the reason why not. @param installed A folder with those that a runner has installed. */
 export async function discover(
   env: NodeJS.ProcessEnv,
   ask: Ask = askDirectly,
+  installed?: string,
 ): Promise<{ found: Found[]; missing: Missing[] }> {
-  const looked = await Promise.all((Object.keys(searched) as AgentHarness[]).map((harness) => look(harness, env, ask)));
+  const looked = await Promise.all(
+    (Object.keys(searched) as AgentHarness[]).map((harness) => look(harness, env, ask, installed)),
+  );
   return {
     found: looked.filter((one): one is Found => 'program' in one),
     missing: looked.filter((one): one is Missing => 'why' in one),
   };
 }
 
-async function look(harness: AgentHarness, env: NodeJS.ProcessEnv, ask: Ask): Promise<Found | Missing> {
+/** One that is named by its setting is the only one; one that is installed follows one in PATH. */
+async function look(
+  harness: AgentHarness,
+  env: NodeJS.ProcessEnv,
+  ask: Ask,
+  installed?: string,
+): Promise<Found | Missing> {
   const { setting, name } = searched[harness];
   const configured = env[setting];
   const program = configured || inPath(name, env.PATH);
-  if (!program) return { harness, why: `there is no ${name} in PATH, and ${setting} is not set` };
-  if (!isProgram(program)) return { harness, why: `${setting}: ${program} is not a program` };
+  const first: Found | Missing = !program
+    ? { harness, why: `there is no ${name} in PATH, and ${setting} is not set` }
+    : isProgram(program)
+      ? await tryProgram(harness, program, ask)
+      : { harness, why: `${setting}: ${program} is not a program` };
+  const own = installed && installedProgram(harness, installed);
+  if ('program' in first || configured || !own) return first;
+  return tryProgram(harness, own, ask);
+}
+
+function installedProgram(harness: AgentHarness, folder: string): string | undefined {
+  const one = installable.find((name) => name === harness);
+  const of = one && pinned(one);
+  const program = typeof of === 'object' ? programIn(folder, of) : '';
+  return isProgram(program) ? program : undefined;
+}
+
+/** Asks the program for its version. */
+export async function tryProgram(harness: AgentHarness, program: string, ask: Ask): Promise<Found | Missing> {
   try {
     const version = /\d+\.\d+\.\d+/.exec(await ask(path.resolve(program), ['--version']))?.[0];
     if (!version) return { harness, why: `${program} does not say its version` };

@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { request } from '#graph/input.ts';
 import { epochMs, wordSet } from '#graph/scalars.ts';
-import { boundedText, nameText } from '#graph/validation.ts';
+import { boundedText } from '#graph/validation.ts';
 import { report, text } from '#limits.ts';
-import { AgentRole, Harness, ModelVendor } from '../../projects/agents/fields.ts';
+import { AgentRole } from '../../projects/agents/fields.ts';
 import { ArtifactKind } from '../../work/artifacts/schema.ts';
-import { maxChanges, messagesAtOnce, stepText } from '../../work/runs/bounds.ts';
+import { maxChanges, messagesAtOnce } from '../../work/runs/bounds.ts';
 
 export const Ending = wordSet('Ending', ['completed', 'failed'], 'How a run or a sandbox has ended.', {
   completed: 'The agent finished its work.',
@@ -40,42 +40,6 @@ export const commitSha = z
   .regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/, 'must be the id of a commit: 40 or 64 hexadecimal digits')
   .describe('The commit of all files of the workspace.');
 const real = (max: number) => z.number().min(0).max(max);
-
-export const ClaimRunRequest = request(
-  'ClaimRunRequest',
-  z
-    .object({
-      runtime: nameText(text.runtimeName).describe('The name of this runtime, shown to people.'),
-      claimId: key.optional().describe('The runtime’s own id of this claim: a repeated claim returns the same run.'),
-      harnesses: z
-        .array(Harness.zod)
-        .min(report.harnesses.min)
-        .max(report.harnesses.max)
-        .describe('The harnesses that it can execute.'),
-      versions: z
-        .array(
-          z
-            .object({
-              harness: Harness.zod.describe('One of `harnesses`.'),
-              version: boundedText(text.harnessVersion).describe('As the program says it.'),
-            })
-            .describe('The version of a harness.'),
-        )
-        .max(report.harnesses.max)
-        .optional()
-        .describe('The versions of the harnesses, shown to people.'),
-      isolation: boundedText(stepText.isolation)
-        .nullish()
-        .describe('How it keeps missions apart, such as `cell`, `container` or `none`; shown to people.'),
-      modelVendors: z
-        .array(ModelVendor.zod)
-        .max(10)
-        .nullish()
-        .describe('The vendors of whose models it has credentials; absent: of all that its harnesses need.'),
-      places: z.int().min(0).max(1_000).nullish().describe('How many missions it can take at once, in all.'),
-    })
-    .describe('What a runtime offers when it asks for a run.'),
-);
 
 const sample = z
   .object({

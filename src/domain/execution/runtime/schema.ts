@@ -20,6 +20,7 @@ import {
 } from './answers.ts';
 import { reportCheckpoint } from './checkpoints.ts';
 import { claimRun } from './claim.ts';
+import { ClaimRunRequest } from './claim-fields.ts';
 import * as endings from './endings.ts';
 import * as requests from './fields.ts';
 import { heartbeat } from './heartbeat.ts';
@@ -59,7 +60,7 @@ builder.mutationFields((t) => ({
     scope,
     type: ClaimedRunType,
     nullable: true,
-    args: { input: t.arg({ type: requests.ClaimRunRequest, required: true, description: 'What the runtime offers.' }) },
+    args: { input: t.arg({ type: ClaimRunRequest, required: true, description: 'What the runtime offers.' }) },
     resolve: (_, { input }, { caller }) => claimRun(caller, input),
   }),
   heartbeat: t.field({

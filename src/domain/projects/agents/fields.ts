@@ -5,6 +5,7 @@ import { weightOf } from '#graph/weight.ts';
 import { text } from '#limits.ts';
 import type * as catalog from './catalog.ts';
 import { modelVendors } from './catalog.ts';
+import type { HarnessDemand } from './harness-demand.ts';
 import { agentRoles, efforts, harnessIds, instanceTypeIds } from './model.ts';
 import type { Runtime } from './runtime-harnesses.ts';
 
@@ -155,6 +156,10 @@ const RuntimeType = builder.objectRef<Runtime>('Runtime').implement({
         'The vendors of whose models it has credentials, beside those that the organization has connected; null when it does ' +
         'not say.',
     }),
+    notice: t.exposeString('notice', {
+      nullable: true,
+      description: 'Why it does not offer a harness yet, such as an installation under way; null when it does not say.',
+    }),
     lastSeenAt: t.expose('lastSeenAt', {
       type: 'EpochMs',
       description: 'Its last claim or heartbeat, to the half minute.',
@@ -165,4 +170,18 @@ const RuntimeType = builder.objectRef<Runtime>('Runtime').implement({
 export const Runtimes = builder.objectRef<{ data: Runtime[] }>('Runtimes').implement({
   description: 'The runtimes that work for an organization.',
   fields: (t) => ({ data: t.expose('data', { type: [RuntimeType], description: 'The latest first, at most 100.' }) }),
+});
+
+export const HarnessDemandType = builder.objectRef<HarnessDemand>('HarnessDemand').implement({
+  description: 'What the organizations need that a runtime works for.',
+  fields: (t) => ({
+    modelVendors: t.expose('modelVendors', {
+      type: [ModelVendor.type],
+      description: 'The vendors of models that an organization has connected.',
+    }),
+    harnesses: t.expose('harnesses', {
+      type: [Harness.type],
+      description: 'The harnesses of their own agents; built-in agents take any that a model is connected for.',
+    }),
+  }),
 });

@@ -61,6 +61,11 @@ export const isOffered = (harness: string, vendor: string, orgId: string, since:
   `exists (select from runtime_harnesses h where h.harness = ${harness} and (h.org_id is null or h.org_id = ${orgId})
     and h.seen_at > ${since} and ${isProvided(vendor, 'h.vendors', orgId)})`;
 
+/** An expression: the newest notice of a runtime that is connected for the organization, with its name; null: there is none. */
+export const noticeOf = (orgId: string, since: string): string =>
+  `(select h.runtime || ': ' || h.notice from runtime_harnesses h where h.notice is not null
+    and (h.org_id is null or h.org_id = ${orgId}) and h.seen_at > ${since} order by h.seen_at desc, h.runtime limit 1)`;
+
 /** A condition: no connected runtime can execute a built-in agent other than the fallback. */
 export const onlyFallbackIsConnected = (orgId: string, since: string): string =>
   `not exists (select from ${builtinRows} where not b.is_fallback and ${isOffered('b.harness', 'b.vendor', orgId, since)})`;

@@ -16,15 +16,16 @@ const runtimesShown = 100;
 
 // A row is written once per step, however often its runtime claims.
 const recordHarnessesSql = `insert into runtime_harnesses
-    (credential_id, runtime, harness, org_id, seen_at, version, isolation, places, vendors)
-  select $1, $2, offered.harness, $3, $5, offered.version, $8, $9, $10
+    (credential_id, runtime, harness, org_id, seen_at, version, isolation, places, vendors, notice)
+  select $1, $2, offered.harness, $3, $5, offered.version, $8, $9, $10, $11
   from (select distinct on (harness) harness, version from unnest($4::text[], $7::text[]) o (harness, version) order by 1, 2) offered
   where not exists (select from runtime_harnesses h where h.credential_id = $1 and h.runtime = $2
     and h.harness = offered.harness and h.seen_at > $6
-    and (h.version, h.isolation, h.places, h.vendors)
-      is not distinct from (offered.version, $8::text, $9::int, $10::text[]))
+    and (h.version, h.isolation, h.places, h.vendors, h.notice)
+      is not distinct from (offered.version, $8::text, $9::int, $10::text[], $11::text))
   on conflict (credential_id, runtime, harness) do update set version = excluded.version, isolation = excluded.isolation,
-    places = excluded.places, vendors = excluded.vendors, seen_at = greatest(runtime_harnesses.seen_at, excluded.seen_at)`;
+    places = excluded.places, vendors = excluded.vendors, notice = excluded.notice,
+    seen_at = greatest(runtime_harnesses.seen_at, excluded.seen_at)`;
 
 /** What a runtime says of itself when it asks for work. */
 export interface RuntimeOffer {
@@ -38,15 +39,17 @@ export interface RuntimeOffer {
   places?: number | null | undefined;
   /** Of whose models it has credentials; absent: of all that its harnesses need. */
   modelVendors?: readonly ModelVendor[] | null | undefined;
+  /** Why it does not offer a harness yet. */
+  notice?: string | null | undefined;
 }
 
 export async function recordHarnesses(caller: Caller, offer: RuntimeOffer): Promise<void> {
-  const { runtime, harnesses, versions = [], isolation, places, modelVendors } = offer;
+  const { runtime, harnesses, versions = [], isolation, places, modelVendors, notice } = offer;
   const at = now();
   const versionOf = new Map(versions.map(({ harness, version }) => [harness, version]));
   const ownVersions = harnesses.map((harness) => versionOf.get(harness) ?? null);
   const values = [caller.credentialId, runtime, caller.orgId, harnesses, at, at - writeIntervalMs, ownVersions];
-  await sql(recordHarnessesSql, [...values, isolation ?? null, places ?? null, modelVendors ?? null]);
+  await sql(recordHarnessesSql, [...values, isolation ?? null, places ?? null, modelVendors ?? null, notice ?? null]);
 }
 
 /** Whether an agent can be executed: its harness is offered, with a model for it. */
@@ -121,6 +124,7 @@ export interface Runtime {
   isolation: string | null;
   places: number | null;
   modelVendors: ModelVendor[] | null;
+  notice: string | null;
   /** To the half minute. */
   lastSeenAt: number;
   isConnected: boolean;
@@ -129,7 +133,7 @@ export interface Runtime {
 const runtimesSql = `select runtime as name, case when org_id is not null then credential_id end as token_id,
     max(seen_at) as last_seen_at, max(seen_at) > $2 as is_connected,
     (array_agg(isolation order by seen_at desc))[1] as isolation, (array_agg(places order by seen_at desc))[1] as places,
-    (array_agg(to_jsonb(vendors) order by seen_at desc))[1] as model_vendors,
+    (array_agg(to_jsonb(vendors) order by seen_at desc))[1] as model_vendors, (array_agg(notice order by seen_at desc))[1] as notice,
     jsonb_agg(jsonb_build_object('harness', harness, 'version', version) order by harness) as harnesses
   from runtime_harnesses where org_id is null or org_id = $1
   group by credential_id, org_id, runtime order by last_seen_at desc, runtime limit ${runtimesShown}`;

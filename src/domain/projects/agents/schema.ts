@@ -11,7 +11,8 @@ import { weightOf } from '#graph/weight.ts';
 import { pages, text } from '#limits.ts';
 import { repositoryPattern } from '../integrations/repository-name.ts';
 import * as catalog from './catalog.ts';
-import { AgentCatalog, AgentRole, Effort, Harness, Runtimes } from './fields.ts';
+import { AgentCatalog, AgentRole, Effort, Harness, HarnessDemandType, Runtimes } from './fields.ts';
+import { readHarnessDemand } from './harness-demand.ts';
 import { Agent } from './model.ts';
 import * as operations from './operations.ts';
 import { listRuntimes } from './runtime-harnesses.ts';
@@ -196,5 +197,14 @@ builder.queryField('runtimes', (t) =>
     tool: 'list_runtimes',
     type: Runtimes,
     resolve: async (_, _args, { caller }) => ({ data: await listRuntimes(caller) }),
+  }),
+);
+
+builder.queryField('harnessDemand', (t) =>
+  t.field({
+    description: 'The harnesses that missions need, for a runtime that installs what its machine lacks.',
+    scope: 'runtime:report',
+    type: HarnessDemandType,
+    resolve: (_, _args, { caller }) => readHarnessDemand(caller),
   }),
 );

@@ -132,6 +132,14 @@ const modelConnectorsSql = `select ${columnsOf(Integration)} from integrations
 export const listModelConnectors = (orgIds: readonly string[], trx?: Transaction): Promise<Row<Integration>[]> =>
   sql(modelConnectorsSql, [[...orgIds]], trx);
 
+/** The vendors of models that the organization has connected; null: of those that any organization has. */
+export const listModelVendors = (orgId: string | null): Promise<Pick<Row<Integration>, 'vendor'>[]> =>
+  sql(
+    `select distinct vendor from integrations
+      where vendor_kind = 'llm' and has_credentials and ($1::text is null or org_id = $1) order by vendor`,
+    [orgId],
+  );
+
 /** Null when they were sealed with another key. */
 function unsealed(id: string, sealed: string): string | null {
   try {

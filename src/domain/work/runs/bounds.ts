@@ -19,6 +19,8 @@ export const stepText = {
   message: { min: 1, max: 4_000 },
   output: { max: 65_536 },
   isolation: { min: 1, max: 100 },
+  /** Why a runtime does not offer a harness. */
+  notice: { min: 1, max: 300 },
 } as const;
 
 /** Commits, files and lines of one branch. */

@@ -7,7 +7,7 @@ import { announce, announcing } from '#foundation/postgres/changes.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { lease, maxWaitMs, silenceMs } from '#limits.ts';
 import { harnessIds } from '../../projects/agents/model.ts';
-import { harnessesFor, isNoAgent, isOffered } from '../../projects/agents/runnable.ts';
+import { harnessesFor, isNoAgent, isOffered, noticeOf } from '../../projects/agents/runnable.ts';
 import { connectedSince } from '../../projects/agents/runtime-harnesses.ts';
 import { announceFailed, cancelRuns } from './finish.ts';
 import type { Run } from './model.ts';
@@ -95,7 +95,8 @@ const explainWaitsSql =
     offer as (
       select org.org_id, org.agent_id, org.next_harness, org.next_vendor, wanted.harness, wanted.vendor,
         ${isOffered('wanted.harness', 'wanted.vendor', 'org.org_id', '$1::bigint')} as connected,
-        ${isOffered('wanted.harness', 'null::text', 'org.org_id', '$1::bigint')} as installed
+        ${isOffered('wanted.harness', 'null::text', 'org.org_id', '$1::bigint')} as installed,
+        ${noticeOf('org.org_id', '$1::bigint')} as notice
       from org cross join lateral (
         select harness, vendor from (${harnessesFor('org.org_id', 'org.agent_id')}) any_agent where org.next_harness is null
         union all select org.next_harness, org.next_vendor where org.next_harness is not null
@@ -109,7 +110,7 @@ const explainWaitsSql =
           || ': connect one to the organization.'
         else 'No runtime with the harness ' || (select string_agg(h, ' or ' order by n)
             from unnest($2::text[]) with ordinality u (h, n) where h = any(array_agg(harness)))
-          || ' is connected.' end as reason
+          || ' is connected.' || coalesce(' ' || max(notice), '') end as reason
       from offer group by org_id, agent_id, next_harness, next_vendor
     ),
     explained as (

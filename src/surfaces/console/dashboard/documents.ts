@@ -1680,7 +1680,7 @@ export type RunsQuery = { runs: { nextCursor: string | null, data: Array<RunRowF
 export type RuntimesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type RuntimesQuery = { runtimes: { data: Array<{ name: string, tokenId: string | null, isConnected: boolean, isolation: string | null, places: number | null, lastSeenAt: number, harnesses: Array<{ harness: string, version: string | null }> }> } };
+export type RuntimesQuery = { runtimes: { data: Array<{ name: string, tokenId: string | null, isConnected: boolean, isolation: string | null, places: number | null, notice: string | null, lastSeenAt: number, harnesses: Array<{ harness: string, version: string | null }> }> } };
 
 export type RuntimeTokensQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -2148,7 +2148,7 @@ export const runs: Operation<RunsQuery, RunsQueryVariables> = {
 };
 
 export const runtimes: Operation<RuntimesQuery, RuntimesQueryVariables> = {
-  text: 'query Runtimes{runtimes{data{name tokenId isConnected isolation places lastSeenAt harnesses{harness version}}}}',
+  text: 'query Runtimes{runtimes{data{name tokenId isConnected isolation places notice lastSeenAt harnesses{harness version}}}}',
 };
 
 export const runtimeTokens: Operation<RuntimeTokensQuery, RuntimeTokensQueryVariables> = {

@@ -36,7 +36,7 @@ export function ConnectedRuntimes({ reading, children }: Properties) {
 }
 
 const RuntimeRow = ({
-  runtime: { name, isConnected, harnesses, isolation, places, lastSeenAt },
+  runtime: { name, isConnected, harnesses, isolation, places, notice, lastSeenAt },
 }: {
   runtime: Runtime;
 }) => (
@@ -49,6 +49,7 @@ const RuntimeRow = ({
         {isolation && ` · ${isolation}`}
         {places !== null && ` · ${places} at once`}
       </div>
+      {notice && <div class="small break">{notice}</div>}
     </div>
     <div class="when">
       <Time at={lastSeenAt} />

@@ -153,7 +153,8 @@ function Command({ token: { name, token }, close }: { token: Created; close(): v
       <Commands>{command}</Commands>
       <p class="muted small">
         It reads the token from standard input and says what it found: Claude Code, Codex or OpenCode in PATH, and how
-        it keeps agents apart. The list of runtimes shows it within seconds.
+        it keeps agents apart. With <code>install</code> at its end the second line installs OpenCode before. The list
+        of runtimes shows it within seconds.
       </p>
       <div class="actions">
         <Copy text={command} label="Copy command" />

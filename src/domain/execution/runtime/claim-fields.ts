@@ -1,0 +1,47 @@
+// The request with which a runtime asks for a run.
+import { z } from 'zod';
+import { request } from '#graph/input.ts';
+import { boundedText, nameText } from '#graph/validation.ts';
+import { report, text } from '#limits.ts';
+import { Harness, ModelVendor } from '../../projects/agents/fields.ts';
+import { stepText } from '../../work/runs/bounds.ts';
+import { key } from './fields.ts';
+
+export const ClaimRunRequest = request(
+  'ClaimRunRequest',
+  z
+    .object({
+      runtime: nameText(text.runtimeName).describe('The name of this runtime, shown to people.'),
+      claimId: key.optional().describe('The runtime’s own id of this claim: a repeated claim returns the same run.'),
+      harnesses: z
+        .array(Harness.zod)
+        .min(report.harnesses.min)
+        .max(report.harnesses.max)
+        .describe('The harnesses that it can execute.'),
+      versions: z
+        .array(
+          z
+            .object({
+              harness: Harness.zod.describe('One of `harnesses`.'),
+              version: boundedText(text.harnessVersion).describe('As the program says it.'),
+            })
+            .describe('The version of a harness.'),
+        )
+        .max(report.harnesses.max)
+        .optional()
+        .describe('The versions of the harnesses, shown to people.'),
+      isolation: boundedText(stepText.isolation)
+        .nullish()
+        .describe('How it keeps missions apart, such as `cell`, `container` or `none`; shown to people.'),
+      modelVendors: z
+        .array(ModelVendor.zod)
+        .max(10)
+        .nullish()
+        .describe('The vendors of whose models it has credentials; absent: of all that its harnesses need.'),
+      notice: boundedText(stepText.notice)
+        .nullish()
+        .describe('Why it does not offer a harness yet, such as an installation under way; shown to people.'),
+      places: z.int().min(0).max(1_000).nullish().describe('How many missions it can take at once, in all.'),
+    })
+    .describe('What a runtime offers when it asks for a run.'),
+);

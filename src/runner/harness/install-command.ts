@@ -1,0 +1,19 @@
+// `runner.js install [harness …]`: installs harnesses where the runner looks for them, for machines whose runner does not do it itself.
+import { askIn, chooseIsolation } from '../isolation.ts';
+import { installationFolder, installOne } from './installer.ts';
+import { type Installable, installable } from './pinned.ts';
+
+/** @throws why one is not installed */
+export async function runInstall(names: readonly string[], platformUrl: string, signal: AbortSignal): Promise<void> {
+  const wanted = names.length > 0 ? names : ['opencode'];
+  const unknown = wanted.find((name) => !installable.includes(name as Installable));
+  if (unknown) throw new Error(`${unknown}: must be one of ${installable.join(', ')}.`);
+  const { env } = process;
+  const isolation = await chooseIsolation(env.ISOLATION || undefined, platformUrl);
+  const folder = await installationFolder(env, isolation?.level === 'cell');
+  const around = { env, folder, ask: askIn(isolation), signal, log: console.log };
+  for (const name of wanted) {
+    const { harness, version, program } = await installOne(name as Installable, around, () => {});
+    console.log(`${harness} ${version}: ${program}`);
+  }
+}

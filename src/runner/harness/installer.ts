@@ -1,0 +1,151 @@
+// Installs harnesses that missions need and that this machine lacks, while the runner works: as soon as a model is connected.
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { type Vendor, vendors } from '../gateway.ts';
+import { type Ask, type Found, searched, tryProgram } from './discovery.ts';
+import { InstallFailed, install } from './install.ts';
+import { type Installable, installable, pinned } from './pinned.ts';
+import type { AgentHarness } from './port.ts';
+
+/** Needs of the organizations that the runner works for. */
+export interface Demand {
+  /** Vendors of models that they have connected. */
+  modelVendors: readonly Vendor[];
+  /** Harnesses that their own agents name. */
+  harnesses: readonly string[];
+}
+
+export interface Surroundings {
+  env: NodeJS.ProcessEnv;
+  /** Where harnesses are installed. */
+  folder: string;
+  ask: Ask;
+  signal: AbortSignal;
+  log(line: string): void;
+}
+
+interface Options extends Surroundings {
+  demand(): Promise<Demand>;
+  /** Vendors of whose models the runner has credentials. */
+  own: readonly Vendor[];
+  /** Harnesses that are there; what is installed is added. */
+  found: Found[];
+  pause?: number;
+}
+
+/** Milliseconds: between two questions what is needed, and after the first failure; twice as long after each further one. */
+const [pauseMs, firstDelayMs, longestDelayMs] = [3_000, 15_000, 10 * 60_000];
+
+/** For a runner whose cells run as other users, where those cannot reach its own folder. */
+const commonFolder = '/var/lib/agent-engineering-platform/harnesses';
+
+/** Where harnesses are installed: `HARNESSES_DIR`, or in `DATA_DIR`. @param isCell Whether agents run in cells. */
+export async function installationFolder(env: NodeJS.ProcessEnv, isCell: boolean): Promise<string> {
+  const folder = path.resolve(env.HARNESSES_DIR || path.join(env.DATA_DIR || '.data', 'harnesses'));
+  if (!isCell || process.getuid?.() !== 0) return folder;
+  for (let at = folder; at !== path.dirname(at); at = path.dirname(at)) {
+    const found = await stat(at).catch(() => null);
+    if (found && (found.mode & 0o001) === 0) return commonFolder;
+  }
+  return folder;
+}
+
+/**
+ * Harnesses to install: those that an agent names and, where none is there, one for the built-in agents. OpenCode asks the models of
+ * all vendors.
+ */
+export function wantedHarnesses(
+  { modelVendors, harnesses }: Demand,
+  { own, found, env }: { own: readonly Vendor[]; found: readonly { harness: AgentHarness }[]; env: NodeJS.ProcessEnv },
+): Installable[] {
+  const provided = vendors.filter((vendor) => own.includes(vendor) || modelVendors.includes(vendor));
+  // One that is named by a setting is the operator's.
+  const candidates = installable.filter((one) => {
+    const { setting, vendors: usable } = searched[one];
+    return !env[setting] && usable.some((vendor) => provided.includes(vendor));
+  });
+  const general = candidates.find((one) => typeof pinned(one) === 'object') ?? candidates[0];
+  return candidates.filter(
+    (one) =>
+      !found.some(({ harness }) => harness === one) &&
+      (harnesses.includes(one) || (found.length === 0 && one === general)),
+  );
+}
+
+export function startInstaller({ demand, own, found, pause = pauseMs, ...around }: Options) {
+  const { env, signal, log } = around;
+  const failures = new Map<Installable, { delay: number; until: number; notice: string }>();
+  let current: string | null = null;
+
+  async function tryOne(harness: Installable): Promise<void> {
+    const before = failures.get(harness);
+    if (before && before.until > Date.now()) return;
+    try {
+      const program = await installOne(harness, around, (notice) => {
+        current = notice;
+      });
+      found.push(program);
+      failures.delete(harness);
+      log(`${harness} ${program.version}: ${program.program}`);
+    } catch (error) {
+      if (signal.aborted) return;
+      const { message, detail = '' } = error as InstallFailed;
+      const delay = Math.min((before?.delay ?? firstDelayMs / 2) * 2, longestDelayMs);
+      const until = Date.now() + delay;
+      const notice = `${message}. Next attempt at ${new Date(until).toISOString().slice(11, 19)} UTC.`;
+      failures.set(harness, { delay, until, notice });
+      for (const line of [notice, ...detail.split('\n').filter(Boolean)]) log(line);
+    } finally {
+      current = null;
+    }
+  }
+
+  async function work(): Promise<void> {
+    while (!signal.aborted) {
+      // A platform that is away, or too old to know what is needed.
+      const needed = await demand().catch((): Demand => ({ modelVendors: [], harnesses: [] }));
+      const wanted = wantedHarnesses(needed, { own, found, env });
+      for (const harness of failures.keys()) if (!wanted.includes(harness)) failures.delete(harness);
+      for (const harness of wanted) await tryOne(harness);
+      await wait(pause, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  return {
+    /** Resolves once the runner leaves. */
+    ended: work(),
+    /** What people are told of it while they wait. */
+    notice: (): string | null => current ?? [...failures.values()][0]?.notice ?? null,
+  };
+}
+
+/** @throws InstallFailed, with the name of the harness */
+export async function installOne(
+  harness: Installable,
+  { env, folder, ask, signal, log }: Surroundings,
+  tell: (notice: string) => void,
+): Promise<Found> {
+  const one = pinned(harness);
+  if (typeof one === 'string') throw new InstallFailed(one);
+  log(`Installing ${one.title} in ${folder}`);
+  let last = 0;
+  const progress = (percent: number): void => {
+    tell(`Installing ${one.title} (${percent} %).`);
+    if (percent < last + 20) return;
+    last = percent;
+    log(`Installing ${one.title}: ${percent} %`);
+  };
+  progress(0);
+  const check = async (program: string): Promise<Found> => {
+    const result = await tryProgram(harness, program, ask);
+    if ('program' in result) return result;
+    throw new Error(result.why);
+  };
+  try {
+    return await check(await install({ env, folder, pinned: one, signal, check, progress }));
+  } catch (error) {
+    if (!(error instanceof InstallFailed)) throw error;
+    throw new InstallFailed(`${one.title} is not installed: ${error.message}`, error.detail);
+  }
+}

@@ -1,0 +1,223 @@
+// Installations of harnesses by npm from a package registry on loopback.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { askDirectly, discover, tryProgram } from '../../src/runner/harness/discovery.ts';
+import { install } from '../../src/runner/harness/install.ts';
+import { wantedHarnesses } from '../../src/runner/harness/installer.ts';
+import { type Lock, type Machine, type Pinned, pinned, programIn } from '../../src/runner/harness/pinned.ts';
+import { testedVersions } from '../../src/runner/harness/versions.ts';
+import { projectFolder } from '../support/processes.ts';
+import { startRegistry } from '../support/stand-in-registry.ts';
+
+const machine: Machine = { name: 'test-x64', isMusl: false, hasAvx2: true };
+const version = testedVersions.opencode[0]!;
+let registry: Awaited<ReturnType<typeof startRegistry>>;
+let home: string;
+let folder: string;
+let opencode: Pinned;
+let opencodeLock: Lock;
+
+beforeAll(async () => {
+  registry = await startRegistry();
+  home = mkdtempSync(path.join(tmpdir(), 'aep-install-'));
+  const script = `#!/bin/sh\necho ${version}\n`;
+  const entry = registry.publish('opencode-test-x64', version, 'bin/opencode', script);
+  opencodeLock = { packages: { 'node_modules/opencode-test-x64': { ...entry, optional: true } } };
+  opencode = pinned('opencode', machine, opencodeLock) as Pinned;
+});
+beforeEach(() => {
+  folder = mkdtempSync(path.join(home, 'harnesses-'));
+  registry.asked.length = 0;
+});
+afterAll(async () => {
+  await registry.close();
+  rmSync(home, { recursive: true });
+});
+
+const environment = (more: Record<string, string> = {}) => ({
+  PATH: process.env.PATH!,
+  HOME: home,
+  npm_config_registry: registry.url,
+  ...more,
+});
+const check = async (program: string): Promise<void> => {
+  const tried = await tryProgram('opencode', program, askDirectly);
+  if ('why' in tried) throw new Error(tried.why);
+};
+const run = (more: Partial<Parameters<typeof install>[0]> = {}) =>
+  install({
+    folder,
+    pinned: opencode,
+    check,
+    progress: () => {},
+    signal: new AbortController().signal,
+    env: environment(),
+    ...more,
+  });
+/** An entry of the lock with a checksum of something else. */
+const broken = (): Pinned => {
+  const entry = opencodeLock.packages['node_modules/opencode-test-x64']!;
+  const packages = { 'node_modules/opencode-test-x64': { ...entry, integrity: `sha512-${'A'.repeat(86)}==` } };
+  return pinned('opencode', machine, { packages }) as Pinned;
+};
+
+describe('the pinned harnesses', () => {
+  it('are releases that the drivers were tested with', () => {
+    const linux = { name: 'linux-x64', isMusl: false, hasAvx2: true };
+    for (const harness of ['opencode', 'codex'] as const) {
+      const { version: own, files } = pinned(harness, linux) as Pinned;
+      expect(testedVersions[harness]).toContain(own);
+      expect(files['package-lock.json']).not.toMatch(/https?:/);
+    }
+    expect(pinned('opencode', { ...linux, hasAvx2: false })).toMatchObject({
+      program: 'node_modules/opencode-linux-x64-baseline/bin/opencode',
+    });
+    expect(pinned('opencode', { ...linux, name: 'aix-ppc64' })).toBe(
+      'OpenCode is not pinned for aix-ppc64: install it and set OPENCODE_PROGRAM',
+    );
+  });
+
+  it('are wanted when a model is connected that they can ask: one for built-in agents, others where an agent names them', () => {
+    const wanted = (modelVendors: string[], harnesses: string[], found: string[] = [], env = {}, own: string[] = []) =>
+      wantedHarnesses({ modelVendors, harnesses } as never, {
+        own: own as never,
+        found: found.map((harness) => ({ harness })) as never,
+        env,
+      });
+    expect(wanted([], ['opencode', 'codex'])).toEqual([]);
+    expect(wanted(['anthropic'], [])).toEqual(wanted([], [], [], {}, ['anthropic']));
+    expect(wanted(['anthropic'], ['codex', 'opencode'], ['claude-code'])).toEqual(['opencode']);
+    expect(wanted(['openai'], ['codex'], ['opencode'])).toEqual(['codex']);
+    expect(wanted(['openai'], [], ['claude-code'])).toEqual([]);
+    expect(wanted(['anthropic'], [], [], { OPENCODE_PROGRAM: '/opt/opencode' })).toEqual([]);
+  });
+});
+
+describe('an installation', () => {
+  it('leaves the program alone, readable for everybody, and replaces other releases', async () => {
+    for (const left of ['.installing-1', 'opencode-0.0.1', 'codex-0.0.1']) mkdirSync(path.join(folder, left));
+    const program = await run();
+    expect(program).toBe(programIn(folder, opencode));
+    await check(program);
+    expect(readdirSync(folder).sort()).toEqual(['codex-0.0.1', `opencode-${version}`]);
+    expect(statSync(program).mode & 0o777).toBe(0o755);
+    const asked = registry.tarballs().length;
+    expect(await run()).toBe(program);
+    expect([asked, registry.tarballs().length]).toEqual([1, 1]);
+  });
+
+  it('repairs a program that cannot be used', async () => {
+    const program = await run();
+    rmSync(program);
+    expect(await run()).toBe(program);
+    await check(program);
+  });
+
+  it('is done once when two runners begin it', async () => {
+    const [one, other] = await Promise.all([run(), run()]);
+    expect(one).toBe(other);
+    expect(registry.tarballs()).toHaveLength(1);
+  });
+
+  it('has packages for other machines left out', async () => {
+    const codex = testedVersions.codex[0]!;
+    const os = ['none'];
+    const platforms = Object.fromEntries(
+      ['test-x64', 'other-x64'].map((name) => [`@openai/codex-${name}`, `npm:@openai/codex@${codex}-${name}`]),
+    );
+    const script = `#!/bin/sh\necho codex-cli ${codex}\n`;
+    const publish = (at: string, manifest = {}) =>
+      registry.publish('@openai/codex', at, 'bin/codex.js', script, manifest);
+    const native = { name: '@openai/codex', optional: true };
+    const packages = {
+      'node_modules/@openai/codex-other-x64': { ...publish(`${codex}-other-x64`, { os }), ...native },
+      'node_modules/@openai/codex-test-x64': { ...publish(`${codex}-test-x64`), ...native },
+      'node_modules/@openai/codex': publish(codex, { optionalDependencies: platforms }),
+    };
+    const own = pinned('codex', machine, { packages }) as Pinned;
+    const program = await run({ pinned: own, check: async (at) => void statSync(at) });
+    const modules = path.join(folder, own.folder, 'node_modules/@openai');
+    expect(path.relative(modules, program)).toBe('codex/bin/codex.js');
+    expect(readdirSync(modules).sort()).toEqual(['codex', 'codex-test-x64']);
+  });
+
+  it('goes on where a killed process has left it', async () => {
+    registry.hold(true);
+    const source = `import { install } from './src/runner/harness/install.ts';
+      await install({ ...JSON.parse(process.env.OPTIONS), env: process.env, progress() {}, check: async () => { throw new Error(); },
+        signal: new AbortController().signal });`;
+    const env = environment({ OPTIONS: JSON.stringify({ folder, pinned: opencode }) });
+    const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', source], {
+      cwd: projectFolder,
+      env,
+      detached: true,
+      stdio: 'inherit',
+    });
+    await vi.waitUntil(() => registry.held.length > 0, { timeout: 30_000 });
+    process.kill(-child.pid!, 'SIGKILL');
+    await once(child, 'exit');
+    registry.hold(false);
+    const lock = path.join(folder, '.lock');
+    expect(existsSync(lock)).toBe(true);
+    utimesSync(lock, 0, 0);
+    await check(await run());
+    expect(readdirSync(folder)).toEqual([`opencode-${version}`]);
+  });
+});
+
+describe('an installation that fails', () => {
+  const failing: [string, () => Partial<Parameters<typeof install>[0]>][] = [
+    ['a package does not have the checksum of the lock file (EINTEGRITY)', () => ({ pinned: broken() })],
+    [
+      'the package registry cannot be reached (ECONNREFUSED)',
+      () => ({ env: environment({ npm_config_registry: 'http://127.0.0.1:9' }) }),
+    ],
+    [
+      'the package registry does not have it (E404)',
+      () => ({ env: environment({ npm_config_registry: `${registry.url}/elsewhere` }) }),
+    ],
+    [
+      'its program cannot be used here: no such library',
+      () => ({ check: () => Promise.reject(new Error('no such library')) }),
+    ],
+    ['its folder cannot be written (ENOTDIR)', () => ({ folder: path.join(process.execPath, 'harnesses') })],
+  ];
+  for (const [reason, options] of failing) {
+    it(`says why and leaves nothing: ${reason}`, async () => {
+      await expect(run(options())).rejects.toThrow(reason);
+      expect(readdirSync(folder)).toEqual([]);
+    });
+  }
+
+  it('says that there is no npm', async () => {
+    vi.spyOn(process, 'execPath', 'get').mockReturnValue('/nowhere/node');
+    await expect(run({ env: environment({ PATH: '/nowhere' }) })).rejects.toThrow('there is no npm in PATH');
+    vi.restoreAllMocks();
+  });
+});
+
+it('an installed harness is found after those in PATH, and never in place of one that a setting names', async () => {
+  const at = pinned('opencode');
+  if (typeof at === 'string') return;
+  const program = programIn(folder, at);
+  mkdirSync(path.dirname(program), { recursive: true });
+  writeFileSync(program, `#!/bin/sh\necho ${version}\n`);
+  chmodSync(program, 0o755);
+  const look = async (env: Record<string, string>) => (await discover(env, askDirectly, folder)).found;
+  expect(await look({ PATH: '/nowhere' })).toEqual([{ harness: 'opencode', program, version }]);
+  expect(await look({ PATH: '/nowhere', OPENCODE_PROGRAM: '/nowhere/opencode' })).toEqual([]);
+});
