@@ -29,7 +29,7 @@ export const bundle = (input: Record<string, string>, dir = output): Promise<Rol
       entryFileNames: '[name].js',
       chunkFileNames: '[name]-[hash].js',
       // Else it would run after the files that `main` shares.
-      codeSplitting: { groups: [{ name: 'first', test: /foundation.start-memory/ }] },
+      codeSplitting: { groups: [{ name: 'first', test: /foundation.v8-flags/ }] },
       // Names stay, for stack traces.
       minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
       keepNames: true,

@@ -31,6 +31,11 @@ export const service: Record<ServiceSetting, Description> = {
   ],
   DATABASE_POOL_MAX: [null, 'connections per process, and as many to the replica'],
   DATABASE_POOLER: [null, '`transaction` behind a pooler in transaction mode: no prepared statements'],
+  DATABASE_DRIVER: [
+    null,
+    '`plain` sends statements by the public interfaces of pg, slower: the way out when a release of pg or knex changes what `fast` relies on',
+  ],
+  V8_FLAGS: [null, '`off` leaves the flags of V8 as Node sets them'],
   DATA_DIR: [null, 'the embedded database, the service key, artifact contents'],
   SMTP_URL: ['the development mailbox', 'the mailbox exists on loopback only'],
   MAIL_FROM: ['`no-reply@` the host of `PUBLIC_URL`', 'sender of emails'],

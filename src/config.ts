@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { type Addresses, isLoopback } from '#foundation/http/addresses.ts';
 import { type TrustedIssuer, trustedIssuers } from '#foundation/http/trusted-issuers.ts';
 import { type LogFormat, logFormats } from '#foundation/log.ts';
+import { type Driver, drivers } from '#foundation/postgres/drivers.ts';
 import {
   linesOf,
   parseGroup,
@@ -42,6 +43,8 @@ export interface Config {
   readonly databasePoolMax: number;
   /** False behind a pooler in transaction mode, which does not support prepared statements. */
   readonly namedStatements: boolean;
+  /** `plain` sends statements by pg's own means (src/foundation/postgres/README.md). */
+  readonly databaseDriver: Driver;
   /** An absolute path. */
   readonly dataDir: string;
   readonly addresses: Readonly<Addresses>;
@@ -107,6 +110,9 @@ export const settings = z.object({
   DATABASE_REPLICA_URL: replica,
   DATABASE_POOL_MAX: integer(1, 1_000).default(16),
   DATABASE_POOLER: oneOf(['session', 'transaction']).default('session'),
+  DATABASE_DRIVER: oneOf(drivers).default('fast'),
+  // Applied by v8-flags.ts before this file is loaded.
+  V8_FLAGS: oneOf(['on', 'off']).default('on'),
   DATA_DIR: z.string().default('.data'),
   SMTP_URL: matching(
     'smtp://user:password@host:port, or smtps://',
@@ -199,6 +205,7 @@ function configOf(set: z.infer<typeof settings>, { upstream, stripe, runnerEnvir
     databaseReplicaUrl: set.DATABASE_REPLICA_URL ?? null,
     databasePoolMax: set.DATABASE_POOL_MAX,
     namedStatements: set.DATABASE_POOLER === 'session',
+    databaseDriver: set.DATABASE_DRIVER,
     dataDir: path.resolve(set.DATA_DIR),
     addresses: Object.freeze(addresses),
     secretKey: set.SECRET_KEY ?? null,

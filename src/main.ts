@@ -1,10 +1,9 @@
 #!/usr/bin/env node
 // The process: reads the settings, opens the services, listens, and shuts down on a signal. `start` also migrates the database,
 // seeds the demo and starts the local runner.
-import '#foundation/start-memory.ts';
+import '#foundation/v8-flags.ts';
 import cluster from 'node:cluster';
 import type { Server } from 'node:http';
-import { setFlagsFromString } from 'node:v8';
 import { seconds } from '#foundation/clock.ts';
 import { createHttpServer } from '#foundation/http/http.ts';
 import { startBackground } from '#foundation/jobs/background.ts';
@@ -21,13 +20,6 @@ import { type LocalRunner, startLocalRunner } from './surfaces/operator/local-ru
 import { deliveries } from './surfaces/scheduler/deliveries.ts';
 import { jobs } from './surfaces/scheduler/jobs.ts';
 import { startScheduler } from './surfaces/scheduler/surface.ts';
-
-// Rows live as long as their request. Under load V8's pretenuring places them in the old generation, which only a full garbage
-// collection frees: without it a page of 100 costs a third less CPU (bench/README.md).
-setFlagsFromString('--no-allocation-site-pretenuring');
-// What lives in the young generation is little: one thread copies it sooner than several agree on who copies what, and the other cores
-// have processes of their own (WORKERS, PostgreSQL). A page of 100 costs a fifth less CPU (bench/README.md).
-setFlagsFromString('--no-parallel-scavenge');
 
 const command = process.argv[2] ?? 'serve';
 if (command !== 'start' && command !== 'serve')

@@ -98,6 +98,7 @@ export async function openServices(config: Config): Promise<Services> {
   const knex = openDatabase({
     connection: config.databaseUrl ?? embedded!.connection,
     poolMax: config.databasePoolMax,
+    driver: config.databaseDriver,
     namedStatements: config.namedStatements,
     onError: (line) => log.warn(line),
   });
@@ -105,6 +106,7 @@ export async function openServices(config: Config): Promise<Services> {
     ? openReplica({
         connection: config.databaseReplicaUrl,
         poolMax: config.databasePoolMax,
+        driver: config.databaseDriver,
         report: (line) => log.warn(line),
       })
     : null;

@@ -28,13 +28,15 @@ afterAll(async () => {
 });
 
 const ways = [
-  ['prepared', true],
-  ['behind a pooler in transaction mode', false],
+  ['prepared', true, 'fast'],
+  ['behind a pooler in transaction mode', false, 'fast'],
+  ['prepared by plain pg', true, 'plain'],
+  ['by plain pg behind a pooler in transaction mode', false, 'plain'],
 ] as const;
 
-describe.each(ways)('A look-up, %s', (_, namedStatements) => {
+describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
   beforeAll(() => {
-    knex = openDatabase({ connection: fresh.connection, poolMax: 1, namedStatements });
+    knex = openDatabase({ connection: fresh.connection, poolMax: 1, namedStatements, driver });
   });
   afterAll(() => knex.destroy());
 
@@ -197,9 +199,9 @@ describe.each(ways)('A look-up, %s', (_, namedStatements) => {
   });
 });
 
-describe.each(ways)('A statement, %s', (_, namedStatements) => {
+describe.each(ways)('A statement, %s', (_, namedStatements, driver) => {
   beforeAll(() => {
-    knex = openDatabase({ connection: fresh.connection, poolMax: 1, namedStatements });
+    knex = openDatabase({ connection: fresh.connection, poolMax: 1, namedStatements, driver });
   });
   afterAll(() => knex.destroy());
 
@@ -245,7 +247,7 @@ describe.each(ways)('A statement, %s', (_, namedStatements) => {
     await sql('drop table shapes');
     await knex.destroy();
     // The temporary tables of two connections share their name and nothing else.
-    const two = openDatabase({ connection: fresh.connection, poolMax: 2, namedStatements });
+    const two = openDatabase({ connection: fresh.connection, poolMax: 2, namedStatements, driver });
     const [first, second] = await Promise.all([two.transaction(), two.transaction()]);
     await sql('create temporary table shapes on commit drop as select 1 as a', [], first);
     await sql('create temporary table shapes on commit drop as select true as z, 1 as a', [], second);
@@ -253,7 +255,7 @@ describe.each(ways)('A statement, %s', (_, namedStatements) => {
     expect(await sql(text, [], second)).toEqual([{ z: true, a: 1 }]);
     await Promise.all([first.commit(), second.commit()]);
     await two.destroy();
-    knex = openDatabase({ connection: fresh.connection, poolMax: 1, namedStatements });
+    knex = openDatabase({ connection: fresh.connection, poolMax: 1, namedStatements, driver });
   });
 
   it('Follows its table within a transaction, which is done again', async () => {
@@ -299,16 +301,19 @@ describe.each(ways)('A statement, %s', (_, namedStatements) => {
   });
 });
 
-it('A statement that was given up holds nobody up, though the server still executes it', async () => {
-  const impatient = openDatabase({ connection: fresh.connection, poolMax: 1, answerMs: 500 });
-  const endless = 'select pg_sleep(1000)';
-  for (const give of [
-    () => sql(endless),
-    () => impatient.raw(endless),
-    () => Promise.all([lookUp(endless, []), lookUp('select 1', [])]),
-  ]) {
-    await expect(give()).rejects.toThrow('Query read timeout');
-    await expect.poll(() => sql('select 1 as n').catch(() => null)).toEqual([{ n: 1 }]);
-  }
-  await impatient.destroy();
-});
+it.each(['fast', 'plain'] as const)(
+  '%s · a statement that timed out delays no other, though the server still executes it',
+  async (driver) => {
+    const impatient = openDatabase({ connection: fresh.connection, poolMax: 1, answerMs: 500, driver });
+    const endless = 'select pg_sleep(1000)';
+    for (const give of [
+      () => sql(endless),
+      () => impatient.raw(endless),
+      () => Promise.all([lookUp(endless, []), lookUp('select 1', [])]),
+    ]) {
+      await expect(give()).rejects.toThrow('Query read timeout');
+      await expect.poll(() => sql('select 1 as n').catch(() => null)).toEqual([{ n: 1 }]);
+    }
+    await impatient.destroy();
+  },
+);

@@ -25,6 +25,7 @@ import { openMail } from '#foundation/mail/mail.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { openChanges } from '#foundation/postgres/changes.ts';
 import { openDatabase, transaction } from '#foundation/postgres/database.ts';
+import { drivers } from '#foundation/postgres/drivers.ts';
 import { openReplica } from '#foundation/postgres/replica.ts';
 import { bindSecretKey } from '#foundation/secrets/secrets.ts';
 import { subscriptions } from '#limits.ts';
@@ -64,7 +65,12 @@ let newest = '';
 export async function openWorld(settings: WorldSettings = {}) {
   const { connection, drop } = await freshDatabase();
   const { retryForMs } = settings;
-  const knex = openDatabase({ connection: settings.database ?? connection, ...(retryForMs && { retryForMs }) });
+  const driver = drivers.find((name) => name === process.env.TEST_DATABASE_DRIVER);
+  const knex = openDatabase({
+    connection: settings.database ?? connection,
+    driver,
+    ...(retryForMs && { retryForMs }),
+  });
   const log = settings.log ? openLog({ level: 'debug', destination: { write: settings.log } }) : silentLog();
   const replica = settings.replica
     ? openReplica({ connection: settings.replica, report: (line) => log.warn(line) })

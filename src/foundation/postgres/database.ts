@@ -10,7 +10,7 @@ import { createLookUps } from './look-ups.ts';
 import { openPool, type Pool, type PoolSettings } from './pool.ts';
 import { cut, statementOf } from './primary.ts';
 import { type Bookmark, bookmarkOf, leaveReplica, replicaPool, withPosition } from './replica.ts';
-import { type Repeated, send } from './statement.ts';
+import type { Repeated } from './statement.ts';
 import { ending, inTurn } from './turns.ts';
 
 export interface DatabaseSettings extends PoolSettings {
@@ -91,7 +91,7 @@ export async function sql<Row>(text: string, values: unknown[] = [], trx = joine
   const statements = [{ text, values: [values] }];
   // What fails in a transaction is done again as a whole, or not at all.
   const sent = trx
-    ? inTurn(trx, (connection) => sendOn<Row>(connection, statements))
+    ? inTurn(trx, (connection) => sendOn<Row>(pool(), connection, statements))
     : preferReplica((to) => attemptTwice<Row>(to, statements));
   return (await sent)[0]!;
 }
@@ -140,16 +140,20 @@ async function attemptTwice<Row>(to: Pool, statements: readonly Repeated[]): Pro
 }
 
 /** Sends statements on a connection of a pool, in one message. */
-async function attempt<Row>({ connections }: Pool, statements: readonly Repeated[]): Promise<Row[][]> {
-  const connection = await connections.acquire();
+async function attempt<Row>(to: Pool, statements: readonly Repeated[]): Promise<Row[][]> {
+  const connection = await to.connections.acquire();
   try {
-    return await sendOn<Row>(connection, statements);
+    return await sendOn<Row>(to, connection, statements);
   } finally {
-    connections.release(connection);
+    to.connections.release(connection);
   }
 }
 
-async function sendOn<Row>(connection: pg.ClientBase, statements: readonly Repeated[]): Promise<Row[][]> {
+async function sendOn<Row>(
+  { send }: Pool,
+  connection: pg.ClientBase,
+  statements: readonly Repeated[],
+): Promise<Row[][]> {
   for (const listener of listeners) for (const { text, values } of statements) listener(text, values.length);
   try {
     return await send<Row>(connection, statements, named);

@@ -4,14 +4,19 @@ import knexFactory, { type Knex } from 'knex';
 import { knexSnakeCaseMappers } from 'objection';
 import pg from 'pg';
 import { readRowsInOnePiece } from './data-rows.ts';
+import type { Driver } from './drivers.ts';
 import { type FreeConnections, freeConnectionsOf } from './free-connections.ts';
+import { pooledConnectionsOf, sendPlain } from './plain-driver.ts';
 import { connectionTo, keepOn, primaryOf, statementOf } from './primary.ts';
+import { send } from './statement.ts';
 
 // int8 and numeric arrive as strings by default. Epoch milliseconds and money fit a double exactly in our ranges.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number);
 
 export interface PoolSettings {
+  /** `fast` when absent. */
+  driver?: Driver | undefined;
   /** A string may name several servers: then the one that takes writes is followed. */
   connection: string | pg.ClientConfig;
   poolMax?: number | undefined;
@@ -25,6 +30,7 @@ export interface PoolSettings {
 export interface Pool {
   knex: Knex;
   connections: FreeConnections;
+  send: typeof send;
 }
 
 const configOf = (connection: string | pg.ClientConfig): pg.ClientConfig =>
@@ -32,7 +38,14 @@ const configOf = (connection: string | pg.ClientConfig): pg.ClientConfig =>
 
 /** Nothing is sent before the first statement. A new connection that `accept` rejects is not used. */
 export function openPool(
-  { connection, poolMax = 16, connectMs = 3_000, answerMs = 30_000, onError: report = () => {} }: PoolSettings,
+  {
+    connection,
+    driver = 'fast',
+    poolMax = 16,
+    connectMs = 3_000,
+    answerMs = 30_000,
+    onError: report = () => {},
+  }: PoolSettings,
   accept: (client: pg.Client) => Promise<void> = async () => {},
 ): Pool {
   const primary = primaryOf(connection);
@@ -48,7 +61,7 @@ export function openPool(
       idleTimeoutMillis: 30_000,
       afterCreate: (client: pg.Client, done: (error: Error | null, client: pg.Client) => void) => {
         retireWhenEnded(client);
-        readRowsInOnePiece(client);
+        if (driver === 'fast') readRowsInOnePiece(client);
         keep(client);
         accept(client).then(
           () => done(null, client),
@@ -65,7 +78,9 @@ export function openPool(
   const keep = primary ? keepOn(primary, knex) : () => {};
   // What was given up is still being executed there, and would delay the next caller.
   knex.client.validateConnection = (client: pg.Client) => !statementOf(client);
-  return { knex, connections: freeConnectionsOf(knex.client) };
+  return driver === 'fast'
+    ? { knex, connections: freeConnectionsOf(knex.client), send }
+    : { knex, connections: pooledConnectionsOf(knex.client), send: sendPlain };
 }
 
 /** Keeps a connection from being used again once the server has said that it ends it, or that it takes no writes. */

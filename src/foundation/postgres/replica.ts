@@ -28,14 +28,14 @@ let pool: Pool | undefined;
 const readings = new AsyncLocalStorage<Reading>();
 const counts = { replica: 0, primary: 0 };
 
-export interface ReplicaSettings extends Pick<PoolSettings, 'poolMax'> {
+export interface ReplicaSettings extends Pick<PoolSettings, 'poolMax' | 'driver'> {
   /** Names one server. */
   connection: string;
   report(line: string): void;
 }
 
 /** Binds the standby of the process. It is used as soon as it answers. */
-export function openReplica({ connection, poolMax, report }: ReplicaSettings): { close(): Promise<void> } {
+export function openReplica({ connection, report, ...settings }: ReplicaSettings): { close(): Promise<void> } {
   const clients = new Set<pg.Client>();
   const forget = async () => {
     const lost = pool;
@@ -47,7 +47,7 @@ export function openReplica({ connection, poolMax, report }: ReplicaSettings): {
     connectionString: connection,
     report,
     onFound(watched) {
-      pool = openPool({ connection, poolMax, connectMs: 1_000, onError: report }, async (client) => {
+      pool = openPool({ connection, ...settings, connectMs: 1_000, onError: report }, async (client) => {
         clients.add(client.on('end', () => clients.delete(client)));
         const { rows } = await client.query<{ server: string }>(serverSql);
         if (rows[0]!.server !== watched) throw new Error('DATABASE_REPLICA_URL leads to several servers');

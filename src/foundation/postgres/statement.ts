@@ -22,11 +22,14 @@ interface Wire {
 const names = new Map<string, string>();
 let named = 0;
 
-function nameOf(text: string): string {
+export function nameOf(text: string): string {
   const name = names.get(text) ?? `s${++named}`;
   names.set(text, name);
   return name;
 }
+
+/** Under a new name a statement is prepared again, on every connection. */
+export const forgetName = (text: string): void => void names.delete(text);
 
 /**
  * How rows are built, per connection and prepared statement: the server promises the description of a prepared statement for as
@@ -126,14 +129,15 @@ class Message {
   }
 
   handleError(error: Error): void {
-    // A table of the statement has changed. Under a new name it is prepared again, on every connection.
-    if (isStalePlan(error)) names.delete(this.text);
+    // A table of the statement has changed.
+    if (isStalePlan(error)) forgetName(this.text);
     this.callback(error, []);
   }
 }
 
 const asIs = pg.types.getTypeParser(pg.types.builtins.TEXT);
-const camel = (column: string): string => column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+export const camel = (column: string): string =>
+  column.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
 /** The row makers last used for each text with the columns they belong to: connections mostly describe a text alike. */
 const compiled = new Map<string, { columns: string; make: RowMaker }>();
@@ -158,7 +162,7 @@ function compileRowMaker(fields: pg.FieldDef[]): RowMaker {
 }
 
 /** A value as PostgreSQL's text format has it; bytes stay bytes. */
-function parameter(value: unknown): Text | Buffer {
+export function parameter(value: unknown): Text | Buffer {
   if (value === null || value === undefined) return null;
   if (typeof value !== 'object') return String(value);
   if (Buffer.isBuffer(value)) return value;

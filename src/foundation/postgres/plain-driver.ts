@@ -1,0 +1,44 @@
+// The plain driver: statements, rows and connections by the public interfaces of pg and knex alone. Slower (README.md), and the
+// way out when a release of theirs changes a private member that the fast driver relies on: DATABASE_DRIVER=plain.
+import type { Knex } from 'knex';
+import type pg from 'pg';
+import { isStalePlan } from './database-errors.ts';
+import type { FreeConnections } from './free-connections.ts';
+import { camel, forgetName, nameOf, parameter, type Repeated } from './statement.ts';
+
+/** `send` of statement.ts with pg's own query object: several statements are sent one by one, in a transaction. */
+export async function sendPlain<Row>(
+  client: pg.ClientBase,
+  statements: readonly Repeated[],
+  prepared: boolean,
+): Promise<Row[][]> {
+  const sends = statements.flatMap(({ text, values }) => values.map((each) => ({ text, values: each.map(parameter) })));
+  if (sends.length > 1) await client.query('begin');
+  try {
+    const results: Row[][] = [];
+    for (const { text, values } of sends) {
+      const { rows } = await client.query<Record<string, unknown>>({
+        ...(prepared && { name: nameOf(text) }),
+        text,
+        values,
+      });
+      results.push(rows.map((row) => withWireNames(row) as Row));
+    }
+    if (sends.length > 1) await client.query('commit');
+    return results;
+  } catch (error) {
+    if (isStalePlan(error)) for (const { text } of statements) forgetName(text);
+    // After a time-out the connection is cut by the caller: a rollback would wait for the statement.
+    if (sends.length > 1 && (error as { code?: string }).code) await client.query('rollback').catch(() => {});
+    throw error;
+  }
+}
+
+const withWireNames = (row: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(row).map(([column, value]) => [camel(column), value]));
+
+/** Every statement acquires a connection from knex's pool. */
+export const pooledConnectionsOf = (client: Knex.Client): FreeConnections => ({
+  acquire: () => client.acquireConnection(),
+  release: (connection) => void client.releaseConnection(connection),
+});

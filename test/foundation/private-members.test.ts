@@ -1,0 +1,92 @@
+// Private members of pg, pg-protocol and knex that the data layer relies on (src/foundation/postgres/README.md): an upgrade that
+// changes one fails here, by its name.
+import type { Socket } from 'node:net';
+import knexFactory, { type Knex } from 'knex';
+import { Parser } from 'pg-protocol/dist/parser.js';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
+
+let fresh: FreshDatabase;
+let knex: Knex;
+type Call = (message?: object) => void;
+interface Wire extends Record<'parse' | 'bind' | 'describe' | 'execute' | 'sync', Call> {
+  stream: Socket;
+  parsedStatements: Record<string, string>;
+}
+/** A connection of pg with its private members. */
+let client: { connection: Wire; _activeQuery: unknown; query(query: object): Promise<unknown> };
+
+beforeAll(async () => {
+  fresh = await emptyDatabase();
+  knex = knexFactory({ client: 'pg', connection: fresh.connection, pool: { min: 0, max: 1 } });
+  client = await knex.client.acquireConnection();
+});
+afterAll(async () => {
+  await knex.client.releaseConnection(client);
+  await knex.destroy();
+  await fresh.drop();
+});
+
+it('pg writes the extended query protocol message by message, over a stream that can be corked', () => {
+  for (const name of ['parse', 'bind', 'describe', 'execute', 'sync'] as const)
+    expect(client.connection[name], name).toBeTypeOf('function');
+  for (const name of ['cork', 'uncork', 'destroy'] as const)
+    expect(client.connection.stream[name], name).toBeTypeOf('function');
+  expect(client.connection.stream.listenerCount('data')).toBe(1);
+});
+
+it('pg notes which named statements the server has parsed', async () => {
+  await client.query({ name: 'pinned', text: 'select 1' });
+  expect(client.connection.parsedStatements).toMatchObject({ pinned: 'select 1' });
+});
+
+it('pg calls a foreign query object by these names, and says which one it executes', async () => {
+  const called: string[] = [];
+  const note = (name: string) => () => void called.push(name);
+  await new Promise<void>((resolve) => {
+    const query = {
+      submit: (connection: Wire) => {
+        connection.parse({ name: '', text: 'select 1 as n' });
+        connection.bind({ statement: '', values: [] });
+        connection.describe({ type: 'P' });
+        connection.execute({});
+        connection.sync();
+        expect(client._activeQuery).toBe(query);
+      },
+      handleRowDescription: note('handleRowDescription'),
+      handleDataRow: note('handleDataRow'),
+      handleCommandComplete: note('handleCommandComplete'),
+      handleReadyForQuery: () => resolve(),
+      handleError: note('handleError'),
+    };
+    void client.query(query);
+  });
+  expect(called).toEqual(['handleRowDescription', 'handleDataRow', 'handleCommandComplete']);
+  expect(client._activeQuery).toBeNull();
+});
+
+it('pg-protocol hands each message to handlePacket with its place, code and length', () => {
+  const parser = new Parser() as unknown as { handlePacket(...place: unknown[]): object; parse: Parser['parse'] };
+  expect(parser.handlePacket).toBeTypeOf('function');
+  const places: unknown[][] = [];
+  const parsed = parser.handlePacket;
+  parser.handlePacket = function (this: unknown, ...place) {
+    places.push(place.slice(0, 3));
+    return parsed.apply(this, place);
+  };
+  // ReadyForQuery, idle.
+  parser.parse(Buffer.from('5a0000000549', 'hex'), () => {});
+  expect(places).toEqual([[5, 0x5a, 5]]);
+});
+
+it('knex does not use a connection again that is marked as disposed', async () => {
+  expect(knex.client.acquireRawConnection).toBeTypeOf('function');
+  const other = knexFactory({ client: 'pg', connection: fresh.connection, pool: { min: 0, max: 1 } });
+  const first = await other.client.acquireConnection();
+  Object.assign(first, { __knex__disposed: new Error('gone') });
+  await other.client.releaseConnection(first);
+  const second = await other.client.acquireConnection();
+  expect(second).not.toBe(first);
+  await other.client.releaseConnection(second);
+  await other.destroy();
+});
