@@ -107,6 +107,10 @@ export const runner: Record<(typeof namesOfRunnerSettings)[number] | RunnerOnly,
   HOME: ['that of the user', 'handed to the engine and to git'],
   RUNS_AT_ONCE: ['one for each free GB of memory, at most four for each processor', 'missions at the same time'],
   MEMORY_MB: ['what is free at the start', 'memory that a mission may use at most, whatever its instance type'],
+  DISK_MB: [
+    '10240, at most half of what is free at the start',
+    'disk that a mission may use at most: of its folder, and of one file',
+  ],
   PROCESSES: [null, 'processes that a mission may have at most'],
   MIRRORS_DIR: [
     'a temporary folder, removed at the end',

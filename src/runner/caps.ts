@@ -10,6 +10,8 @@ export interface Limits {
   memoryBytes: number;
   /** Threads are counted too. */
   processes: number;
+  /** Of the folder of the mission, and of one file. */
+  diskBytes: number;
 }
 
 export interface Caps {
@@ -17,6 +19,8 @@ export interface Caps {
   cgroups: OpenCgroup | null;
   /** Whether processes are counted by rlimits. */
   isCounting: boolean;
+  /** Whether the size of a file is bounded by rlimits. */
+  isSizing: boolean;
   /** Whether the machine, when it runs out of memory, takes missions first. */
   isFirstToGo: boolean;
   description: string;
@@ -28,6 +32,7 @@ export interface Caps {
 export const cappedByContainers: Caps = {
   cgroups: null,
   isCounting: false,
+  isSizing: false,
   isFirstToGo: false,
   description: 'Memory and processes of each mission are capped by its container.',
   word: 'capped',
@@ -38,16 +43,21 @@ const megabytes = (bytes: number): number => Math.round(bytes / 1024 ** 2);
 /** Why a mission ended that took more. */
 export const overMemory = ({ memoryBytes }: Limits): string =>
   `It used more memory than it may: ${megabytes(memoryBytes)} MB.`;
+export const overDisk = ({ diskBytes }: Limits): string => `It used more disk than it may: ${megabytes(diskBytes)} MB.`;
 
 /**
  * The command that starts a program under rlimits, to be put before it inside of its confinement: from there on only its own
  * processes count. One process may ask for four times the memory, since programs reserve more than they use: that bounds what one
  * takes until it is measured.
  */
-export function prefixOf({ isCounting, isFirstToGo }: Caps, { memoryBytes, processes }: Limits): string[] {
+export function prefixOf(caps: Caps, { memoryBytes, processes, diskBytes }: Limits): string[] {
+  const rlimits = [
+    ...(caps.isCounting ? [`--nproc=${processes}`, `--data=${4 * memoryBytes}`] : []),
+    ...(caps.isSizing ? [`--fsize=${diskBytes}`] : []),
+  ];
   return [
-    ...(isFirstToGo ? ['choom', '-n', '1000', '--'] : []),
-    ...(isCounting ? ['prlimit', `--nproc=${processes}`, `--data=${4 * memoryBytes}`, '--'] : []),
+    ...(caps.isFirstToGo ? ['choom', '-n', '1000', '--'] : []),
+    ...(rlimits.length > 0 ? ['prlimit', ...rlimits, '--'] : []),
   ];
 }
 
@@ -56,14 +66,16 @@ export async function chooseCaps(kind: Kind, find = findCgroups, tried = printed
   const cgroups = await find();
   // Without a user of its own or a namespace a mission would be counted with everything else of this user.
   const isCountable = !cgroups && (kind !== 'none' || process.getuid?.() === 0);
-  const [adjusted, counted] = await Promise.all([
+  const [adjusted, counted, sized] = await Promise.all([
     tried(kind, ['choom', '-n', '1000', '--'], 'cat /proc/self/oom_score_adj'),
     isCountable ? tried(kind, ['prlimit', '--nproc=20', '--'], bomb) : '',
+    tried(kind, ['prlimit', '--fsize=4096', '--'], 'head -c 9999 /dev/zero > big; wc -c < big'),
   ]);
   const isCounting = counted.includes('begun') && !counted.includes('done');
   const isFirstToGo = adjusted.includes('1000');
   const has = [cgroups !== null, isCounting] as const;
-  return { cgroups, isCounting, isFirstToGo, description: describe(...has), word: wordOf(...has) };
+  const isSizing = sized.includes('4096');
+  return { cgroups, isCounting, isSizing, isFirstToGo, description: describe(...has), word: wordOf(...has) };
 }
 
 const wordOf = (hasCgroups: boolean, isCounting: boolean): string =>

@@ -2,6 +2,7 @@
 // processes, and no network but the runner's gateway: a Unix socket, which becomes a loopback port inside.
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
+import { strongestWalls } from './bubblewrap.ts';
 import type { Place } from './place.ts';
 
 /** Inside: where the gateway is, and where a harness that is a server listens. */
@@ -72,7 +73,7 @@ export function inCell(
     ...['--ro-bind', skills, skills],
     ...['--setenv', 'PATH', '/usr/local/bin:/usr/bin:/bin', '--chdir', work],
   ];
-  const walls = ['--unshare-all', '--unshare-user', '--uid', '1000', '--gid', '1000', '--hostname', 'cell'];
+  const identity = ['--uid', '1000', '--gid', '1000', '--hostname', 'cell'];
   const run = helped(process.execPath, place, program, args, isServer);
-  return ['bwrap', [...walls, '--cap-drop', 'ALL', '--die-with-parent', ...view, '--', ...prefix, ...run]];
+  return ['bwrap', [...strongestWalls(), ...identity, ...view, '--', ...prefix, ...run]];
 }

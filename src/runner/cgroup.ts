@@ -19,7 +19,7 @@ export interface Cgroup {
   close(): Promise<void>;
 }
 
-export type OpenCgroup = (name: string, limits: Limits) => Cgroup;
+export type OpenCgroup = (name: string, limits: Omit<Limits, 'diskBytes'>) => Cgroup;
 
 /** Null: there are none for us. A mission that takes too much is tried, for real. */
 export async function findCgroups(candidates = ownGroups(), isWorking = isCapping): Promise<OpenCgroup | null> {

@@ -2,7 +2,7 @@
 // made where the agent works, in its cell: outside of it git never runs in what an agent has had.
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { git } from './git.ts';
@@ -96,8 +96,17 @@ const nameOf = ({ file }: Bundle): string => path.basename(file, '.bundle');
 export const workOf = (bundle: Bundle): string => `refs/checkpoints/${nameOf(bundle)}`;
 const sessionsOf = (bundle: Bundle): string => `refs/sessions/${nameOf(bundle)}`;
 
+/** What git takes for a repository could name another one on this machine. */
+async function checkIsBundle(file: string): Promise<void> {
+  const handle = await open(file);
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(16), 0, 16, 0).finally(() => handle.close());
+  if (!/^# v[23] git bundle\n/.test(buffer.toString('latin1', 0, bytesRead)))
+    throw new Error('it is not a bundle of git');
+}
+
 /** Takes the bundle into a repository of the runner. @throws when that lacks commits which the bundle begins after */
 export async function unpack(repository: string, bundle: Bundle): Promise<void> {
+  await checkIsBundle(bundle.file);
   const refs = [`+refs/checkpoint/work:${workOf(bundle)}`, `+refs/checkpoint/sessions:${sessionsOf(bundle)}`];
   await git(repository, ['fetch', '--quiet', '--no-tags', bundle.file, ...refs]);
   const commit = (await git(repository, ['rev-parse', workOf(bundle)])).trim();

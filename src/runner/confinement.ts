@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { readdir, readlink, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { strongestWalls } from './bubblewrap.ts';
 import { makePlace, type Place } from './place.ts';
 
 const kinds = ['bubblewrap', 'unshare', 'none'] as const;
@@ -66,7 +67,7 @@ export function commandFor(kind: Kind, place: Place, prefix: string[] = []): [pr
       const readOnly = readable.flatMap((folder) => ['--ro-bind-try', folder, folder]);
       const writable = scriptFiles(place).flatMap((one) => ['--bind', one, one]);
       const view = ['--tmpfs', '/tmp', ...readOnly, '--proc', '/proc', '--dev', '/dev', ...writable, '--chdir', work];
-      return ['bwrap', ['--die-with-parent', '--unshare-all', ...view, '--', ...prefix, 'sh', file]];
+      return ['bwrap', [...strongestWalls(), ...view, '--', ...prefix, 'sh', file]];
     }
     case 'unshare': {
       const namespaces = ['--user', '--map-root-user', '--mount', '--pid', '--fork', '--kill-child', '--net', '--ipc'];

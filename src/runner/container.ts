@@ -62,7 +62,7 @@ export const askInContainer =
   (program, args) =>
     askIn(containers, program, args);
 
-const smallest: Limits = { memoryBytes: 1024 ** 3, processes: 256 };
+const smallest: Limits = { memoryBytes: 1024 ** 3, processes: 256, diskBytes: 1024 ** 3 };
 
 async function askIn(containers: Containers, program: string, args: string[]): Promise<string> {
   const account = await newAccount();
@@ -106,7 +106,7 @@ export function openContainer(
       const lines = Object.entries(passedEnv).map(([key, value]) => `${key}=${value.replaceAll('\n', ' ')}\n`);
       writeFileSync(variables, lines.join(''), { mode: 0o600 });
       const options = optionsOf(engine, place, account, limits, program);
-      const command = helped('node', place, program, args, isServer);
+      const command = bounded(limits, helped('node', place, program, args, isServer));
       const run = ['run', '--interactive', '--name', name, '--env-file', variables, ...options];
       return [engine, [...run, '--entrypoint', command[0]!, image, ...command.slice(1)], engineEnvironment()];
     },
@@ -121,6 +121,12 @@ export function openContainer(
     isOverMemory: async () => isOverMemory,
   };
 }
+
+/** POSIX counts blocks of 512 bytes. An engine's own `--ulimit` sets others too, which not every machine allows. */
+const bounded = ({ diskBytes }: Limits, command: string[]): string[] => [
+  ...['sh', '-c', 'ulimit -f "$0" && exec "$@"', String(Math.ceil(diskBytes / 512))],
+  ...command,
+];
 
 function optionsOf(
   engine: string,

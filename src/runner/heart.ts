@@ -1,13 +1,18 @@
 // The heartbeat of one mission: that its runner lives, how far it is, how busy its sandbox; and in the answer, what is to stop.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Desired, Message } from './conversation.ts';
-import type { Sample } from './measure.ts';
+import type { ProcessSample } from './measure.ts';
 import type { Held, Pace } from './mission.ts';
 import type { Platform } from './platform.ts';
 import type { Preview } from './preview.ts';
 
 /** Samples of one heartbeat: the platform takes 120. */
 const samplesAtOnce = 120;
+
+interface Sample extends ProcessSample {
+  /** Of what the files of the mission may take. */
+  diskUsedPct: number;
+}
 
 export interface State {
   progress: number;

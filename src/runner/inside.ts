@@ -1,26 +1,43 @@
 // Opens files of a folder that a script may change at any moment, also putting a link where a file was.
-import { constants } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink, realpath } from 'node:fs/promises';
 import path from 'node:path';
 
 export const isInside = (folder: string, file: string): boolean => file.startsWith(folder + path.sep);
 
+/** O_PATH of Linux: a file that is looked at, and not opened; Node.js has no name for it. */
+const lookOnly = 0o10000000;
+
 /**
- * A regular file below the folder, opened for reading. Its location is checked on the open file, not on its name.
- * @param folder A real path. @throws for everything else, whatever links lead to it
+ * A regular file below the folder, opened for reading. Nothing else is opened, whatever links lead to: that may act on pipes and devices.
+ * @param folder A real path. @throws for everything else
  */
 export async function openInside(folder: string, file: string): Promise<FileHandle> {
-  // Opening a pipe would block until something writes.
-  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  if (process.platform !== 'linux') return openReal(folder, file);
+  const seen = await open(file, lookOnly);
   try {
-    const opened = await handle.stat();
-    const isLinux = process.platform === 'linux';
-    const real = isLinux ? await readlink(`/proc/self/fd/${handle.fd}`) : await realpath(file);
-    const same = isLinux || (await lstat(real).then((now) => now.dev === opened.dev && now.ino === opened.ino));
-    if (!same || !isInside(folder, real) || !opened.isFile()) throw new Error('not a file of this folder');
-    return handle;
-  } catch (error) {
-    await handle.close();
-    throw error;
+    const itself = `/proc/self/fd/${seen.fd}`;
+    check(folder, await readlink(itself), await seen.stat());
+    return await open(itself, constants.O_RDONLY);
+  } finally {
+    await seen.close();
   }
+}
+
+/** Its location is checked before it is opened, and that it is the same file after that. */
+async function openReal(folder: string, file: string): Promise<FileHandle> {
+  const real = await realpath(file);
+  const seen = await lstat(real);
+  check(folder, real, seen);
+  const handle = await open(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  const opened = await handle.stat();
+  if (opened.dev === seen.dev && opened.ino === seen.ino) return handle;
+  await handle.close();
+  throw refusal;
+}
+
+const refusal = new Error('not a file of this folder');
+
+function check(folder: string, real: string, entry: Stats): void {
+  if (!isInside(folder, real) || !entry.isFile()) throw refusal;
 }

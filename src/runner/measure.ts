@@ -4,12 +4,11 @@ import { readdir, readFile, stat, statfs } from 'node:fs/promises';
 import { availableParallelism, totalmem } from 'node:os';
 import { promisify } from 'node:util';
 
-export interface Sample {
+export interface ProcessSample {
   t: number;
   cpuPct: number;
   memUsedMb: number;
   memTotalMb: number;
-  diskUsedPct: number;
 }
 
 const megabyte = 1024 * 1024;
@@ -22,7 +21,7 @@ const shortestMs = 500;
  * Samples of the group and all that it has started, each since the one before. CPU in percent of all cores.
  * `mostBytes`: what it may use.
  */
-export function meter(group: number, folder: string, mostBytes = totalmem()): () => Promise<Sample> {
+export function meter(group: number, mostBytes = totalmem()): () => Promise<ProcessSample> {
   let before = { t: Date.now(), cpuSeconds: 0, cpuPct: 0 };
   return async () => {
     const t = Date.now();
@@ -32,13 +31,11 @@ export function meter(group: number, folder: string, mostBytes = totalmem()): ()
       const share = (cpuSeconds - before.cpuSeconds) / ((elapsed / 1_000) * availableParallelism());
       before = { t, cpuSeconds, cpuPct: Math.min(100, Math.max(0, share * 100)) };
     }
-    const disk = await statfs(folder);
     return {
       t,
       cpuPct: rounded(before.cpuPct),
       memUsedMb: rounded(bytes / megabyte),
       memTotalMb: rounded(mostBytes / megabyte),
-      diskUsedPct: rounded(100 * (1 - disk.bavail / disk.blocks)),
     };
   };
 }

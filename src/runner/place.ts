@@ -6,6 +6,8 @@ import path from 'node:path';
 import { engineEnvironment } from './container.ts';
 
 export interface Place {
+  /** All of it. */
+  folder: string;
   /** The script. */
   file: string;
   /** Where it begins. */
@@ -61,6 +63,7 @@ export async function makePlace(script: string, account?: { uid: number; gid: nu
     await chmod(folder, 0o711);
   }
   return {
+    folder,
     file: file!,
     work: work!,
     artifacts: artifacts!,

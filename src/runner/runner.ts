@@ -10,6 +10,8 @@ import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import { cappedByContainers, chooseCaps, type Limits } from './caps.ts';
 import { chooseConfinement } from './confinement.ts';
+import { closeInheritedDescriptors } from './descriptors.ts';
+import { usualDiskBytes } from './disk.ts';
 import { modelsFrom, vendors } from './gateway.ts';
 import { discover, searched } from './harness/discovery.ts';
 import { runInstall } from './harness/install-command.ts';
@@ -20,6 +22,7 @@ import { type Claimed, carryOut, claimed, type Pace } from './mission.ts';
 import { connect, RequestRejected } from './platform.ts';
 import type { Equipment } from './workshop.ts';
 
+closeInheritedDescriptors();
 const { PLATFORM_URL = 'http://localhost:4000', EXIT_WITH_PARENT, HARNESS_INSTALL } = process.env;
 /** Bytes that a mission is planned with. */
 const memoryOfMission = 1024 ** 3;
@@ -29,6 +32,7 @@ const runsAtOnce = setting('RUNS_AT_ONCE', Math.min(placesByMemory, 4 * availabl
 const limits: Limits = {
   memoryBytes: setting('MEMORY_MB', Math.ceil(process.availableMemory() / 1024 ** 2)) * 1024 ** 2,
   processes: setting('PROCESSES', 1_024),
+  diskBytes: setting('DISK_MB', Math.ceil((await usualDiskBytes()) / 1024 ** 2)) * 1024 ** 2,
 };
 const poll = setting('POLL_MS', 1_000);
 const pace: Pace = {

@@ -4,12 +4,13 @@ import { once } from 'node:events';
 import { release } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { handIn } from './artifacts.ts';
-import { overMemory } from './caps.ts';
+import { overDisk, overMemory } from './caps.ts';
 import { converse } from './conversation.ts';
+import { openDiskMeter } from './disk.ts';
 import type { HarnessEvent, Turn } from './harness/port.ts';
 import { type State, startHeart } from './heart.ts';
 import { clip, openJournal, type Session } from './journal.ts';
-import { meter, type Sample } from './measure.ts';
+import { meter, type ProcessSample } from './measure.ts';
 import type { Claimed, Held, Pace, Step } from './mission.ts';
 import { type Platform, RequestRejected } from './platform.ts';
 import { openPreview, type Preview } from './preview.ts';
@@ -116,8 +117,11 @@ export async function work(
   state.hear = talk.hear;
   if (bench.models) state.hearModels = bench.models.hear;
   const decided = new AbortController();
-  const sample = meter(harness.pid, cwd, bench.limits.memoryBytes);
-  let latest: Sample | null = null;
+  const sample = meter(harness.pid, bench.limits.memoryBytes);
+  let latest: ProcessSample | null = null;
+  const measureDisk = openDiskMeter(bench.place.folder);
+  let diskBytes = 0;
+  const isOverDisk = () => diskBytes > bench.limits.diskBytes;
   /** Resolves when more memory is measured than it may use. The platform is not waited for. */
   async function overuse(): Promise<void> {
     for (; bench.isMeasured && harness.isRunning(); await wait(pace.sample, undefined, { signal: decided.signal })) {
@@ -126,11 +130,28 @@ export async function work(
     }
     await new Promise(() => {});
   }
+  /** The same for its files. Large folders are measured less often: that takes a twentieth of the time at most. */
+  async function overuseOfDisk(): Promise<void> {
+    while (harness.isRunning()) {
+      const begun = performance.now();
+      diskBytes = await measureDisk().catch(() => diskBytes);
+      if (isOverDisk()) return;
+      await wait(Math.max(pace.sample, 20 * (performance.now() - begun)), undefined, { signal: decided.signal });
+    }
+    await new Promise(() => {});
+  }
   const measured = async () => {
-    const unreportedSample = latest;
+    const diskUsedPct = Math.min(100, Math.round((10_000 * diskBytes) / bench.limits.diskBytes) / 100);
+    const unreported = latest && { ...latest, diskUsedPct };
     latest = null;
-    return unreportedSample;
+    return unreported;
   };
+  /** A program that was ended for its memory, or could not write more, does not tell. */
+  async function reasonOf(failure: string): Promise<string> {
+    if (await bench.around?.isOverMemory()) return overMemory(bench.limits);
+    diskBytes = await measureDisk().catch(() => diskBytes);
+    return isOverDisk() && failure !== left ? overDisk(bench.limits) : failure;
+  }
   /** The mission continues without one. */
   const save = () =>
     bench.save().catch((error) => {
@@ -148,16 +169,18 @@ export async function work(
       journal.broken,
       ...(bench.models ? [bench.models.failed] : []),
       overuse().then(() => overMemory(bench.limits)),
+      overuseOfDisk().then(() => overDisk(bench.limits)),
       once(leaving, 'abort', { signal: decided.signal }).then(() => left),
       wait(timeout, 'timeout', { signal: decided.signal }),
     ]);
     await harness.end();
-    const failure = decision && (await bench.around?.isOverMemory()) ? overMemory(bench.limits) : decision;
+    const failure = decision && (await reasonOf(decision));
     bench.place.guard(undefined);
     await (await opening)?.close();
     decided.abort();
     await saving;
-    await save();
+    // A checkpoint takes as much again.
+    if (!isOverDisk()) await save();
     await journal.close();
     // Also of a step that failed: another one continues from its commits.
     await bench.deliver();

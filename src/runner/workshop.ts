@@ -104,6 +104,8 @@ export function openWorkshop(platform: Platform, equipment: Equipment, held: Hel
     const { file, work: cwd, artifacts } = place;
     // All that a script gets of the runner's environment is PATH.
     const env = { PATH: process.env.PATH ?? '', LANG: 'C.UTF-8', HOME: cwd, ARTIFACTS: artifacts, RUN_ID: runId };
+    // Confined scripts have a /tmp of their own.
+    if (kind === 'none') Object.assign(env, { TMPDIR: `${place.home}/tmp` });
     const wrap = () => commandFor(kind, place, prefixOf(caps.scripts, limits));
     const group = groupOf(caps.scripts, step);
     const isConfined = kind !== 'none';

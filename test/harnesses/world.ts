@@ -63,7 +63,7 @@ const caps = isolation.containers
   ? cappedByContainers
   : await chooseCaps(isolation.level === 'cell' ? 'bubblewrap' : 'none');
 /** What a mission is planned with. */
-const planned = { memoryBytes: 1024 ** 3, processes: 1_024 };
+const planned = { memoryBytes: 1024 ** 3, processes: 1_024, diskBytes: 10 * 1024 ** 3 };
 
 export async function openWorld() {
   const [models, mcp] = await Promise.all([startModels(), startMcp('platform-token')]);

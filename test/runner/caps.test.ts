@@ -19,7 +19,7 @@ afterEach(() => missions.killRunners());
 afterAll(() => missions.close());
 
 it('the first sample of a process that worked before is no burst: CPU is in percent of all cores', async () => {
-  const sample = meter(process.pid, '/');
+  const sample = meter(process.pid);
   expect((await sample()).cpuPct).toBe(0);
 });
 
@@ -36,6 +36,23 @@ describe('a mission', () => {
     expect(runner.output).toMatch(/cgroups|measured to use more memory/);
     const { data } = await missions.graphql('{ runtimes { data { isolation } } }', {});
     expect(data[0].isolation).toMatch(/^none, (capped by cgroups|(processes capped by rlimits, )?memory measured)$/);
+  });
+
+  it('that takes more disk than it may ends with that reason; its share of the bound is shown', async () => {
+    missions.startRunner({ DISK_MB: '20', RUNS_AT_ONCE: '2' });
+    const go = path.join(missions.folder, 'go');
+    const write = (file: string, bytes: number) => `head -c ${bytes} /dev/zero > ${file}`;
+    const waits = `until [ -e ${go} ]; do sleep 0.05; done`;
+    const slow = await missions.mission(`${write('a', 12_000_000)}; ${waits}; ${write('b', 12_000_000)}; sleep 600`);
+    // One file is bounded by the kernel, where that can be had.
+    const big = await missions.mission(`${write('big', 30_000_000)} && sleep 600`);
+    const lastError = 'It used more disk than it may: 20 MB.';
+    expect(await missions.ended(big)).toMatchObject({ status: 'failed', lastError });
+    const share = () => missions.world.knex('sandboxes').where({ runId: slow }).first('lastDiskUsedPct');
+    await missions.until(async () => (await share())?.lastDiskUsedPct > 55);
+    expect((await share()).lastDiskUsedPct).toBeLessThan(65);
+    writeFileSync(go, '');
+    expect(await missions.ended(slow)).toMatchObject({ status: 'failed', lastError });
   });
 
   it('that is a fork bomb takes neither the machine nor another mission', async () => {
@@ -65,7 +82,7 @@ describe('control groups', () => {
     folder = mkdtempSync(path.join(tmpdir(), 'cgroup-'));
   });
   afterAll(() => rmSync(folder, { recursive: true }));
-  const limits = { memoryBytes: 2 ** 30, processes: 100 };
+  const limits = { memoryBytes: 2 ** 30, processes: 100, diskBytes: 2 ** 30 };
 
   // A folder stands in for the kernel's: it takes what is written, and does nothing.
   it('have the limits before a process is in them, and tell whether memory ran out', async () => {
@@ -116,7 +133,7 @@ describe('control groups', () => {
 
 describe('what caps missions', () => {
   it('is the kernel where there are cgroups, else rlimits and a measurement, and it is said', async () => {
-    const limits = { memoryBytes: 2 ** 30, processes: 100 };
+    const limits = { memoryBytes: 2 ** 30, processes: 100, diskBytes: 2 ** 30 };
     const tried =
       (counted: string) =>
       async (_kind: string, [program]: string[]) =>

@@ -1,9 +1,11 @@
 // Which confinement a runner chooses, whatever the machine that this test runs on offers. What each of them does is in
 // local-runner.test.ts.
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { chooseConfinement, type Kind, newAccount } from '../../src/runner/confinement.ts';
+import { strongestWalls } from '../../src/runner/bubblewrap.ts';
+import { chooseConfinement, commandFor, isOffered, type Kind, newAccount } from '../../src/runner/confinement.ts';
+import { makePlace } from '../../src/runner/place.ts';
 
 const offering =
   (...kinds: Kind[]) =>
@@ -43,6 +45,18 @@ describe('the confinement of scripts', () => {
       'CONFINEMENT: must be auto, bubblewrap, unshare, none.',
     );
   });
+});
+
+const isHardened = (await isOffered('bubblewrap')) && strongestWalls().includes('--disable-userns');
+it.runIf(isHardened)('a script in bubblewrap has no capabilities, user namespaces or session of others', async () => {
+  const account = await newAccount();
+  const script = 'unshare -Ur true 2>&- && echo namespace; grep CapBnd /proc/self/status; cut -d" " -f6 /proc/$$/stat';
+  const place = await makePlace(script, account);
+  const [program, args] = commandFor('bubblewrap', place);
+  const printed = execFileSync(program, args, { ...account, cwd: place.work, encoding: 'utf8' });
+  // Its session is one of the processes that it can see: 0 is one of others.
+  expect(printed).toMatch(/^CapBnd:\t0+\n[1-9]\d*\n$/);
+  await place.remove();
 });
 
 it.runIf(process.getuid?.() === 0)(

@@ -125,7 +125,7 @@ describe('containers', () => {
   it('have the walls that were asked for, and the variables in a file that only the runner reads', async () => {
     const place = await makePlace('');
     const account = { uid: 61_200, gid: 61_200 };
-    const limits = { memoryBytes: 2 ** 30, processes: 100 };
+    const limits = { memoryBytes: 2 ** 30, processes: 100, diskBytes: 2 ** 30 };
     const container = openContainer({ program: 'podman', image: 'node:22' }, place, account, limits, true);
     const [program, args, env] = container.wrap(process.execPath, ['--version'], {
       PATH: '/x',
@@ -144,6 +144,7 @@ describe('containers', () => {
       place.skills,
       path.dirname(process.execPath),
     ]);
+    expect(text).toContain('--entrypoint sh node:22 -c ulimit -f "$0" && exec "$@" 2097152 node --eval');
     expect(text).not.toContain('KEY');
     expect(readFileSync(args[args.indexOf('--env-file') + 1]!, 'utf8')).toBe(`HOME=${place.home}\nKEY=k\n`);
     await place.remove();

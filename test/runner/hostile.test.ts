@@ -1,5 +1,5 @@
 // What an agent that wants to get out can reach: by a stand-in harness, which does what its prompt says.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -67,6 +67,18 @@ describe.skipIf(!hasCell).each(['cell', 'container'])('an agent in a %s', (level
     await missions.graphql('mutation ($r: String!) { cancelRun(runId: $r) { id } }', { r: neighbour });
   });
 });
+
+// Other shells number open files up to 9, and Node.js itself closes the first fifteen.
+it.skipIf(spawnSync('bash', ['-c', 'true']).status !== 0)(
+  'a file that the runner has inherited is open for no agent',
+  async () => {
+    const { folder } = missions;
+    missions.startRunner({}, { launcher: ['bash', '-c', `exec 60<'${folder}'; exec "$@"`, 'bash'] });
+    const runId = await missions.mission('[run]\n[ -e /proc/self/fd/60 ] && echo leaks > "$ARTIFACTS/saw.txt"; true');
+    expect(await missions.ended(runId)).toMatchObject({ status: 'completed', artifacts: [] });
+    await missions.killRunners();
+  },
+);
 
 describe('an agent that plants traps', () => {
   it('has nothing run outside of its own processes, and nothing that links lead to handed in', async () => {

@@ -1,5 +1,5 @@
 // The repository of a mission: its checkout, what is taken from it, and what a checkout that was tampered with cannot do.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -19,7 +19,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { writeSessions } from '../../src/runner/checkpoint.ts';
+import { unpack, writeSessions } from '../../src/runner/checkpoint.ts';
+import { openInside } from '../../src/runner/inside.ts';
 import type { Place } from '../../src/runner/place.ts';
 import { type Origin, openWorkspace } from '../../src/runner/workspace.ts';
 
@@ -162,6 +163,42 @@ it('sessions of a checkpoint are written where a harness looks for those of its 
 it('a password is shown in no error', async () => {
   origin = { ...origin, url: 'http://127.0.0.1:9/a/b.git', username: 'x', password: 'hunter2' };
   await expect(open()).rejects.toThrow(/^git fetch: (?!.*hunter2)/);
+});
+
+it('a checkpoint that is no bundle is not taken: git would follow it to another repository', async () => {
+  const other = path.join(folder, 'other');
+  mkdirSync(other);
+  git(other, 'init', '-q');
+  write(other, 'secret.txt', 'secret');
+  git(other, 'update-ref', 'refs/checkpoint/work', 'HEAD');
+  git(other, 'update-ref', 'refs/checkpoint/sessions', 'HEAD');
+  const file = path.join(folder, 'one.bundle');
+  writeFileSync(file, `gitdir: ${other}/.git\n`);
+  const bundle = { file, commitSha: git(other, 'rev-parse', 'HEAD') };
+  await expect(unpack(origin.url, bundle)).rejects.toThrow('it is not a bundle of git');
+  expect(git(origin.url, 'for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
+});
+
+describe('files of a folder', () => {
+  it('are opened, also by a link to one; a link out of it is not followed, nor what it leads to opened', async () => {
+    const [inside, outside] = ['inside', 'outside'].map((name) => path.join(folder, name)) as [string, string];
+    for (const one of [inside, outside]) mkdirSync(one);
+    writeFileSync(path.join(inside, 'a.txt'), 'a');
+    symlinkSync('a.txt', path.join(inside, 'b.txt'));
+    const opened = await openInside(inside, path.join(inside, 'b.txt'));
+    expect(await opened.readFile('utf8')).toBe('a');
+    await opened.close();
+    const pipe = path.join(outside, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    symlinkSync(pipe, path.join(inside, 'pipe'));
+    symlinkSync(outside, path.join(inside, 'folder'));
+    // Its message is for whoever opens the pipe first.
+    const writer = spawn('sh', ['-c', `echo kept > ${pipe}`]);
+    for (const name of ['pipe', 'folder/pipe', 'folder'])
+      await expect(openInside(inside, path.join(inside, name))).rejects.toThrow('not a file of this folder');
+    expect(execFileSync('cat', [pipe], { encoding: 'utf8' })).toBe('kept\n');
+    writer.kill();
+  });
 });
 
 describe('a source host', () => {

@@ -97,8 +97,11 @@ export async function openMissionWorld() {
     turn: (milliseconds: number) => {
       turned += milliseconds;
     },
-    /** `account`: of a runner that is not ours, for tests of root. */
-    startRunner(more: Record<string, string> = {}, account?: { uid: number; gid: number }): Runner {
+    /** `account`: of a runner that is not ours, for tests of root. `launcher`: words before its command. */
+    startRunner(
+      more: Record<string, string> = {},
+      { launcher = [], ...account }: { launcher?: string[]; uid?: number; gid?: number } = {},
+    ): Runner {
       const pace = { POLL_MS: '50', HEARTBEAT_MS: '100', SAMPLE_MS: '50', FLUSH_MS: '20', GRACE_MS: '200' };
       const agents = {
         CLAUDE_CODE_PROGRAM: standInClaude,
@@ -107,7 +110,8 @@ export async function openMissionWorld() {
       };
       const levels = { CONFINEMENT: 'none', ISOLATION: 'none', HARNESS_INSTALL: 'off', PLATFORM_URL: world.url };
       const env = { PATH: process.env.PATH, TMPDIR: folder, ...levels, ...agents, ...pace, ...more };
-      const child = spawn(process.execPath, [compiled('runner/runner')], { ...account, cwd: projectFolder, env });
+      const [program, ...args] = [...launcher, process.execPath, compiled('runner/runner')];
+      const child = spawn(program!, args, { ...account, cwd: projectFolder, env });
       const runner = { process: child, output: '' };
       child.stdin.on('error', () => {}).write(`${service}\n`);
       for (const stream of [child.stdout, child.stderr])

@@ -2039,7 +2039,7 @@ export interface Sandbox {
   lastMemUsedMb: number | null;
   /** Memory available at the last sample, MiB. */
   lastMemTotalMb: number | null;
-  /** Disk use of the last sample in percent. */
+  /** Disk use of the last sample in percent of what the mission may take. */
   lastDiskUsedPct: number | null;
   /** Time of the last sample; null before the first. */
   lastMetricAt: number | null;
@@ -2064,7 +2064,7 @@ export interface SandboxMetric {
   memUsedMb: number;
   /** Memory available to the sandbox, MiB. */
   memTotalMb: number;
-  /** Disk use in percent, 0 to 100. */
+  /** Disk use in percent of what the mission may take, 0 to 100. */
   diskUsedPct: number;
 }
 /** One conversation of a role with its model. */

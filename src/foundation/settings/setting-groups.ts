@@ -64,6 +64,7 @@ export const namesOfRunnerSettings = [
   'HOME',
   'RUNS_AT_ONCE',
   'MEMORY_MB',
+  'DISK_MB',
   'PROCESSES',
   'MIRRORS_DIR',
   'CHECKPOINT_MS',

@@ -47,7 +47,7 @@ const sample = z
     cpuPct: real(100_000).describe('Percent of all cores, 0 to 100.'),
     memUsedMb: real(1e9).describe('Megabytes in use.'),
     memTotalMb: real(1e9).describe('Megabytes in all.'),
-    diskUsedPct: real(100).describe('Percent of the disk in use.'),
+    diskUsedPct: real(100).describe('Percent of the disk space that the mission may take.'),
   })
   .describe('One measurement of a sandbox.');
 export const HeartbeatRequest = request(

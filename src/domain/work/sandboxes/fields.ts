@@ -92,7 +92,9 @@ export const SandboxMetric = builder.objectRef<MetricPoint>('SandboxMetric').imp
     cpuPct: t.exposeFloat('cpuPct', { description: 'CPU use in percent of all cores, 0 to 100.' }),
     memUsedMb: t.exposeFloat('memUsedMb', { description: 'Memory in use, MiB.' }),
     memTotalMb: t.exposeFloat('memTotalMb', { description: 'Memory available to the sandbox, MiB.' }),
-    diskUsedPct: t.exposeFloat('diskUsedPct', { description: 'Disk use in percent, 0 to 100.' }),
+    diskUsedPct: t.exposeFloat('diskUsedPct', {
+      description: 'Disk use in percent of what the mission may take, 0 to 100.',
+    }),
   }),
 });
 

@@ -93,7 +93,7 @@ export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
     }),
     lastDiskUsedPct: t.exposeFloat('lastDiskUsedPct', {
       nullable: true,
-      description: 'Disk use of the last sample in percent.',
+      description: 'Disk use of the last sample in percent of what the mission may take.',
     }),
     lastMetricAt: t.expose('lastMetricAt', {
       type: 'EpochMs',

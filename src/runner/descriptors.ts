@@ -1,0 +1,20 @@
+// Open files that the runner inherits from the program that starts it. Node.js passes them on to children: a script would read them
+// whatever its confinement shows it.
+import { closeSync, readdirSync, readFileSync } from 'node:fs';
+
+/** O_CLOEXEC of Linux; Node.js opens its own descriptors with it. */
+const closeOnExec = 0o2000000;
+
+/** Closes all but the standard ones; called before the runner opens any. */
+export function closeInheritedDescriptors(): void {
+  if (process.platform !== 'linux') return;
+  for (const fd of readdirSync('/proc/self/fd').map(Number)) {
+    if (fd <= 2) continue;
+    try {
+      const flags = /^flags:\s+(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1];
+      if (flags && (Number.parseInt(flags, 8) & closeOnExec) === 0) closeSync(fd);
+    } catch {
+      // The descriptor of the listing itself is closed.
+    }
+  }
+}
