@@ -1,26 +1,49 @@
 // What a script has left in its artifacts folder: uploaded file by file to signed addresses, then registered.
-import { readdir, rm } from 'node:fs/promises';
+import { type FileHandle, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { openInside } from './inside.ts';
 import { clip } from './journal.ts';
 import type { Held } from './mission.ts';
 import type { Platform } from './platform.ts';
 
-/** What a file is, by its ending. */
-const kinds: Record<string, [kind: string, contentType: string]> = {
-  '.png': ['screenshot', 'image/png'],
-  '.jpg': ['screenshot', 'image/jpeg'],
-  '.webp': ['screenshot', 'image/webp'],
-  '.mp4': ['video', 'video/mp4'],
-  '.webm': ['video', 'video/webm'],
-  '.zip': ['trace', 'application/zip'],
+type Described = [kind: string, contentType: string];
+
+/** Bytes of known formats, in hexadecimal digits; a dot is any. */
+const signatures: [RegExp, ...Described][] = [
+  [/^89504e470d0a1a0a/, 'screenshot', 'image/png'],
+  [/^ffd8ff/, 'screenshot', 'image/jpeg'],
+  [/^52494646.{8}57454250/, 'screenshot', 'image/webp'],
+  [/^.{8}66747970/, 'video', 'video/mp4'],
+  [/^1a45dfa3/, 'video', 'video/webm'],
+  [/^504b0304/, 'trace', 'application/zip'],
+];
+
+/** What text is, by the ending of its name. */
+const texts: Record<string, Described> = {
   '.log': ['log', 'text/plain'],
   '.txt': ['log', 'text/plain'],
-  '.diff': ['file', 'text/plain'],
   '.md': ['report', 'text/markdown'],
   '.html': ['report', 'text/html'],
   '.json': ['file', 'application/json'],
 };
+
+/** What a file is, by its content: a name says anything. Office documents are archives too: one is a trace under its own ending. */
+async function describe(content: FileHandle, ending: string): Promise<Described> {
+  const { buffer, bytesRead } = await content.read(Buffer.alloc(4_096), 0, 4_096, 0);
+  const head = buffer.subarray(0, bytesRead);
+  const known = signatures.find(([signature]) => signature.test(head.toString('hex', 0, 16)));
+  if (known) return known[1] === 'trace' && ending !== '.zip' ? ['file', known[2]] : [known[1], known[2]];
+  return isText(head) ? (texts[ending] ?? ['file', 'text/plain']) : ['file', 'application/octet-stream'];
+}
+
+function isText(head: Buffer): boolean {
+  try {
+    // A character may be cut off at the end.
+    return !new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true }).includes('\0');
+  } catch {
+    return false;
+  }
+}
 
 /** Hands in every file of the folder, by the path it has there, and removes it: the next step of the run has the same folder. */
 export async function handIn(
@@ -32,9 +55,9 @@ export async function handIn(
   // Links are left where they are: what they lead to is not the script's work.
   const files = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
   for (const file of files.map(({ parentPath, name }) => path.join(parentPath, name)).sort()) {
-    const [kind, contentType] = kinds[path.extname(file).toLowerCase()] ?? ['file', 'application/octet-stream'];
     const caption = clip(path.relative(folder, file), 500);
     const content = await openInside(folder, file);
+    const [kind, contentType] = await describe(content, path.extname(file).toLowerCase());
     const contentKey = await platform.upload(held, caption, content).finally(() => content.close());
     const described = { contentKey, kind, contentType, caption, ...origin };
     await platform.say('registerArtifact', { ...held, ...described }, '{ artifactId }');

@@ -1,13 +1,23 @@
-// Where a mission works: a folder of its own. However its runner ends, also by SIGKILL, the folder goes and the script with it.
+// Where a mission works: a folder of its own. However its runner ends, also by SIGKILL, the folder goes and the script with it; as
+// do folders of the runner.
 import { spawn } from 'node:child_process';
 import { chmod, chown, mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { engineEnvironment } from './container.ts';
 
-export interface Place {
-  /** All of it. */
+export interface TemporaryFolder {
+  /** A real path. */
   folder: string;
+  /**
+   * Sets the process group that ends with the folder (undefined or 0: none), and what is around it: `cgroup FOLDER`, or an engine of
+   * containers and the name of one.
+   */
+  guard(group: number | undefined, around?: string): void;
+  remove(): Promise<void>;
+}
+
+export interface Place extends TemporaryFolder {
   /** The script. */
   file: string;
   /** Where it begins. */
@@ -19,12 +29,6 @@ export interface Place {
   skills: string;
   /** An empty folder: for a file view of the script's own, or for the sockets of an agent. */
   root: string;
-  /**
-   * Sets the process group that ends with the place (undefined or 0: none), and what is around it: `cgroup FOLDER`, or an engine of
-   * containers and the name of one.
-   */
-  guard(group: number | undefined, around?: string): void;
-  remove(): Promise<void>;
 }
 
 // Reads which group it is; at the end of the pipe, whose other end dies with the runner, it ends that group. `rm` follows no link,
@@ -38,9 +42,9 @@ case "$around" in
 esac
 rm -rf "$1"`;
 
-/** @param account Owns the place: the user that the script runs as, when that is another than ours. */
-export async function makePlace(script: string, account?: { uid: number; gid: number }): Promise<Place> {
-  const folder = await realpath(await mkdtemp(path.join(tmpdir(), 'mission-')));
+/** A folder that only this user can read, until it is removed or this process ends. */
+export async function makeTemporaryFolder(prefix: string): Promise<TemporaryFolder> {
+  const folder = await realpath(await mkdtemp(path.join(tmpdir(), prefix)));
   const watchdog = spawn('sh', ['-c', watching, 'watchdog', folder], {
     env: engineEnvironment(),
     detached: true,
@@ -49,6 +53,20 @@ export async function makePlace(script: string, account?: { uid: number; gid: nu
   // Without it there is less order after a SIGKILL; missions still run.
   for (const source of [watchdog, watchdog.stdin]) source.on('error', () => {});
   const gone = new Promise((resolve) => watchdog.once('exit', resolve).once('error', resolve));
+  return {
+    folder,
+    guard: (group, around = '') => void watchdog.stdin.write(`${group ?? 0} ${around}\n`),
+    async remove() {
+      watchdog.stdin.end();
+      await gone;
+    },
+  };
+}
+
+/** @param account Owns the place: the user that the script runs as, when that is another than ours. */
+export async function makePlace(script: string, account?: { uid: number; gid: number }): Promise<Place> {
+  const temporary = await makeTemporaryFolder('mission-');
+  const { folder } = temporary;
   const names = ['mission.sh', 'work', 'artifacts', 'home', 'root', 'skills'];
   const [file, work, artifacts, home, root, skills] = names.map((name) => `${folder}/${name}`);
   const folders = [work!, artifacts!, home!, root!];
@@ -63,17 +81,12 @@ export async function makePlace(script: string, account?: { uid: number; gid: nu
     await chmod(folder, 0o711);
   }
   return {
-    folder,
+    ...temporary,
     file: file!,
     work: work!,
     artifacts: artifacts!,
     home: home!,
     root: root!,
     skills: skills!,
-    guard: (group, around = '') => void watchdog.stdin.write(`${group ?? 0} ${around}\n`),
-    async remove() {
-      watchdog.stdin.end();
-      await gone;
-    },
   };
 }

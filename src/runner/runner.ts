@@ -3,8 +3,7 @@
 // Its token is the first line of standard input: environment variables can be read by scripts of the same user. With the argument
 // `install` it installs harnesses instead.
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { availableParallelism, hostname, tmpdir } from 'node:os';
+import { availableParallelism, hostname } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -19,6 +18,7 @@ import { installationFolder, startInstaller } from './harness/installer.ts';
 import { askIn, chooseIsolation, isLoopback, obstacleToCells } from './isolation.ts';
 import { sweep } from './kept.ts';
 import { type Claimed, carryOut, claimed, type Pace } from './mission.ts';
+import { makeTemporaryFolder } from './place.ts';
 import { connect, RequestRejected } from './platform.ts';
 import type { Equipment } from './workshop.ts';
 
@@ -60,6 +60,8 @@ if (!token.trim()) quit('A service token is required on standard input; the page
 const platform = connect(PLATFORM_URL, token.trim(), leaving.signal);
 /** What was found on this machine, for the log. */
 const notes: string[] = [];
+/** Clones of customers' repositories are not left behind. */
+const ownMirrors = process.env.MIRRORS_DIR ? null : await makeTemporaryFolder('mirrors-');
 const { equipment, folder, obstacle } = await equip().catch((error) => quit(error.message));
 const { confinement, isolation, found, caps } = equipment;
 
@@ -97,7 +99,7 @@ while (!leaving.signal.aborted) {
   } else await wait(poll, undefined, { signal: leaving.signal }).catch(() => {});
 }
 await Promise.all([...underWay, installer?.ended]);
-if (!process.env.MIRRORS_DIR) await rm(equipment.mirrors, { recursive: true, force: true });
+await ownMirrors?.remove();
 process.exit();
 
 /** What others on this machine take may leave less memory than was planned with, unless the operator has planned. */
@@ -145,7 +147,7 @@ async function claim(): Promise<Claimed | null> {
 
 /** What this machine has for scripts and agents. What it lacks is said. */
 async function equip(): Promise<{ equipment: Equipment; folder: string; obstacle: string | null }> {
-  const { CONFINEMENT, ISOLATION, WORKSPACES_DIR } = process.env;
+  const { CONFINEMENT, ISOLATION, WORKSPACES_DIR, MIRRORS_DIR = '' } = process.env;
   const models = modelsFrom(process.env);
   const [confinement, isolation] = await Promise.all([
     chooseConfinement(CONFINEMENT),
@@ -171,7 +173,6 @@ async function equip(): Promise<{ equipment: Equipment; folder: string; obstacle
     ? null
     : `No agent is taken: ${await obstacleToCells()}. ISOLATION=none takes them without a cell.`;
   if (obstacle) notes.push(obstacle);
-  const mirrors = process.env.MIRRORS_DIR || (await mkdtemp(path.join(tmpdir(), 'mirrors-')));
   const kept = WORKSPACES_DIR
     ? { folder: path.resolve(WORKSPACES_DIR), keepMs: setting('KEEP_WORKSPACES_MS', 24 * 60 * 60_000) }
     : null;
@@ -183,7 +184,7 @@ async function equip(): Promise<{ equipment: Equipment; folder: string; obstacle
     isolation,
     found: isolation ? found : [],
     models,
-    mirrors,
+    mirrors: ownMirrors?.folder ?? MIRRORS_DIR,
     kept,
   };
   return { equipment, folder, obstacle };

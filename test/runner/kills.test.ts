@@ -88,8 +88,11 @@ describe.skipIf(!isLinux)('missions at every step', () => {
   it('leave no process when their runner is killed, and are done by another one', async () => {
     missions.startRunner({ RUNS_AT_ONCE: '3' });
     const runIds = await beginAll();
+    const foldersOfRunners = () => readdirSync(missions.folder).filter((name) => /^(mirrors|mission)-/.test(name));
+    expect(foldersOfRunners()).toContainEqual(expect.stringMatching(/^mirrors-/));
     await missions.killRunners();
     await Promise.all(runIds.map(noneIsLeft));
+    await missions.until(async () => foldersOfRunners().length === 0);
     for (const runId of runIds) await isReleased(runId);
     missions.startRunner({ RUNS_AT_ONCE: '3' });
     const runs = await Promise.all(runIds.map(missions.ended));

@@ -205,10 +205,17 @@ describe('the local runner', () => {
       printf '::thought a\\0b\\n'; printf "::thought %020000d\\n" 1; echo "::plan $(seq -s '|' 60)"
       head -c 29000 /dev/zero | tr '\\0' x; echo; head -c 900000 /dev/zero | tr '\\0' y; echo
       printf '%0999d' 1; i=0; while [ $i -lt 50 ]; do i=$((i + 1)); printf '😀'; done; echo
-      mkdir -p "$ARTIFACTS/a/b"; : > "$ARTIFACTS/a/b/empty.txt"; ln -s /etc/hosts "$ARTIFACTS/link"`;
+      mkdir -p "$ARTIFACTS/a/b"; : > "$ARTIFACTS/a/b/empty.txt"; ln -s /etc/hosts "$ARTIFACTS/link"
+      echo text > "$ARTIFACTS/c.png"; printf '\\211PNG\\r\\n\\032\\n' > "$ARTIFACTS/d.txt"; printf 'PK\\003\\004' > "$ARTIFACTS/e.docx"`;
     const run = await ended(await mission(script));
     expect(run).toMatchObject({ status: 'completed', lastError: null, missionCostUsd: expect.closeTo(0.3, 6) });
-    expect(run.artifacts).toMatchObject([{ kind: 'log', caption: path.join('a', 'b', 'empty.txt'), sizeBytes: 0 }]);
+    const byCaption = (a: { caption: string }, b: { caption: string }) => (a.caption < b.caption ? -1 : 1);
+    expect(run.artifacts.sort(byCaption)).toMatchObject([
+      { kind: 'log', caption: path.join('a', 'b', 'empty.txt'), sizeBytes: 0 },
+      { kind: 'file', caption: 'c.png', contentType: 'text/plain' },
+      { kind: 'screenshot', caption: 'd.txt', contentType: 'image/png' },
+      { kind: 'file', caption: 'e.docx', contentType: 'application/zip' },
+    ]);
     const { content } = await log(run.sandboxes[0]);
     const [words, rest] = [content.split('\n').slice(0, 7), content.split('\n').slice(7)];
     expect(words).toEqual([
