@@ -412,7 +412,7 @@ describe('heartbeats', () => {
     expect(await world.knex('sandbox_metrics').where({ sandboxId: place.sandboxId })).toEqual([]);
   });
 
-  it('that stop coming: the run waits again, its sandbox turns stale and stays killable, and others may take it, three in all', async () => {
+  it('that stop coming: the run waits again, others may take it, three in all, and its sandbox ends with that', async () => {
     const { held, place, session } = await sitting();
     const sandboxes = async () => (await run(held.runId)).sandboxes;
     for (let i = 2; i <= 3; i++) {
@@ -427,9 +427,11 @@ describe('heartbeats', () => {
         lastError: 'The runtime Runtime 1 stopped sending heartbeats.',
         missionProgress: null,
       });
-      const status = i === 2 ? 'running' : 'stale';
-      expect(await sandboxes()).toEqual([{ sandboxId: place.sandboxId, status, terminationReason: null }]);
+      const lost = { status: 'failed', terminationReason: 'the runtime was lost' };
+      const here = i === 2 ? { status: 'running', terminationReason: null } : lost;
+      expect(await sandboxes()).toEqual([{ sandboxId: place.sandboxId, ...here }]);
       expect((await claim()).data).toMatchObject({ runId: held.runId });
+      expect(await sandboxes()).toEqual([{ sandboxId: place.sandboxId, ...lost }]);
       expect((await run(held.runId)).reason).toBeNull();
     }
     // The first runtime awakes: nothing that it says counts any longer.
@@ -457,7 +459,7 @@ describe('heartbeats', () => {
       sandboxes: [{ desired: 'stop' }],
     });
     const killed = await world.rest('POST', `/sandboxes/${place.sandboxId}/kill`, { token: alice });
-    expect([killed.status, (await sandboxes())[0].status]).toEqual([200, 'destroyed']);
+    expect([killed.status, (await sandboxes())[0].status]).toEqual([409, 'failed']);
     world.clock.turn(seconds(60));
     await releaseSilentRuns();
     expect((await run(held.runId)).status).toBe('dispatching');
@@ -708,6 +710,29 @@ describe('artifacts', () => {
     );
   const reserve = async (held: object): Promise<{ contentKey: string; uploadUrl: string }> =>
     (await say('createArtifactUpload', held, '{ contentKey uploadUrl expiresAt }')).data as never;
+
+  it('of a lost attempt at a script go when another runtime begins it anew', async () => {
+    // Scripts are run while no runtime with agents is connected.
+    world.clock.turn(hours(1));
+    const shell = { harnesses: ['shell'] };
+    const runId = await runNow();
+    const attempt = async () => {
+      const { leaseId } = (await claim(shell)).data as { leaseId: string };
+      const held = { runId, leaseId };
+      const input = { ...held, key: 'step', role: 'builder', harness: 'shell', instanceType: 'lite' };
+      const { sandboxId } = (await say('registerSandbox', input, '{ sandboxId }')).data;
+      const { contentKey, uploadUrl } = await reserve(held);
+      await fetch(uploadUrl, { method: 'PUT', body: '# Fine' });
+      return (await register(held, contentKey, { sandboxId })).data.artifactId;
+    };
+    const first = await attempt();
+    expect((await run(runId)).artifacts).toMatchObject([{ id: first }]);
+    world.clock.turn(seconds(61));
+    await releaseSilentRuns();
+    const second = await attempt();
+    expect((await run(runId)).artifacts).toMatchObject([{ id: second }]);
+    expect((await world.rest('GET', `/artifacts/${first}`, { token: alice })).status).toBe(404);
+  });
 
   it('are uploaded, registered once, and downloaded as they were', async () => {
     const { held, place } = await sitting();

@@ -11,8 +11,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createServiceToken, revokeServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import { releaseSilentRuns } from '#domain/work/runs/waiting.ts';
-import { endOverdueSandboxes } from '#domain/work/sandboxes/end.ts';
-import { minutes, seconds, setClock } from '#foundation/clock.ts';
+import { seconds, setClock } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
@@ -449,14 +448,8 @@ describe('the local runner', () => {
     startRunner();
     expect(await ended(runId)).toMatchObject({
       status: 'completed',
-      sandboxes: [{ status: 'completed' }, { status: 'stale' }],
+      sandboxes: [{ status: 'completed' }, { status: 'failed', terminationReason: 'the runtime was lost' }],
     });
-    turned += minutes(10);
-    await endOverdueSandboxes();
-    expect((await look(runId)).sandboxes).toMatchObject([
-      { status: 'completed' },
-      { status: 'failed', terminationReason: 'the runtime was lost' },
-    ]);
   });
 
   it.each<[string, (runner: ChildProcess) => unknown]>([

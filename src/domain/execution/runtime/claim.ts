@@ -14,6 +14,7 @@ import { mission } from '../../work/runs/bounds.ts';
 import { claimLongestWaitingRun } from '../../work/runs/claim.ts';
 import { releaseRun } from '../../work/runs/finish.ts';
 import { Run, type RunAgent } from '../../work/runs/model.ts';
+import { endLostSandboxes } from '../../work/sandboxes/end.ts';
 import { type AskedQuestion, ask, chooseAgents } from './agent-choice.ts';
 import { firstStep } from './chain.ts';
 import { branchOf } from './repository.ts';
@@ -86,6 +87,7 @@ async function claimNext(
   if (!found) return null;
   const run = (await Run.query(trx).findById(found.id))!;
   const { id: runId, orgId, projectId, missionTitle, issueUrl } = run;
+  await announce(trx, ...(await endLostSandboxes(trx, runId, leaseId)));
   const project = (await Project.find({ id: projectId }, trx))!;
   const prompt = (await taskOfRun(trx, run))!;
   let step = await openStep(trx, run, leaseId);

@@ -5,6 +5,7 @@ import { derivedId, type Id } from '#foundation/ids.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import type { AgentRole, HarnessId, InstanceTypeId } from '../../projects/agents/model.ts';
+import { withdrawArtifacts } from '../../work/artifacts/operations.ts';
 import { markCostIncomplete } from '../../work/runs/cost.ts';
 import { addStepUsage, placeStep } from '../../work/runs/steps.ts';
 import { appendLogPiece, type Fragment, insertFragments, type LogPiece } from '../../work/sandboxes/append.ts';
@@ -42,7 +43,9 @@ export const registerSandbox = (caller: Caller, input: NewSandbox): Promise<{ sa
     const { orgId, projectId, issueId, leaseId } = run;
     const isCanceled = run.status === 'canceled';
     await insertSandbox(trx, { id, orgId, projectId, issueId, leaseId, ...described }, isCanceled);
-    await placeStep(trx, run.id, input.leaseId, id);
+    const before = await placeStep(trx, run.id, input.leaseId, id);
+    // A script is repeated from its beginning, and leaves its artifacts again.
+    if (before?.sandboxId && before.harness === 'shell') await withdrawArtifacts(trx, before.sandboxId);
     await announce(trx, run.id, id);
     return { sandboxId: id };
   });

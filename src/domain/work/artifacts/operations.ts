@@ -1,8 +1,11 @@
 // Operations on artifacts: list and read.
 import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
+import { now } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { emptyPage, type Page, type PageRequest } from '#foundation/postgres/cursor.ts';
+import type { Transaction } from '#foundation/postgres/database.ts';
+import type { Sandbox } from '../sandboxes/model.ts';
 import { Artifact, type ArtifactKind } from './model.ts';
 
 export interface ArtifactFilter extends PageRequest {
@@ -25,6 +28,11 @@ export async function listArtifacts(
 
 export const findArtifact = (caller: Caller, artifactId: string): Promise<Row<Artifact>> =>
   Artifact.get({ id: artifactId, ...withinReach(caller) });
+
+/** Those of a sandbox are no proof any longer: they expire. */
+export const withdrawArtifacts = async (trx: Transaction, sandboxId: Sandbox['id']): Promise<void> => {
+  await Artifact.query(trx).where({ sandboxId }).patch({ expiresAt: now() });
+};
 
 /** For the holder of a signed address: the address is the credential. */
 export const findArtifactByAddress = (artifactId: string): Promise<Row<Artifact>> => Artifact.get({ id: artifactId });

@@ -2,6 +2,8 @@
 import { now, nowAfter } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import type { HarnessId } from '../../projects/agents/model.ts';
+import type { Sandbox } from '../sandboxes/model.ts';
 import type { Run } from './model.ts';
 import { openStepStatuses, RunStep, type StepStatus } from './step-model.ts';
 
@@ -75,12 +77,23 @@ export async function endStepsOf(
   if (runIds.length > 0) await sql(endSql, [[...runIds], status, now(), error], trx);
 }
 
-const placeSql = `update run_steps set sandbox_id = $3 where run_id = $1 and lease_id = $2 and status = 'running'`;
+const placeSql = `update run_steps s set sandbox_id = $3 from run_steps before
+  where s.run_id = $1 and s.lease_id = $2 and s.status = 'running' and before.id = s.id
+    and s.sandbox_id is distinct from $3 returning before.sandbox_id, s.harness`;
 
-/** The step that is worked on under the lease does so in that sandbox. */
-export const placeStep = async (trx: Transaction, runId: string, leaseId: string, sandboxId: string): Promise<void> => {
-  await sql(placeSql, [runId, leaseId, sandboxId], trx);
-};
+interface Placed {
+  /** The sandbox of an earlier attempt at the step. */
+  sandboxId: Sandbox['id'] | null;
+  harness: HarnessId;
+}
+
+/** The step that is worked on under the lease does so in that sandbox. Undefined when it did so already. */
+export const placeStep = async (
+  trx: Transaction,
+  runId: string,
+  leaseId: string,
+  sandboxId: string,
+): Promise<Placed | undefined> => (await sql<Placed>(placeSql, [runId, leaseId, sandboxId], trx))[0];
 
 export interface Tokens {
   inputTokens: number;

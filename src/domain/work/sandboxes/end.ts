@@ -27,6 +27,18 @@ export async function endSandboxesOf(
   return ended.map(({ id }) => id);
 }
 
+const lost = { status: 'failed', terminationReason: 'the runtime was lost' } as const;
+
+/** Ends what an earlier runtime has left running of a run that now has this lease, and returns the ids. */
+export async function endLostSandboxes(trx: Transaction, runId: string, leaseId: string): Promise<string[]> {
+  const ended = await Sandbox.query(trx)
+    .where({ runId, status: 'running' } as object)
+    .whereNot({ leaseId } as object)
+    .patch({ ...lost, destroyedAt: now() })
+    .returning('id');
+  return ended.map(({ id }) => id);
+}
+
 /** Returns whether it was running. */
 export async function endRunningSandbox(trx: Transaction, id: Sandbox['id'], end: SandboxEnd): Promise<boolean> {
   const ended = await Sandbox.query(trx)
@@ -48,8 +60,5 @@ export const endOverdueSandboxes = (): Promise<void> =>
       await announce(trx, ...ended.flatMap(({ id, runId }) => (runId ? [id, runId] : [id])));
     };
     await end('timeoutAt', at, { status: 'destroyed', terminationReason: 'timeout' });
-    await end('lastHeartbeatAt', at - silenceMs.failed, {
-      status: 'failed',
-      terminationReason: 'the runtime was lost',
-    });
+    await end('lastHeartbeatAt', at - silenceMs.failed, lost);
   });
